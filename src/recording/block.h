@@ -30,7 +30,8 @@ struct recording {
 	ZSTD_DCtx *zstd;
 	unsigned char *input;
 	ZSTD_inBuffer in;
-	bool ended; /* the end of the file was reached */
+	bool ended; /* the end of the file was reached, or the file cannot be read any further */
+	int err;    /* -errno of the read(2) that failed; 0: none did */
 
 	unsigned char *content; /* the decompressed items of the current block */
 	size_t room;

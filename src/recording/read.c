@@ -25,6 +25,7 @@ static bool fill(struct recording *r)
 	while (n < 0 && errno == EINTR);
 	r->in = (ZSTD_inBuffer){r->input, n > 0 ? (size_t)n : 0, 0};
 	r->done += n > 0 ? (uint64_t)n : 0;
+	r->err = n < 0 ? -errno : r->err;
 	r->ended = n <= 0;
 	return n > 0;
 }
@@ -80,6 +81,8 @@ static int begin(struct recording *r, struct buf *why)
 	size_t n = 0;
 	while (n < sizeof(header) && fill(r))
 		header[n++] = r->input[r->in.pos++];
+	if (r->err)
+		return r->err;
 	if (n < sizeof(header) || memcmp(header, RECORDING_MAGIC, strlen(RECORDING_MAGIC)) != 0) {
 		buf_adds(why, "it is not a recording; sctrace --record FILE PROGRAM makes one");
 		return -EBADMSG;
@@ -160,9 +163,11 @@ int recording_percent(const struct recording *r)
 
 bool recording_is_complete(const struct recording *r, struct buf *why)
 {
-	if (r->damaged)
+	if (r->err)
+		buf_addf(why, "the recording cannot be read any further: %s", strerror(-r->err));
+	else if (r->damaged)
 		buf_adds(why, "the recording is damaged, so the rest of it is not shown");
 	else if (!r->complete)
 		buf_adds(why, "the recording is incomplete: its end was not written, or the file was truncated");
-	return r->complete && !r->damaged;
+	return r->complete && !r->damaged && !r->err;
 }

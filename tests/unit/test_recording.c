@@ -244,6 +244,11 @@ static void test_foreign(void **state)
 {
 	(void)state;
 	refused("", 0, "it is not a recording");
+	struct recording *r;
+	struct buf why = {0};
+	assert_int_equal(recording_open(&r, "/", &why), -EISDIR);
+	assert_non_null(strstr(buf_str(&why), "Is a directory"));
+	buf_free(&why);
 	refused("{\"kind\": \"count\", \"calls\": []}", 30, "it is not a recording");
 	refused("SCTRACE\n\2\0\0\0\0\0\0\0", 16, "it has version 2 of the format, but this sctrace reads version 1");
 	refused("SCTRACE\n\1\0\0\0\0\0\0\0", 16, "it ends before its first event");
