@@ -139,6 +139,39 @@ static void an_interrupted_call_is_not_lost(void **state)
 	assert_int_equal(take().kind, RECORD_NONE);
 }
 
+/* The end of a call is reported before the thread commits its record. The record is then not reported again. */
+static void a_call_that_was_ended_is_reported_once(void **state)
+{
+	(void)state;
+	const uint64_t args[6] = {3};
+	set_up(1024);
+	for (int i = 0; i < 100; i++) {
+		assert_true(enter(SYS_close, args));
+		assert_int_equal(reader_fill(&rig.reader), 0);
+		reader_end(&rig.reader, i, ++rig.clock);
+		assert_int_equal(take().kind, RECORD_ENTER);
+		struct record_item it = take();
+		assert_int_equal(it.kind, RECORD_EXIT);
+		assert_int_equal(it.record->result, i);
+		assert_int_equal(reader_fill(&rig.reader), 0);
+		assert_int_equal(take().kind, RECORD_NONE);
+		assert_int_equal(leave(i), 0);
+		/* More records follow before the ring is read again. */
+		for (int k = 0; k < i % 3; k++) {
+			assert_true(enter(SYS_close, args));
+			assert_int_equal(leave(1000 + k), 0);
+		}
+		assert_int_equal(reader_fill(&rig.reader), 0);
+		for (int k = 0; k < i % 3; k++) {
+			assert_int_equal(take().kind, RECORD_ENTER);
+			it = take();
+			assert_int_equal(it.kind, RECORD_EXIT);
+			assert_int_equal(it.record->result, 1000 + k);
+		}
+		assert_int_equal(take().kind, RECORD_NONE);
+	}
+}
+
 static void a_ring_that_was_overwritten_is_noticed(void **state)
 {
 	(void)state;
@@ -169,6 +202,7 @@ int main(void)
 		cmocka_unit_test(a_call_in_progress_is_reported_once),
 		cmocka_unit_test(an_interrupted_call_goes_on),
 		cmocka_unit_test(an_interrupted_call_is_not_lost),
+		cmocka_unit_test(a_call_that_was_ended_is_reported_once),
 		cmocka_unit_test(a_ring_that_was_overwritten_is_noticed),
 	};
 	return cmocka_run_group_tests(tests, set_up_all, NULL);

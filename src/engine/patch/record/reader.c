@@ -78,9 +78,14 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 			if (!size)
 				return -EPROTO;
 			((struct agent_record *)(void *)(to + k))->pad = 0;
-			k += size;
 			r->off = ring_step(r->off, size, r->limit, &taken);
 			taken_in_all += taken;
+			if (r->ahead) {
+				n -= size;
+				memmove(to + k, to + k + size, n - k);
+			} else
+				k += size;
+			r->ahead = false;
 		}
 		if (taken_in_all > bytes)
 			return -EPROTO;
@@ -94,6 +99,7 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 static int drop(struct record_reader *r)
 {
 	r->n = r->at = 0;
+	r->ahead = false;
 	r->off = r->ring->next < r->limit ? r->ring->next : 0;
 	r->has_open = r->entered = false;
 	return -EPROTO;
@@ -109,7 +115,7 @@ static void look_for_open(struct record_reader *r)
 	uint64_t open = __atomic_load_n(&r->ring->open, __ATOMIC_ACQUIRE);
 	r->has_open = false;
 	/* A record that has just been committed may still be marked as open. */
-	if (open != (uint64_t)r->off + 1)
+	if (open != (uint64_t)r->off + 1 || r->ahead)
 		return;
 	memcpy(&r->open, ring_record(r->ring, (uint32_t)open - 1), sizeof(r->open));
 	before = r->open.before;
@@ -190,8 +196,15 @@ void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool 
 {
 	if (r->has_open)
 		append(r, result, t1, live);
-	r->has_open = false;
+	r->has_open = r->ahead = false;
 	r->went_on = 0;
+}
+
+void reader_end(struct record_reader *r, int64_t result, uint64_t t1)
+{
+	bool ahead = r->has_open;
+	reader_complete(r, result, t1, true);
+	r->ahead = ahead;
 }
 
 void reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1)
@@ -222,7 +235,7 @@ bool reader_withdraw(struct record_reader *r, uint64_t ticks)
 	bool reported = r->has_open && r->entered && r->at == r->n;
 	if (reported)
 		reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, true);
-	r->has_open = r->halted = false;
+	r->has_open = r->halted = r->ahead = false;
 	r->went_on = 0;
 	return reported;
 }

@@ -42,6 +42,7 @@ struct record_reader {
 		unsigned char open_bytes[RECORD_MOST];
 	};
 	uint64_t open_at; /* the value of agent_ring.open when the open record was copied */
+	bool ahead;  /* the end of the call in progress was reported, but the thread has not committed its record */
 	bool halted; /* a signal has interrupted the call, and the kernel has not restarted it yet, as far as known */
 	uint64_t went_on; /* when the open call continued after an interruption; 0: it was not interrupted */
 	bool ended;       /* the thread has no ring any more, so no new records will come */
@@ -63,6 +64,11 @@ int reader_fill(struct record_reader *r);
  * called, and the caller must remove the record from the ring.
  */
 void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
+/*
+ * Like reader_complete(), but the thread will commit the record later. The committed record is then ignored. The
+ * thread must stay stopped until the end of the call was reported.
+ */
+void reader_end(struct record_reader *r, int64_t result, uint64_t t1);
 /*
  * Like reader_complete(), but for a call that a signal interrupted (`result` is -ERESTART*) and that the kernel
  * will restart: the record stays in the ring and describes the restarted call. This call is not reported while `halted`

@@ -207,6 +207,30 @@ static void interrupt(struct patch *p, struct record_thread *th, int64_t result)
 	p->t.hold_current = true;
 }
 
+/*
+ * Called for a signal without a handler. The thread stays in the agent, but the signal comes after its call, so the end
+ * of the call is reported first.
+ */
+static void end_call(struct patch *p, struct record_thread *th, const struct task *task,
+		     const struct user_regs_struct *r)
+{
+	struct agent_scratch s = {0};
+	int64_t result;
+	bool after = r->rip == AGENT_AT(agent_record_after);
+	bool again = after && remote_restart_pending(r);
+	if (!after && !read_scratch(task, th, &s))
+		return;
+	bool made = is_made(&s, r, &result);
+	th->reader.halted = th->reader.halted && again;
+	record_look(p);
+	if (again) {
+		interrupt(p, th, result);
+	} else if (made && th->reader.has_open) {
+		reader_end(&th->reader, result, th->reader.open.t1 ? th->reader.open.t1 : __rdtsc());
+		p->t.hold_current = true;
+	}
+}
+
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
 	struct record_thread *th = recorded_of(task);
@@ -214,22 +238,19 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 	int64_t result;
 	bool on_path = is_between(r->rip, agent_record_entering, agent_record_refuse) ||
 		       is_between(r->rip, agent_ask, agent_ask_end) || record_is_recorder(r->rip);
-	if (!th || !th->reader.ring || !on_path || !read_scratch(task, th, &s))
+	if (!th || !th->reader.ring || !on_path)
+		return false;
+	if (what == STEPOUT_UNSEEN) {
+		end_call(p, th, task, r);
+		return false;
+	}
+	if (!read_scratch(task, th, &s))
 		return false;
 	bool made = is_made(&s, r, &result);
 	bool again = r->rip == AGENT_AT(agent_record_after) && remote_restart_pending(r);
 	th->reader.halted = th->reader.halted && again;
 	record_look(p);
-	if (again && what == STEPOUT_UNSEEN) {
-		interrupt(p, th, result);
-		return false;
-	}
-	/* The thread stays in the agent, but the signal comes after the call, so the call is reported first. */
-	if (what == STEPOUT_UNSEEN && made && th->reader.has_open) {
-		finish(p, th, task, r, &s, result);
-		return true;
-	}
-	if (what == STEPOUT_UNSEEN || !leave_path(image_of(task), task, r, &s, made, result))
+	if (!leave_path(image_of(task), task, r, &s, made, result))
 		return false;
 	if (again && what == STEPOUT_CORE)
 		return true;
