@@ -1,5 +1,6 @@
 /* What each system call does to descriptors and files. */
 #include "base/buf.h"
+#include "io/path.h"
 #include "io/profile.h"
 #include "syscall/kinds.h"
 #include "syscall/table.h"
@@ -56,18 +57,16 @@ static int find_kind(const struct call *c, uint16_t kind)
 	return -1;
 }
 
-/* Appends the path of the call, after the name of the directory descriptor to which it is relative, if any. */
+/*
+ * Appends the path of the call, after the name of the directory to which it is relative. This is the directory of a
+ * descriptor, or else the current directory if the program changed it.
+ */
 static void add_path(const struct context *x, struct buf *out)
 {
-	const char *at = buf_str(&x->k->path);
 	int arg = find_kind(x->c, K_PATH);
-	while (strncmp(at, "./", 2) == 0 && at[2])
-		at += 2;
-	bool relative = *at && *at != '/' && arg > 0 && x->c->desc->args[arg - 1].kind == K_DIRFD;
-	const struct io_open *folder = relative ? open_of(x, arg - 1) : NULL;
-	if (folder)
-		buf_addf(out, "%s/", folder->file->row.name);
-	buf_adds(out, at);
+	bool at = arg > 0 && x->c->desc->args[arg - 1].kind == K_DIRFD;
+	const struct io_open *folder = at ? open_of(x, arg - 1) : NULL;
+	io_path_join(out, folder ? folder->file->row.name : buf_str(&x->t->folder), buf_str(&x->k->path));
 }
 
 static void set_fd(const struct context *x, struct io_file *f, int fd, bool cloexec)
@@ -237,6 +236,21 @@ static void leave_close_range(const struct context *x)
 {
 	if (!x->c->error && !(x->c->args[2] & (RANGE_CLOEXEC | RANGE_UNSHARE)))
 		io_fds_close_range(x->t, (uint32_t)x->c->args[0], (uint32_t)x->c->args[1], false);
+}
+
+/* chdir(2), fchdir(2) */
+static void leave_chdir(const struct context *x)
+{
+	const struct io_open *o = x->row->fd >= 0 ? open_of(x, 0) : NULL;
+	struct buf to = {0};
+	if (x->c->error || (x->row->fd >= 0 && !o))
+		return;
+	if (o)
+		buf_adds(&to, o->file->row.name);
+	else
+		add_path(x, &to);
+	buf_free(&x->t->folder);
+	x->t->folder = to;
 }
 
 static void leave_seek(const struct context *x)
@@ -494,6 +508,8 @@ static const struct io_call calls[] = {
 	FD_CALL("fcntl64", leave_fcntl),
 	FD_CALL("close", leave_close),
 	OTHER_CALL("close_range", leave_close_range),
+	OTHER_CALL("chdir", leave_chdir),
+	FD_CALL("fchdir", leave_chdir),
 	FD_CALL("lseek", leave_seek),
 	FD_CALL("ftruncate", leave_truncate),
 	FD_CALL("ftruncate64", leave_truncate),

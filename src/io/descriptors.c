@@ -40,6 +40,7 @@ void io_fds_set(struct io_fds *t, int fd, struct io_open *o, bool cloexec, bool 
 struct io_fds *io_fds_copy(const struct io_fds *t)
 {
 	struct io_fds *copy = io_fds_new();
+	buf_adds(&copy->folder, buf_str(&t->folder));
 	size_t i = 0;
 	uint64_t fd;
 	const struct io_fd *d;
@@ -85,5 +86,6 @@ void io_fds_drop(struct io_fds *t)
 		free(d);
 	}
 	map_free(&t->map);
+	buf_free(&t->folder);
 	free(t);
 }

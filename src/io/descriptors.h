@@ -4,6 +4,7 @@
 #ifndef SCTRACE_IO_DESCRIPTORS_H
 #define SCTRACE_IO_DESCRIPTORS_H
 
+#include "base/buf.h"
 #include "io/file.h"
 
 #include <sys/types.h>
@@ -17,7 +18,8 @@ struct io_fd {
 /* A table of descriptors. The threads of a process share it, and so do processes created with CLONE_FILES. */
 struct io_fds {
 	unsigned refs;
-	struct map map; /* descriptor number -> struct io_fd */
+	struct map map;    /* descriptor number -> struct io_fd */
+	struct buf folder; /* name of the current directory; empty if the trace saw no chdir(2) */
 };
 
 /* Returns a new description of the file with one reference, which belongs to the caller. */

@@ -233,6 +233,43 @@ def test_real_programs_are_not_blamed(folder):
             assert not blamed, (script, way, blamed)
 
 
+def test_names_in_other_folders(folder):
+    """a file has one name, whatever the current directory is, and files of the same name in different directories are not confused"""
+    make_input(folder, 4096)
+    script = """
+import os
+for i in range(40):
+    os.mkdir(f"d{i}")
+    os.chdir(f"d{i}")
+    for name in ("same", "../in", "./.././in"):
+        os.close(os.open(name, os.O_CREAT | os.O_RDWR))
+    os.stat("same")
+    os.chdir("..")
+d = os.open("d0", os.O_RDONLY)
+os.fchdir(d)
+os.close(os.open("same", os.O_RDONLY))
+for i in range(2, 40):
+    e = os.open("..", os.O_RDONLY, dir_fd=d)
+    os.close(d)
+    d = os.open(f"d{i}", os.O_RDONLY, dir_fd=e)
+    os.close(os.open("same", os.O_RDONLY, dir_fd=d))
+    os.close(e)
+"""
+    seen = []
+    for way in WAYS:
+        need(way)
+        prof = profile(folder, sys.executable, "-c", script, way=way)
+        blamed = {f["file"] for f in prof["findings"] if f["file"] and ("same" in f["file"] or "/d" in short(folder, f["file"]))}
+        assert not blamed, (way, blamed)
+        rows = {short(folder, f["name"]): f["opens"] for f in prof["files"]}
+        assert rows["in"] == 80 and rows["d0/same"] == 2 and rows["d7/same"] == 2, (way, rows)
+        assert not [name for name in rows if "/../" in name and name.startswith("d")], (way, rows)
+        seen.append({k: v for k, v in rows.items() if k.startswith("d")})
+        for i in range(40):
+            shutil.rmtree(folder / f"d{i}")
+    assert all(s == seen[0] for s in seen), seen
+
+
 def test_attached(folder):
     """-p profiles a running program from then on"""
     make_input(folder)
