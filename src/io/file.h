@@ -57,6 +57,7 @@ struct io_flow {
 struct io_file {
 	struct run_io_file row; /* what is displayed; io_file_finish() computes the times in seconds */
 	enum io_kind kind;
+	bool several;  /* this is the row of all files that have no row of their own */
 	bool messages; /* each write is a message of its own, as for a datagram socket */
 	uint64_t size; /* size of the file, as far as the trace shows it */
 	double ns;

@@ -455,8 +455,10 @@ void io_find(const struct io_profile *p, struct run_io *out)
 	for (size_t k = 0; k < sizeof(detectors) / sizeof(*detectors); k++) {
 		if (detectors[k].whole)
 			look(&detectors[k], p, NULL, all, out);
+		/* The calls of several files are not repetitions. */
 		for (size_t i = 0; i < p->files.n && !detectors[k].whole; i++)
-			look(&detectors[k], p, p->files.v[i], all, out);
+			if (!p->files.v[i]->several)
+				look(&detectors[k], p, p->files.v[i], all, out);
 	}
 	for (unsigned d = 0; d < 2; d++)
 		io_cost_free(&all[d]);

@@ -36,6 +36,7 @@ struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_
 	if (p->files.n >= FILES_MAX && strcmp(name, OTHER_FILES) != 0)
 		return io_profile_file(p, OTHER_FILES, IO_OTHER);
 	f = io_file_new(name, kind);
+	f->several = p->files.n >= FILES_MAX;
 	map_put(&p->by_name, key, f);
 	vec_push(&p->files, f);
 	return f;

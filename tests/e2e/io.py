@@ -270,6 +270,19 @@ for i in range(2, 40):
     assert all(s == seen[0] for s in seen), seen
 
 
+def test_many_files(folder):
+    """nothing is said about the common row of more files than have a row of their own"""
+    (folder / "many").mkdir()
+    script = "import os\nfor i in range(4300): os.close(os.open(f'many/{i}', os.O_CREAT)), os.stat(f'many/{i}')"
+    for way in WAYS:
+        need(way)
+        prof = profile(folder, sys.executable, "-c", script, way=way)
+        row = [f for f in prof["files"] if f["name"] == "(other files)"]
+        assert row and row[0]["opens"] > 200, row
+        blamed = [f for f in prof["findings"] if f["file"] == "(other files)"]
+        assert not blamed, (way, blamed)
+
+
 def test_attached(folder):
     """-p profiles a running program from then on"""
     make_input(folder)
