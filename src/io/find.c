@@ -79,13 +79,18 @@ static struct call_cost in_doubt(const struct io_tally *t, double least_ns, doub
 	return (struct call_cost){fmax(least_ns * LEAST - doubt, 0), most_ns * MOST + doubt};
 }
 
+static double mean_ns(const struct io_tally *t)
+{
+	return t->n > 0 ? t->ns / t->n : 0;
+}
+
 /*
  * Returns `ns`, but at most the mean time of the calls, because leaving out a call cannot save more time than the call
  * took. NAN remains NAN.
  */
 static double no_more(double ns, const struct io_tally *t)
 {
-	return t->n > 0 && ns > t->ns / t->n ? t->ns / t->n : ns;
+	return t->n > 0 && ns > mean_ns(t) ? mean_ns(t) : ns;
 }
 
 /* Adds the saving if `n` calls are not made at all. */
@@ -152,7 +157,8 @@ static double fewer_calls(struct search *s, enum io_direction d, const struct io
 		c.least_ns += pages * page_ns * JOINED_LEAST / saved;
 		c.most_ns += pages * page_ns * JOINED_MOST / saved;
 	}
-	s->e = (struct estimate){t->ns, saved * c.least_ns, saved * no_more(c.most_ns, t)};
+	double most_ns = no_more(c.most_ns, t);
+	s->e = (struct estimate){t->ns, saved * fmin(c.least_ns, most_ns), saved * most_ns};
 	return needed;
 }
 
@@ -235,7 +241,7 @@ static bool seek_before_read(struct search *s)
 	if (f->sought_reads < MANY || f->sought_reads < f->row.reads / 2)
 		return false;
 	double seeks = fmin(f->sought_reads, f->seek.n);
-	s->e.cost_ns = seeks * io_tally_each(&f->seek);
+	s->e.cost_ns = seeks * mean_ns(&f->seek);
 	add_calls(s, seeks, &f->seek);
 	add_number(&s->text, f->sought_reads, "read");
 	buf_adds(&s->text, " followed an lseek; the seeks took ");
@@ -251,8 +257,11 @@ static bool opened_again(struct search *s)
 		return false;
 	double closes = fmin(t->n, s->f->close.n);
 	saves_all(s, t);
-	s->e.cost_ns += closes * io_tally_each(&s->f->close);
+	s->e.cost_ns += closes * mean_ns(&s->f->close);
+	struct estimate opens = s->e;
 	add_calls(s, closes, &s->f->close);
+	if (!isfinite(s->e.high_ns)) /* close(2) is so short that its time is not known; leave it out */
+		s->e = opens;
 	buf_adds(&s->text, "one process opened it ");
 	add_number(&s->text, t->n + 1, "time");
 	buf_adds(&s->text, "; opening and closing took ");

@@ -12,7 +12,8 @@ struct fixture {
 	struct rig rig;
 	struct trace_io sink;
 	struct run_io io;
-	uint64_t cost_ns; /* the cost of tracing each call; the call itself takes 10 us */
+	uint64_t cost_ns;   /* the cost of tracing each call; the call itself takes 10 us */
+	uint64_t waited_ns; /* a time in addition to these 10 us */
 };
 
 static int set_up(void **state)
@@ -47,7 +48,7 @@ static void call4(struct fixture *f, long nr, uint64_t a0, uint64_t a1, uint64_t
 	give(&f->rig, ev);
 	ev = call_event(EV_EXIT, 100, nr, a0, a1, a2, result);
 	ev.call.args[3] = a3;
-	ev.call.duration_ns -= ev.call.cost_ns - f->cost_ns;
+	ev.call.duration_ns -= ev.call.cost_ns - f->cost_ns - f->waited_ns;
 	ev.call.cost_ns = f->cost_ns;
 	give(&f->rig, ev);
 }
@@ -186,6 +187,20 @@ static void costly_tracing_gives_no_figure(void **state)
 	assert_true(isnan(found->saving_low_s) && isnan(found->saving_high_s));
 }
 
+static void no_more_is_saved_than_it_costs(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++) {
+		f->waited_ns = i == 50 ? 5000000 : 0;
+		call(f, SYS_lseek, 5, 0, SEEK_SET, 0);
+		call(f, SYS_read, 5, 0x2000, 65536, 65536);
+	}
+	const struct run_io_finding *found = finding(f, "seek-before-read");
+	assert_non_null(found);
+	assert_float_equal(found->cost_s, 100 * 10e-6 + 5e-3, 1e-6);
+	assert_true(found->saving_low_s <= found->saving_high_s && found->saving_high_s <= found->cost_s);
+}
+
 /* Reads the file from its start as a process of its own. */
 static void read_as(struct fixture *f, pid_t pid, int times)
 {
@@ -299,6 +314,7 @@ int main(void)
 		WITH(reading_written_bytes_is_not_repeated),
 		WITH(small_requests_are_found),
 		WITH(costly_tracing_gives_no_figure),
+		WITH(no_more_is_saved_than_it_costs),
 		WITH(few_requests_are_not),
 		WITH(processes_do_not_repeat_each_other),
 		WITH(one_process_repeats_itself),
