@@ -13,7 +13,7 @@
 
 struct table_look display_look(const struct page_options *o)
 {
-	struct table_look look = o->output ? (struct table_look){0} : term_look(STDOUT_FILENO);
+	struct table_look look = term_look(o->output ? -1 : STDOUT_FILENO); /* -1 is not a terminal */
 	if (o->colour && strcmp(o->colour, "auto") != 0)
 		look.colour = strcmp(o->colour, "always") == 0;
 	return look;

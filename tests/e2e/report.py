@@ -132,6 +132,17 @@ def test_narrow_terminals(folder):
     assert all(len(re.findall(f"(?m)^{n} ", text)) == 3 for n in names), text
 
 
+def test_columns_of_files(folder):
+    """COLUMNS sets the width of a table in a file as it does in a pipe"""
+    run_file = save(folder, "run.json", document("bench-syscall", [timed(n, [k * 100 + i for i in range(9)]) for k, n in ((1, "getpid"), (3, "stat"))]))
+    wide, narrow = report(run_file), {**os.environ, "COLUMNS": "60"}
+    piped = run("report", run_file, env=narrow).stdout
+    done = run("report", run_file, "-o", folder / "shown", env=narrow)
+    assert done.returncode == 0, done.stderr
+    assert piped != wide and all(len(line) <= 60 for line in piped.splitlines()), piped
+    assert (folder / "shown").read_text() == piped, (folder / "shown").read_text()
+
+
 def test_kernels_side_by_side(folder):
     """Kernels under loads are shown in the published layout, with percent over the first"""
     paths = []
