@@ -293,6 +293,7 @@ static void leave_mmap(const struct context *x)
 }
 
 #define BUFFERS_MAX 64
+#define BYTES_MAX   UINT64_C(0x7ffff000) /* Linux transfers at most this many bytes in one call (read(2)) */
 
 /*
  * Returns how many bytes the program asked for. If this is unknown (for messages, and for more than BUFFERS_MAX
@@ -315,6 +316,11 @@ static uint64_t asked(const struct context *x)
 	for (uint64_t i = 0; i < n; i++)
 		sum += iov[i].len;
 	return sum;
+}
+
+static uint64_t at_most(uint64_t n, uint64_t limit)
+{
+	return n < limit ? n : limit;
 }
 
 /* Remembers the buffer of a read. Finds out whether a write wrote exactly what the last read stored in this buffer. */
@@ -356,7 +362,7 @@ static void leave_transfer(const struct context *x)
 	if (!o)
 		return;
 	struct io_file *f = o->file;
-	uint64_t size = x->c->error ? 0 : asked(x);
+	uint64_t size = x->c->error ? 0 : at_most(asked(x), BYTES_MAX);
 	note_direct(x, o, size);
 	if (x->c->error && x->c->err == EAGAIN)
 		io_tally_add(&f->again_later, x->ns, x->spread_ns);
@@ -405,7 +411,7 @@ static void move_side(const struct context *x, int fd, int offset, enum io_direc
 	io_file_request(o, &(struct io_request){.direction = direction,
 						.positioned = positioned,
 						.offset = after - bytes,
-						.asked = size,
+						.asked = at_most(size, BYTES_MAX),
 						.bytes = bytes,
 						.ns = x->ns / 2,
 						.spread_ns = x->spread_ns,

@@ -106,6 +106,16 @@ static void each_request_is_of_one_class(void **state)
 	assert_float_equal(r->sizes.v[0].requests, 4, 0);
 }
 
+/* cat(1) and cp(1) ask copy_file_range(2) for as many bytes as the type of the argument permits. */
+static void no_request_is_larger_than_a_call_may_move(void **state)
+{
+	struct fixture *f = *state;
+	call4(f, SYS_sendfile, 6, 5, 0, UINT64_C(0x7fffffffc0000000), 100);
+	call(f, SYS_read, 7, 0x2000, UINT64_C(0x7fffffffc0000000), 100);
+	assert_float_equal(row(f, "/file5")->sizes.v[0].bytes, 0x7ffff000, 0);
+	assert_float_equal(row(f, "/file7")->sizes.v[0].bytes, 0x7ffff000, 0);
+}
+
 static void pread_does_not_move_the_offset(void **state)
 {
 	struct fixture *f = *state;
@@ -308,6 +318,7 @@ int main(void)
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		WITH(each_request_is_of_one_class),
+		WITH(no_request_is_larger_than_a_call_may_move),
 		WITH(pread_does_not_move_the_offset),
 		WITH(dup_and_fork_share_the_offset),
 		WITH(appending_is_sequential),
