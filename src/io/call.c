@@ -428,10 +428,10 @@ static void leave_move(const struct context *x)
 	move_side(x, r->fd, r->offset, IO_READ, x->c->args[r->size]);
 	move_side(x, r->buf, r->offset == 1 ? 3 : -1, IO_WRITE, x->c->args[r->size]);
 	const struct io_open *out = open_of(x, r->buf);
-	/* The caller has counted the call for the file of its first descriptor. Count it for the other file as well. */
+	/* The caller has counted the call for the file that is read. Count it for the other file as well. */
 	const struct io_open *in = open_of(x, r->fd);
 	if (in && out && in->file != out->file)
-		count_call(x, r->fd == 0 ? out->file : in->file);
+		count_call(x, out->file);
 }
 
 /*

@@ -116,6 +116,18 @@ static void no_request_is_larger_than_a_call_may_move(void **state)
 	assert_float_equal(row(f, "/file7")->sizes.v[0].bytes, 0x7ffff000, 0);
 }
 
+static void sendfile_counts_for_both_files(void **state)
+{
+	struct fixture *f = *state;
+	call4(f, SYS_sendfile, 6, 5, 0, 100, 100);
+	assert_float_equal(row(f, "/file5")->calls, 1, 0);
+	assert_float_equal(row(f, "/file6")->calls, 1, 0);
+	assert_float_equal(row(f, "/file5")->time_s, 10e-6, 1e-12);
+	assert_float_equal(row(f, "/file6")->time_s, 10e-6, 1e-12);
+	assert_float_equal(row(f, "/file5")->read_bytes, 100, 0);
+	assert_float_equal(row(f, "/file6")->written_bytes, 100, 0);
+}
+
 static void pread_does_not_move_the_offset(void **state)
 {
 	struct fixture *f = *state;
@@ -319,6 +331,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH(each_request_is_of_one_class),
 		WITH(no_request_is_larger_than_a_call_may_move),
+		WITH(sendfile_counts_for_both_files),
 		WITH(pread_does_not_move_the_offset),
 		WITH(dup_and_fork_share_the_offset),
 		WITH(appending_is_sequential),
