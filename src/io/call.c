@@ -101,14 +101,31 @@ static struct io_file *file_of_path(const struct context *x)
 	return f;
 }
 
+/* Counts a call that looked up the path of `f`. The call is a repetition if the last such call had the same answer. */
+static void count_answer(const struct context *x, struct io_file *f, enum io_answer answer, struct io_repeats *r)
+{
+	io_repeats_add(r, f->answer == answer, x->ev->pid, x->ns, x->spread_ns);
+	f->answer = answer;
+}
+
 /* Returns true if the call failed. Counts the failure if the file does not exist. */
 static bool count_failed(const struct context *x, struct io_file *f)
 {
 	if (!x->c->error)
 		return false;
 	if (x->c->err == ENOENT || x->c->err == ENOTDIR)
-		io_repeats_add(&f->failed_again, x->ev->pid, x->ns, x->spread_ns);
+		count_answer(x, f, IO_ABSENT, &f->failed_again);
 	return true;
+}
+
+/* unlink(2), rmdir(2), rename(2): what has this path next is another file. */
+static void leave_remove(const struct context *x)
+{
+	struct io_file *f = x->c->error ? NULL : file_of_path(x);
+	if (!f)
+		return;
+	f->answer = IO_UNKNOWN;
+	io_file_truncate(f, 0);
 }
 
 static void leave_open(const struct context *x)
@@ -119,7 +136,9 @@ static void leave_open(const struct context *x)
 		return;
 	f->row.opens++;
 	count_call(x, f);
-	io_repeats_add(&f->opened_again, x->ev->pid, x->ns, x->spread_ns);
+	if (flags & O_CREAT && flags & O_EXCL)
+		f->answer = IO_UNKNOWN; /* the call has created another file than the one of this path before */
+	count_answer(x, f, IO_PRESENT, &f->opened_again);
 	if (flags & O_TRUNC)
 		io_file_truncate(f, 0);
 	set_fd(x, f, (int)x->c->result, flags & O_CLOEXEC);
@@ -139,7 +158,7 @@ static void leave_stat(const struct context *x)
 	if (o)
 		count_call(x, o->file);
 	if (f && !count_failed(x, f))
-		io_repeats_add(&f->stated_again, x->ev->pid, x->ns, x->spread_ns);
+		count_answer(x, f, IO_PRESENT, &f->stated_again);
 }
 
 #define SOCK_TYPE                                                                                                      \
@@ -527,6 +546,12 @@ static const struct io_call calls[] = {
 	FD_CALL("syncfs", leave_sync),
 	{"mmap", leave_mmap, 4, -1, -1, -1, IO_READ},
 	{"mmap2", leave_mmap, 4, -1, -1, -1, IO_READ},
+	OTHER_CALL("unlink", leave_remove),
+	OTHER_CALL("unlinkat", leave_remove),
+	OTHER_CALL("rmdir", leave_remove),
+	OTHER_CALL("rename", leave_remove),
+	OTHER_CALL("renameat", leave_remove),
+	OTHER_CALL("renameat2", leave_remove),
 	OTHER_CALL("stat", leave_stat),
 	OTHER_CALL("lstat", leave_stat),
 	OTHER_CALL("newfstatat", leave_stat),

@@ -158,10 +158,10 @@ const struct io_tally *io_repeats_most(const struct io_repeats *r)
 }
 
 /*
- * Must be called when another process makes the call. Keeps the repetitions of the previous process in `most` if there
- * are more of them than of any process before.
+ * Must be called when a call is not a repetition. Keeps the repetitions before it in `most` if there are more of them
+ * than ever before.
  */
-static void change_process(struct io_repeats *r, pid_t pid)
+static void begin_repeats(struct io_repeats *r, pid_t pid)
 {
 	if (r->now.n > r->most.n) {
 		io_tally_free(&r->most);
@@ -172,18 +172,18 @@ static void change_process(struct io_repeats *r, pid_t pid)
 	r->pid = pid;
 }
 
-void io_repeats_add(struct io_repeats *r, pid_t pid, double ns, double spread_ns)
+void io_repeats_add(struct io_repeats *r, bool same, pid_t pid, double ns, double spread_ns)
 {
-	if (r->pid == pid)
+	if (same && r->pid == pid)
 		io_tally_add(&r->now, ns, spread_ns);
 	else
-		change_process(r, pid);
+		begin_repeats(r, pid);
 }
 
 static void count_again(struct io_flow *w, const struct io_request *r, uint64_t from)
 {
 	if (w->again.pid != r->pid) {
-		change_process(&w->again, r->pid);
+		begin_repeats(&w->again, r->pid);
 		w->own.n = 0;
 	}
 	if (ranges_contain(&w->own, from, from + r->bytes))

@@ -17,6 +17,9 @@
 enum io_kind { IO_FILE, IO_PIPE, IO_SOCKET, IO_TERMINAL, IO_DEVICE, IO_OTHER };
 enum io_direction { IO_READ, IO_WRITE };
 
+/* What the last call that looked a path up has found. It is unknown after the path was removed or renamed. */
+enum io_answer { IO_UNKNOWN, IO_PRESENT, IO_ABSENT };
+
 #define IO_MARKS_MAX 400 /* maximum number of requests that are kept for a picture, in each direction */
 
 /* Selects requests at random: one of each `every` successive requests. */
@@ -64,6 +67,7 @@ struct io_file {
 	struct io_flow flow[2]; /* index: enum io_direction */
 	struct map sizes;       /* requested size -> number of requests (the number itself is stored instead of a
 				 * pointer) */
+	enum io_answer answer;
 	struct io_repeats opened_again, stated_again, failed_again;
 	struct io_tally close, seek, sync;
 	double least_sync_ns;
@@ -107,8 +111,11 @@ struct io_request {
 /* Returns a new file of this kind. The name is copied. */
 struct io_file *io_file_new(const char *name, enum io_kind kind);
 void io_file_free(struct io_file *f);
-/* Adds a call of process `pid`. The call counts as a repetition unless another process made the previous call. */
-void io_repeats_add(struct io_repeats *r, pid_t pid, double ns, double spread_ns);
+/*
+ * Adds a call of process `pid`. The call counts as a repetition if `same`, which means that its answer was known, and
+ * if no other process made the previous call.
+ */
+void io_repeats_add(struct io_repeats *r, bool same, pid_t pid, double ns, double spread_ns);
 /* Returns the repetitions of the process that has the most. */
 const struct io_tally *io_repeats_most(const struct io_repeats *r);
 /* Classifies and adds the request, and updates the offset of `o`. */

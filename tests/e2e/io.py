@@ -283,6 +283,31 @@ def test_many_files(folder):
         assert not blamed, (way, blamed)
 
 
+def test_removed_files_are_others(folder):
+    """a file that is created again, and a path that is found to be absent again after it existed, are not repetitions"""
+    script = """
+import os
+for i in range(100):
+    try:
+        os.stat("journal")
+    except FileNotFoundError:
+        pass
+    f = os.open("journal", os.O_CREAT | os.O_RDWR)
+    os.write(f, b"x" * 8192)
+    os.close(f)
+    os.close(os.open("lock", os.O_CREAT | os.O_EXCL))
+    os.remove("lock") if i % 2 else os.rename("lock", "unlocked")
+    os.remove("journal")
+"""
+    for way in WAYS:
+        need(way)
+        prof = profile(folder, sys.executable, "-c", script, way=way)
+        blamed = [f for f in prof["findings"] if f["file"] in ("journal", "lock")]
+        assert not blamed, (way, blamed)
+        rows = counts(folder, prof)
+        assert rows["journal"]["opens"] == rows["lock"]["opens"] == 100 and rows["journal"]["rewritten"] == 0, rows
+
+
 def test_attached(folder):
     """-p profiles a running program from then on"""
     make_input(folder)
