@@ -343,19 +343,23 @@ static uint64_t at_most(uint64_t n, uint64_t limit)
 }
 
 /* Remembers the buffer of a read. Finds out whether a write wrote exactly what the last read stored in this buffer. */
-static void note_copy(const struct context *x, struct io_file *f, uint64_t bytes, bool whole)
+static void note_copy(const struct context *x, const struct io_open *o, uint64_t bytes, bool whole)
 {
 	struct io_thread *k = x->k;
+	struct io_file *f = o->file;
 	uint64_t buf = x->row->buf >= 0 ? x->c->args[x->row->buf] : 0;
 	if (x->row->direction == IO_READ) {
 		k->from = f;
 		k->buf = buf;
 		k->bytes = bytes;
 		k->whole = whole;
+		k->direct = o->direct;
 		k->ns = x->ns;
 		return;
 	}
-	if (k->from && k->from != f && k->from->kind == IO_FILE && f->kind == IO_FILE && k->buf == buf &&
+	/* The kernel would copy through the page cache, which a program with O_DIRECT does not want. */
+	bool direct = k->direct || o->direct;
+	if (!direct && k->from && k->from != f && k->from->kind == IO_FILE && f->kind == IO_FILE && k->buf == buf &&
 	    k->bytes == bytes && bytes < IO_BUFFER) {
 		io_tally_add(&f->copied, x->ns + k->ns, 2 * x->spread_ns);
 		f->copied_bytes += (double)bytes;
@@ -398,7 +402,7 @@ static void leave_transfer(const struct context *x)
 		whole = false;
 	if (r->direction == IO_WRITE && k->writes_line && whole)
 		io_file_line(o, (double)bytes, x->ns, x->spread_ns);
-	note_copy(x, f, bytes, whole);
+	note_copy(x, o, bytes, whole);
 	bool positioned = r->offset >= 0 && offset_of(x, r->offset) != UINT64_MAX; /* an offset of -1 means the
 										    * current position (preadv2(2)) */
 	io_file_request(o, &(struct io_request){.direction = r->direction,

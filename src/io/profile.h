@@ -30,7 +30,8 @@ struct io_thread {
 	 */
 	struct io_file *from;
 	uint64_t buf, bytes;
-	bool whole; /* the read returned as many bytes as were requested, so there may have been more */
+	bool whole;  /* the read returned as many bytes as were requested, so there may have been more */
+	bool direct; /* the file was opened with O_DIRECT */
 	double ns;
 };
 

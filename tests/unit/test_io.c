@@ -258,6 +258,28 @@ static void one_process_repeats_itself(void **state)
 	assert_non_null(strstr(found->text, "200 reads returned bytes that the same process had read before"));
 }
 
+static void copy(struct fixture *f, int from, int to)
+{
+	for (int i = 0; i < 100; i++) {
+		call(f, SYS_read, (uint64_t)from, 0x2000, 4096, 4096);
+		call(f, SYS_write, (uint64_t)to, 0x2000, 4096, 4096);
+	}
+}
+
+static void copies_are_found(void **state)
+{
+	copy(*state, 5, 6);
+	assert_non_null(finding(*state, "copied-by-hand"));
+}
+
+static void copies_with_o_direct_are_not(void **state)
+{
+	call(*state, SYS_fcntl, 6, F_SETFL, O_DIRECT, 0);
+	copy(*state, 5, 6);
+	copy(*state, 6, 7);
+	assert_null(finding(*state, "copied-by-hand"));
+}
+
 static void few_requests_are_not(void **state)
 {
 	struct fixture *f = *state;
@@ -339,6 +361,8 @@ int main(void)
 		WITH(small_requests_are_found),
 		WITH(costly_tracing_gives_no_figure),
 		WITH(no_more_is_saved_than_it_costs),
+		WITH(copies_are_found),
+		WITH(copies_with_o_direct_are_not),
 		WITH(few_requests_are_not),
 		WITH(processes_do_not_repeat_each_other),
 		WITH(one_process_repeats_itself),
