@@ -74,6 +74,15 @@ void io_fds_close_range(struct io_fds *t, uint64_t first, uint64_t last, bool cl
 	vec_free(&closed);
 }
 
+void io_fds_end(struct io_fds *t)
+{
+	size_t i = 0;
+	const struct io_fd *d;
+	while (t && t->refs == 1 && (d = map_next(&t->map, &i, NULL)))
+		d->open->file->row.unclosed += d->own;
+	io_fds_drop(t);
+}
+
 void io_fds_drop(struct io_fds *t)
 {
 	size_t i = 0;
@@ -81,7 +90,6 @@ void io_fds_drop(struct io_fds *t)
 	if (!t || --t->refs > 0)
 		return;
 	while ((d = map_next(&t->map, &i, NULL))) {
-		d->open->file->row.unclosed += d->own;
 		io_open_drop(d->open);
 		free(d);
 	}

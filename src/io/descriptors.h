@@ -32,9 +32,11 @@ struct io_fds *io_fds_new(void);
 /* Returns a copy of the table, which fork(2) gives to the child. */
 struct io_fds *io_fds_copy(const struct io_fds *t);
 /*
- * Releases a reference. After the last one, closes all descriptors. For each descriptor with `own` set, `unclosed` of
- * its file is incremented.
+ * Must be called when a process has ended. Releases its reference. If it is the last one, increments `unclosed` of the
+ * file of each descriptor with `own` set, and frees the table.
  */
+void io_fds_end(struct io_fds *t);
+/* Releases a reference, and frees the table after the last one. */
 void io_fds_drop(struct io_fds *t);
 struct io_fd *io_fds_get(const struct io_fds *t, int fd);
 /*

@@ -60,11 +60,6 @@ void io_thread_free(struct io_thread *k)
 	buf_free(&k->path);
 }
 
-static void process_ends(struct io_profile *p, pid_t pid)
-{
-	io_fds_drop(map_remove(&p->processes, (uint64_t)pid));
-}
-
 static void process_begins(struct io_profile *p, const struct io_thread *k, const struct event *ev)
 {
 	struct io_fds *parent = table_of(p, ev);
@@ -87,7 +82,7 @@ void io_profile_other(struct io_profile *p, struct io_thread *k, const struct ev
 		if (t)
 			io_fds_close_range(t, 0, UINT64_MAX, true);
 	} else if (ev->kind == EV_DEATH && ev->is_process)
-		process_ends(p, ev->pid);
+		io_fds_end(map_remove(&p->processes, (uint64_t)ev->pid));
 }
 
 static int slower(const void *a, const void *b)
@@ -164,9 +159,6 @@ static void add_up(const struct io_profile *p, struct run_use *u)
 
 void io_profile_finish(struct io_profile *p, struct run_io *out)
 {
-	uint64_t pid;
-	for (size_t i = 0; map_next(&p->processes, &i, &pid); i = 0)
-		process_ends(p, (pid_t)pid);
 	if (p->files.n > 1)
 		qsort(p->files.v, p->files.n, sizeof(*p->files.v), slower);
 	for (size_t i = 0; i < p->files.n; i++)

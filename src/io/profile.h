@@ -57,7 +57,7 @@ void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct ev
 void io_thread_free(struct io_thread *k);
 /* Must be called for the events EV_NEW_TASK, EV_EXEC and EV_DEATH. */
 void io_profile_other(struct io_profile *p, struct io_thread *k, const struct event *ev);
-/* Ends all processes, and moves the profile with its findings to `out`, which must be zeroed. */
+/* Moves the profile with its findings to `out`, which must be zeroed. */
 void io_profile_finish(struct io_profile *p, struct run_io *out);
 void io_profile_free(struct io_profile *p);
 

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -327,6 +328,29 @@ def test_attached(folder):
         row = [f for f in prof["files"] if f["name"] == str(folder.resolve() / "in")]
         assert row and row[0]["reads"] == 500 and row[0]["opens"] == 0, (way, prof["files"])
         assert "small-reads" in {f["kind"] for f in prof["findings"]}, (way, prof["findings"])
+
+
+def test_a_process_that_goes_on_may_still_close(folder):
+    """when sctrace detaches, descriptors that are still open do not count as never closed"""
+    make_input(folder)
+    script = "print(flush=True); input(); kept = [open('in') for i in range(100)]; print(flush=True); input()"
+    for way in WAYS:
+        need(way)
+        with subprocess.Popen([sys.executable, "-c", script], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+            program.stdout.readline()
+            with subprocess.Popen([SCTRACE, f"--engine={WAYS[way][0]}", "--io", "--save", "run.json", "-o", "profile", "-p", str(program.pid)],
+                                  cwd=folder, stderr=subprocess.PIPE, text=True, env={**os.environ, **WAYS[way][1]}) as tracer:
+                assert "attached" in tracer.stderr.readline()
+                program.stdin.write(b"\n")
+                program.stdin.flush()
+                program.stdout.readline()
+                tracer.send_signal(signal.SIGINT)
+                tracer.communicate(timeout=TIMEOUT)
+            program.communicate(b"\n", timeout=TIMEOUT)
+        prof = json.loads((folder / "run.json").read_text())["io"]
+        row = [f for f in prof["files"] if short(folder, f["name"]) == "in"]
+        assert row and row[0]["opens"] == 100 and row[0]["unclosed"] == 0, (way, prof["files"])
+        assert "never-closed" not in {f["kind"] for f in prof["findings"]}, (way, prof["findings"])
 
 
 def test_csv(folder):
