@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOTH (CONDITION_EXPECT | CONDITION_FAIL_IF)
+#define BOTH   (CONDITION_EXPECT | CONDITION_FAIL_IF)
+#define BLANKS " \t" /* permitted between the words of a condition */
 
 static const struct metric_words {
 	const char *name;
@@ -100,6 +101,20 @@ static const char *operator_at(const struct reader *r)
 	return NULL;
 }
 
+static void skip_blanks(struct reader *r)
+{
+	while (r->p < r->end && strchr(BLANKS, *r->p))
+		r->p++;
+}
+
+/* Returns the length of the text from `from` to `to` without the blanks at its end. */
+static size_t length_to(const char *from, const char *to)
+{
+	while (to > from && strchr(BLANKS, to[-1]))
+		to--;
+	return (size_t)(to - from);
+}
+
 static int missing_operator(struct reader *r)
 {
 	if (memchr(r->p, '(', (size_t)(r->end - r->p))) {
@@ -149,12 +164,17 @@ static int unknown_metric(const struct reader *r, const char *word, struct buf *
 	return -EINVAL;
 }
 
-/* Parses a set of calls, such as `%file` in "%file<=100" and in "errors(%file)=0". */
-static int read_set(struct reader *r, const char *set)
+/*
+ * Parses a set of calls, such as `%file` in "%file<=100" and in "errors(%file)=0". It begins `before` bytes after r->p.
+ * After an error, r->p is the wrong word in it.
+ */
+static int read_set(struct reader *r, const char *set, size_t before)
 {
 	size_t at;
 	r->to->chosen = true;
-	return filter_parse(&r->to->calls, set, &at, r->why);
+	int rc = filter_parse(&r->to->calls, set, &at, r->why);
+	r->p += rc < 0 ? before + at : 0;
+	return rc;
 }
 
 /*
@@ -165,7 +185,7 @@ static int read_calls(struct reader *r, const char *word)
 {
 	size_t before = r->why->len;
 	r->to->metric = CONDITION_CALLS;
-	int rc = read_set(r, word);
+	int rc = read_set(r, word, 0);
 	if (rc != -EINVAL || !isalpha((unsigned char)*word))
 		return rc;
 	buf_truncate(r->why, before);
@@ -183,6 +203,7 @@ static int read_metric(struct reader *r, char *word)
 	if (set) {
 		word[len - 1] = '\0';
 		*set++ = '\0';
+		word[length_to(word, set - 1)] = '\0';
 	}
 	for (size_t i = 0; i < CONDITION_METRICS; i++) {
 		if (!(metrics[i].use & r->use) || strcmp(metrics[i].name, word) != 0)
@@ -193,7 +214,7 @@ static int read_metric(struct reader *r, char *word)
 				 set);
 			return -EINVAL;
 		}
-		return set ? read_set(r, set) : 0;
+		return set ? read_set(r, set, (size_t)(set - word)) : 0;
 	}
 	return set ? unknown_metric(r, word, r->why) : read_calls(r, word);
 }
@@ -206,12 +227,13 @@ static int read_subject(struct reader *r, const char *op)
 	if (strncmp(r->p, prefix, sizeof(prefix) - 1) == 0) {
 		r->to->after_main = true;
 		r->p += sizeof(prefix) - 1;
+		skip_blanks(r);
 	}
 	if (r->p == op) {
 		buf_adds(r->why, "a metric is missing before the operator");
 		return -EINVAL;
 	}
-	word = memory_copy_part(r->p, (size_t)(op - r->p));
+	word = memory_copy_part(r->p, length_to(r->p, op));
 	int rc = read_metric(r, word);
 	bool whole = r->use == CONDITION_FAIL_IF ? r->to->metric != CONDITION_CALLS || r->to->chosen
 						 : !condition_sums_calls(r->to);
@@ -257,6 +279,17 @@ static int read_percent(struct reader *r, const char *word)
 	return number && strcmp(end, "%") == 0 && isfinite(r->to->limit) ? 0 : -EINVAL;
 }
 
+/* Returns a new copy of `word` without blanks between a number and its unit: "250 ms", "5 %". */
+static char *joined(const char *word)
+{
+	char *copy = memory_copy(word);
+	size_t number = strspn(copy, "-0123456789.");
+	size_t blanks = strspn(copy + number, BLANKS);
+	if (number && copy[number + blanks] && !isdigit((unsigned char)copy[number + blanks]))
+		memmove(copy + number, copy + number + blanks, strlen(copy + number + blanks) + 1);
+	return copy;
+}
+
 static int read_limit(struct reader *r)
 {
 	static const char *const units[] = {
@@ -267,13 +300,15 @@ static int read_limit(struct reader *r)
 	};
 	size_t len = (size_t)(r->end - r->p);
 	char *word = memory_copy_part(r->p, len);
+	char *limit = joined(word);
 	bool percent = len && word[len - 1] == '%' && r->use == CONDITION_FAIL_IF;
-	int rc = percent ? read_percent(r, word) : read_absolute(r, word);
+	int rc = percent ? read_percent(r, limit) : read_absolute(r, limit);
 	if (rc < 0)
 		buf_addf(r->why, "%s%s%s is not a limit for %s; write %s%s", len ? "'" : "",
 			 len ? word : "an empty string", len ? "'" : "", metrics[r->to->metric].name,
 			 units[metrics[r->to->metric].unit],
 			 r->use == CONDITION_FAIL_IF ? ", or a percentage, for example 5%" : "");
+	free(limit);
 	free(word);
 	return rc < 0 ? -EINVAL : 0;
 }
@@ -292,6 +327,7 @@ static int read_condition(struct reader *r)
 		return rc;
 	r->p = op;
 	rc = read_operator(r);
+	skip_blanks(r);
 	return rc < 0 ? rc : read_limit(r);
 }
 
@@ -306,8 +342,11 @@ int conditions_parse(struct conditions *c, const char *text, enum condition_use 
 	const char *p = text;
 	for (;;) {
 		struct condition one = {0};
-		struct reader r = {.text = text, .p = p, .end = end_of(p), .use = use, .to = &one, .why = why};
-		one.text = memory_copy_part(p, (size_t)(r.end - p));
+		const char *end = end_of(p);
+		struct reader r = {.text = text, .p = p, .end = end, .use = use, .to = &one, .why = why};
+		skip_blanks(&r);
+		r.end = r.p + length_to(r.p, end);
+		one.text = memory_copy_part(r.p, (size_t)(r.end - r.p));
 		int rc = read_condition(&r);
 		if (rc < 0) {
 			condition_free(&one);
@@ -315,9 +354,9 @@ int conditions_parse(struct conditions *c, const char *text, enum condition_use 
 			return rc;
 		}
 		vec_push(&c->list, one);
-		if (!*r.end)
+		if (!*end)
 			return 0;
-		p = r.end + 1;
+		p = end + 1;
 	}
 }
 

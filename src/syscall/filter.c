@@ -197,6 +197,8 @@ static bool evaluate(const struct filter *f, const struct syscall_desc *d, uint3
 	return in != f->negated;
 }
 
+#define BLANKS " \t"
+
 int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why)
 {
 	const char *p = text;
@@ -207,12 +209,16 @@ int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why
 	*at = (size_t)(p - text);
 	bool none = strcmp(p, "none") == 0;
 	while (!none) {
+		p += strspn(p, BLANKS);
 		size_t len = strcspn(p, ",");
+		size_t rest = len;
+		while (len > 0 && strchr(BLANKS, p[len - 1]))
+			len--;
 		*at = (size_t)(p - text);
 		int r = add_word(f, p, len, why);
 		if (r < 0)
 			return r;
-		p += len;
+		p += rest;
 		if (!*p)
 			break;
 		p++;

@@ -59,6 +59,32 @@ static void test_conditions_of_a_budget(void **state)
 	buf_free(&all);
 }
 
+static void test_blanks_between_words(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {"calls < 500", "errors( openat, stat ) == 0", "main: read<=3",
+					    "wall < 250 ms", "bytes (write) = 1 M"};
+	const double limits[] = {500, 0, 3, 0.25, 1 << 20};
+	struct conditions c = {0};
+	struct buf why = {0};
+	size_t at;
+	assert_int_equal(conditions_parse(&c,
+					  " calls < 500, errors( openat, stat ) == 0,main: read<=3 ,\twall < 250 ms,"
+					  "bytes (write) = 1 M ",
+					  CONDITION_EXPECT, &at, &why),
+			 0);
+	assert_int_equal(c.list.n, 5);
+	for (size_t i = 0; i < c.list.n; i++) {
+		assert_string_equal(c.list.v[i].text, texts[i]);
+		assert_true(c.list.v[i].limit == limits[i]);
+	}
+	assert_true(c.list.v[2].after_main);
+	conditions_free(&c);
+	assert_int_equal(conditions_parse(&c, "wall > 5 %, calls > 0", CONDITION_FAIL_IF, &at, &why), 0);
+	assert_true(c.list.v[0].percent && c.list.v[0].limit == 5);
+	conditions_free(&c);
+}
+
 static void test_limits_of_a_gate(void **state)
 {
 	(void)state;
@@ -94,10 +120,15 @@ static void test_mistakes(void **state)
 		{CONDITION_EXPECT, "calls<2,raed<3", 8, "did you mean read?"},
 		{CONDITION_EXPECT, "cals<3", 0, "did you mean calls?"},
 		{CONDITION_EXPECT, "cals(read)<3", 0, "did you mean calls?"},
-		{CONDITION_EXPECT, "calls(raed)<3", 0, "there is no call 'raed'; did you mean read?"},
+		{CONDITION_EXPECT, "calls(raed)<3", 6, "there is no call 'raed'; did you mean read?"},
+		{CONDITION_EXPECT, "errors(openat, statt) = 0", 15, "did you mean stat or statx?"},
 		{CONDITION_EXPECT, "%fil<3", 0, "did you mean %file?"},
 		{CONDITION_EXPECT, "read", 0, "'read' has no operator; write one of"},
 		{CONDITION_EXPECT, "<3", 0, "a metric is missing"},
+		{CONDITION_EXPECT, "read <= 3,  wall < 3", 19, "'3' is not a limit for wall"},
+		{CONDITION_EXPECT, "read < 3 write < 3", 7, "'3 write < 3' is not a limit"},
+		{CONDITION_EXPECT, "read < 1 000", 7, "'1 000' is not a limit"},
+		{CONDITION_EXPECT, " , read < 3", 1, "a condition is missing"},
 		{CONDITION_EXPECT, "read<>3", 4, "'<>' cannot be used here"},
 		{CONDITION_EXPECT, "read<", 5, "an empty string is not a limit for calls"},
 		{CONDITION_EXPECT, "read<3%", 5, "'3%' is not a limit for calls"},
@@ -176,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_conditions_of_a_budget),
+		cmocka_unit_test(test_blanks_between_words),
 		cmocka_unit_test(test_limits_of_a_gate),
 		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_sums),
