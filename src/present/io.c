@@ -13,8 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX     25 /* number of rows in text and Markdown */
-#define NAME_COLUMNS 18 /* width of a file name; longer names lose their beginning, because the end says more */
+#define ROWS_MAX 25 /* number of rows in text and Markdown */
+/* Widths of a file name. Longer names lose their beginning, because the end says more. */
+#define NAME_MIN   8
+#define NAME_USUAL 18
+#define NAME_MAX   60
+#define OTHER_MAX  62 /* width of the other columns */
 
 enum io_column {
 	C_FILE,
@@ -109,11 +113,17 @@ static void shares(const struct run_io_file *f, int out[4])
 	}
 }
 
-static void short_name(const char *name, struct buf *out)
+static size_t room_for_name(const struct table_look *look)
+{
+	int width = look && look->width > 0 ? look->width - OTHER_MAX : NAME_MAX;
+	return (size_t)(width < NAME_MIN ? NAME_MIN : width > NAME_MAX ? NAME_MAX : width);
+}
+
+static void short_name(const char *name, size_t room, struct buf *out)
 {
 	size_t n = strlen(name);
-	if (n > NAME_COLUMNS) {
-		const char *tail = name + n - (NAME_COLUMNS - 3);
+	if (n > room) {
+		const char *tail = name + n - (room - 3);
 		while ((*tail & 0xC0) == 0x80) /* a UTF-8 character must not be split */
 			tail++;
 		buf_addf(out, "...%s", tail);
@@ -165,11 +175,11 @@ static void fill_row(struct table *t, const struct run_io_file *f)
 	buf_free(&text);
 }
 
-static void fill_use(struct table *t, const struct run_io_file *f)
+static void fill_use(struct table *t, const struct run_io_file *f, size_t room)
 {
 	struct buf text = {0};
 	table_row(t);
-	short_name(f->name, &text);
+	short_name(f->name, room, &text);
 	table_string(t, 0, buf_str(&text));
 	cell_count(t, 1, f->opens, false);
 	cell_count(t, 2, f->calls, false);
@@ -183,13 +193,13 @@ static void fill_use(struct table *t, const struct run_io_file *f)
 	buf_free(&text);
 }
 
-static void fill_access(struct table *t, const struct run_io_file *f)
+static void fill_access(struct table *t, const struct run_io_file *f, size_t room)
 {
 	const double counts[] = {f->seeks, f->seeks_without_effect, f->syncs, f->mmaps};
 	struct buf name = {0};
 	int share[4];
 	table_row(t);
-	short_name(f->name, &name);
+	short_name(f->name, room, &name);
 	table_string(t, 0, buf_str(&name));
 	if (requests(f) > 0)
 		shares(f, share);
@@ -202,12 +212,12 @@ static void fill_access(struct table *t, const struct run_io_file *f)
 
 /* Appends the table with columns `c`, use_columns or access_columns, of the files that took the most time. */
 static void render(const struct run_io *io, const struct column *c, size_t n,
-		   void (*fill)(struct table *t, const struct run_io_file *f), enum table_format format,
+		   void (*fill)(struct table *t, const struct run_io_file *f, size_t room), enum table_format format,
 		   const struct table_look *look, struct buf *out)
 {
 	struct table *t = table_new(c, n);
 	for (size_t i = 0; i < io->files.n && i < ROWS_MAX; i++)
-		fill(t, &io->files.v[i]);
+		fill(t, &io->files.v[i], room_for_name(look));
 	table_render(t, format, look, out);
 	table_free(t);
 }
@@ -286,7 +296,7 @@ static void several_row(struct table *t, const struct page *p, const char *name)
 {
 	struct buf shown = {0};
 	table_row(t);
-	short_name(name, &shown);
+	short_name(name, NAME_USUAL, &shown);
 	table_string(t, 0, buf_str(&shown));
 	for (size_t k = 0; k < p->n; k++) {
 		const struct run_io_file *f = find_file(&p->runs[k].run->io, name);

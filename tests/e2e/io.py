@@ -384,6 +384,20 @@ def test_fits_a_terminal(folder):
     assert "20,000 sequential reads of 1 byte took" in text, text
 
 
+def test_names_use_the_width(folder):
+    """on a wide terminal, in a file and in Markdown, a long name is shown in full"""
+    make_input(folder)
+    name = "a-long-name-of-input"
+    (folder / "in").rename(folder / name)
+    for width, shown in ((80, "..." + name[-15:]), (140, str(folder / name))):
+        status, text = in_terminal(width, "--io", "sed", "-n", "", folder / name)
+        assert status == 0 and len([line for line in text.splitlines() if line.startswith(shown + " ")]) == 2, (width, text)
+        assert max(map(len, text.splitlines())) <= width, text
+    for form in ("text", "markdown"):
+        sctrace(folder, "--io", "--format", form, "-o", "profile", "sed", "-n", "", name, env={k: v for k, v in os.environ.items() if k != "COLUMNS"})
+        assert (folder / "profile").read_text().count(name) == 2, form
+
+
 def test_refusals(folder):
     """options that cannot be combined with --io are refused with a reason"""
     for args, says in ((["--io", "-e", "read"], "follows all calls"), (["--format=html"], "add --io"),
