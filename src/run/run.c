@@ -195,7 +195,7 @@ static int check(const json_t *doc, const char *path, struct buf *why)
 	const json_t *version = json_object_get(doc, "schema_version");
 	const char *writer = json_string_value(json_object_get(doc, "sctrace_version"));
 	if (!schema || strcmp(schema, SCHEMA) != 0)
-		buf_addf(why, "'%s' is not a saved run: it is JSON, but was not written by sctrace", path);
+		buf_addf(why, "'%s' is not a saved run: it is JSON, but was not written by sctrace with --save", path);
 	else if (!json_is_integer(version) || json_integer_value(version) < 1)
 		buf_addf(why, "'%s' is damaged: it has no schema version", path);
 	else if (json_integer_value(version) > RUN_SCHEMA_VERSION)

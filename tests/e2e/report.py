@@ -383,7 +383,7 @@ def test_broken_files(folder):
         said = refused(save(folder, "cut.json", good[:length]))
         assert "cut.json" in said and "is incomplete" in said, said
     assert "not valid JSON" in refused(save(folder, "x.json", "GIF89a"))
-    assert "was not written by sctrace" in refused(save(folder, "x.json", '{"results": []}'))
+    assert "was not written by sctrace with --save" in refused(save(folder, "x.json", '{"results": []}'))
     newer = json.loads(good)
     newer["schema_version"] = 99
     assert "newer sctrace" in refused(save(folder, "x.json", newer))

@@ -202,8 +202,8 @@ static void foreign_and_newer_files_are_refused(void **state)
 		const char *text, *says;
 	} files[] = {
 		{"hello", "not valid JSON"},
-		{"{\"a\": 1}", "was not written by sctrace"},
-		{"[1, 2]", "was not written by sctrace"},
+		{"{\"a\": 1}", "was not written by sctrace with --save"},
+		{"[1, 2]", "was not written by sctrace with --save"},
 		{"{\"schema\": \"sctrace-run\"}", "damaged"},
 		{"{\"schema\": \"sctrace-run\", \"schema_version\": 2, \"sctrace_version\": \"9.1\"}", "sctrace 9.1"},
 		{"{\"schema\": \"sctrace-run\", \"schema_version\": 1, \"results\": []}", "the kind of the run"},
