@@ -119,6 +119,8 @@ struct chart_hist {
 	const struct hist *hist;
 	double unit; /* factor from the histogram's unit to that of the axis: 1e-9 for ns on an axis of seconds */
 	double max;  /* the exact maximum; 0: unknown */
+	bool lowest; /* a quantile is the lowest value of its bucket, and not the middle; sizes are often powers of two,
+		      * which are the lowest values of their buckets */
 };
 /*
  * Draws histograms below each other over one x axis. The axis of the counts is logarithmic, so that one late wake-up in

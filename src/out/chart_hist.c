@@ -127,6 +127,8 @@ static void draw_caption(const struct chart_hist *h, const struct axis *x, doubl
 			 * shown instead.
 			 */
 			double at = hist_quantile(h->hist, points[i].q);
+			if (h->lowest)
+				at = (double)hist_bucket_low(hist_bucket((uint64_t)at));
 			if (h->max > 0)
 				at = points[i].q == 1 ? h->max : fmin(at, h->max);
 			axis_format(&text, x->unit, at * h->unit);

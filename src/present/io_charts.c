@@ -97,7 +97,7 @@ int draw_io_sizes(void *page, int width, struct buf *out)
 		hist_merge(&sizes[0], &io->files.v[i].read_sizes);
 		hist_merge(&sizes[1], &io->files.v[i].write_sizes);
 	}
-	struct chart_hist hists[2] = {{"reads", &sizes[0], 1, 0}, {"writes", &sizes[1], 1, 0}};
+	struct chart_hist hists[2] = {{"reads", &sizes[0], 1, 0, true}, {"writes", &sizes[1], 1, 0, true}};
 	int rc = chart_hists(&f, &x, sizes[0].total ? hists : hists + 1,
 			     (sizes[0].total > 0) + (size_t)(sizes[1].total > 0), out);
 	hist_free(&sizes[0]);

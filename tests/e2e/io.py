@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -220,6 +221,9 @@ def test_pictures(folder):
     text = (folder / "shown").read_text()
     assert "Offsets of requests" in text and "Sizes of requests" in text
     assert "100 %" in text and ">0.333333<" not in text  # shares of "in" and of the C library
+    done = sctrace(folder, "--io", "--format=html", "-o", "sizes", "dd", "if=in", "of=out", "bs=64K")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"p50 64\s*KiB, p99 64\s*KiB, max 64\s*KiB, n", (folder / "sizes").read_text())
     assert text.count("<circle") >= 2 * 256, text.count("<circle")  # the picture is drawn twice, wide and narrow
 
 
