@@ -24,6 +24,11 @@
  */
 #define JOINED_LEAST 0.3
 #define JOINED_MOST  0.9
+/*
+ * The same for writes that add several pages already. They may need more and smaller folios than a write of the whole
+ * buffer, which begins at a multiple of its size.
+ */
+#define UNALIGNED_MOST 0.6
 /* The cost of a call varies from run to run by these factors. */
 #define LEAST 0.9
 #define MOST  1.1
@@ -140,6 +145,24 @@ static struct call_cost request_cost(const struct search *s, const struct io_fil
 	return in_doubt(t, fmin(s->p->quickest_ns, each), each - bytes * COPY_LEAST_NS);
 }
 
+/* Extends the cost of each of the `saved` writes by the cost of pages that is saved if many pages are added at once. */
+static void add_joined(const struct search *s, const struct io_tally *t, double bytes, double saved,
+		       struct call_cost *c)
+{
+	const struct io_cost *own = &s->f->flow[IO_WRITE].cost;
+	double pages_ns = bytes / IO_PAGE * io_cost_fit(own).page_ns / saved;
+	if (io_cost_light(own)) {
+		c->least_ns += pages_ns * JOINED_LEAST;
+		c->most_ns += pages_ns * JOINED_MOST;
+	} else if (io_cost_fit(own).known) {
+		c->most_ns += pages_ns * UNALIGNED_MOST;
+	} else if (bytes <= t->n * IO_PAGE) {
+		/* Each call adds a page. The upper limit already is the whole time without the copying of bytes. */
+		double page_ns = io_tally_each(t) - c->least_ns - bytes / t->n * COPY_MOST_NS;
+		c->least_ns += fmax(page_ns, 0) * JOINED_LEAST;
+	}
+}
+
 /*
  * Computes the saving if the same bytes are moved with a buffer of `buffer` bytes: there are fewer calls, but moving
  * the bytes costs the same. Each of the `starts` open file descriptions needs a call of its own. Returns the number of
@@ -151,12 +174,8 @@ static double fewer_calls(struct search *s, enum io_direction d, const struct io
 	double needed = ceil(bytes / buffer) + fmax(starts - 1, 0);
 	struct call_cost c = request_cost(s, s->f, d, t, t->n > 0 ? bytes / t->n : 0);
 	double saved = fmax(t->n - needed, 0);
-	double pages = d == IO_WRITE && buffer >= IO_BUFFER && s->f->kind == IO_FILE ? bytes / IO_PAGE : 0;
-	double page_ns = io_cost_fit(&s->f->flow[d].cost).page_ns;
-	if (saved > 0 && io_cost_light(&s->f->flow[d].cost)) {
-		c.least_ns += pages * page_ns * JOINED_LEAST / saved;
-		c.most_ns += pages * page_ns * JOINED_MOST / saved;
-	}
+	if (saved > 0 && d == IO_WRITE && buffer >= IO_BUFFER && s->f->kind == IO_FILE)
+		add_joined(s, t, bytes, saved, &c);
 	double most_ns = no_more(c.most_ns, t);
 	s->e = (struct estimate){t->ns, saved * fmin(c.least_ns, most_ns), saved * most_ns};
 	return needed;

@@ -209,6 +209,39 @@ static void costly_tracing_gives_no_figure(void **state)
 	assert_true(isnan(found->saving_low_s) && isnan(found->saving_high_s));
 }
 
+/* Writes `bytes` at the current offset, which takes `ns` nanoseconds. */
+static void write_in(struct fixture *f, uint64_t ns, uint64_t bytes)
+{
+	f->waited_ns = ns - 10000;
+	call(f, SYS_write, 5, 0x2000, bytes, (int64_t)bytes);
+}
+
+/* A larger buffer adds several pages at once, which is at least 30 % of the cost of adding a page. */
+static void pages_are_added_together(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 1600; i++)
+		write_in(f, 10000, 4096);
+	f->waited_ns = 500 - 10000;
+	call(f, SYS_lseek, 6, 0, SEEK_SET, 0); /* the quickest call of the run */
+	const struct run_io_finding *found = finding(f, "small-writes");
+	assert_non_null(found);
+	assert_true(found->saving_low_s > 1500 * 0.3 * 9e-6 && found->saving_high_s < 1500 * 10e-6);
+}
+
+/* fwrite(3) divides 64 KiB in this way: the second write begins within 64 KiB and cannot use one large folio. */
+static void pages_of_unaligned_writes_are_added_together(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 800; i++) {
+		write_in(f, 10000, 4096);
+		write_in(f, 80000, 61440);
+	}
+	const struct run_io_finding *found = finding(f, "small-writes");
+	assert_non_null(found);
+	assert_true(found->saving_low_s < 800 * 6e-6 && found->saving_high_s > 800 * 20e-6);
+}
+
 static void no_more_is_saved_than_it_costs(void **state)
 {
 	struct fixture *f = *state;
@@ -360,6 +393,8 @@ int main(void)
 		WITH(reading_written_bytes_is_not_repeated),
 		WITH(small_requests_are_found),
 		WITH(costly_tracing_gives_no_figure),
+		WITH(pages_are_added_together),
+		WITH(pages_of_unaligned_writes_are_added_together),
 		WITH(no_more_is_saved_than_it_costs),
 		WITH(copies_are_found),
 		WITH(copies_with_o_direct_are_not),
