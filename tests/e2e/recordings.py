@@ -255,7 +255,7 @@ def show_diff(world, mode):
         execute(argv, b"", {**env, "SHOW_FILE": "gone", **variables}, cwd=world.scratch)
 
     def diff(*words):
-        seen = execute([str(world.sctrace), "show", "--diff", *words], cwd=world.scratch)
+        seen = execute([str(world.sctrace), "show", "--diff", *words], b"", {**os.environ, "COLUMNS": "80"}, cwd=world.scratch)
         return seen.status, seen.stdout.decode()
     make("first")
     make("second")
