@@ -72,19 +72,28 @@ static void layout_drop(const struct table *t, size_t limit, unsigned flag, stru
 	}
 }
 
-/* Makes the table fit into `limit`: leaves out optional columns first, and then cuts text. */
+/* Returns the total width if all text is cut as far as possible. */
+static size_t layout_least(const struct table *t, const struct layout *l)
+{
+	size_t least = layout_total(t, l);
+	for (size_t k = 0; k < t->n; k++)
+		if (l->width[k] != SIZE_MAX && l->width[k] > TEXT_MIN && !(t->columns[k].flags & COL_RIGHT))
+			least -= l->width[k] - TEXT_MIN;
+	return least;
+}
+
+/*
+ * Makes the table fit into `limit`: leaves out optional columns first, and then cuts text. If the table is too wide even
+ * then, text is not cut, because the lines are too long in any case.
+ */
 static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 {
 	layout_measure(t, l);
 	layout_drop(t, limit, COL_OPTIONAL, l);
 	layout_drop(t, limit, COL_SPARE, l);
 	layout_drop(t, limit, COL_LAST, l);
-	while (layout_total(t, l) > limit) {
-		size_t k = widest_text(t, l);
-		if (k == t->n)
-			break;
-		l->width[k]--;
-	}
+	while (layout_total(t, l) > limit && layout_least(t, l) <= limit)
+		l->width[widest_text(t, l)]--;
 	l->total = layout_total(t, l);
 }
 

@@ -89,7 +89,10 @@ static void narrower_ones_lose_spare_columns_before_text(void **state)
 		    {27, "name       q1  median  q3\n"},
 		    {24, "name       q1  median\n"},
 		    {20, "name       median\n"},
-		    {16, "name      median\n"}};
+		    {16, "name      median\n"},
+		    {14, "name    median\n"},
+		    /* This is too narrow even for cut text, so the text is shown in full. */
+		    {13, "name       median\nmonotonic"}};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct table *t = table_new(c, sizeof(c) / sizeof(*c));
 		table_row(t);
