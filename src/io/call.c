@@ -1,9 +1,6 @@
 /* What each system call does to descriptors and files. */
+#include "io/call.h"
 #include "base/buf.h"
-#include "io/path.h"
-#include "io/profile.h"
-#include "syscall/kinds.h"
-#include "syscall/table.h"
 #include "tracee/mem.h"
 
 #include <errno.h>
@@ -13,163 +10,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A call that has returned, and the state that it changes. */
-struct context {
-	struct io_profile *p;
-	struct io_fds *t;
-	struct io_thread *k;
-	const struct event *ev;
-	const struct call *c;
-	const struct io_call *row;
-	double ns, spread_ns;
-};
-
-/* How to handle a call. The members after `leave` are indices of arguments, or -1 if the call has no such argument. */
-struct io_call {
-	const char *name;
-	void (*leave)(const struct context *x);
-	signed char fd, buf, size, offset;
-	enum io_direction direction;
-};
-
-static int fd_of(const struct context *x, int arg)
-{
-	return (int)x->c->args[arg];
-}
-
-static struct io_open *open_of(const struct context *x, int arg)
-{
-	return arg < 0 ? NULL : io_profile_open(x->p, x->t, x->ev->tid, fd_of(x, arg));
-}
-
-/* Returns a 64-bit offset. i386 passes it in two arguments. */
-static uint64_t offset_of(const struct context *x, int arg)
-{
-	const struct call *c = x->c;
-	return c->desc->args[arg].kind == K_OFF_LOW ? (uint32_t)c->args[arg] | c->args[arg + 1] << 32 : c->args[arg];
-}
-
-static int find_kind(const struct call *c, uint16_t kind)
-{
-	for (unsigned i = 0; i < c->desc->nargs; i++)
-		if (c->desc->args[i].kind == kind)
-			return (int)i;
-	return -1;
-}
-
-/*
- * Appends the path of the call, after the name of the directory to which it is relative. This is the directory of a
- * descriptor, or else the current directory if the program changed it.
- */
-static void add_path(const struct context *x, struct buf *out)
-{
-	int arg = find_kind(x->c, K_PATH);
-	bool at = arg > 0 && x->c->desc->args[arg - 1].kind == K_DIRFD;
-	const struct io_open *folder = at ? open_of(x, arg - 1) : NULL;
-	io_path_join(out, folder ? folder->file->row.name : buf_str(&x->t->folder), buf_str(&x->k->path));
-}
-
-static void set_fd(const struct context *x, struct io_file *f, int fd, bool cloexec)
-{
-	io_fds_set(x->t, fd, io_open_new(f), cloexec, true);
-}
-
-static void count_call(const struct context *x, struct io_file *f)
-{
-	f->row.calls++;
-	f->ns += x->ns;
-}
-
-static uint64_t open_flags(const struct context *x)
-{
-	uint64_t flags = O_CREAT | O_WRONLY | O_TRUNC; /* these are the flags of creat(2) */
-	int arg = find_kind(x->c, K_OPEN_FLAGS);
-	int how = find_kind(x->c, K_OPEN_HOW);
-	if (arg >= 0)
-		flags = x->c->args[arg];
-	else if (how >= 0 && (!x->ev->mem || mem_get(x->ev->mem, x->c->args[how], &flags, sizeof(flags)) < 0))
-		flags = 0;
-	return flags;
-}
-
-static struct io_file *file_of_path(const struct context *x)
-{
-	struct buf path = {0};
-	add_path(x, &path);
-	struct io_file *f = path.len ? io_profile_file(x->p, buf_str(&path), io_kind_of(buf_str(&path))) : NULL;
-	buf_free(&path);
-	return f;
-}
-
-/* Counts a call that looked up the path of `f`. The call is a repetition if the last such call had the same answer. */
-static void count_answer(const struct context *x, struct io_file *f, enum io_answer answer, struct io_repeats *r)
-{
-	io_repeats_add(r, f->answer == answer, x->ev->pid, x->ns, x->spread_ns);
-	f->answer = answer;
-}
-
-/* Returns true if the call failed. Counts the failure if the file does not exist. */
-static bool count_failed(const struct context *x, struct io_file *f)
-{
-	if (!x->c->error)
-		return false;
-	if (x->c->err == ENOENT || x->c->err == ENOTDIR)
-		count_answer(x, f, IO_ABSENT, &f->failed_again);
-	return true;
-}
-
-/* unlink(2), rmdir(2), rename(2): what has this path next is another file. */
-static void leave_remove(const struct context *x)
-{
-	struct io_file *f = x->c->error ? NULL : file_of_path(x);
-	if (!f)
-		return;
-	f->answer = IO_UNKNOWN;
-	io_file_truncate(f, 0);
-}
-
-static void leave_open(const struct context *x)
-{
-	uint64_t flags = open_flags(x);
-	struct io_file *f = file_of_path(x);
-	if (!f || count_failed(x, f))
-		return;
-	f->row.opens++;
-	count_call(x, f);
-	if (flags & O_CREAT && flags & O_EXCL)
-		f->answer = IO_UNKNOWN; /* the call has created another file than the one of this path before */
-	count_answer(x, f, IO_PRESENT, &f->opened_again);
-	if (flags & O_TRUNC)
-		io_file_truncate(f, 0);
-	set_fd(x, f, (int)x->c->result, flags & O_CLOEXEC);
-	const struct io_fd *d = io_fds_get(x->t, (int)x->c->result);
-	if (d) {
-		d->open->append = flags & O_APPEND;
-		d->open->direct = flags & O_DIRECT;
-	}
-}
-
-static void leave_stat(const struct context *x)
-{
-	struct io_file *f = file_of_path(x);
-	int folder = find_kind(x->c, K_DIRFD);
-	/* With an empty path, the call operates on the descriptor itself (AT_EMPTY_PATH); fstat(3) uses this. */
-	const struct io_open *o = !f && folder >= 0 ? open_of(x, folder) : NULL;
-	if (o)
-		count_call(x, o->file);
-	if (f && !count_failed(x, f))
-		count_answer(x, f, IO_PRESENT, &f->stated_again);
-}
-
 #define SOCK_TYPE                                                                                                      \
 	0xf /* mask for the type in the second argument of socket(2); the other bits are flags
 	     * (linux/net.h) */
 
 /* pipe(2), pipe2(2), socketpair(2): the kernel stores two descriptors in memory. */
-static void leave_pair(const struct context *x)
+static void leave_pair(const struct io_context *x)
 {
 	int fds[2];
-	int arg = find_kind(x->c, K_OUT_FD_PAIR);
+	int arg = io_find_kind(x->c, K_OUT_FD_PAIR);
 	bool pipes = strncmp(x->row->name, "pipe", 4) == 0;
 	struct buf name = {0};
 	if (x->c->error || !x->ev->mem || mem_get(x->ev->mem, x->c->args[arg], fds, sizeof(fds)) < 0)
@@ -179,13 +28,13 @@ static void leave_pair(const struct context *x)
 	buf_free(&name);
 	f->row.opens += 2;
 	f->messages = !pipes && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
-	count_call(x, f);
+	io_count_call(x, f);
 	for (int i = 0; i < 2; i++)
-		set_fd(x, f, fds[i], strcmp(x->row->name, "pipe2") == 0 && x->c->args[1] & O_CLOEXEC);
+		io_set_fd(x, f, fds[i], strcmp(x->row->name, "pipe2") == 0 && x->c->args[1] & O_CLOEXEC);
 }
 
 /* socket(2), accept(2) */
-static void leave_socket(const struct context *x)
+static void leave_socket(const struct io_context *x)
 {
 	struct buf name = {0};
 	if (x->c->error)
@@ -194,43 +43,43 @@ static void leave_socket(const struct context *x)
 	struct io_file *f = io_profile_file(x->p, buf_str(&name), IO_SOCKET);
 	buf_free(&name);
 	f->row.opens++;
-	count_call(x, f);
+	io_count_call(x, f);
 	f->messages = strcmp(x->row->name, "socket") == 0 && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
 	uint64_t flags = strcmp(x->row->name, "accept4") == 0  ? x->c->args[3]
 			 : strcmp(x->row->name, "socket") == 0 ? x->c->args[1]
 							       : 0;
-	set_fd(x, f, (int)x->c->result, flags & SOCK_CLOEXEC);
+	io_set_fd(x, f, (int)x->c->result, flags & SOCK_CLOEXEC);
 }
 
 /* Descriptors that are not files (epoll, timers, ...) get the name of the call that created them. */
-static void leave_other_fd(const struct context *x)
+static void leave_other_fd(const struct io_context *x)
 {
 	if (x->c->error)
 		return;
 	struct io_file *f = io_profile_file(x->p, x->c->desc->name, IO_OTHER);
 	f->row.opens++;
-	count_call(x, f);
-	set_fd(x, f, (int)x->c->result, false);
+	io_count_call(x, f);
+	io_set_fd(x, f, (int)x->c->result, false);
 }
 
-static void duplicate(const struct context *x, bool cloexec)
+static void duplicate(const struct io_context *x, bool cloexec)
 {
-	struct io_open *o = open_of(x, 0);
-	if (!o || x->c->error || x->c->result == fd_of(x, 0))
+	struct io_open *o = io_open_of(x, 0);
+	if (!o || x->c->error || x->c->result == io_fd_of(x, 0))
 		return;
 	o->refs++;
 	io_fds_set(x->t, (int)x->c->result, o, cloexec, true);
 }
 
-static void leave_dup(const struct context *x)
+static void leave_dup(const struct io_context *x)
 {
 	duplicate(x, strcmp(x->row->name, "dup3") == 0 && x->c->args[2] & O_CLOEXEC);
 }
 
-static void leave_fcntl(const struct context *x)
+static void leave_fcntl(const struct io_context *x)
 {
-	const struct io_fd *d = io_fds_get(x->t, fd_of(x, 0));
-	int command = fd_of(x, 1);
+	const struct io_fd *d = io_fds_get(x->t, io_fd_of(x, 0));
+	int command = io_fd_of(x, 1);
 	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
 		duplicate(x, command == F_DUPFD_CLOEXEC);
 	else if (d && !x->c->error && command == F_SETFL) {
@@ -240,41 +89,26 @@ static void leave_fcntl(const struct context *x)
 		((struct io_fd *)d)->cloexec = x->c->args[2] & FD_CLOEXEC;
 }
 
-static void leave_close(const struct context *x)
+static void leave_close(const struct io_context *x)
 {
-	const struct io_open *o = open_of(x, 0);
+	const struct io_open *o = io_open_of(x, 0);
 	if (o && !x->c->error)
 		io_tally_add(&o->file->close, x->ns, x->spread_ns);
-	io_fds_close(x->t, fd_of(x, 0)); /* Linux closes the descriptor even if close(2) reports an error */
+	io_fds_close(x->t, io_fd_of(x, 0)); /* Linux closes the descriptor even if close(2) reports an error */
 }
 
 #define RANGE_UNSHARE 2u /* CLOSE_RANGE_UNSHARE, CLOSE_RANGE_CLOEXEC (linux/close_range.h) */
 #define RANGE_CLOEXEC 4u
 
-static void leave_close_range(const struct context *x)
+static void leave_close_range(const struct io_context *x)
 {
 	if (!x->c->error && !(x->c->args[2] & (RANGE_CLOEXEC | RANGE_UNSHARE)))
 		io_fds_close_range(x->t, (uint32_t)x->c->args[0], (uint32_t)x->c->args[1], false);
 }
 
-/* chdir(2), fchdir(2) */
-static void leave_chdir(const struct context *x)
+static void leave_seek(const struct io_context *x)
 {
-	const struct io_open *o = x->row->fd >= 0 ? open_of(x, 0) : NULL;
-	struct buf to = {0};
-	if (x->c->error || (x->row->fd >= 0 && !o))
-		return;
-	if (o)
-		buf_adds(&to, o->file->row.name);
-	else
-		add_path(x, &to);
-	buf_free(&x->t->folder);
-	x->t->folder = to;
-}
-
-static void leave_seek(const struct context *x)
-{
-	struct io_open *o = open_of(x, 0);
+	struct io_open *o = io_open_of(x, 0);
 	if (!o || x->c->error)
 		return;
 	uint64_t to = (uint64_t)x->c->result;
@@ -285,17 +119,9 @@ static void leave_seek(const struct context *x)
 	o->sought = true;
 }
 
-static void leave_truncate(const struct context *x)
+static void leave_sync(const struct io_context *x)
 {
-	struct io_open *o = x->row->fd >= 0 ? open_of(x, 0) : NULL;
-	struct io_file *f = o ? o->file : x->row->fd < 0 ? file_of_path(x) : NULL;
-	if (f && !x->c->error)
-		io_file_truncate(f, offset_of(x, 1));
-}
-
-static void leave_sync(const struct context *x)
-{
-	const struct io_open *o = open_of(x, 0);
+	const struct io_open *o = io_open_of(x, 0);
 	if (!o || x->c->error)
 		return;
 	struct io_file *f = o->file;
@@ -304,9 +130,9 @@ static void leave_sync(const struct context *x)
 	io_tally_add(&f->sync, x->ns, x->spread_ns);
 }
 
-static void leave_mmap(const struct context *x)
+static void leave_mmap(const struct io_context *x)
 {
-	const struct io_open *o = open_of(x, 4);
+	const struct io_open *o = io_open_of(x, 4);
 	if (o && !x->c->error)
 		o->file->row.mmaps++;
 }
@@ -318,7 +144,7 @@ static void leave_mmap(const struct context *x)
  * Returns how many bytes the program asked for. If this is unknown (for messages, and for more than BUFFERS_MAX
  * buffers), returns the result of the call instead.
  */
-static uint64_t asked(const struct context *x)
+static uint64_t asked(const struct io_context *x)
 {
 	struct {
 		uint64_t base, len;
@@ -343,7 +169,7 @@ static uint64_t at_most(uint64_t n, uint64_t limit)
 }
 
 /* Remembers the buffer of a read. Finds out whether a write wrote exactly what the last read stored in this buffer. */
-static void note_copy(const struct context *x, const struct io_open *o, uint64_t bytes, bool whole)
+static void note_copy(const struct io_context *x, const struct io_open *o, uint64_t bytes, bool whole)
 {
 	struct io_thread *k = x->k;
 	struct io_file *f = o->file;
@@ -370,18 +196,18 @@ static void note_copy(const struct context *x, const struct io_open *o, uint64_t
 
 #define SECTOR 512u /* O_DIRECT requires multiples of the device's block size (open(2)), which is at least 512 */
 
-static void note_direct(const struct context *x, const struct io_open *o, uint64_t size)
+static void note_direct(const struct io_context *x, const struct io_open *o, uint64_t size)
 {
 	bool refused = x->c->error && x->c->err == EINVAL;
-	uint64_t offset = x->row->offset >= 0 ? offset_of(x, x->row->offset) : o->pos;
+	uint64_t offset = x->row->offset >= 0 ? io_offset_of(x, x->row->offset) : o->pos;
 	if (o->direct && (refused || (!x->c->error && x->c->result > 0 && (size % SECTOR || offset % SECTOR))))
 		io_tally_add(&o->file->unaligned, x->ns, x->spread_ns);
 }
 
-static void leave_transfer(const struct context *x)
+static void leave_transfer(const struct io_context *x)
 {
 	const struct io_call *r = x->row;
-	struct io_open *o = open_of(x, r->fd);
+	struct io_open *o = io_open_of(x, r->fd);
 	if (!o)
 		return;
 	struct io_file *f = o->file;
@@ -403,11 +229,11 @@ static void leave_transfer(const struct context *x)
 	if (r->direction == IO_WRITE && k->writes_line && whole)
 		io_file_line(o, (double)bytes, x->ns, x->spread_ns);
 	note_copy(x, o, bytes, whole);
-	bool positioned = r->offset >= 0 && offset_of(x, r->offset) != UINT64_MAX; /* an offset of -1 means the
+	bool positioned = r->offset >= 0 && io_offset_of(x, r->offset) != UINT64_MAX; /* an offset of -1 means the
 										    * current position (preadv2(2)) */
 	io_file_request(o, &(struct io_request){.direction = r->direction,
 						.positioned = positioned,
-						.offset = positioned ? offset_of(x, r->offset) : 0,
+						.offset = positioned ? io_offset_of(x, r->offset) : 0,
 						.asked = size,
 						.bytes = bytes,
 						.joins = whole,
@@ -418,9 +244,9 @@ static void leave_transfer(const struct context *x)
 }
 
 /* Adds one half of a call between two descriptors. `offset`: index of the pointer to the offset for `fd`, or -1. */
-static void move_side(const struct context *x, int fd, int offset, enum io_direction direction, uint64_t size)
+static void move_side(const struct io_context *x, int fd, int offset, enum io_direction direction, uint64_t size)
 {
-	struct io_open *o = open_of(x, fd);
+	struct io_open *o = io_open_of(x, fd);
 	uint64_t after = 0;
 	uint64_t bytes = (uint64_t)x->c->result;
 	if (!o)
@@ -443,25 +269,25 @@ static void move_side(const struct context *x, int fd, int offset, enum io_direc
 }
 
 /* Indexes in the table: `fd`, the descriptor that is read; `offset`, the pointer to its offset; `buf`, the other. */
-static void leave_move(const struct context *x)
+static void leave_move(const struct io_context *x)
 {
 	const struct io_call *r = x->row;
 	if (x->c->error)
 		return;
 	move_side(x, r->fd, r->offset, IO_READ, x->c->args[r->size]);
 	move_side(x, r->buf, r->offset == 1 ? 3 : -1, IO_WRITE, x->c->args[r->size]);
-	const struct io_open *out = open_of(x, r->buf);
+	const struct io_open *out = io_open_of(x, r->buf);
 	/* The caller has counted the call for the file that is read. Count it for the other file as well. */
-	const struct io_open *in = open_of(x, r->fd);
+	const struct io_open *in = io_open_of(x, r->fd);
 	if (in && out && in->file != out->file)
-		count_call(x, out->file);
+		io_count_call(x, out->file);
 }
 
 /*
  * Returns true if the timeout of the call is zero, so that the call does not wait. In the table, `size` is the index of
  * the timeout if it is a number. If `size` is -1, `offset` is the index of a pointer to the timeout.
  */
-static bool does_not_wait(const struct context *x)
+static bool does_not_wait(const struct io_context *x)
 {
 	const struct io_call *r = x->row;
 	int64_t when[2];
@@ -471,7 +297,7 @@ static bool does_not_wait(const struct context *x)
 	       mem_get(x->ev->mem, x->c->args[r->offset], when, sizeof(when)) == 0 && !when[0] && !when[1];
 }
 
-static void leave_poll(const struct context *x)
+static void leave_poll(const struct io_context *x)
 {
 	x->p->polls_in_all++;
 	if (!x->c->error && x->c->result == 0 && does_not_wait(x))
@@ -520,10 +346,10 @@ static const struct io_call calls[] = {
 	MOVE("sendfile64", 1, 2, 0, 3),
 	MOVE("splice", 0, 1, 2, 4),
 	MOVE("copy_file_range", 0, 1, 2, 4),
-	OTHER_CALL("open", leave_open),
-	OTHER_CALL("openat", leave_open),
-	OTHER_CALL("openat2", leave_open),
-	OTHER_CALL("creat", leave_open),
+	OTHER_CALL("open", io_leave_open),
+	OTHER_CALL("openat", io_leave_open),
+	OTHER_CALL("openat2", io_leave_open),
+	OTHER_CALL("creat", io_leave_open),
 	OTHER_CALL("pipe", leave_pair),
 	OTHER_CALL("pipe2", leave_pair),
 	OTHER_CALL("socketpair", leave_pair),
@@ -537,37 +363,37 @@ static const struct io_call calls[] = {
 	FD_CALL("fcntl64", leave_fcntl),
 	FD_CALL("close", leave_close),
 	OTHER_CALL("close_range", leave_close_range),
-	OTHER_CALL("chdir", leave_chdir),
-	FD_CALL("fchdir", leave_chdir),
+	OTHER_CALL("chdir", io_leave_chdir),
+	FD_CALL("fchdir", io_leave_chdir),
 	FD_CALL("lseek", leave_seek),
-	FD_CALL("ftruncate", leave_truncate),
-	FD_CALL("ftruncate64", leave_truncate),
-	OTHER_CALL("truncate", leave_truncate),
-	OTHER_CALL("truncate64", leave_truncate),
+	FD_CALL("ftruncate", io_leave_truncate),
+	FD_CALL("ftruncate64", io_leave_truncate),
+	OTHER_CALL("truncate", io_leave_truncate),
+	OTHER_CALL("truncate64", io_leave_truncate),
 	FD_CALL("fsync", leave_sync),
 	FD_CALL("fdatasync", leave_sync),
 	FD_CALL("sync_file_range", leave_sync),
 	FD_CALL("syncfs", leave_sync),
 	{"mmap", leave_mmap, 4, -1, -1, -1, IO_READ},
 	{"mmap2", leave_mmap, 4, -1, -1, -1, IO_READ},
-	OTHER_CALL("unlink", leave_remove),
-	OTHER_CALL("unlinkat", leave_remove),
-	OTHER_CALL("rmdir", leave_remove),
-	OTHER_CALL("rename", leave_remove),
-	OTHER_CALL("renameat", leave_remove),
-	OTHER_CALL("renameat2", leave_remove),
-	OTHER_CALL("stat", leave_stat),
-	OTHER_CALL("lstat", leave_stat),
-	OTHER_CALL("newfstatat", leave_stat),
-	OTHER_CALL("statx", leave_stat),
-	OTHER_CALL("stat64", leave_stat),
-	OTHER_CALL("lstat64", leave_stat),
-	OTHER_CALL("fstatat64", leave_stat),
-	OTHER_CALL("access", leave_stat),
-	OTHER_CALL("faccessat", leave_stat),
-	OTHER_CALL("faccessat2", leave_stat),
-	OTHER_CALL("readlink", leave_stat),
-	OTHER_CALL("readlinkat", leave_stat),
+	OTHER_CALL("unlink", io_leave_remove),
+	OTHER_CALL("unlinkat", io_leave_remove),
+	OTHER_CALL("rmdir", io_leave_remove),
+	OTHER_CALL("rename", io_leave_remove),
+	OTHER_CALL("renameat", io_leave_remove),
+	OTHER_CALL("renameat2", io_leave_remove),
+	OTHER_CALL("stat", io_leave_stat),
+	OTHER_CALL("lstat", io_leave_stat),
+	OTHER_CALL("newfstatat", io_leave_stat),
+	OTHER_CALL("statx", io_leave_stat),
+	OTHER_CALL("stat64", io_leave_stat),
+	OTHER_CALL("lstat64", io_leave_stat),
+	OTHER_CALL("fstatat64", io_leave_stat),
+	OTHER_CALL("access", io_leave_stat),
+	OTHER_CALL("faccessat", io_leave_stat),
+	OTHER_CALL("faccessat2", io_leave_stat),
+	OTHER_CALL("readlink", io_leave_stat),
+	OTHER_CALL("readlinkat", io_leave_stat),
 	POLL("poll", 2, -1),
 	POLL("ppoll", -1, 2),
 	POLL("select", -1, 4),
@@ -610,7 +436,7 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 	k->writes_line = false;
 	if (!row || !ev->mem)
 		return;
-	int path = find_kind(c, K_PATH);
+	int path = io_find_kind(c, K_PATH);
 	if (path >= 0)
 		read_path(k, ev, path);
 	uint64_t n = row->size >= 0 ? c->args[row->size] : 0;
@@ -622,8 +448,8 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 /* Returns the index of the descriptor argument of a call that is not in the table. */
 static int first_fd(const struct call *c)
 {
-	int arg = find_kind(c, K_FD);
-	int path = find_kind(c, K_PATH);
+	int arg = io_find_kind(c, K_FD);
+	int path = io_find_kind(c, K_PATH);
 	return path < 0 ? arg : -1;
 }
 
@@ -636,12 +462,12 @@ void io_call_leave(struct io_profile *p, struct io_fds *t, struct io_thread *k, 
 	double ns = (double)c->duration_ns - (double)c->cost_ns;
 	/* If tracing takes longer than the call itself, the own time may be wrong by the cost of tracing. */
 	uint64_t doubt_ns = ns < (double)c->cost_ns && c->cost_ns > c->spread_ns ? c->cost_ns : c->spread_ns;
-	struct context x = {p, t, k, ev, c, row, ns > 0 ? ns : 0, (double)doubt_ns};
+	struct io_context x = {p, t, k, ev, c, row, ns > 0 ? ns : 0, (double)doubt_ns};
 	int arg = row ? row->fd : first_fd(c);
 	bool is_open = !c->error || c->err != EBADF;
-	const struct io_open *o = is_open ? open_of(&x, arg) : NULL;
+	const struct io_open *o = is_open ? io_open_of(&x, arg) : NULL;
 	if (o)
-		count_call(&x, o->file);
+		io_count_call(&x, o->file);
 	if (row && is_open)
 		row->leave(&x);
 }

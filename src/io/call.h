@@ -1,0 +1,77 @@
+/* What the handlers of calls share: call.c contains those of descriptors, call_path.c those of paths. Used only there. */
+#ifndef SCTRACE_IO_CALL_H
+#define SCTRACE_IO_CALL_H
+
+#include "io/profile.h"
+#include "syscall/kinds.h"
+#include "syscall/table.h"
+
+struct io_context;
+
+/* How to handle a call. The members after `leave` are indices of arguments, or -1 if the call has no such argument. */
+struct io_call {
+	const char *name;
+	void (*leave)(const struct io_context *x);
+	signed char fd, buf, size, offset;
+	enum io_direction direction;
+};
+
+/* A call that has returned, and the state that it changes. */
+struct io_context {
+	struct io_profile *p;
+	struct io_fds *t;
+	struct io_thread *k;
+	const struct event *ev;
+	const struct call *c;
+	const struct io_call *row;
+	double ns, spread_ns;
+};
+
+static inline int io_fd_of(const struct io_context *x, int arg)
+{
+	return (int)x->c->args[arg];
+}
+
+static inline struct io_open *io_open_of(const struct io_context *x, int arg)
+{
+	return arg < 0 ? NULL : io_profile_open(x->p, x->t, x->ev->tid, io_fd_of(x, arg));
+}
+
+static inline int io_find_kind(const struct call *c, uint16_t kind)
+{
+	for (unsigned i = 0; i < c->desc->nargs; i++)
+		if (c->desc->args[i].kind == kind)
+			return (int)i;
+	return -1;
+}
+
+static inline void io_set_fd(const struct io_context *x, struct io_file *f, int fd, bool cloexec)
+{
+	io_fds_set(x->t, fd, io_open_new(f), cloexec, true);
+}
+
+static inline void io_count_call(const struct io_context *x, struct io_file *f)
+{
+	f->row.calls++;
+	f->ns += x->ns;
+}
+
+/* Returns a 64-bit offset. i386 passes it in two arguments. */
+static inline uint64_t io_offset_of(const struct io_context *x, int arg)
+{
+	const struct call *c = x->c;
+	return c->desc->args[arg].kind == K_OFF_LOW ? (uint32_t)c->args[arg] | c->args[arg + 1] << 32 : c->args[arg];
+}
+
+/* creat(2), open(2) */
+void io_leave_open(const struct io_context *x);
+/* stat(2), access(2), readlink(2) */
+void io_leave_stat(const struct io_context *x);
+/* unlink(2), rmdir(2), rename(2) */
+void io_leave_remove(const struct io_context *x);
+/* chdir(2), fchdir(2) */
+void io_leave_chdir(const struct io_context *x);
+/* truncate(2), ftruncate(2) */
+void io_leave_truncate(const struct io_context *x);
+
+#endif

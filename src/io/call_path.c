@@ -1,0 +1,123 @@
+/* What calls with a path do: they look it up, open or remove a file, or change the current directory. */
+#include "base/buf.h"
+#include "io/call.h"
+#include "io/path.h"
+#include "tracee/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+/*
+ * Appends the path of the call, after the name of the directory to which it is relative. This is the directory of a
+ * descriptor, or else the current directory if the program changed it.
+ */
+static void add_path(const struct io_context *x, struct buf *out)
+{
+	int arg = io_find_kind(x->c, K_PATH);
+	bool at = arg > 0 && x->c->desc->args[arg - 1].kind == K_DIRFD;
+	const struct io_open *folder = at ? io_open_of(x, arg - 1) : NULL;
+	io_path_join(out, folder ? folder->file->row.name : buf_str(&x->t->folder), buf_str(&x->k->path));
+}
+
+static uint64_t open_flags(const struct io_context *x)
+{
+	uint64_t flags = O_CREAT | O_WRONLY | O_TRUNC; /* these are the flags of creat(2) */
+	int arg = io_find_kind(x->c, K_OPEN_FLAGS);
+	int how = io_find_kind(x->c, K_OPEN_HOW);
+	if (arg >= 0)
+		flags = x->c->args[arg];
+	else if (how >= 0 && (!x->ev->mem || mem_get(x->ev->mem, x->c->args[how], &flags, sizeof(flags)) < 0))
+		flags = 0;
+	return flags;
+}
+
+static struct io_file *file_of_path(const struct io_context *x)
+{
+	struct buf path = {0};
+	add_path(x, &path);
+	struct io_file *f = path.len ? io_profile_file(x->p, buf_str(&path), io_kind_of(buf_str(&path))) : NULL;
+	buf_free(&path);
+	return f;
+}
+
+/* Counts a call that looked up the path of `f`. The call is a repetition if the last such call had the same answer. */
+static void count_answer(const struct io_context *x, struct io_file *f, enum io_answer answer, struct io_repeats *r)
+{
+	io_repeats_add(r, f->answer == answer, x->ev->pid, x->ns, x->spread_ns);
+	f->answer = answer;
+}
+
+/* Returns true if the call failed. Counts the failure if the file does not exist. */
+static bool count_failed(const struct io_context *x, struct io_file *f)
+{
+	if (!x->c->error)
+		return false;
+	if (x->c->err == ENOENT || x->c->err == ENOTDIR)
+		count_answer(x, f, IO_ABSENT, &f->failed_again);
+	return true;
+}
+
+/* What has this path next is another file. */
+void io_leave_remove(const struct io_context *x)
+{
+	struct io_file *f = x->c->error ? NULL : file_of_path(x);
+	if (!f)
+		return;
+	f->answer = IO_UNKNOWN;
+	io_file_truncate(f, 0);
+}
+
+void io_leave_open(const struct io_context *x)
+{
+	uint64_t flags = open_flags(x);
+	struct io_file *f = file_of_path(x);
+	if (!f || count_failed(x, f))
+		return;
+	f->row.opens++;
+	io_count_call(x, f);
+	if (flags & O_CREAT && flags & O_EXCL)
+		f->answer = IO_UNKNOWN; /* the call has created another file than the one of this path before */
+	count_answer(x, f, IO_PRESENT, &f->opened_again);
+	if (flags & O_TRUNC)
+		io_file_truncate(f, 0);
+	io_set_fd(x, f, (int)x->c->result, flags & O_CLOEXEC);
+	const struct io_fd *d = io_fds_get(x->t, (int)x->c->result);
+	if (d) {
+		d->open->append = flags & O_APPEND;
+		d->open->direct = flags & O_DIRECT;
+	}
+}
+
+void io_leave_stat(const struct io_context *x)
+{
+	struct io_file *f = file_of_path(x);
+	int folder = io_find_kind(x->c, K_DIRFD);
+	/* With an empty path, the call operates on the descriptor itself (AT_EMPTY_PATH); fstat(3) uses this. */
+	const struct io_open *o = !f && folder >= 0 ? io_open_of(x, folder) : NULL;
+	if (o)
+		io_count_call(x, o->file);
+	if (f && !count_failed(x, f))
+		count_answer(x, f, IO_PRESENT, &f->stated_again);
+}
+
+void io_leave_chdir(const struct io_context *x)
+{
+	const struct io_open *o = x->row->fd >= 0 ? io_open_of(x, 0) : NULL;
+	struct buf to = {0};
+	if (x->c->error || (x->row->fd >= 0 && !o))
+		return;
+	if (o)
+		buf_adds(&to, o->file->row.name);
+	else
+		add_path(x, &to);
+	buf_free(&x->t->folder);
+	x->t->folder = to;
+}
+
+void io_leave_truncate(const struct io_context *x)
+{
+	struct io_open *o = x->row->fd >= 0 ? io_open_of(x, 0) : NULL;
+	struct io_file *f = o ? o->file : x->row->fd < 0 ? file_of_path(x) : NULL;
+	if (f && !x->c->error)
+		io_file_truncate(f, io_offset_of(x, 1));
+}
