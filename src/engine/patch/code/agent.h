@@ -157,7 +157,11 @@ struct agent_data {
 	 * change here, because the tracer may have to restore the handler (threads/dispatch.h).
 	 */
 	uint64_t fault[2];
-	uint64_t blocking; /* SIGBIT() of each signal whose handlers have blocked SIGSYS: the tracer must see changes */
+	/*
+	 * SIGBIT() of each signal that has, or had, a handler which runs with SIGSYS blocked. Calls that change the
+	 * action of such a signal go to the tracer.
+	 */
+	uint64_t blocking;
 	uint32_t map[AGENT_CALLS];
 	/*
 	 * Address ranges [lo, hi) of code that may be patched, ending with a row of zeros. Calls that remap this code
