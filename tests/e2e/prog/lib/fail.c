@@ -91,10 +91,9 @@ static void *real(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
-/* Reports the failure. A child of sctrace without open files writes to sctrace's descriptor 2. */
-static void report(void)
+/* Prints `text`. A child of sctrace without open files writes to sctrace's descriptor 2. */
+static void report(const char *text)
 {
-	static const char text[] = "(failed as ordered)\n";
 	ssize_t (*write_to)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))real("write");
 	char path[40];
 	snprintf(path, sizeof(path), "/proc/%d/fd/2", (int)owner);
@@ -115,9 +114,21 @@ static int fails(const char *name)
 	if (n < at || (n > at && !for_good))
 		return 0;
 	if (n == at)
-		report();
+		report("(failed as ordered)\n");
 	errno = error;
 	return 1;
+}
+
+/*
+ * Fails. If every write fails, also in sctrace's children, a message of sctrace is lost as well. This is reported, so
+ * that a test can tell such a message from one that sctrace did not try to print.
+ */
+static ssize_t refuse_write(int fd)
+{
+	if (fd == STDERR_FILENO && for_good && in_children)
+		report("(message lost as ordered)\n");
+	errno = error;
+	return -1;
 }
 
 /* Defines the function `name` of the C library, whose calls count as calls of `plain`. */
@@ -137,7 +148,8 @@ REPLACE(void *, malloc, NULL, (size_t n), (n))
 REPLACE(void *, realloc, NULL, (void *p, size_t n), (p, n))
 REPLACE(pid_t, fork, -1, (void), ())
 REPLACE(ssize_t, read, error ? -1 : next(fd, p, (n + 1) / 2), (int fd, void *p, size_t n), (fd, p, n))
-REPLACE(ssize_t, write, error ? -1 : next(fd, p, (n + 1) / 2), (int fd, const void *p, size_t n), (fd, p, n))
+REPLACE(ssize_t, write, error ? refuse_write(fd) : next(fd, p, (n + 1) / 2), (int fd, const void *p, size_t n),
+	(fd, p, n))
 REPLACE(void *, mmap, MAP_FAILED, (void *a, size_t n, int prot, int flags, int fd, off_t o), (a, n, prot, flags, fd, o))
 REPLACE(int, memfd_create, -1, (const char *name, unsigned flags), (name, flags))
 REPLACE(int, pipe2, -1, (int fds[2], int flags), (fds, flags))
