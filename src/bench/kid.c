@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "bench/progress.h"
 #include "bench/stop.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ int kid_kill(pid_t kid)
 	return kid_wait(kid);
 }
 
-int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, int *status)
+int kid_watch(pid_t kid, uint64_t limit_ns, const struct progress *progress, int *status)
 {
 	uint64_t start = clock_ns();
 	int fd = (int)syscall(SYS_pidfd_open, kid, 0);
@@ -77,8 +78,8 @@ int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, 
 			err = -EINTR;
 		else if (limit_ns && clock_ns() - start > limit_ns)
 			err = -ETIMEDOUT;
-		if (tick && !err)
-			tick(ctx);
+		if (!err)
+			progress_show(progress);
 	}
 	if (fd >= 0)
 		close(fd);

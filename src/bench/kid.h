@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct progress;
+
 /*
  * Forks a child into a new process group. The child receives SIGKILL when the calling thread ends (PR_SET_PDEATHSIG),
  * has default signal actions, and must exit by _exit(). Returns the child's pid, 0 in the child, or -errno.
@@ -19,11 +21,11 @@ int kid_kill(pid_t kid);
 int kid_wait(pid_t kid);
 
 /*
- * Waits until `kid` exits. Calls `tick` (may be NULL) about ten times a second. If stop_signal() is set, or after
+ * Waits until `kid` exits, and shows the progress about ten times a second. If stop_signal() is set, or after
  * `limit_ns` (0: no limit), kills the process group of `kid` and reaps `kid`. Returns 0 and stores the wait status in
  * *status if `kid` exited by itself; -EINTR or -ETIMEDOUT if it was killed; or another -errno.
  */
-int kid_watch(pid_t kid, uint64_t limit_ns, void (*tick)(void *ctx), void *ctx, int *status);
+int kid_watch(pid_t kid, uint64_t limit_ns, const struct progress *progress, int *status);
 
 /*
  * The guard is a process that kills the registered process groups if sctrace exits without ending the guard first. The

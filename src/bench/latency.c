@@ -1,7 +1,7 @@
 #include "bench/latency.h"
 
 #include "base/clock.h"
-#include "bench/kid.h"
+#include "bench/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,12 +104,37 @@ int latency_measure(const struct latency_plan *plan, struct latency_result *r)
 	pid_t kid = kid_fork();
 	if (kid == 0)
 		_exit(measure(plan, b));
-	int err = kid < 0 ? kid : kid_watch(kid, 0, plan->tick, plan->tick_ctx, &status);
+	int err = kid < 0 ? kid : kid_watch(kid, 0, &plan->progress, &status);
 	if (!err && status != 0)
 		err = WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
 	collect(r, b);
 	munmap(b, sizeof(*b));
 	return err;
+}
+
+int latency_measure_all(const struct latency_plan *plan, struct latency_row *rows, size_t n, int runs, const char *dir,
+			struct run *run)
+{
+	struct kid_guard guard;
+	struct latency_plan one = *plan;
+	one.progress.all = (double)plan->time_ns * (double)n * runs;
+	int err = kid_guard_open(&guard);
+	for (int round = 0; round < runs && !err; round++)
+		for (size_t i = 0; i < n && !err && !stop_signal(); i++) {
+			struct load *load = rows[i].load;
+			one.progress.what = load->name;
+			one.progress.since_ns = clock_ns();
+			err = load_begin(load, dir, &guard, run);
+			if (!err) {
+				err = latency_measure(&one, &rows[i].r);
+				load_end(load, &guard, run);
+			} else if (err != -EINTR) {
+				err = 0; /* a load that cannot run leaves its row empty */
+			}
+			one.progress.done += (double)plan->time_ns;
+		}
+	kid_guard_close(&guard);
+	return err == -EINTR ? 0 : err;
 }
 
 void latency_merge(struct latency_result *r, const struct latency_result *from)

@@ -5,19 +5,22 @@
 #ifndef SCTRACE_BENCH_LATENCY_H
 #define SCTRACE_BENCH_LATENCY_H
 
+#include "bench/loads.h"
 #include "bench/place.h"
+#include "bench/progress.h"
 #include "stats/hist.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct run;
 
 struct latency_plan {
 	uint64_t interval_ns, time_ns;
 	struct place_policy policy;
 	const int *cpus; /* NULL: all CPUs */
 	size_t ncpus;
-	void (*tick)(void *ctx); /* called about ten times a second; may be NULL */
-	void *tick_ctx;
+	struct progress progress;
 };
 
 /* All times are in ns. A zeroed struct is an empty result. latency_merge() combines the results of several runs. */
@@ -36,6 +39,20 @@ struct latency_result {
  * `r` then contains all samples that were taken before the signal.
  */
 int latency_measure(const struct latency_plan *plan, struct latency_result *r);
+
+/* What was measured under one load. */
+struct latency_row {
+	struct load *load;
+	struct latency_result r;
+};
+
+/*
+ * Measures `runs` times under the load of each row, in rounds: each round measures once under each load, whose files
+ * are in `dir`. Adds notes about loads that did not run to `run`. If stop_signal() is set, ends early and keeps the
+ * results so far. Returns 0 or -errno.
+ */
+int latency_measure_all(const struct latency_plan *plan, struct latency_row *rows, size_t n, int runs, const char *dir,
+			struct run *run);
 /* Adds the samples of `from` to `r`. */
 void latency_merge(struct latency_result *r, const struct latency_result *from);
 double latency_mean(const struct latency_result *r);

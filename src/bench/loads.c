@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "bench/stop.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,6 +40,34 @@ int load_parse(struct load *l, const char *name, struct buf *why)
 		l->kind[l->parts++] = k;
 	}
 	return 0;
+}
+
+int load_list_parse(struct load_list *l, const char *text, struct buf *why)
+{
+	l->n = 0;
+	for (const char *p = text; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		if (l->n == LOADS_MAX) {
+			buf_addf(why, "there are more than %d loads", LOADS_MAX);
+			return -EINVAL;
+		}
+		snprintf(l->names[l->n], sizeof(l->names[0]), "%.*s", (int)strcspn(p, ","), p);
+		if (load_parse(&l->v[l->n], l->names[l->n], why) < 0)
+			return -EINVAL;
+		for (size_t i = 0; i < l->n; i++)
+			if (strcmp(l->names[i], l->names[l->n]) == 0) {
+				buf_addf(why, "the load '%s' is named twice; use --runs for several runs", l->names[i]);
+				return -EINVAL;
+			}
+		l->n++;
+	}
+	return 0;
+}
+
+void load_describe(struct buf *out)
+{
+	buf_addf(out, "%-8s %s\n", "none", "no additional load");
+	for (size_t i = 0; load_kind_at(i); i++)
+		buf_addf(out, "%-8s %s\n", load_kind_at(i)->name, load_kind_at(i)->about);
 }
 
 static int start_part(struct load *l, size_t part, const char *dir, struct kid_guard *guard)
@@ -141,6 +170,24 @@ int load_stop(struct load *l, struct kid_guard *guard, struct buf *why)
 	}
 	end_all(l, guard);
 	return err;
+}
+
+int load_begin(struct load *l, const char *dir, struct kid_guard *guard, struct run *run)
+{
+	struct buf why = {0};
+	int err = load_start(l, dir, guard, &why);
+	if (why.len)
+		run_note(run, "%s was not measured: %s", l->name, buf_str(&why));
+	buf_free(&why);
+	return err;
+}
+
+void load_end(struct load *l, struct kid_guard *guard, struct run *run)
+{
+	struct buf why = {0};
+	if (load_stop(l, guard, &why) < 0 && run)
+		run_note(run, "the load '%s' did not run as intended: %s", l->name, buf_str(&why));
+	buf_free(&why);
 }
 
 void load_work(const struct load *l, struct buf *out)

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 struct buf;
+struct run;
 
 #define LOAD_PARTS 8   /* the largest number of parts of a load: "suite+disk" has two */
 #define LOAD_KIDS  256 /* the largest number of processes in one load */
@@ -50,6 +51,22 @@ struct load {
 	uint64_t mark_ns, span_ns;
 };
 
+#define LOADS_MAX 32
+
+/* The loads under which a test measures. */
+struct load_list {
+	struct load v[LOADS_MAX];
+	char names[LOADS_MAX][64];
+	size_t n;
+};
+
+/*
+ * Parses a list such as "none,net,suite+disk". Returns 0, or -EINVAL with the reason in `why`: a name is wrong or
+ * occurs twice, or there are more than LOADS_MAX.
+ */
+int load_list_parse(struct load_list *l, const char *text, struct buf *why);
+/* Appends the names of all loads and what each does, one in each line. */
+void load_describe(struct buf *out);
 /* Parses a name such as "none", "disk" or "suite+disk". Returns 0, or -EINVAL with the reason in `why`. */
 int load_parse(struct load *l, const char *name, struct buf *why);
 /*
@@ -65,6 +82,13 @@ void load_mark(struct load *l);
  * part gave up or did no work: in that case, the measurement was not made under this load.
  */
 int load_stop(struct load *l, struct kid_guard *guard, struct buf *why);
+/*
+ * Like load_start(). Instead of the reason, adds a note to `run` that nothing was measured under this load, unless a
+ * signal asked sctrace to stop (-EINTR).
+ */
+int load_begin(struct load *l, const char *dir, struct kid_guard *guard, struct run *run);
+/* Like load_stop(). If the load did not run as intended, adds a note to `run`, which may be NULL. */
+void load_end(struct load *l, struct kid_guard *guard, struct run *run);
 /*
  * Appends the work that load_stop() has added up: "disk 512 MiB, suite 12345 operations". Appends nothing for the load
  * "none".

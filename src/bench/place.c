@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "bench/kid.h"
+#include "run/run.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,6 +13,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define DEFAULT_PRIO 50 /* of the real-time policies */
 
 int cpu_list_allowed(struct cpu_list *l)
 {
@@ -159,6 +162,40 @@ int place_try_policy(const struct place_policy *p)
 		_exit(-place_set_policy(p));
 	int status = kid_wait(kid);
 	return status >= 0 && WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
+}
+
+int place_choose_policy(struct place_policy *p, const char *name, int otherwise, int prio, struct run *run,
+			struct buf *why)
+{
+	*p = (struct place_policy){.policy = name ? place_policy_by_name(name) : otherwise};
+	bool real_time = p->policy == SCHED_FIFO || p->policy == SCHED_RR;
+	if (prio && !real_time) {
+		buf_addf(why, "--prio needs --policy fifo or --policy rr; the policy '%s' has no priorities",
+			 place_policy_name(p->policy));
+		return -ERANGE;
+	}
+	if (real_time)
+		p->prio = prio ? prio : DEFAULT_PRIO;
+	int err = place_try_policy(p);
+	if (err) {
+		run_note(run, "the policy %s is not permitted (%s), so %s was used", place_policy_name(p->policy),
+			 strerror(-err), place_policy_name(otherwise));
+		*p = (struct place_policy){.policy = otherwise};
+	}
+	return 0;
+}
+
+void place_permit_nice(const struct place_policy *p, int *nice, size_t n, struct run *run)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct place_policy try = *p;
+		try.nice = nice[i];
+		int err = place_try_policy(&try);
+		if (err) {
+			run_note(run, "nice %d is not permitted (%s), so 0 was used", nice[i], strerror(-err));
+			nice[i] = 0;
+		}
+	}
 }
 
 int place_lock_memory(void)

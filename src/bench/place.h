@@ -5,8 +5,10 @@
 #include "base/vec.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct buf;
+struct run;
 
 /*
  * CPU numbers in the order in which the user gave them. A zeroed struct is an empty list, which means that the user
@@ -44,6 +46,18 @@ const char *place_policy_name(int policy);
 int place_set_policy(const struct place_policy *p);
 /* Applies `p` to a child, to find out whether it is permitted. Returns 0 or -errno. */
 int place_try_policy(const struct place_policy *p);
+/*
+ * Sets `p` from the name of a policy (NULL: `otherwise`) and a priority (0: the policy's default). If this process is
+ * not allowed to use the policy, uses `otherwise` and adds a note to `run`. Returns 0, or -ERANGE with the reason in
+ * `why` if a priority was given and the policy has none.
+ */
+int place_choose_policy(struct place_policy *p, const char *name, int otherwise, int prio, struct run *run,
+			struct buf *why);
+/*
+ * Replaces each of the `n` nice values that this process is not allowed to use together with the policy by 0, and adds
+ * a note to `run`.
+ */
+void place_permit_nice(const struct place_policy *p, int *nice, size_t n, struct run *run);
 /* Locks all present and future memory of the process with mlockall(2). Returns 0 or -errno. */
 int place_lock_memory(void);
 

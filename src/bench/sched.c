@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "bench/describe.h"
 #include "bench/kid.h"
+#include "bench/stop.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,6 +12,7 @@
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -264,7 +266,7 @@ int sched_measure(const struct sched_plan *plan, struct sched_run *r)
 		if (err)
 			kid_kill(kids[i]);
 		else
-			err = kid_watch(kids[i], 0, plan->tick, plan->tick_ctx, &status);
+			err = kid_watch(kids[i], 0, &plan->progress, &status);
 		if (!err && status != 0)
 			err = -ECHILD;
 	}
@@ -280,6 +282,40 @@ void sched_run_free(struct sched_run *r)
 		vec_free(&r->procs[i].slices);
 	free(r->procs);
 	*r = (struct sched_run){0};
+}
+
+int sched_measure_all(const struct sched_plan *plan, const int *procs, struct sched_size *sizes, size_t n, size_t runs)
+{
+	struct sched_plan one = *plan;
+	char what[48];
+	int err = 0;
+	for (size_t i = 0; i < n; i++)
+		sizes[i] = (struct sched_size){.procs = (size_t)procs[i],
+					       .runs = memory_zeroed(runs, sizeof(struct sched_run))};
+	one.progress.all = (double)(n * runs);
+	one.progress.what = what;
+	for (size_t run = 0; run < runs; run++)
+		for (size_t i = 0; i < n && !err && !stop_signal(); i++, one.progress.done++) {
+			snprintf(what, sizeof(what), "%zu processes", sizes[i].procs);
+			one.procs = sizes[i].procs;
+			struct sched_run *r = &sizes[i].runs[sizes[i].n];
+			err = sched_measure(&one, r);
+			/* An interrupted run is added only if no run was completed before. */
+			if (!err || (err == -EINTR && !sizes[i].n && r->window_ns))
+				sizes[i].n++;
+			else
+				sched_run_free(r);
+		}
+	return err == -EINTR ? 0 : err;
+}
+
+void sched_sizes_free(struct sched_size *sizes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < sizes[i].n; k++)
+			sched_run_free(&sizes[i].runs[k]);
+		free(sizes[i].runs);
+	}
 }
 
 double sched_throughput(const struct sched_run *r)

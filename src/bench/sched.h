@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "bench/place.h"
+#include "bench/progress.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,8 +31,7 @@ struct sched_plan {
 	const int *nice; /* nice values, assigned to the processes in turn; NULL: policy.nice for all */
 	size_t nnice;
 	struct sched_work work;
-	void (*tick)(void *ctx); /* called about ten times a second; may be NULL */
-	void *tick_ctx;
+	struct progress progress;
 };
 
 /*
@@ -73,6 +73,21 @@ int sched_calibrate(struct sched_work *w, uint64_t time_ns, const int *cpus, siz
  */
 int sched_measure(const struct sched_plan *plan, struct sched_run *r);
 void sched_run_free(struct sched_run *r);
+
+/* All repetitions with one number of processes. */
+struct sched_size {
+	size_t procs;
+	struct sched_run *runs;
+	size_t n; /* number of elements of `runs`: the completed runs, or one interrupted run if none completed */
+};
+
+/*
+ * Fills in the `n` sizes, whose numbers of processes are `procs`. Runs each number of processes once in each of `runs`
+ * rounds, so that changes of the machine over time affect all of them equally. If stop_signal() is set, ends early and
+ * keeps the results so far. Returns 0 or -errno. Call sched_sizes_free() in every case.
+ */
+int sched_measure_all(const struct sched_plan *plan, const int *procs, struct sched_size *sizes, size_t n, size_t runs);
+void sched_sizes_free(struct sched_size *sizes, size_t n);
 
 /*
  * Returns the number of processes divided by the time in seconds from the common start to the last finish; NAN if a

@@ -294,7 +294,7 @@ int switch_measure(const struct switch_plan *plan, struct switch_result *r)
 	pid_t kid = kid_fork();
 	if (kid == 0)
 		_exit(measure_in_kid(plan, r->kind, b));
-	int err = kid < 0 ? kid : kid_watch(kid, 10 * plan->limit_ns + LATE_NS, plan->tick, plan->tick_ctx, &status);
+	int err = kid < 0 ? kid : kid_watch(kid, 10 * plan->limit_ns + LATE_NS, &plan->progress, &status);
 	if (b->pair.why[0])
 		buf_adds(&r->why, b->pair.why);
 	else if (!err && status != 0)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "bench/place.h"
+#include "bench/progress.h"
 
 #include <mqueue.h>
 #include <stdatomic.h>
@@ -77,8 +78,7 @@ struct switch_plan {
 	 * sleeps.
 	 */
 	struct place_policy policy;
-	void (*tick)(void *ctx); /* called about ten times a second; may be NULL */
-	void *tick_ctx;
+	struct progress progress;
 };
 
 struct switch_result {
@@ -101,6 +101,23 @@ double switch_solve(double round_ns, double own_ns, double turns, double switche
  * returns 0 as well.
  */
 int switch_measure(const struct switch_plan *plan, struct switch_result *r);
+/*
+ * Checks the kinds that the user has named. If `sized` is set, each task reads memory at each turn, which is impossible
+ * with switches at user level. Returns 0, or -EINVAL with the reason in `why`.
+ */
+int switch_check(char *const *names, size_t n, bool sized, struct buf *why);
+/*
+ * Chooses the measurements: those of the kinds `names` (`n` is 0: of all kinds) on one CPU and then, if `across` is
+ * set, across two CPUs. Sets *results to a new zeroed array with the kind and the CPUs of each measurement. If cpu[1]
+ * is set, the measurement is across two CPUs. Returns their number.
+ */
+size_t switch_choose(struct switch_result **results, char *const *names, size_t n, bool across, bool sized);
+/*
+ * Makes the `n` measurements that switch_choose() has chosen, on the CPUs and with the policy of the plan. If
+ * stop_signal() is set, ends early and keeps the results so far. Sets plan->policy to the policy of the last
+ * measurement. Returns 0 or -errno.
+ */
+int switch_measure_all(struct switch_plan *plan, struct switch_result *results, size_t n);
 void switch_result_free(struct switch_result *r);
 
 #endif

@@ -225,8 +225,10 @@ static int measure_slice(const struct op_plan *p, const struct op_control *c, st
 int op_measure(const struct op_plan *p, const struct op_control *c, struct op_result *results, size_t n)
 {
 	size_t *order = memory_zeroed(n + 1, sizeof(*order));
+	struct progress progress = p->progress;
 	struct rng rng;
 	rng_seed(&rng, p->seed);
+	progress.all = (double)(ROUNDS * n);
 	int err = 0;
 	for (size_t i = 0; i < n; i++) {
 		results[i].two_op_ns = NAN;
@@ -238,8 +240,9 @@ int op_measure(const struct op_plan *p, const struct op_control *c, struct op_re
 		rng_shuffle(&rng, order, n);
 		for (size_t i = 0; i < n && !err && !stop_signal(); i++) {
 			struct op_result *r = &results[order[i]];
-			if (p->progress)
-				p->progress(p->progress_ctx, round * n + i, ROUNDS * n, r->op->name);
+			progress.done = (double)(round * n + i);
+			progress.what = r->op->name;
+			progress_show(&progress);
 			if (samples && !r->why.len && r->spent_ns < p->limit_ns)
 				err = measure_slice(p, c, r, samples);
 		}
@@ -254,6 +257,41 @@ void op_result_free(struct op_result *r)
 	vec_free(&r->taken);
 	buf_free(&r->why);
 	*r = (struct op_result){0};
+}
+
+static bool is_named(const struct op *op, char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(words[i], op->name) == 0 || strcmp(words[i], op->group) == 0)
+			return true;
+	return n == 0;
+}
+
+int op_check(char *const *words, size_t n, struct buf *why)
+{
+	for (size_t w = 0; w < n; w++) {
+		bool known = false;
+		for (size_t i = 0; op_at(i); i++)
+			known |= is_named(op_at(i), &words[w], 1);
+		if (!known) {
+			buf_addf(why, "there is no operation or group '%s'; sctrace bench syscall --list lists them",
+				 words[w]);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+size_t op_choose(struct op_result **results, char *const *words, size_t n)
+{
+	size_t all = 0, chosen = 0;
+	while (op_at(all))
+		all++;
+	*results = memory_zeroed(all + 1, sizeof(**results));
+	for (size_t i = 0; i < all; i++)
+		if (is_named(op_at(i), words, n))
+			(*results)[chosen++].op = op_at(i);
+	return chosen;
 }
 
 int op_sample_write(const char *name, const char *dir, int fd)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "bench/op.h"
+#include "bench/progress.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,15 +32,13 @@ struct op_control {
 
 struct op_plan {
 	enum op_mode mode;
-	size_t samples;     /* number of samples of each operation */
-	uint64_t sample_ns; /* minimum duration of a batch */
-	uint64_t limit_ns;  /* time limit for one operation; if it is reached, there are fewer samples */
-	uint64_t seed;      /* seed of the random order of the operations, which is different in each round */
-	const char *dir;    /* directory for files */
-	const char *self;   /* OP_PER_PROCESS: path of sctrace, which is run with OP_SAMPLE_WORD */
-	/* Called before each slice (one operation in one round). `done` of `all` slices are finished. May be NULL. */
-	void (*progress)(void *ctx, size_t done, size_t all, const char *name);
-	void *progress_ctx;
+	size_t samples;           /* number of samples of each operation */
+	uint64_t sample_ns;       /* minimum duration of a batch */
+	uint64_t limit_ns;        /* time limit for one operation; if it is reached, there are fewer samples */
+	uint64_t seed;            /* seed of the random order of the operations, which is different in each round */
+	const char *dir;          /* directory for files */
+	const char *self;         /* OP_PER_PROCESS: path of sctrace, which is run with OP_SAMPLE_WORD */
+	struct progress progress; /* op_measure() sets all members except `show` and `ctx` */
 };
 
 struct op_result {
@@ -80,6 +79,13 @@ uint64_t op_least_sample_ns(const struct op_control *c);
  */
 int op_measure(const struct op_plan *p, const struct op_control *c, struct op_result *results, size_t n);
 void op_result_free(struct op_result *r);
+/* Checks that the `n` words are names of operations or groups. Returns 0, or -EINVAL with the reason in `why`. */
+int op_check(char *const *words, size_t n, struct buf *why);
+/*
+ * Sets *results to a new zeroed array with the operations that the `n` words name (`n` is 0: with all operations).
+ * Returns their number.
+ */
+size_t op_choose(struct op_result **results, char *const *words, size_t n);
 
 /* The measurement that a process of mode OP_PER_PROCESS reports, in ns. */
 struct op_once {

@@ -108,9 +108,12 @@ static void one_cpu_has_one_at_a_time(void **state)
 }
 
 /* Called about ten times a second; the last call simulates Ctrl-C. */
-static void interrupt_after_some(void *ctx)
+static void interrupt_after_some(void *ctx, double done, double all, const char *what)
 {
 	int *left = ctx;
+	(void)done;
+	(void)all;
+	(void)what;
 	if (--*left == 0)
 		raise(SIGINT);
 }
@@ -125,8 +128,7 @@ static void interrupted_runs_show_how_far_they_came(void **state)
 	struct sched_plan p = {.procs = 2, .cpus = cpus.v, .ncpus = 1};
 	assert_int_equal(sched_calibrate(&p.work, 20 * MS, p.cpus, 1), 0);
 	p.work.chunks *= 100000;
-	p.tick = interrupt_after_some;
-	p.tick_ctx = &(int){20};
+	p.progress = (struct progress){.show = interrupt_after_some, .ctx = &(int){20}};
 	stop_catch();
 	assert_int_equal(sched_measure(&p, &r), -EINTR);
 	stop_release();

@@ -76,3 +76,15 @@ void results_note_loads(struct run *run, const char *dir, const struct load *loa
 	buf_free(&without);
 	buf_free(&why);
 }
+
+void results_note_suite(struct run *run, const char *dir, struct buf *without)
+{
+	struct buf why = {0};
+	suite_find_missing(dir, without, &why);
+	if (why.len)
+		run_note(run,
+			 "operations that cannot run on this machine are omitted from the suite, so it takes less "
+			 "time: %s",
+			 buf_str(&why));
+	buf_free(&why);
+}

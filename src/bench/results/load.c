@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void add_row(struct run *run, const struct load_row *row)
+static void add_row(struct run *run, const struct slowdown_row *row)
 {
 	struct run_subject *to = results_add(run, row->load->name, "s", row->wall.v, row->wall.n);
 	for (size_t i = 0; i < row->wall.n; i++) {
@@ -33,30 +33,31 @@ static void note_unseen(struct run *run)
 	buf_free(&unseen);
 }
 
-static void describe_method(struct run *run, const struct cpu_list *cpus, const struct load_method *how)
+static void describe_method(struct run *run, const struct cpu_list *cpus, const struct slowdown_plan *plan,
+			    uint64_t times)
 {
 	struct buf head = {0};
-	if (how->command)
-		buf_addf(&head, "load: elapsed time of %s, on ", how->command);
+	if (plan->command)
+		buf_addf(&head, "load: elapsed time of %s, on ", plan->command[0]);
 	else
 		buf_addf(&head, "load: elapsed time of a fixed suite of system calls, %llu time%s, on ",
-			 (unsigned long long)how->times, how->times == 1 ? "" : "s");
+			 (unsigned long long)times, times == 1 ? "" : "s");
 	results_say_cpus(&head, cpus);
 	buf_adds(&head, ", under loads");
 	strings_add_lines(&run->head, buf_str(&head));
 	buf_free(&head);
 	struct run_method *m = &run->method;
 	results_set_cpus(run, cpus);
-	field_set(&m->command, how->command);
-	m->suite_times = (double)how->times;
-	field_set(&m->suite_without, how->without);
-	m->seed = (double)how->seed;
+	field_set(&m->command, plan->command ? plan->command[0] : NULL);
+	m->suite_times = (double)times;
+	field_set(&m->suite_without, plan->without);
+	m->seed = (double)plan->seed;
 }
 
-void results_load(struct run *run, const struct cpu_list *cpus, const struct load_method *method,
-		  const struct load_row *rows, size_t n)
+void results_load(struct run *run, const struct cpu_list *cpus, const struct slowdown_plan *plan, uint64_t times,
+		  const struct slowdown_row *rows, size_t n)
 {
-	describe_method(run, cpus, method);
+	describe_method(run, cpus, plan, times);
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].wall.n)
 			add_row(run, &rows[i]);

@@ -83,7 +83,7 @@ static void take_over(struct bench_session *s, struct bench_session *part, const
 		fields_init(&run_subject_fields, x); /* the subject has been moved */
 	}
 	for (size_t i = 0; i < part->run.notes.n; i++)
-		bench_note(s, "%s: %s", test, part->run.notes.v[i]);
+		run_note(&s->run, "%s: %s", test, part->run.notes.v[i]);
 	buf_free(&text);
 }
 
@@ -112,7 +112,7 @@ static int run_one(struct bench_session *s, const struct shortened *p)
 
 int cmd_bench_all(int argc, char **argv)
 {
-	struct bench_session s = {.o = memory_zeroed(1, sizeof(struct bench_shared))};
+	struct bench_session s = {.o = memory_zeroed(1, sizeof(struct bench_options))};
 	int first;
 	int status;
 	if (!bench_parse(&face, s.o, argc, argv, &first, &status))
@@ -122,7 +122,7 @@ int cmd_bench_all(int argc, char **argv)
 			   argv[first]);
 		return bench_quit(&s, EXIT_USAGE);
 	}
-	status = bench_begin(&s, s.o, "bench", argc - 1, argv + 1);
+	status = bench_begin(&s, "bench", argc - 1, argv + 1);
 	for (size_t i = 0; i < TESTS && !status && !s.err && !stop_signal(); i++)
 		status = run_one(&s, &shortened[i]);
 	return status ? bench_quit(&s, status) : bench_end(&s);

@@ -3,10 +3,8 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/outfile.h"
-#include "bench/op.h"
 #include "bench/op_count.h"
 #include "bench/suite.h"
-#include "bench/switch.h"
 #include "cmd/cmd.h"
 
 #include <stdlib.h>
@@ -85,31 +83,10 @@ const struct opt_command *bench_face(size_t i)
 	return i < sizeof(tests) / sizeof(*tests) ? tests[i]->face : NULL;
 }
 
-static void add_operations(struct buf *out)
-{
-	const struct op *op;
-	const char *group = "";
-	for (size_t i = 0; (op = op_at(i)); i++) {
-		if (strcmp(op->group, group) != 0 && strcmp(op->group, op->name) != 0)
-			buf_addf(out, "%s ", op->group);
-		group = op->group;
-		buf_addf(out, "%s ", op->name);
-	}
-}
-
-static void add_switches(struct buf *out)
-{
-	const struct switch_kind *k;
-	for (size_t i = 0; (k = switch_kind_at(i)); i++)
-		buf_addf(out, "%s ", k->name);
-}
-
 void bench_operands(size_t i, struct buf *out)
 {
-	if (tests[i] == &bench_syscall_test)
-		add_operations(out);
-	else if (tests[i] == &bench_switch_test)
-		add_switches(out);
+	if (tests[i]->operands)
+		tests[i]->operands(out);
 }
 
 static int run_test(const struct bench_test *t, int argc, char **argv)

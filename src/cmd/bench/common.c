@@ -4,14 +4,11 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/memory.h"
-#include "base/size.h"
 #include "bench/stop.h"
-#include "cmd/display.h"
 #include "cmd/put.h"
 #include "run/judge.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,30 +17,31 @@
 int bench_opt_cpus(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	(void)o;
-	struct bench_shared *s = ctx;
+	struct bench_options *s = ctx;
 	s->cpus.n = 0;
 	return cpu_list_parse(&s->cpus, arg, why) ? -EINVAL : 0;
 }
 
 int bench_opt_time(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
-	struct bench_shared *s = ctx;
-	struct opt at = *o;
-	at.offset = offsetof(struct bench_shared, time_ns);
-	int r = opt_duration(ctx, &at, arg, why);
-	if (r == 0 && s->time_ns == 0) {
+	int r = opt_duration(ctx, o, arg, why);
+	if (r == 0 && ((struct bench_options *)ctx)->time_ns == 0) {
 		buf_adds(why, "a time of 0 is too short; write for example 250ms or 1.5s");
 		return -EINVAL;
 	}
-	s->time_given = true;
 	return r;
 }
 
-bool bench_parse(const struct opt_command *c, struct bench_shared *settings, int argc, char **argv, int *first,
-		 int *status)
+int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	(void)o;
+	return load_list_parse(&((struct bench_options *)ctx)->loads, arg, why);
+}
+
+bool bench_parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first, int *status)
 {
 	struct buf text = {0};
-	enum opt_outcome outcome = opt_parse(c, settings, argc, argv, first, &text);
+	enum opt_outcome outcome = opt_parse(c, o, argc, argv, first, &text);
 	*status = 0;
 	if (outcome == OPT_HELP) {
 		*status = put_help(c);
@@ -67,8 +65,30 @@ static void init_run(struct run *run, const char *kind, int argc, char **argv)
 		strings_add(&run->command, argv[i]);
 }
 
-int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kind, int argc, char **argv)
+/* Shows the progress in a line that the next one replaces, at most 20 times a second. */
+static void show_progress(void *ctx, double done, double all, const char *what)
 {
+	struct bench_session *s = ctx;
+	uint64_t now = clock_ns();
+	if (now - s->shown_ns < NSEC_PER_SEC / 20)
+		return;
+	s->shown_ns = now;
+	if (all > 0)
+		fprintf(stderr, "\r\033[K%3.0f %% %s", 100 * done / all, what);
+	else
+		fprintf(stderr, "\r\033[K%s", what);
+}
+
+static void end_progress(struct bench_session *s)
+{
+	if (s->progress.show)
+		fputs("\r\033[K", stderr);
+	s->progress.show = NULL;
+}
+
+int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv)
+{
+	const struct bench_options *o = s->o;
 	init_run(&s->run, kind, argc, argv);
 	ssize_t len = readlink("/proc/self/exe", s->self, sizeof(s->self) - 1);
 	if (len <= 0) {
@@ -89,29 +109,62 @@ int bench_begin(struct bench_session *s, struct bench_shared *o, const char *kin
 	env_activity_read(&s->before);
 	if (getloadavg(&s->load, 1) != 1)
 		s->load = 0;
-	s->progress = !o->quiet && isatty(STDERR_FILENO);
+	if (!o->quiet && isatty(STDERR_FILENO))
+		s->progress = (struct progress){.show = show_progress, .ctx = s};
 	stop_catch();
 	return 0;
 }
 
-int bench_choose_policy(struct bench_session *s, const char *word, int otherwise, int prio, struct place_policy *p)
+uint64_t bench_seed(const struct bench_options *o)
 {
-	*p = (struct place_policy){.policy = word ? place_policy_by_name(word) : otherwise};
-	bool real_time = p->policy == SCHED_FIFO || p->policy == SCHED_RR;
-	if (prio && !real_time) {
-		diag_error("--prio needs --policy fifo or --policy rr; the policy '%s' has no priorities",
-			   place_policy_name(p->policy));
-		return EXIT_USAGE;
+	return o->seed ? (uint64_t)o->seed : clock_ns() & 0x7fffffff;
+}
+
+/*
+ * Prints the reason for an error. Returns the exit status. If the error is not the fault of the user,
+ * leaves it in s->err, and returns BENCH_DONE.
+ */
+static int judge(struct bench_session *s, int err, const struct buf *why)
+{
+	static const struct {
+		int err, status;
+	} ends[] = {
+		{-ECANCELED, EXIT_OWN}, {-ENOENT, EXIT_NOT_FOUND}, {-EACCES, EXIT_CANNOT_RUN}, {-ERANGE, EXIT_USAGE}};
+	if (err == -EINTR)
+		return BENCH_DONE;
+	if (err && why->len) {
+		end_progress(s);
+		diag_error("%s", buf_str(why));
+		for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+			if (err == ends[i].err)
+				return ends[i].status;
 	}
-	if (real_time)
-		p->prio = prio ? prio : 50;
-	int err = place_try_policy(p);
-	if (err) {
-		bench_note(s, "the policy %s is not permitted (%s), so %s was used", place_policy_name(p->policy),
-			   strerror(-err), place_policy_name(otherwise));
-		*p = (struct place_policy){.policy = otherwise};
-	}
-	return 0;
+	s->err = err;
+	return BENCH_DONE;
+}
+
+static int list(const struct bench_test *t)
+{
+	struct buf out = {0};
+	t->list(&out);
+	int status = put_text(NULL, &out);
+	buf_free(&out);
+	return status;
+}
+
+/* Checks the options and the operands. Returns 0, or EXIT_USAGE after a message. */
+static int check(const struct bench_test *t, const struct bench_options *o, char **words, size_t n)
+{
+	struct buf why = {0};
+	if (n && !t->takes_operands)
+		buf_addf(&why, "unexpected argument '%s'; see %s --help", words[0], t->face->name);
+	else if (t->check)
+		t->check(o, words, n, &why);
+	if (why.len)
+		diag_error("%s", buf_str(&why));
+	int status = why.len ? EXIT_USAGE : 0;
+	buf_free(&why);
+	return status;
 }
 
 int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv)
@@ -119,32 +172,24 @@ int bench_measure(const struct bench_test *t, struct bench_session *s, int argc,
 	char kind[64];
 	int first;
 	int status;
-	*s = (struct bench_session){.o = memory_zeroed(1, t->settings)};
+	struct buf why = {0};
+	*s = (struct bench_session){.o = memory_zeroed(1, sizeof(struct bench_options))};
 	if (t->defaults)
 		t->defaults(s->o);
 	if (!bench_parse(t->face, s->o, argc, argv, &first, &status))
 		return status;
-	if (t->ready && !t->ready(s->o, argc - first, argv + first, &status))
-		return status;
-	if (!t->ready && first < argc) {
-		diag_error("unexpected argument '%s'; see %s --help", argv[first], t->face->name);
-		return EXIT_USAGE;
-	}
+	if (s->o->list)
+		return list(t);
+	char **words = argv + first;
+	size_t n = (size_t)(argc - first);
 	snprintf(kind, sizeof(kind), "bench-%s", t->name);
-	status = bench_begin(s, s->o, kind, argc, argv);
-	return status ? status : t->run(s, s->o, argc - first, argv + first);
-}
-
-void bench_progress(struct bench_session *s, double done, double all, const char *what)
-{
-	uint64_t now = clock_ns();
-	if (!s->progress || now - s->shown_ns < NSEC_PER_SEC / 20)
-		return;
-	s->shown_ns = now;
-	if (all > 0)
-		fprintf(stderr, "\r\033[K%3.0f %% %s", 100 * done / all, what);
-	else
-		fprintf(stderr, "\r\033[K%s", what);
+	status = check(t, s->o, words, n);
+	if (!status)
+		status = bench_begin(s, kind, argc, argv);
+	if (!status)
+		status = judge(s, t->run(s, words, n, &why), &why);
+	buf_free(&why);
+	return status;
 }
 
 /*
@@ -156,19 +201,19 @@ static void note_activity(struct bench_session *s)
 	struct env_activity now;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (s->load > 0.5 * (double)cpus)
-		bench_note(s, "the machine was busy at the start: load average %.2f on %ld CPUs", s->load, cpus);
+		run_note(&s->run, "the machine was busy at the start: load average %.2f on %ld CPUs", s->load, cpus);
 	if (env_activity_read(&now) < 0)
 		return;
 	double steal = now.steal_s - s->before.steal_s;
 	double all = steal + now.busy_s - s->before.busy_s + now.idle_s - s->before.idle_s;
 	if (all > 0 && steal / all > 0.01)
-		bench_note(s, "the hypervisor gave %.1f %% of the CPU time to other guests (steal)", 100 * steal / all);
+		run_note(&s->run, "the hypervisor gave %.1f %% of the CPU time to other guests (steal)",
+			 100 * steal / all);
 }
 
 int bench_quit(struct bench_session *s, int status)
 {
-	if (s->progress)
-		fputs("\r\033[K", stderr);
+	end_progress(s);
 	run_free(&s->run);
 	if (s->o)
 		vec_free(&s->o->cpus);
@@ -180,8 +225,8 @@ static int show(struct bench_session *s)
 {
 	note_activity(s);
 	if (stop_signal())
-		bench_note(s, s->run.subjects.n ? "interrupted: these are the measurements up to then"
-						: "interrupted before anything was measured");
+		run_note(&s->run, s->run.subjects.n ? "interrupted: these are the measurements up to then"
+						    : "interrupted before anything was measured");
 	s->run.head.known = true;
 	s->run.notes.known = true;
 	s->run.interrupted = stop_signal() ? TRUTH_YES : TRUTH_NO;
@@ -192,9 +237,7 @@ static int show(struct bench_session *s)
 int bench_end(struct bench_session *s)
 {
 	int status = EXIT_OWN;
-	if (s->progress)
-		fputs("\r\033[K", stderr);
-	s->progress = false;
+	end_progress(s);
 	if (s->err)
 		diag_error("the measurement failed: %s", strerror(-s->err));
 	else
