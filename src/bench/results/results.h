@@ -12,6 +12,7 @@
 #include "bench/slowdown.h"
 #include "bench/switch.h"
 #include "bench/syscall.h"
+#include "measure/env.h"
 #include "run/run.h"
 
 #include <stddef.h>
@@ -19,8 +20,25 @@
 
 struct buf;
 
+/* The state of the machine when a test began. */
+struct results_start {
+	struct env_activity activity;
+	double load; /* load average; 0: unknown */
+};
+
 /*
- * For all functions, `cpus` are the CPUs of the option --cpus, or an empty list. Results without samples get no
+ * Begins a run of `kind`, and describes the machine in it. `argv` is the command line that the user has typed, after
+ * "sctrace bench". Files are created in `dir`.
+ */
+void results_begin(struct run *run, struct results_start *start, const char *kind, int argc, char *const *argv,
+		   const char *dir);
+/* Ends a run: adds notes about what has disturbed it, and judges it (run/judge.h). */
+void results_end(struct run *run, const struct results_start *start);
+/* Moves the method, the subjects and the notes of `part`, the run of one test, to `whole`, the run of all tests. */
+void results_join(struct run *whole, struct run *part, const char *test);
+
+/*
+ * For the following functions, `cpus` are the CPUs of the option --cpus, or an empty list. Results without samples get no
  * subject, only a note.
  */
 void results_syscall(struct run *run, const struct cpu_list *cpus, const struct op_plan *plan,

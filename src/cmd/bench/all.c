@@ -42,51 +42,6 @@ static const struct opt_command face = {
 		  "--help. sctrace-bench(1) explains the results.",
 };
 
-static struct run_method *method_of(struct run_methods *m, const char *test)
-{
-	const struct {
-		const char *test;
-		struct run_method *method;
-	} all[] = {{"syscall", &m->syscall},
-		   {"switch", &m->switches},
-		   {"sched", &m->sched},
-		   {"latency", &m->latency},
-		   {"load", &m->load}};
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (strcmp(all[i].test, test) == 0)
-			return all[i].method;
-	return NULL;
-}
-
-/* Moves the method, the subjects and the notes of `part`, which has run one test, to the run of the whole command. */
-static void take_over(struct bench_session *s, struct bench_session *part, const char *test)
-{
-	struct run_method *to = method_of(&s->run.methods, test);
-	struct buf text = {0};
-	s->run.methods.known = true;
-	*to = part->run.method;
-	fields_init(&run_method_fields, &part->run.method);
-	for (size_t i = 0; i < part->run.head.n; i++)
-		buf_addf(&text, "%s%s", i ? "\n" : "", part->run.head.v[i]);
-	texts_add(&s->run.heads, test, buf_str(&text));
-	for (size_t i = 0; i < part->run.subjects.n; i++) {
-		/*
-		 * Two tests can have subjects of the same name: "pipe" is an operation and a kind of switch. Therefore
-		 * the name of the test is put before that of the subject.
-		 */
-		struct run_subject *x = &part->run.subjects.v[i];
-		buf_clear(&text);
-		buf_addf(&text, "%s %s", test, x->name);
-		field_set(&x->name, buf_str(&text));
-		field_set(&x->test, test);
-		vec_push(&s->run.subjects, *x);
-		fields_init(&run_subject_fields, x); /* the subject has been moved */
-	}
-	for (size_t i = 0; i < part->run.notes.n; i++)
-		run_note(&s->run, "%s: %s", test, part->run.notes.v[i]);
-	buf_free(&text);
-}
-
 /* Runs one test. Returns 0, or an exit status that ends the command. */
 static int run_one(struct bench_session *s, const struct shortened *p)
 {
@@ -106,7 +61,7 @@ static int run_one(struct bench_session *s, const struct shortened *p)
 		return bench_quit(&part, status);
 	s->err = part.err;
 	if (!s->err)
-		take_over(s, &part, p->test->name);
+		results_join(&s->run, &part.run, p->test->name);
 	return bench_quit(&part, 0);
 }
 

@@ -6,10 +6,10 @@
 #include "bench/loads.h"
 #include "bench/place.h"
 #include "bench/progress.h"
+#include "bench/results/results.h"
 #include "bench/sched.h"
 #include "cli/opt.h"
 #include "cmd/display.h"
-#include "measure/env.h"
 #include "present/page.h"
 
 #include <stdbool.h>
@@ -105,9 +105,8 @@ struct bench_session {
 
 	char self[4096]; /* path of the sctrace program */
 	const char *dir;
-	struct env_activity before;
+	struct results_start start;
 	struct run run;           /* the results */
-	double load;              /* load average when the test started */
 	struct progress progress; /* shows the progress if standard error is a terminal */
 	uint64_t shown_ns;
 };

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "bench/stop.h"
 #include "cmd/put.h"
-#include "run/judge.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -55,16 +54,6 @@ bool bench_parse(const struct opt_command *c, struct bench_options *o, int argc,
 	return outcome == OPT_OK;
 }
 
-/* Initialises a run with the command line that the user typed; argv begins with the test's name. */
-static void init_run(struct run *run, const char *kind, int argc, char **argv)
-{
-	run_init(run, kind, 0, NULL);
-	strings_add(&run->command, "sctrace");
-	strings_add(&run->command, "bench");
-	for (int i = 0; i < argc; i++)
-		strings_add(&run->command, argv[i]);
-}
-
 /* Shows the progress in a line that the next one replaces, at most 20 times a second. */
 static void show_progress(void *ctx, double done, double all, const char *what)
 {
@@ -89,7 +78,6 @@ static void end_progress(struct bench_session *s)
 int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv)
 {
 	const struct bench_options *o = s->o;
-	init_run(&s->run, kind, argc, argv);
 	ssize_t len = readlink("/proc/self/exe", s->self, sizeof(s->self) - 1);
 	if (len <= 0) {
 		diag_error("cannot read /proc/self/exe: %s", strerror(errno));
@@ -105,10 +93,7 @@ int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv
 	int status = display_check("bench", &o->show);
 	if (status)
 		return status;
-	env_collect(&s->run.env, s->dir);
-	env_activity_read(&s->before);
-	if (getloadavg(&s->load, 1) != 1)
-		s->load = 0;
+	results_begin(&s->run, &s->start, kind, argc, argv, s->dir);
 	if (!o->quiet && isatty(STDERR_FILENO))
 		s->progress = (struct progress){.show = show_progress, .ctx = s};
 	stop_catch();
@@ -121,8 +106,8 @@ uint64_t bench_seed(const struct bench_options *o)
 }
 
 /*
- * Prints the reason for an error. Returns the exit status. If the error is not the fault of the user,
- * leaves it in s->err, and returns BENCH_DONE.
+ * Prints the reason for an error. Returns the exit status, or BENCH_DONE if there is no error, or if bench_end() must
+ * report it (s->err).
  */
 static int judge(struct bench_session *s, int err, const struct buf *why)
 {
@@ -192,25 +177,6 @@ int bench_measure(const struct bench_test *t, struct bench_session *s, int argc,
 	return status;
 }
 
-/*
- * Adds a note if the machine was busy when the test started, and a note if the hypervisor gave CPU time to other guests
- * during the measurement.
- */
-static void note_activity(struct bench_session *s)
-{
-	struct env_activity now;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	if (s->load > 0.5 * (double)cpus)
-		run_note(&s->run, "the machine was busy at the start: load average %.2f on %ld CPUs", s->load, cpus);
-	if (env_activity_read(&now) < 0)
-		return;
-	double steal = now.steal_s - s->before.steal_s;
-	double all = steal + now.busy_s - s->before.busy_s + now.idle_s - s->before.idle_s;
-	if (all > 0 && steal / all > 0.01)
-		run_note(&s->run, "the hypervisor gave %.1f %% of the CPU time to other guests (steal)",
-			 100 * steal / all);
-}
-
 int bench_quit(struct bench_session *s, int status)
 {
 	end_progress(s);
@@ -221,27 +187,16 @@ int bench_quit(struct bench_session *s, int status)
 	return status;
 }
 
-static int show(struct bench_session *s)
-{
-	note_activity(s);
-	if (stop_signal())
-		run_note(&s->run, s->run.subjects.n ? "interrupted: these are the measurements up to then"
-						    : "interrupted before anything was measured");
-	s->run.head.known = true;
-	s->run.notes.known = true;
-	s->run.interrupted = stop_signal() ? TRUTH_YES : TRUTH_NO;
-	run_judge(&s->run);
-	return display_run(&s->run, "bench", &s->o->show);
-}
-
 int bench_end(struct bench_session *s)
 {
 	int status = EXIT_OWN;
 	end_progress(s);
 	if (s->err)
 		diag_error("the measurement failed: %s", strerror(-s->err));
-	else
-		status = show(s);
+	else {
+		results_end(&s->run, &s->start);
+		status = display_run(&s->run, "bench", &s->o->show);
+	}
 	bench_quit(s, status);
 	int sig = stop_signal();
 	if (sig) {

@@ -1,8 +1,6 @@
-#include "bench/latency.h"
+#include "cmd/bench/bench.h"
 
 #include "base/clock.h"
-#include "bench/results/results.h"
-#include "cmd/bench/bench.h"
 
 #include <errno.h>
 #include <sched.h>

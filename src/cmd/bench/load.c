@@ -1,5 +1,3 @@
-#include "bench/results/results.h"
-#include "bench/slowdown.h"
 #include "cmd/bench/bench.h"
 
 #include <errno.h>

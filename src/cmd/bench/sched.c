@@ -1,9 +1,7 @@
-#include "bench/sched.h"
+#include "cmd/bench/bench.h"
 
 #include "base/clock.h"
 #include "base/size.h"
-#include "bench/results/results.h"
-#include "cmd/bench/bench.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,8 +1,6 @@
-#include "bench/switch.h"
+#include "cmd/bench/bench.h"
 
 #include "base/clock.h"
-#include "bench/results/results.h"
-#include "cmd/bench/bench.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,10 +1,8 @@
-#include "bench/syscall.h"
+#include "cmd/bench/bench.h"
 
 #include "base/clock.h"
 #include "base/size.h"
 #include "bench/op_count.h"
-#include "bench/results/results.h"
-#include "cmd/bench/bench.h"
 #include "out/table.h"
 
 #include <errno.h>

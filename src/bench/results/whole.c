@@ -1,0 +1,98 @@
+/* What the runs of all tests have in common: their beginning and their end, and the run of all tests together. */
+#include "base/buf.h"
+#include "bench/results/results.h"
+#include "bench/stop.h"
+#include "run/judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void results_begin(struct run *run, struct results_start *start, const char *kind, int argc, char *const *argv,
+		   const char *dir)
+{
+	run_init(run, kind, 0, NULL);
+	strings_add(&run->command, "sctrace");
+	strings_add(&run->command, "bench");
+	for (int i = 0; i < argc; i++)
+		strings_add(&run->command, argv[i]);
+	env_collect(&run->env, dir);
+	env_activity_read(&start->activity);
+	if (getloadavg(&start->load, 1) != 1)
+		start->load = 0;
+}
+
+/*
+ * Adds a note if the machine was busy when the test started, and a note if the hypervisor gave CPU time to other guests
+ * during the measurement.
+ */
+static void note_activity(struct run *run, const struct results_start *start)
+{
+	struct env_activity now;
+	const struct env_activity *before = &start->activity;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	if (start->load > 0.5 * (double)cpus)
+		run_note(run, "the machine was busy at the start: load average %.2f on %ld CPUs", start->load, cpus);
+	if (env_activity_read(&now) < 0)
+		return;
+	double steal = now.steal_s - before->steal_s;
+	double all = steal + now.busy_s - before->busy_s + now.idle_s - before->idle_s;
+	if (all > 0 && steal / all > 0.01)
+		run_note(run, "the hypervisor gave %.1f %% of the CPU time to other guests (steal)", 100 * steal / all);
+}
+
+void results_end(struct run *run, const struct results_start *start)
+{
+	note_activity(run, start);
+	if (stop_signal())
+		run_note(run, run->subjects.n ? "interrupted: these are the measurements up to then"
+					      : "interrupted before anything was measured");
+	run->head.known = true;
+	run->notes.known = true;
+	run->interrupted = stop_signal() ? TRUTH_YES : TRUTH_NO;
+	run_judge(run);
+}
+
+static struct run_method *method_of(struct run_methods *m, const char *test)
+{
+	const struct {
+		const char *test;
+		struct run_method *method;
+	} all[] = {{"syscall", &m->syscall},
+		   {"switch", &m->switches},
+		   {"sched", &m->sched},
+		   {"latency", &m->latency},
+		   {"load", &m->load}};
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (strcmp(all[i].test, test) == 0)
+			return all[i].method;
+	return NULL;
+}
+
+void results_join(struct run *whole, struct run *part, const char *test)
+{
+	struct run_method *to = method_of(&whole->methods, test);
+	struct buf text = {0};
+	whole->methods.known = true;
+	*to = part->method;
+	fields_init(&run_method_fields, &part->method);
+	for (size_t i = 0; i < part->head.n; i++)
+		buf_addf(&text, "%s%s", i ? "\n" : "", part->head.v[i]);
+	texts_add(&whole->heads, test, buf_str(&text));
+	for (size_t i = 0; i < part->subjects.n; i++) {
+		/*
+		 * Two tests can have subjects of the same name: "pipe" is an operation and a kind of switch. Therefore
+		 * the name of the test is put before that of the subject.
+		 */
+		struct run_subject *x = &part->subjects.v[i];
+		buf_clear(&text);
+		buf_addf(&text, "%s %s", test, x->name);
+		field_set(&x->name, buf_str(&text));
+		field_set(&x->test, test);
+		vec_push(&whole->subjects, *x);
+		fields_init(&run_subject_fields, x); /* the subject has been moved */
+	}
+	for (size_t i = 0; i < part->notes.n; i++)
+		run_note(whole, "%s: %s", test, part->notes.v[i]);
+	buf_free(&text);
+}
