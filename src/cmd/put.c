@@ -46,7 +46,7 @@ void put_usage_error(const char *prefix, const char *text)
 	buf_free(&rest);
 }
 
-int put_help(const struct opt_command *c)
+static int put_help(const struct opt_command *c)
 {
 	struct buf help = {0};
 	struct table_look look = term_look(STDOUT_FILENO);
@@ -56,8 +56,20 @@ int put_help(const struct opt_command *c)
 	return status;
 }
 
-int put_version(void)
+static int put_version(void)
 {
 	static const char line[] = "sctrace " SCTRACE_VERSION "\n";
 	return put_text(NULL, &(struct buf){.s = (char *)line, .len = sizeof(line) - 1});
+}
+
+int put_outcome(const struct opt_command *c, enum opt_outcome outcome, const char *prefix, const struct buf *why)
+{
+	if (outcome == OPT_HELP)
+		return put_help(c);
+	if (outcome == OPT_VERSION)
+		return put_version();
+	if (outcome == OPT_OK)
+		return 0;
+	diag_error("%s%s", prefix, buf_str(why));
+	return EXIT_USAGE;
 }

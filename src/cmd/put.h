@@ -2,8 +2,7 @@
 #ifndef SCTRACE_CMD_PUT_H
 #define SCTRACE_CMD_PUT_H
 
-struct buf;
-struct opt_command;
+#include "cli/opt.h"
 
 /* Writes `text` to the file `path`, or to standard output if `path` is NULL. Returns 0, or EXIT_OWN after a message. */
 int put_text(const char *path, const struct buf *text);
@@ -18,12 +17,10 @@ void put_errors(const char *prefix, const struct buf *text);
 void put_usage_error(const char *prefix, const char *text);
 
 /*
- * Writes the help text to standard output, wrapped to the width of the terminal, or to that in the environment variable
- * COLUMNS, or to 80 columns. Returns 0, or EXIT_OWN after a message.
+ * Does what the result of opt_parse() asks for: writes the help text of `c` or "sctrace 1.2.3" to standard output, or
+ * prints `why` as an error that begins with `prefix`. Returns the exit status, which is 0 for OPT_OK. The help text is
+ * wrapped to the width of the terminal, or to that in the environment variable COLUMNS, or to 80 columns.
  */
-int put_help(const struct opt_command *c);
-
-/* Writes "sctrace 1.2.3" to standard output. Returns 0, or EXIT_OWN after a message. */
-int put_version(void);
+int put_outcome(const struct opt_command *c, enum opt_outcome outcome, const char *prefix, const struct buf *why);
 
 #endif

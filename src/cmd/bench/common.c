@@ -39,18 +39,10 @@ int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf 
 
 bool bench_parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first, int *status)
 {
-	struct buf text = {0};
-	enum opt_outcome outcome = opt_parse(c, o, argc, argv, first, &text);
-	*status = 0;
-	if (outcome == OPT_HELP) {
-		*status = put_help(c);
-	} else if (outcome == OPT_VERSION) {
-		*status = put_version();
-	} else if (outcome == OPT_ERROR) {
-		diag_error("%s", buf_str(&text));
-		*status = EXIT_USAGE;
-	}
-	buf_free(&text);
+	struct buf why = {0};
+	enum opt_outcome outcome = opt_parse(c, o, argc, argv, first, &why);
+	*status = put_outcome(c, outcome, "", &why);
+	buf_free(&why);
 	return outcome == OPT_OK;
 }
 

@@ -127,15 +127,11 @@ const struct opt_command compare_command = {
 		  "Calls are counted in one run; time and memory are measured in others. See sctrace-compare(1).",
 };
 
-static int usage_error(const char *what)
-{
-	diag_error("compare: %s", what);
-	return EXIT_USAGE;
-}
-
-/* Returns a message about options that contradict each other, or NULL. */
+/* Returns a message about options that are wrong or contradict each other, or NULL. */
 static const char *contradiction(const struct compare_options *o, bool commands)
 {
+	if (o->size == 0)
+		return "an input of 0 bytes cannot be compared; --size must be at least 1";
 	if (o->columns && o->no_count)
 		return "--columns needs a run that is traced, so --no-count cannot be used with it";
 	if (o->runs && (o->min_time || o->max_time))
@@ -163,23 +159,15 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	struct buf why = {0};
 	enum opt_outcome outcome = opt_parse(&compare_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, *first < argc) : NULL;
-	*status = 0;
+	*status = wrong ? EXIT_USAGE : put_outcome(&compare_command, outcome, "compare: ", &why);
+	if (wrong)
+		diag_error("compare: %s", wrong);
+	buf_free(&why);
 	/* As in hyperfine, --shell=none means that no shell is used. */
 	if (o->shell && strcmp(o->shell, "none") == 0) {
 		o->shell = NULL;
 		o->no_shell = true;
 	}
-	if (outcome == OPT_HELP)
-		*status = put_help(&compare_command);
-	else if (outcome == OPT_VERSION)
-		*status = put_version();
-	else if (outcome == OPT_ERROR)
-		*status = usage_error(buf_str(&why));
-	else if (o->size == 0)
-		*status = usage_error("an input of 0 bytes cannot be compared; --size must be at least 1");
-	else if (wrong)
-		*status = usage_error(wrong);
-	buf_free(&why);
 	if (o->size == UINT64_MAX)
 		o->size = 0;
 	/* The default limit of the number of runs must not end the measurement before the minimum time. */
@@ -189,7 +177,7 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 		o->min_runs = o->max_runs = o->runs;
 	if (!o->max_time)
 		o->max_time = 10000000000ull;
-	return outcome == OPT_OK && *status == 0 ? 0 : -1;
+	return outcome == OPT_OK && !wrong ? 0 : -1;
 }
 
 void compare_options_free(struct compare_options *o)

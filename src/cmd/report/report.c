@@ -77,6 +77,8 @@ const struct opt_command report_command = {
  */
 static const char *contradiction(const struct report_options *o, int files)
 {
+	if (!files)
+		return "no saved run was given; name one or more files that --save wrote";
 	if (o->fail_if.list.n && files > 1 && o->merge)
 		return "--fail-if compares a run with another one, so --merge cannot be used with it";
 	if (o->undecided && !o->fail_if.list.n)
@@ -87,27 +89,14 @@ static const char *contradiction(const struct report_options *o, int files)
 /* Parses the arguments. Returns 0, or -1 if the command must end with exit status *status. */
 static int parse(struct report_options *o, int argc, char **argv, int *first, int *status)
 {
-	struct buf text = {0};
-	enum opt_outcome outcome = opt_parse(&report_command, o, argc, argv, first, &text);
-	*status = 0;
-	if (outcome == OPT_HELP) {
-		*status = put_help(&report_command);
-	} else if (outcome == OPT_VERSION) {
-		*status = put_version();
-	} else if (outcome == OPT_ERROR) {
-		diag_error("report: %s", buf_str(&text));
-		*status = EXIT_USAGE;
-	} else if (*first == argc) {
-		diag_error("report: no saved run was given; name one or more files that --save wrote");
-		*status = EXIT_USAGE;
-	}
-	const char *wrong = outcome == OPT_OK && !*status ? contradiction(o, argc - *first) : NULL;
-	if (wrong) {
+	struct buf why = {0};
+	enum opt_outcome outcome = opt_parse(&report_command, o, argc, argv, first, &why);
+	const char *wrong = outcome == OPT_OK ? contradiction(o, argc - *first) : NULL;
+	*status = wrong ? EXIT_USAGE : put_outcome(&report_command, outcome, "report: ", &why);
+	if (wrong)
 		diag_error("report: %s", wrong);
-		*status = EXIT_USAGE;
-	}
-	buf_free(&text);
-	return outcome == OPT_OK && !*status ? 0 : -1;
+	buf_free(&why);
+	return outcome == OPT_OK && !wrong ? 0 : -1;
 }
 
 /* Returns the name of a file without its folder and without ".json". */

@@ -163,12 +163,10 @@ int cmd_trace(int argc, char **argv)
 	const struct opt_command *c = t.o.truss ? &truss_command : &trace_command;
 	int status = EXIT_USAGE;
 	enum opt_outcome outcome = opt_parse(c, &t.o, argc, argv, &first, &why);
-	if (outcome == OPT_HELP)
-		status = put_help(c);
-	else if (outcome == OPT_VERSION)
-		status = put_version();
-	else if (outcome == OPT_ERROR)
+	if (outcome == OPT_ERROR)
 		status = wrong_usage(&t, &why);
+	else if (outcome != OPT_OK)
+		status = put_outcome(c, outcome, "", &why);
 	else if (t.o.list_engines)
 		status = list_engines();
 	else if (t.o.completion)
