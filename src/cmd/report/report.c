@@ -2,17 +2,15 @@
 #include "cmd/report/report.h"
 
 #include "base/diag.h"
-#include "base/escape.h"
-#include "base/memory.h"
 #include "base/outfile.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
 #include "cmd/display.h"
 #include "cmd/put.h"
 #include "compare/compare.h"
+#include "present/beside.h"
 #include "run/gate.h"
 #include "run/judge.h"
-#include "run/merge.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,9 +19,7 @@
 
 struct report {
 	struct report_options opt;
-	struct run *runs;
-	struct page_run *beside; /* the runs to show; the labels in them must be freed */
-	size_t n;
+	struct beside beside; /* the runs to show */
 };
 
 #define FAIL_IF_WORDS                                                                                                  \
@@ -99,152 +95,60 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 	return outcome == OPT_OK && !wrong ? 0 : -1;
 }
 
-/* Returns the name of a file without its folder and without ".json". */
-static char *label_of(const char *path)
+/* Replaces the sentences of a run by newly generated ones. */
+static void tell(struct run *r)
 {
-	const char *base = strrchr(path, '/');
-	base = base ? base + 1 : path;
-	size_t len = strlen(base);
-	if (len > 5 && strcmp(base + len - 5, ".json") == 0)
-		len -= 5;
-	return len ? memory_copy_part(base, len) : memory_copy(path);
+	if (r->bits == RUN_COMPARE)
+		compare_tell(r);
+	else
+		run_judge(r);
 }
 
-/* Sets the label of run `i` to a printable copy of `label`, and frees `label`. */
-static void set_label(struct report *r, size_t i, char *label)
-{
-	struct buf shown = {0};
-	escape_line(&shown, label, strlen(label));
-	free((char *)r->beside[i].label);
-	free(label);
-	r->beside[i].label = buf_take(&shown);
-}
-
-static bool label_is_taken(const struct report *r, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (strcmp(r->beside[i].label, r->beside[k].label) == 0)
-			return true;
-	return false;
-}
-
-/* Makes labels from the names of the files. If another file has the same name, uses the whole path instead. */
-static void labels_from_files(struct report *r)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		set_label(r, i, label_of(r->beside[i].path));
-		if (label_is_taken(r, i))
-			set_label(r, i, memory_copy(r->beside[i].path));
-	}
-}
-
-/*
- * Makes labels from --names. Returns 0, or -ERANGE with the reason in `why` if --names does not give each run a
- * different name.
- */
-static int labels_from_names(struct report *r, struct buf *why)
-{
-	const char *names = r->opt.names;
-	size_t i = 0;
-	for (; i < r->n && *names; i++) {
-		size_t len = strcspn(names, ",");
-		if (!len)
-			break;
-		set_label(r, i, memory_copy_part(names, len));
-		if (label_is_taken(r, i)) {
-			buf_addf(why, "--names gives the name '%s' to two runs", r->beside[i].label);
-			return -ERANGE;
-		}
-		names += len + (names[len] == ',');
-	}
-	if (i == r->n && *names == '\0')
-		return 0;
-	buf_addf(why, "--names must give %zu names, one for each run, separated by commas", r->n);
-	return -ERANGE;
-}
-
+/* Returns 0, or -errno with the reason in `why`; -ERANGE means that the options do not suit the runs. */
 static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 {
-	int rc = 0;
-	r->runs = memory_zeroed(n, sizeof(*r->runs));
-	r->beside = memory_zeroed(n, sizeof(*r->beside));
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		r->beside[i] = (struct page_run){.run = &r->runs[i], .path = paths[i]};
-		r->n = i + 1;
-		rc = run_load(&r->runs[i], paths[i], why);
-		/*
-		 * Files of older versions do not contain the notes about how the figures were obtained, so these notes
-		 * are computed now.
-		 */
-		if (rc == 0 && r->runs[i].bits == RUN_COMPARE && !r->runs[i].notes.known)
-			compare_tell(&r->runs[i]);
-		if (rc == 0 && i > 0)
-			rc = run_comparable(&r->runs[0], paths[0], &r->runs[i], paths[i], why);
-	}
-	if (rc == 0 && r->opt.fail_if.list.n && n == 1 &&
-	    (r->runs[0].bits != RUN_COMPARE || r->runs[0].subjects.n < 2)) {
+	int rc = beside_load(&r->beside, paths, n, why);
+	if (rc < 0)
+		return rc;
+	/*
+	 * Files of older versions do not contain the notes about how the figures were obtained, so these notes are
+	 * computed now.
+	 */
+	for (size_t i = 0; i < n; i++)
+		if (r->beside.runs[i].bits == RUN_COMPARE && !r->beside.runs[i].notes.known)
+			tell(&r->beside.runs[i]);
+	const struct run *first = &r->beside.runs[0];
+	if (r->opt.fail_if.list.n && n == 1 && (first->bits != RUN_COMPARE || first->subjects.n < 2)) {
 		buf_addf(why,
 			 "--fail-if compares runs, or the rows of one comparison: name at least two files, or one file "
 			 "with several rows that sctrace compare --save wrote");
 		return -ERANGE;
 	}
-	if (rc < 0)
-		return rc;
-	if (r->opt.names)
-		return labels_from_names(r, why);
-	labels_from_files(r);
-	return 0;
-}
-
-/* Writes the note "Merged from a.json, b.json; ..." and the label "a+b". */
-static void name_merged(struct report *r)
-{
-	struct buf label = {0};
-	struct buf note = {0};
-	buf_adds(&note, "Merged from");
-	for (size_t i = 0; i < r->n; i++) {
-		buf_addf(&note, "%s%s", i ? ", " : " ", r->beside[i].path);
-		buf_addf(&label, "%s%s", i ? "+" : "", r->beside[i].label);
-	}
-	buf_adds(&note, "; the differences between the runs are part of the spread of the merged run.");
-	run_note(&r->runs[0], "%s", buf_str(&note));
-	buf_free(&note);
-	set_label(r, 0, buf_take(&label));
+	return beside_name(&r->beside, r->opt.names, why);
 }
 
 /* Merges all runs into the first one. Returns 0, or -EINVAL with the reason in `why` if they cannot be merged. */
 static int merge(struct report *r, struct buf *why)
 {
-	int rc = 0;
-	for (size_t i = 0; i < r->n && rc == 0; i++)
-		for (size_t k = 0; k < i && rc == 0; k++)
-			rc = run_poolable(&r->runs[k], r->beside[k].path, &r->runs[i], r->beside[i].path, why);
-	if (rc < 0)
-		return rc;
-	for (size_t i = 1; i < r->n; i++)
-		run_merge(&r->runs[0], &r->runs[i]);
-	/* Notes about a single run must be computed again for the merged run. */
-	if (r->runs[0].bits == RUN_COMPARE)
-		compare_tell(&r->runs[0]);
-	else
-		run_judge(&r->runs[0]);
-	name_merged(r);
-	for (size_t i = 1; i < r->n; i++) {
-		run_free(&r->runs[i]);
-		free((char *)r->beside[i].label);
+	struct buf note = {0};
+	int rc = beside_merge(&r->beside, &note, why);
+	if (rc == 0) {
+		tell(&r->beside.runs[0]);
+		run_note(&r->beside.runs[0], "%s", buf_str(&note));
 	}
-	r->n = 1;
-	return 0;
+	buf_free(&note);
+	return rc;
 }
 
 static int show(struct report *r)
 {
 	struct page p = {0};
+	const struct beside *b = &r->beside;
 	const char *format = r->opt.show.format ? r->opt.show.format : "text";
 	if (strcmp(format, "json") == 0)
-		page_make_tables(&p, r->beside, r->n);
+		page_make_tables(&p, b->list, b->n);
 	else
-		page_make(&p, r->beside, r->n);
+		page_make(&p, b->list, b->n);
 	int status = display_page(&p, "report", &r->opt.show);
 	page_free(&p);
 	return status;
@@ -258,11 +162,12 @@ static int gate(const struct report *r)
 {
 	struct buf failed = {0};
 	struct buf undecided = {0};
-	const struct gate_run base = {&r->runs[0], r->beside[0].label};
-	if (r->n == 1)
+	const struct page_run *list = r->beside.list;
+	const struct gate_run base = {list[0].run, list[0].label};
+	if (r->beside.n == 1)
 		gate_judge_rows(&r->opt.fail_if, base.run, &failed, &undecided);
-	for (size_t i = 1; i < r->n; i++) {
-		const struct gate_run run = {&r->runs[i], r->beside[i].label};
+	for (size_t i = 1; i < r->beside.n; i++) {
+		const struct gate_run run = {list[i].run, list[i].label};
 		gate_judge(&r->opt.fail_if, &base, &run, &failed, &undecided);
 	}
 	put_errors("report: --fail-if failed: ", &failed);
@@ -277,17 +182,6 @@ static int show_and_judge(struct report *r)
 {
 	int status = show(r);
 	return status == 0 && r->opt.fail_if.list.n ? gate(r) : status;
-}
-
-static void report_free(struct report *r)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		run_free(&r->runs[i]);
-		free((char *)r->beside[i].label);
-	}
-	free(r->runs);
-	free(r->beside);
-	conditions_free(&r->opt.fail_if);
 }
 
 int cmd_report(int argc, char **argv)
@@ -315,7 +209,8 @@ int cmd_report(int argc, char **argv)
 		diag_error("report: %s", buf_str(&why));
 		status = rc == -ERANGE ? EXIT_USAGE : EXIT_UNREADABLE;
 	}
-	report_free(&r);
+	beside_free(&r.beside);
+	conditions_free(&r.opt.fail_if);
 	buf_free(&why);
 	return status;
 }
