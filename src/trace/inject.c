@@ -160,7 +160,11 @@ static int parse_rule(struct trace_inject *r, const char *text, size_t *at, stru
 	return err;
 }
 
-int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, size_t *at, struct buf *why)
+/*
+ * Parses one rule and adds it to `all`. Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in
+ * *at.
+ */
+static int add_rule(struct trace_injects *all, const char *text, bool fault, size_t *at, struct buf *why)
 {
 	struct trace_inject *r = memory_zeroed(1, sizeof(*r));
 	vec_push(&all->rules, r);
@@ -179,6 +183,16 @@ int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, 
 		return -EINVAL;
 	}
 	return 0;
+}
+
+int trace_inject_parse(struct trace_injects *all, const char *name, size_t len, const char *value, size_t *at,
+		       struct buf *why)
+{
+	bool fault = len == 5 && memcmp(name, "fault", 5) == 0;
+	if (!fault && (len != 6 || memcmp(name, "inject", 6) != 0))
+		return 0;
+	int r = add_rule(all, value, fault, at, why);
+	return r < 0 ? r : 1;
 }
 
 /* Counts the call for thread `tid`. Returns true if the rule applies to this call. */
@@ -200,6 +214,13 @@ bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper
 		return true;
 	}
 	return false;
+}
+
+void trace_injects_stops(const struct trace_injects *all, struct call_set *stops)
+{
+	for (size_t k = 0; k < all->rules.n; k++)
+		for (size_t i = 0; i < sizeof(stops->bits) / sizeof(*stops->bits); i++)
+			stops->bits[i] |= all->rules.v[k]->calls.native[i];
 }
 
 void trace_injects_free(struct trace_injects *all)

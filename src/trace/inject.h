@@ -23,12 +23,16 @@ struct trace_injects {
 };
 
 /*
- * Parses one rule and adds it to `all`. If `fault` is true, the rule is the value of "fault=", for which error=ENOSYS
- * is the default. Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at.
+ * Parses `value` of the option of -e whose name is the `len` bytes at `name`. Returns 1; 0 if the name is neither
+ * inject nor fault; or -EINVAL with the reason in `why` and the offset of the mistake in *at. error=ENOSYS is the
+ * default for fault.
  */
-int trace_inject_parse(struct trace_injects *all, const char *text, bool fault, size_t *at, struct buf *why);
+int trace_inject_parse(struct trace_injects *all, const char *name, size_t len, const char *value, size_t *at,
+		       struct buf *why);
 /* A function for engine_config.inject: `ctx` is the struct trace_injects. */
 bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper *t);
+/* Adds to `stops` the calls that are tampered with. Threads must stop at these. */
+void trace_injects_stops(const struct trace_injects *all, struct call_set *stops);
 void trace_injects_free(struct trace_injects *all);
 
 #endif

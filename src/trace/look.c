@@ -100,39 +100,6 @@ static int parse_quiet(struct trace_look *l, const char *text, size_t *at, struc
 	return r;
 }
 
-enum choice { NO_CHOICE, ABBREV, VERBOSE, RAW, READ, WRITE, QUIET };
-
-static enum choice choice_of(const char *name, size_t len)
-{
-	static const struct {
-		const char *name;
-		enum choice choice;
-	} names[] = {{"abbrev", ABBREV}, {"a", ABBREV},     {"verbose", VERBOSE}, {"v", VERBOSE},
-		     {"raw", RAW},       {"x", RAW},        {"read", READ},       {"reads", READ},
-		     {"r", READ},        {"write", WRITE},  {"writes", WRITE},    {"w", WRITE},
-		     {"quiet", QUIET},   {"silent", QUIET}, {"silence", QUIET},   {"q", QUIET}};
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strlen(names[i].name) == len && memcmp(names[i].name, name, len) == 0)
-			return names[i].choice;
-	return NO_CHOICE;
-}
-
-int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at, struct buf *why)
-{
-	struct look_calls *const calls[] = {[ABBREV] = &l->abbrev, [VERBOSE] = &l->verbose, [RAW] = &l->raw};
-	enum choice c = choice_of(name, len);
-	int r;
-	if (c == NO_CHOICE)
-		return 0;
-	if (c == READ || c == WRITE)
-		r = parse_fds(c == READ ? &l->read : &l->write, value, at, why);
-	else if (c == QUIET)
-		r = parse_quiet(l, value, at, why);
-	else
-		r = parse_calls(calls[c], value, at, why);
-	return r < 0 ? r : 1;
-}
-
 static int fd_name_word(void *ctx, const char *word, struct buf *why)
 {
 	static const struct {
@@ -154,6 +121,54 @@ int trace_look_fd_names(const char *list, int *names, size_t *at, struct buf *wh
 {
 	*names = 0;
 	return trace_each_word(list, fd_name_word, names, at, why);
+}
+
+enum choice { NO_CHOICE, ABBREV, VERBOSE, RAW, READ, WRITE, QUIET, DECODE_FDS };
+
+static enum choice choice_of(const char *name, size_t len)
+{
+	static const struct {
+		const char *name;
+		enum choice choice;
+	} names[] = {{"abbrev", ABBREV},
+		     {"a", ABBREV},
+		     {"verbose", VERBOSE},
+		     {"v", VERBOSE},
+		     {"raw", RAW},
+		     {"x", RAW},
+		     {"read", READ},
+		     {"reads", READ},
+		     {"r", READ},
+		     {"write", WRITE},
+		     {"writes", WRITE},
+		     {"w", WRITE},
+		     {"quiet", QUIET},
+		     {"silent", QUIET},
+		     {"silence", QUIET},
+		     {"q", QUIET},
+		     {"decode-fds", DECODE_FDS}};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i].name) == len && memcmp(names[i].name, name, len) == 0)
+			return names[i].choice;
+	return NO_CHOICE;
+}
+
+int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at, struct buf *why)
+{
+	struct look_calls *const calls[] = {[ABBREV] = &l->abbrev, [VERBOSE] = &l->verbose, [RAW] = &l->raw};
+	enum choice c = choice_of(name, len);
+	int r;
+	if (c == NO_CHOICE)
+		return 0;
+	if (c == READ || c == WRITE)
+		r = parse_fds(c == READ ? &l->read : &l->write, value, at, why);
+	else if (c == QUIET)
+		r = parse_quiet(l, value, at, why);
+	else if (c == DECODE_FDS)
+		r = trace_look_fd_names(value, &l->fd_names, at, why);
+	else
+		r = parse_calls(calls[c], value, at, why);
+	return r < 0 ? r : 1;
 }
 
 int trace_look_constants(struct trace_look *l, const char *word, struct buf *why)

@@ -1,4 +1,7 @@
-/* The options of strace that change how calls are shown: -e abbrev=, verbose=, raw=, read=, write=, quiet=, and -X. */
+/*
+ * The options of strace that change how calls are shown: -e abbrev=, verbose=, raw=, read=, write=, quiet=, decode-fds=,
+ * and -X.
+ */
 #ifndef SCTRACE_TRACE_LOOK_H
 #define SCTRACE_TRACE_LOOK_H
 
@@ -39,19 +42,20 @@ struct trace_look {
 	struct look_fds read, write;
 	unsigned quiet; /* a combination of enum trace_quiet */
 	enum trace_constants constants;
+	int fd_names; /* how descriptors are shown: 0: as numbers; 1: with paths; 2: also with sockets and processes */
 };
 
 void trace_look_free(struct trace_look *l);
 /*
  * Parses `value` of the option of -e whose name is the `len` bytes at `name`. Returns 1; 0 if the name is not one of
- * abbrev, verbose, raw, read, write and quiet; or -EINVAL with the reason in `why` and the offset of the mistake in
+ * abbrev, verbose, raw, read, write, quiet and decode-fds; or -EINVAL with the reason in `why` and the offset of the mistake in
  * *at.
  */
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at,
 		     struct buf *why);
 /*
- * Parses a list such as "path,socket", which says how descriptors are shown. *names becomes 0 (as numbers), 1 (with
- * paths) or 2 (also with sockets and processes). Returns 0, or -EINVAL with the reason in `why` and the offset of
+ * Parses a list such as "path,socket", which says how descriptors are shown, and sets *names (struct trace_look).
+ * Returns 0, or -EINVAL with the reason in `why` and the offset of
  * the mistake in *at.
  */
 int trace_look_fd_names(const char *list, int *names, size_t *at, struct buf *why);

@@ -5,6 +5,8 @@
 #include "base/near.h"
 #include "base/size.h"
 #include "decode/decode.h"
+#include "engine/engine.h"
+#include "syscall/table.h"
 #include "trace/subject.h"
 
 #include <errno.h>
@@ -75,7 +77,7 @@ static int status_word(void *ctx, const char *word, struct buf *why)
 	return -EINVAL;
 }
 
-int trace_select_status(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+static int select_status(struct trace_select *s, const char *text, size_t *at, struct buf *why)
 {
 	bool negated = text[0] == '!';
 	s->status = 0;
@@ -115,7 +117,7 @@ static int signal_word(void *ctx, const char *word, struct buf *why)
 	return 0;
 }
 
-int trace_select_signals(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+static int select_signals(struct trace_select *s, const char *text, size_t *at, struct buf *why)
 {
 	bool negated = text[0] == '!';
 	s->by_signal = true;
@@ -154,7 +156,7 @@ static int errno_word(void *ctx, const char *word, struct buf *why)
 	return 0;
 }
 
-int trace_select_errnos(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+static int select_errnos(struct trace_select *s, const char *text, size_t *at, struct buf *why)
 {
 	s->not_errnos = text[0] == '!';
 	int r = trace_each_word(text + s->not_errnos, errno_word, s, at, why);
@@ -174,9 +176,28 @@ static int fd_word(void *ctx, const char *word, struct buf *why)
 	return 0;
 }
 
-int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+static int select_fds(struct trace_select *s, const char *text, size_t *at, struct buf *why)
 {
 	return trace_each_word(text, fd_word, s, at, why);
+}
+
+int trace_select_parse(struct trace_select *s, const char *name, size_t len, const char *value, size_t *at,
+		       struct buf *why)
+{
+	static const struct {
+		const char *name;
+		int (*parse)(struct trace_select *s, const char *text, size_t *at, struct buf *why);
+	} options[] = {{"trace", trace_select_calls}, {"t", trace_select_calls},
+		       {"signal", select_signals},    {"signals", select_signals},
+		       {"s", select_signals},         {"status", select_status},
+		       {"errno", select_errnos},      {"trace-fds", select_fds},
+		       {"fds", select_fds},           {"fd", select_fds}};
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (strlen(options[i].name) == len && memcmp(options[i].name, name, len) == 0) {
+			int r = options[i].parse(s, value, at, why);
+			return r < 0 ? r : 1;
+		}
+	return 0;
 }
 
 /*
@@ -249,6 +270,20 @@ static bool touches(const struct trace_select *s, struct trace_subject *subject)
 		if (r->kind == REF_PATH ? string_matches(s, subject, r) : fd_matches(s, subject, r))
 			return true;
 	return false;
+}
+
+void trace_select_only(const struct trace_select *s, struct call_set *only)
+{
+	static const char *const always[] = {"restart_syscall", "rt_sigreturn"};
+	memset(only, 0xff, sizeof(*only));
+	if (!s->by_call)
+		return;
+	memcpy(only->bits, s->calls.native, sizeof(s->calls.native));
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
+		int64_t nr = syscall_number(syscall_native_arch(), always[i]);
+		if (nr >= 0 && nr < CALL_SET_MAX)
+			only->bits[nr / 64] |= UINT64_C(1) << (nr % 64);
+	}
 }
 
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject)

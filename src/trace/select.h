@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct buf;
+struct call_set;
 struct trace_subject;
 
 /* The outcome of a call, for -e status=. */
@@ -49,15 +50,14 @@ typedef int trace_word_fn(void *ctx, const char *word, struct buf *why);
 int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, struct buf *why);
 
 void trace_select_free(struct trace_select *s);
-/*
- * These functions parse the values of -e trace=, status=, signal=, errno= and fds=. They return 0, or -EINVAL with the
- * reason in `why` and the offset of the mistake in *at.
- */
+/* Parses the value of -e trace=. Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at. */
 int trace_select_calls(struct trace_select *s, const char *text, size_t *at, struct buf *why);
-int trace_select_status(struct trace_select *s, const char *text, size_t *at, struct buf *why);
-int trace_select_signals(struct trace_select *s, const char *text, size_t *at, struct buf *why);
-int trace_select_errnos(struct trace_select *s, const char *text, size_t *at, struct buf *why);
-int trace_select_fds(struct trace_select *s, const char *text, size_t *at, struct buf *why);
+/*
+ * Parses `value` of the option of -e whose name is the `len` bytes at `name`. Returns 1; 0 if the name is not one of
+ * trace, status, signal, errno and fds; or -EINVAL with the reason in `why` and the offset of the mistake in *at.
+ */
+int trace_select_parse(struct trace_select *s, const char *name, size_t len, const char *value, size_t *at,
+		       struct buf *why);
 /*
  * Adds a path of -P. If the path is relative or a link, also adds the path that it resolves to.
  */
@@ -77,6 +77,11 @@ bool trace_select_needs_exit(const struct trace_select *s);
  * or EV_VANISH.
  */
 bool trace_select_exit(const struct trace_select *s, const struct event *ev);
+/*
+ * Fills in the calls for which the engine must report events. restart_syscall(2) and rt_sigreturn(2) are always among
+ * them, because they show how interrupted calls end.
+ */
+void trace_select_only(const struct trace_select *s, struct call_set *only);
 bool trace_select_signal(const struct trace_select *s, int sig);
 
 #endif

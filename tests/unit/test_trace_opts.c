@@ -80,7 +80,7 @@ static void choices_are_kept(void **state)
 	assert_int_equal(PARSE("-p", "1,2", "-p", "3", "-e", "trace=openat", "-tt", "-yy", "--slower=10ms"), OPT_OK);
 	assert_int_equal(o.pids.n, 3);
 	assert_int_equal(o.clock, 2);
-	assert_int_equal(o.fd_names, 2);
+	assert_int_equal(o.look.fd_names, 2);
 	assert_int_equal(o.select.slower_ns, 10000000);
 	assert_true(filter_matches(&o.select.calls, syscall_native_arch(), SYS_openat));
 	assert_false(filter_matches(&o.select.calls, syscall_native_arch(), SYS_read));
@@ -101,11 +101,11 @@ static void options_of_appearance_are_kept(void **state)
 	struct buf why = {0};
 	assert_int_equal(PARSE("-F", "--decode-fds=path,socket", "--decode-pids=comm", "-e", "quiet=!exit", "x"),
 			 OPT_OK);
-	assert_int_equal(o.fd_names, 2);
+	assert_int_equal(o.look.fd_names, 2);
 	assert_int_equal(o.pid_names, 1);
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("--decode-fds=none", "x"), OPT_OK);
-	assert_int_equal(o.fd_names, 0);
+	assert_int_equal(o.look.fd_names, 0);
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("-c", "-O", "20", "x"), OPT_OK);
 	assert_int_equal(o.overhead_ns, 20000);

@@ -26,27 +26,11 @@ static int point_at(const char *text, size_t at, int r, struct buf *why)
 	return r;
 }
 
-typedef int select_fn(struct trace_select *s, const char *text, size_t *at, struct buf *why);
-
-/*
- * The qualifiers of -e (the words before "=") that select calls. trace/look.h parses those that only change how calls
- * are shown.
- */
-static const struct {
-	const char *name;
-	select_fn *select;
-} qualifiers[] = {
-	{"trace", trace_select_calls},     {"t", trace_select_calls},       {"signal", trace_select_signals},
-	{"signals", trace_select_signals}, {"s", trace_select_signals},     {"status", trace_select_status},
-	{"errno", trace_select_errnos},    {"trace-fds", trace_select_fds}, {"fds", trace_select_fds},
-	{"fd", trace_select_fds},
-};
-
 int trace_opt_decode_fds(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	size_t at;
 	(void)row;
-	return trace_look_fd_names(arg ? arg : "path", &((struct trace_opts *)ctx)->fd_names, &at, why);
+	return trace_look_fd_names(arg ? arg : "path", &((struct trace_opts *)ctx)->look.fd_names, &at, why);
 }
 
 int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struct buf *why)
@@ -61,18 +45,6 @@ int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struc
 	return 0;
 }
 
-/*
- * Parses the qualifiers of trace/look.h. Returns 1; 0 if the first `len` bytes of `arg` are another qualifier; or
- * -errno.
- */
-static int opt_look(struct trace_opts *o, const char *arg, size_t len, const char *value, size_t *at, struct buf *why)
-{
-	if (len != 10 || memcmp(arg, "decode-fds", 10) != 0)
-		return trace_look_parse(&o->look, arg, len, value, at, why);
-	int r = trace_look_fd_names(value, &o->fd_names, at, why);
-	return r < 0 ? r : 1;
-}
-
 int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	struct trace_opts *o = ctx;
@@ -84,21 +56,13 @@ int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf
 		return point_at(arg, at, r < 0 ? -EINVAL : 0, why);
 	}
 	const char *value = arg + len + 1;
-	size_t from = len + 1;
-	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(*qualifiers); i++) {
-		if (strlen(qualifiers[i].name) != len || memcmp(qualifiers[i].name, arg, len) != 0)
-			continue;
-		int r = qualifiers[i].select(&o->select, value, &at, why);
-		return point_at(arg, from + at, r, why);
-	}
-	bool fault = len == 5 && memcmp(arg, "fault", 5) == 0;
-	if (fault || (len == 6 && memcmp(arg, "inject", 6) == 0)) {
-		int r = trace_inject_parse(&o->injects, value, fault, &at, why);
-		return point_at(arg, from + at, r, why);
-	}
-	int r = opt_look(o, arg, len, value, &at, why);
+	int r = trace_select_parse(&o->select, arg, len, value, &at, why);
+	if (r == 0)
+		r = trace_inject_parse(&o->injects, arg, len, value, &at, why);
+	if (r == 0)
+		r = trace_look_parse(&o->look, arg, len, value, &at, why);
 	if (r)
-		return r > 0 ? 0 : point_at(arg, from + at, r, why);
+		return r > 0 ? 0 : point_at(arg, len + 1 + at, r, why);
 	buf_addf(why,
 		 "-e does not know '%.*s'; it knows trace, status, errno, signal, fds, inject, fault, read, write, "
 		 "raw, abbrev, verbose, quiet, decode-fds",

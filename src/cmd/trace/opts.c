@@ -90,7 +90,7 @@ static const struct opt trace_table[] = {
 	{'n', "syscall-number", NULL, opt_flag, "print the number of each call", AT(numbers)},
 	{'i', "instruction-pointer", NULL, opt_flag, "print the address of each call", AT(addresses)},
 	{'y', NULL, NULL, opt_count, "print what descriptors refer to; -yy: also socket addresses and processes",
-	 AT(fd_names)},
+	 AT(look.fd_names)},
 	{0, "decode-fds", "[SET]", trace_opt_decode_fds,
 	 "print what descriptors refer to; SET is path (like -y), or socket, dev, pidfd or all (like -yy)",
 	 .complete = COMPLETE_LIST, .words = "path socket dev pidfd all none"},

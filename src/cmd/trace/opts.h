@@ -51,7 +51,7 @@ struct trace_opts {
 	struct trace_look look;
 	int clock; /* 1: -t, time; 2: -tt, with microseconds; 3: -ttt, seconds since the Epoch */
 	bool relative, durations, numbers, addresses;
-	int fd_names, pid_names;
+	int pid_names;
 	const char *color;
 	bool stacks;
 	const char *folded; /* --stacks=folded: the weight of a stack, "calls" or "time"; or NULL */

@@ -234,7 +234,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->times = t->by_events || o->record || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
 	c->string_max = trace_string_max(o);
 	c->verbose = shows_all_of_exec(o);
-	c->names = o->record || o->fd_names || o->pid_names || o->select.paths.n ||
+	c->names = o->record || o->look.fd_names || o->pid_names || o->select.paths.n ||
 		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
 	c->find_main = t->program && o->count && !t->by_events;
 	if (o->injects.rules.n) {

@@ -8,45 +8,13 @@
 
 #include <string.h>
 
-/*
- * Chooses the calls for which the engine must report events. restart_syscall(2) and rt_sigreturn(2) are always among
- * them, because they show how interrupted calls end.
- */
-static void choose_only(struct trace *t)
-{
-	static const char *const always[] = {"restart_syscall", "rt_sigreturn"};
-	memset(&t->only, 0xff, sizeof(t->only));
-	if (!t->o.select.by_call)
-		return;
-	memcpy(t->only.bits, t->o.select.calls.native, sizeof(t->o.select.calls.native));
-	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++) {
-		int64_t nr = syscall_number(syscall_native_arch(), always[i]);
-		if (nr >= 0 && nr < CALL_SET_MAX)
-			t->only.bits[nr / 64] |= UINT64_C(1) << (nr % 64);
-	}
-}
-
-/*
- * Chooses the calls at which threads must stop: those that are tampered with and, if stacks are shown, all selected
- * calls.
- */
-static void choose_stops(struct trace *t)
-{
-	const struct trace_opts *o = &t->o;
-	memset(&t->stops, 0, sizeof(t->stops));
-	for (size_t i = 0; i < sizeof(t->stops.bits) / sizeof(*t->stops.bits); i++) {
-		if (o->stacks || o->folded)
-			t->stops.bits[i] = t->only.bits[i];
-		for (size_t k = 0; k < o->injects.rules.n; k++)
-			t->stops.bits[i] |= o->injects.rules.v[k]->calls.native[i];
-	}
-}
-
 void trace_wire_wants(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
-	choose_only(t);
-	choose_stops(t);
+	trace_select_only(&o->select, &t->only);
+	/* Threads stop at the calls that are tampered with and, if stacks are shown, at all selected calls. */
+	t->stops = o->stacks || o->folded ? t->only : (struct call_set){0};
+	trace_injects_stops(&o->injects, &t->stops);
 	/* A recording contains calls but no counts, so calls from a recording are counted one by one. */
 	t->by_events =
 		o->folded || ((o->count || o->count_too || o->io) && (t->recording || trace_opts_need_events(o)));
@@ -71,7 +39,7 @@ static struct trace_decoding decoding(const struct trace_opts *o)
 	static const enum decode_fd_names names[] = {FD_NUMBERS, FD_PATHS, FD_IN_FULL};
 	return (struct trace_decoding){.string_max = (unsigned)o->string_max,
 				       .verbose = o->verbose_count > 0,
-				       .fd_names = names[o->fd_names > 2 ? 2 : o->fd_names],
+				       .fd_names = names[o->look.fd_names > 2 ? 2 : o->look.fd_names],
 				       .pid_names = o->pid_names > 0,
 				       .look = &o->look};
 }
