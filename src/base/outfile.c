@@ -85,6 +85,18 @@ bool outfile_is_same(const char *one, const char *other)
 	return stat(other, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+int outfile_check(const char *path)
+{
+	if (access(path, F_OK) == 0)
+		return access(path, W_OK) < 0 ? -errno : 0;
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	char *folder = slash ? memory_copy_part(path, len ? len : 1) : memory_copy(".");
+	int err = access(folder, W_OK | X_OK) < 0 ? -errno : 0;
+	free(folder);
+	return err;
+}
+
 int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop)
 {
 	while (n) {

@@ -36,6 +36,12 @@ int outfile_open_special(const char *path);
 bool outfile_is_same(const char *one, const char *other);
 
 /*
+ * Checks whether `path` can be written, but does not create it. If the file exists, it must be writable. Otherwise its
+ * folder must be, because the file will be created there. Returns 0 or -errno.
+ */
+int outfile_check(const char *path);
+
+/*
  * Writes all `n` bytes. Returns 0 or -errno. If `stop` is not NULL, a signal handler can set *stop to end the wait for
  * a reader that does not read: the interrupted write(2) is then not repeated, and the function returns -EINTR.
  */

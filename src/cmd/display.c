@@ -19,35 +19,16 @@ struct table_look display_look(const struct page_options *o)
 	return look;
 }
 
-/* Appends the folder that contains `path`. */
-static void folder_of(struct buf *out, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	if (slash)
-		buf_add(out, path, slash == path ? 1 : (size_t)(slash - path));
-	else
-		buf_addc(out, '.');
-}
-
 int display_check(const char *command, const struct page_options *o)
 {
 	const char *const paths[] = {o->output, o->save, o->svg};
 	int status = 0;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths) && !status; i++) {
-		struct buf folder = {0};
-		if (!paths[i])
-			continue;
-		folder_of(&folder, paths[i]);
-		/*
-		 * If the file exists, it must be writable. Otherwise its folder must be, because the file is created
-		 * there.
-		 */
-		bool there = access(paths[i], F_OK) == 0;
-		if (access(there ? paths[i] : buf_str(&folder), there ? W_OK : W_OK | X_OK) < 0) {
-			diag_error("%s: cannot write '%s': %s", command, paths[i], strerror(errno));
+		int err = paths[i] ? outfile_check(paths[i]) : 0;
+		if (err) {
+			diag_error("%s: cannot write '%s': %s", command, paths[i], strerror(-err));
 			status = EXIT_OWN;
 		}
-		buf_free(&folder);
 	}
 	return status;
 }

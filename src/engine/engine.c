@@ -1,7 +1,9 @@
 #include "engine/engine.h"
 
 #include "base/buf.h"
+#include "base/near.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* In order of preference: the first engine that can do what is requested, and that works here, is used. */
@@ -17,12 +19,32 @@ const struct engine_ops *const *engine_list(void)
 	return engines;
 }
 
+static bool is_automatic(const char *name)
+{
+	return !name || strcmp(name, "auto") == 0;
+}
+
 const struct engine_ops *engine_find(const char *name)
 {
 	for (size_t i = 0; engines[i]; i++)
 		if (strcmp(engines[i]->name, name) == 0)
 			return engines[i];
 	return NULL;
+}
+
+int engine_check(const char *name, struct buf *why)
+{
+	struct near near;
+	if (is_automatic(name) || engine_find(name))
+		return 0;
+	near_init(&near, name);
+	buf_addf(why, "there is no engine '%s' in this build; the engines are auto", name);
+	for (size_t i = 0; engines[i]; i++) {
+		buf_addf(why, ", %s", engines[i]->name);
+		near_offer(&near, engines[i]->name);
+	}
+	near_say(&near, "", why);
+	return -EINVAL;
 }
 
 void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out)
@@ -72,7 +94,7 @@ static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
 
 const struct engine_ops *engine_choose(const char *name, unsigned want, struct buf *note)
 {
-	const struct engine_ops *asked = name && strcmp(name, "auto") != 0 ? engine_find(name) : NULL;
+	const struct engine_ops *asked = is_automatic(name) ? NULL : engine_find(name);
 	if (asked) {
 		if (suits(asked, want, note))
 			return asked;
@@ -98,4 +120,14 @@ const struct engine_ops *engine_choose(const char *name, unsigned want, struct b
 	buf_adds(note, why.len ? buf_str(&why) : "no engine supports all of these options together");
 	buf_free(&why);
 	return NULL;
+}
+
+void engine_say_choice(const struct engine_ops *chosen, const char *name, unsigned want, struct buf *out)
+{
+	struct buf lacks = {0};
+	engine_lacks(engines[0], want, &lacks);
+	if (chosen && is_automatic(name) && lacks.len)
+		buf_addf(out, "engine %s was chosen, because %s cannot %s", chosen->name, engines[0]->name,
+			 buf_str(&lacks));
+	buf_free(&lacks);
 }

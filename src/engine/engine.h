@@ -169,11 +169,18 @@ const struct engine_ops *const *engine_list(void);
 void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out);
 /* Returns the engine with this name, or NULL. */
 const struct engine_ops *engine_find(const char *name);
+/* Checks that `name` is "auto" or the name of an engine. Returns 0, or -EINVAL with the reason in `why`. */
+int engine_check(const char *name, struct buf *why);
 /*
  * Chooses the first engine that can do `want` and works here. If `name` is neither NULL nor "auto", chooses that
  * engine; if that engine cannot do `want`, chooses ptrace and gives the reason in `note`. Returns NULL with the reason
  * in `note` if no engine is suitable.
  */
 const struct engine_ops *engine_choose(const char *name, unsigned want, struct buf *note);
+/*
+ * Appends the reason why not the best engine, but `chosen` was chosen for `want`. Appends nothing if it is the best one,
+ * or if the user has chosen it: `name` is neither NULL nor "auto".
+ */
+void engine_say_choice(const struct engine_ops *chosen, const char *name, unsigned want, struct buf *out);
 
 #endif

@@ -250,6 +250,22 @@ bool filter_matches(const struct filter *f, uint32_t arch, int64_t nr)
 	return filter_takes(f, &(struct call){.arch = arch, .nr = nr, .desc = syscall_lookup(arch, nr)});
 }
 
+int filter_check_name(const char *name, struct buf *why)
+{
+	struct buf word = {0};
+	struct filter known = {0};
+	size_t at = 0;
+	if (!*name || strpbrk(name, ",%!?/")) {
+		buf_addf(why, "'%s' is not a system call; write the name of one call, for example read", name);
+		return -EINVAL;
+	}
+	buf_add(&word, name, strcspn(name, "#"));
+	int r = filter_parse(&known, buf_str(&word), &at, why);
+	filter_free(&known);
+	buf_free(&word);
+	return r;
+}
+
 void filter_words(struct buf *out)
 {
 	for (size_t i = 0; i < GROUPS; i++)

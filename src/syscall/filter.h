@@ -37,6 +37,11 @@ struct filter {
 int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why);
 void filter_free(struct filter *f);
 /*
+ * Checks that `name` is the name of one call as it appears in tables: "read", "read#32" or "syscall_0x1c9". Returns 0,
+ * or -EINVAL with the reason in `why`.
+ */
+int filter_check_name(const char *name, struct buf *why);
+/*
  * Appends the words that an expression may contain, separated by spaces: groups, "all", "none", and the names of the
  * native architecture's calls.
  */

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int open_proc(pid_t pid, const char *name)
@@ -160,6 +162,19 @@ const char *proc_why_unseen(pid_t pid)
 	return kill(pid, 0) < 0 && errno == ESRCH
 		       ? "no such process"
 		       : "it is not visible in /proc; /proc must be mounted without the option hidepid";
+}
+
+const char *proc_lost_privilege(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	/* This is checked at each execve(2), so it begins with getauxval(3), which makes no system call. */
+	if (getauxval(AT_EUID) == 0 || stat(path, &st) < 0)
+		return NULL;
+	if (st.st_mode & S_ISUID && st.st_uid != geteuid())
+		return "user";
+	return st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid() ? "group" : NULL;
 }
 
 uint64_t proc_rollup_parse(const char *text)

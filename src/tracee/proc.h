@@ -43,6 +43,12 @@ int proc_status(pid_t pid, struct proc_status *s);
 int proc_has_ended(pid_t pid);
 /* Returns a text that says why proc_status() failed: there is no such process, or /proc hides it. */
 const char *proc_why_unseen(pid_t pid);
+/*
+ * Must be called after execve(2). Returns "user" or "group" if the file of the program has a set-user-ID or
+ * set-group-ID bit, which the kernel ignores if the program is traced and the tracer has no privileges (execve(2),
+ * "effective user ID"). Returns NULL otherwise.
+ */
+const char *proc_lost_privilege(pid_t pid);
 
 /*
  * Parses the text of /proc/PID/smaps_rollup (proc_pid_smaps(5)). Returns the resident memory in bytes, or 0 if the text

@@ -69,17 +69,22 @@ static bool is_end(const struct opt *o)
 	return !o->letter && !o->name && !o->help;
 }
 
+/* Appends the rows of `table` to `rows`: all, or only those that --help shows. Returns the number of rows. */
+static size_t add_rows(struct opt *rows, size_t n, size_t max, const struct opt *table, bool all)
+{
+	for (const struct opt *o = table; !is_end(o) && n + 1 < max; o++)
+		if (all || (o->letter || o->name ? !is_refused(o) : !is_empty(o)))
+			rows[n++] = *o;
+	rows[n] = (struct opt){0};
+	return n;
+}
+
 void show_face(struct opt_command *c, struct opt *rows, size_t max)
 {
-	size_t n = 0;
-	for (const struct opt *o = trace_command.table; !is_end(o) && n + 1 < max; o++)
-		if (o->letter || o->name ? !is_refused(o) : !is_empty(o)) {
-			rows[n] = *o;
-			adapt(&rows[n++]);
-		}
-	for (const struct opt *o = own; !is_end(o) && n + 1 < max; o++)
-		rows[n++] = *o;
-	rows[n] = (struct opt){0};
+	size_t n = add_rows(rows, 0, max, trace_command.table, false);
+	for (size_t i = 0; i < n; i++)
+		adapt(&rows[i]);
+	add_rows(rows, n, max, own, false);
 	*c = (struct opt_command){
 		.name = "sctrace show",
 		.usage = usage,
@@ -91,12 +96,8 @@ void show_face(struct opt_command *c, struct opt *rows, size_t max)
 
 void show_all_options(struct opt_command *c, struct opt *rows, size_t max)
 {
-	size_t n = 0;
-	for (const struct opt *o = trace_command.table; !is_end(o) && n + 1 < max; o++)
-		rows[n++] = *o;
-	for (const struct opt *o = own; !is_end(o) && n + 1 < max; o++)
-		rows[n++] = *o;
-	rows[n] = (struct opt){0};
+	size_t n = add_rows(rows, 0, max, trace_command.table, true);
+	add_rows(rows, n, max, own, true);
 	*c = (struct opt_command){.name = "sctrace show", .table = rows};
 }
 

@@ -2,7 +2,6 @@
 #include "cmd/trace/opt_values.h"
 
 #include "base/buf.h"
-#include "base/near.h"
 #include "base/size.h"
 #include "cmd/trace/opts.h"
 #include "engine/engine.h"
@@ -144,20 +143,9 @@ int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf
 
 int trace_opt_engine(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
-	struct trace_opts *o = ctx;
-	struct near near;
 	(void)row;
-	o->engine = arg;
-	if (strcmp(arg, "auto") == 0 || engine_find(arg))
-		return 0;
-	near_init(&near, arg);
-	buf_addf(why, "there is no engine '%s' in this build; the engines are auto", arg);
-	for (const struct engine_ops *const *e = engine_list(); *e; e++) {
-		buf_addf(why, ", %s", (*e)->name);
-		near_offer(&near, (*e)->name);
-	}
-	near_say(&near, "", why);
-	return -EINVAL;
+	((struct trace_opts *)ctx)->engine = arg;
+	return engine_check(arg, why);
 }
 
 int trace_opt_env(void *ctx, const struct opt *row, const char *arg, struct buf *why)
@@ -225,24 +213,11 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 	return 0;
 }
 
-/* Parses --hist: the name of a call as it appears in the tables, such as "read", "read#32" or "syscall_0x1c9". */
 int trace_opt_hist(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	(void)row;
-	if (!*arg || strpbrk(arg, ",%!?/")) {
-		buf_addf(why, "'%s' is not a system call; write the name of one call, for example read", arg);
-		return -EINVAL;
-	}
-	struct buf name = {0};
-	struct filter known = {0};
-	size_t at = 0;
-	buf_add(&name, arg, strcspn(arg, "#"));
-	int r = filter_parse(&known, buf_str(&name), &at, why);
-	filter_free(&known);
-	buf_free(&name);
-	if (r == 0)
-		((struct trace_opts *)ctx)->hist = arg;
-	return r;
+	((struct trace_opts *)ctx)->hist = arg;
+	return filter_check_name(arg, why);
 }
 
 int trace_opt_json(void *ctx, const struct opt *row, const char *arg, struct buf *why)

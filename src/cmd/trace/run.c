@@ -7,6 +7,7 @@
 #include "base/near.h"
 #include "cmd/put.h"
 #include "syscall/table.h"
+#include "tracee/proc.h"
 #include "tracee/spawn.h"
 
 #include <errno.h>
@@ -16,31 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/*
- * Prints a note if the program file has a set-user-ID or set-group-ID bit. The kernel ignores these bits if the program
- * is traced and the tracer has no privileges (execve(2), "effective user ID").
- */
-static void note_privilege(const struct event *ev)
-{
-	char path[32];
-	struct stat st;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)ev->pid);
-	/* This is checked at each execve(2), so it begins with getauxval(3), which makes no system call. */
-	if (getauxval(AT_EUID) == 0 || stat(path, &st) < 0)
-		return;
-	bool user = st.st_mode & S_ISUID && st.st_uid != geteuid();
-	if (user || (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid()))
-		diag_note("process %d runs a set-%s-ID program without its privileges, because it is traced",
-			  (int)ev->pid, user ? "user" : "group");
-}
 
 #define STOP_US 50000
 
@@ -58,8 +39,10 @@ static void on_stop(struct trace *t, bool stopped)
 static void on_exec(struct trace *t, const struct event *ev)
 {
 	/* For the file that sctrace itself has started, the engine has already printed such a note. */
-	if (!t->program || t->root)
-		note_privilege(ev);
+	const char *lost = !t->program || t->root ? proc_lost_privilege(ev->pid) : NULL;
+	if (lost)
+		diag_note("process %d runs a set-%s-ID program without its privileges, because it is traced",
+			  (int)ev->pid, lost);
 	if (!t->root)
 		t->root = ev->pid;
 }
@@ -322,19 +305,6 @@ static unsigned wants(const struct trace *t)
 	return want;
 }
 
-/* Writes the reason why `auto` did not choose the best engine. The footer of -c shows this reason. */
-static void note_choice(struct trace *t, unsigned want)
-{
-	const struct engine_ops *best = engine_list()[0];
-	bool automatic = !t->o.engine || strcmp(t->o.engine, "auto") == 0;
-	struct buf lacks = {0};
-	engine_lacks(best, want, &lacks);
-	if (automatic && t->ops && lacks.len)
-		buf_addf(&t->choice, "engine %s was chosen, because %s cannot %s", t->ops->name, best->name,
-			 buf_str(&lacks));
-	buf_free(&lacks);
-}
-
 /*
  * Returns the name of the engine to use by default; NULL: the best one. If the trace is shown on a terminal, the output
  * of the program probably appears there too. In that case, each line must appear when its call is made, so every call
@@ -358,7 +328,8 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	else if (note.len)
 		diag_note("%s", buf_str(&note));
 	buf_free(&note);
-	note_choice(t, c->want);
+	/* The footer of -c shows this reason. */
+	engine_say_choice(t->ops, t->o.engine, c->want, &t->choice);
 	if (!t->ops)
 		return EXIT_OWN;
 	/*
