@@ -74,7 +74,7 @@ static void operation_row(struct table *t, const struct run_subject *s, const ch
 	table_string(t, O_SURE, s->resolved == TRUTH_NO ? "no" : "yes");
 }
 
-void add_syscall_tables(struct page *p, const char *test)
+static void add_syscall_tables(struct page *p, const char *test)
 {
 	static const struct column columns[] = {
 		{"operation", "operation", 0},
@@ -126,7 +126,7 @@ static void switch_row(struct table *t, const struct run_subject *s, const char 
 	add_count(t, W_ROUNDS, s->rounds);
 }
 
-void add_switch_tables(struct page *p, const char *test)
+static void add_switch_tables(struct page *p, const char *test)
 {
 	static const struct column columns[] = {
 		{"kind", "kind", 0},
@@ -270,7 +270,7 @@ static void latency_row(struct table *t, const struct run_subject *s, const char
 	buf_free(&work);
 }
 
-void add_latency_tables(struct page *p, const char *test)
+static void add_latency_tables(struct page *p, const char *test)
 {
 	static const struct column columns[] = {
 		{"load", "load", 0},
@@ -319,7 +319,7 @@ static void load_row(struct table *t, const struct run *r, const struct run_subj
 	buf_free(&work);
 }
 
-void add_load_tables(struct page *p, const char *test)
+static void add_load_tables(struct page *p, const char *test)
 {
 	static const struct column columns[] = {
 		{"load", "load", 0},
@@ -364,55 +364,31 @@ static void frame(struct page *p, const char *title)
 	}
 }
 
-void page_of_syscall(struct page *p)
-{
-	frame(p, "Cost of an operation");
-	page_add_figure(p, "boxes", draw_boxes);
-	add_syscall_tables(p, NULL);
-}
-
-void page_of_switch(struct page *p)
-{
-	frame(p, "Cost of a switch from one task to another");
-	page_add_figure(p, "boxes", draw_boxes);
-	add_switch_tables(p, NULL);
-}
-
-void page_of_sched(struct page *p)
-{
-	frame(p, "How CPU-bound processes share the CPUs");
-	page_add_figure(p, "progress", draw_progress);
-	add_sched_tables(p, NULL);
-}
-
-void page_of_latency(struct page *p)
-{
-	frame(p, "Delay of timer wake-ups under load");
-	page_add_figure(p, "hist", draw_latencies);
-	add_latency_tables(p, NULL);
-}
-
-void page_of_load(struct page *p)
-{
-	frame(p, "Elapsed time under load");
-	page_add_figure(p, "bars", draw_loads);
-	add_load_tables(p, NULL);
-}
-
-/* The tests that `sctrace bench` runs if no test is named. */
 static const struct {
 	const char *name;
 	unsigned kind;
+	const char *title;
+	const char *figure;
 	void (*add)(struct page *p, const char *test);
 	int (*draw)(void *page, int width, struct buf *out);
 } tests[] = {
-	{"syscall", RUN_SYSCALL, add_syscall_tables, draw_boxes},
-	{"switch", RUN_SWITCH, add_switch_tables, draw_boxes},
-	{"sched", RUN_SCHED, add_sched_tables, draw_progress},
-	{"latency", RUN_LATENCY, add_latency_tables, draw_latencies},
-	{"load", RUN_LOAD, add_load_tables, draw_loads},
+	{"syscall", RUN_SYSCALL, "Cost of an operation", "boxes", add_syscall_tables, draw_boxes},
+	{"switch", RUN_SWITCH, "Cost of a switch from one task to another", "boxes", add_switch_tables, draw_boxes},
+	{"sched", RUN_SCHED, "How CPU-bound processes share the CPUs", "progress", add_sched_tables, draw_progress},
+	{"latency", RUN_LATENCY, "Delay of timer wake-ups under load", "hist", add_latency_tables, draw_latencies},
+	{"load", RUN_LOAD, "Elapsed time under load", "bars", add_load_tables, draw_loads},
 };
 #define TESTS (sizeof(tests) / sizeof(*tests))
+
+void page_of_test(struct page *p)
+{
+	size_t i = 0;
+	while (tests[i].kind != p->runs[0].run->bits)
+		i++;
+	frame(p, tests[i].title);
+	page_add_figure(p, tests[i].figure, tests[i].draw);
+	tests[i].add(p, NULL);
+}
 
 /*
  * Makes *part a run that contains only the subjects of one test. Their strings and samples still belong to `r`, so the

@@ -6,11 +6,7 @@
 
 /* These fill the page of one run. */
 void page_of_compare(struct page *p);
-void page_of_syscall(struct page *p);
-void page_of_switch(struct page *p);
-void page_of_sched(struct page *p);
-void page_of_latency(struct page *p);
-void page_of_load(struct page *p);
+void page_of_test(struct page *p);  /* for one test of `sctrace bench` */
 void page_of_bench(struct page *p); /* for `sctrace bench` without a test */
 void page_of_count(struct page *p);
 /* These fill the page of several runs of one kind. */
@@ -31,14 +27,10 @@ void io_render(const struct run_io *io, enum table_format format, const struct t
 void differences_fill(struct page *p);
 
 /*
- * These add the tables of one test for the subjects whose member `test` equals the argument `test`, or for all subjects
+ * Adds the tables of bench sched for the subjects whose member `test` equals the argument `test`, or for all subjects
  * if `test` is NULL.
  */
-void add_syscall_tables(struct page *p, const char *test);
-void add_switch_tables(struct page *p, const char *test);
 void add_sched_tables(struct page *p, const char *test);
-void add_latency_tables(struct page *p, const char *test);
-void add_load_tables(struct page *p, const char *test);
 
 /*
  * Appends one table of the page in `format`. The calls of a single run of -c are shown by summary_render()

@@ -237,8 +237,8 @@ static const struct {
 	unsigned kinds;
 	void (*fill)(struct page *p);
 } singles[] = {
-	{RUN_COMPARE, page_of_compare}, {RUN_SYSCALL, page_of_syscall}, {RUN_SWITCH, page_of_switch},
-	{RUN_SCHED, page_of_sched},     {RUN_LATENCY, page_of_latency}, {RUN_LOAD, page_of_load},
+	{RUN_COMPARE, page_of_compare}, {RUN_SYSCALL, page_of_test}, {RUN_SWITCH, page_of_test},
+	{RUN_SCHED, page_of_test},      {RUN_LATENCY, page_of_test}, {RUN_LOAD, page_of_test},
 	{RUN_BENCH, page_of_bench},     {RUN_COUNT, page_of_count},
 };
 
