@@ -113,11 +113,16 @@ int switch_check(char *const *names, size_t n, bool sized, struct buf *why);
  */
 size_t switch_choose(struct switch_result **results, char *const *names, size_t n, bool across, bool sized);
 /*
- * Makes the `n` measurements that switch_choose() has chosen, on the CPUs and with the policy of the plan. If
- * stop_signal() is set, ends early and keeps the results so far. Sets plan->policy to the policy of the last
- * measurement. Returns 0 or -errno.
+ * Returns the policy (sched(7)) of a measurement: that of the plan, but SCHED_OTHER instead of SCHED_BATCH across two
+ * CPUs. A task of SCHED_BATCH does not preempt others when it wakes up, so across CPUs, it would wait for other
+ * programs.
  */
-int switch_measure_all(struct switch_plan *plan, struct switch_result *results, size_t n);
+int switch_policy(const struct switch_plan *plan, const struct switch_result *r);
+/*
+ * Makes the `n` measurements that switch_choose() has chosen, on the CPUs of the plan and with switch_policy(). If
+ * stop_signal() is set, ends early and keeps the results so far. Returns 0 or -errno.
+ */
+int switch_measure_all(const struct switch_plan *plan, struct switch_result *results, size_t n);
 void switch_result_free(struct switch_result *r);
 
 #endif

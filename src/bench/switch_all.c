@@ -51,25 +51,24 @@ size_t switch_choose(struct switch_result **results, char *const *names, size_t 
 	return chosen;
 }
 
-int switch_measure_all(struct switch_plan *plan, struct switch_result *results, size_t n)
+int switch_policy(const struct switch_plan *plan, const struct switch_result *r)
 {
-	const struct switch_plan given = *plan;
+	bool across = r->cpu[0] != r->cpu[1];
+	return across && plan->policy.policy == SCHED_BATCH ? SCHED_OTHER : plan->policy.policy;
+}
+
+int switch_measure_all(const struct switch_plan *plan, struct switch_result *results, size_t n)
+{
 	int err = 0;
 	for (size_t i = 0; i < n && !err && !stop_signal(); i++) {
 		struct switch_result *r = &results[i];
-		struct switch_plan one = given;
+		struct switch_plan one = *plan;
 		one.progress.done = (double)i;
 		one.progress.all = (double)n;
 		one.progress.what = r->kind->name;
-		one.cpu[1] = given.cpu[r->cpu[1] ? 1 : 0];
-		/*
-		 * A task of SCHED_BATCH does not preempt others when it wakes up. Across CPUs, the woken task would
-		 * therefore wait for other programs, so measurements across CPUs use SCHED_OTHER.
-		 */
-		if (r->cpu[1] && given.policy.policy == SCHED_BATCH)
-			one.policy.policy = SCHED_OTHER;
+		one.cpu[1] = plan->cpu[r->cpu[1] ? 1 : 0];
+		one.policy.policy = switch_policy(plan, r);
 		err = switch_measure(&one, r);
-		plan->policy = one.policy;
 	}
 	return err;
 }

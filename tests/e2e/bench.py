@@ -180,6 +180,16 @@ def test_switches_are_proven(_):
         assert got["pipe (two CPUs)"]["what"] == "wake-up"
 
 
+def test_policies_of_switches_are_named(_):
+    """The policy that is printed is that of the measurements; across CPUs it can be another one"""
+    first = str(cpus()[0])
+    several = "policy batch (other between CPUs);\n" if len(cpus()) > 1 else "policy batch;\n"
+    for options, words in (([], several), (["--cpus", first], "policy batch;\n"), (["--policy", "other"], "policy other;\n")):
+        status, out, err = run("switch", "-r", "5", "-t", "50ms", *options, "pipe")
+        assert status == 0 and words in out, (options, out, err)
+    assert document("switch", "-r", "5", "-t", "50ms", "pipe")["method"]["policy"] == "batch"
+
+
 def test_shares_of_one_cpu(_):
     # The kernel's weights for these nice values are 1024 and 36, so other work on the machine cannot reverse the
     # shares.

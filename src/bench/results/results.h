@@ -38,8 +38,8 @@ void results_end(struct run *run, const struct results_start *start);
 void results_join(struct run *whole, struct run *part, const char *test);
 
 /*
- * For the following functions, `cpus` are the CPUs of the option --cpus, or an empty list. Results without samples get no
- * subject, only a note.
+ * For the following functions, `cpus` are the CPUs of the option --cpus, or an empty list. Results without samples get
+ * no subject, only a note.
  */
 void results_syscall(struct run *run, const struct cpu_list *cpus, const struct op_plan *plan,
 		     const struct op_control *control, const struct op_result *results, size_t n);

@@ -87,15 +87,29 @@ static void note_shortage(struct run *run, const struct switch_result *results, 
 	buf_free(&names);
 }
 
-static void describe_method(struct run *run, const struct switch_plan *p)
+/* Appends the policy of the plan, and that of the measurements across CPUs if it is another one. */
+static void add_policies(const struct switch_plan *p, const struct switch_result *results, size_t n, struct buf *out)
+{
+	buf_adds(out, place_policy_name(p->policy.policy));
+	for (size_t i = 0; i < n; i++) {
+		int policy = switch_policy(p, &results[i]);
+		if (!results[i].ns.n || policy == p->policy.policy)
+			continue;
+		buf_addf(out, " (%s between CPUs)", place_policy_name(policy));
+		return;
+	}
+}
+
+static void describe_method(struct run *run, const struct switch_plan *p, const struct switch_result *results, size_t n)
 {
 	struct buf head = {0};
 	struct buf size = {0};
 	size_human(&size, p->size);
+	buf_adds(&head, "switch: from one task to another, policy ");
+	add_policies(p, results, n, &head);
 	buf_addf(&head,
-		 "switch: from one task to another, policy %s; a round is two switches, there and back;\nsubtracted: "
-		 "twice \"own\", the cost of %s in one task alone\n",
-		 place_policy_name(p->policy.policy),
+		 ";\na round is two switches, there and back; subtracted: twice \"own\",\n"
+		 "the cost of %s in one task alone\n",
 		 p->size ? "waking, waiting and reading the working set" : "waking and waiting");
 	if (p->size)
 		buf_addf(&head, "each task reads a working set of %s at each turn\n", buf_str(&size));
@@ -112,7 +126,7 @@ static void describe_method(struct run *run, const struct switch_plan *p)
 
 void results_switch(struct run *run, const struct switch_plan *plan, const struct switch_result *results, size_t n)
 {
-	describe_method(run, plan);
+	describe_method(run, plan, results, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct switch_result *r = &results[i];
 		if (r->why.len)
