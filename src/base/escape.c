@@ -114,7 +114,7 @@ static char *escape_c_byte(char *to, unsigned char c, bool digit_follows)
 	return to;
 }
 
-/* Can the byte be part of a C string as it is? */
+/* Returns true if the byte needs no escape in a C string literal. */
 static bool is_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';

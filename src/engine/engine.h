@@ -178,8 +178,9 @@ int engine_check(const char *name, struct buf *why);
  */
 const struct engine_ops *engine_choose(const char *name, unsigned want, struct buf *note);
 /*
- * Appends the reason why not the best engine, but `chosen` was chosen for `want`. Appends nothing if it is the best one,
- * or if the user has chosen it: `name` is neither NULL nor "auto".
+ * Appends to `out` why the engine `chosen` is used, and not the best engine: what of `want` the best engine cannot do.
+ * Appends nothing if the best engine can do `want`, or if the user has named an engine (`name` is neither NULL nor
+ * "auto").
  */
 void engine_say_choice(const struct engine_ops *chosen, const char *name, unsigned want, struct buf *out);
 

@@ -1,4 +1,7 @@
-/* What the handlers of calls share: call.c contains those of descriptors, call_path.c those of paths. Used only there. */
+/*
+ * Declarations for the functions that handle a system call. call.c contains the functions for calls with a descriptor,
+ * and call_path.c the functions for calls with a path. Only these two files include this header.
+ */
 #ifndef SCTRACE_IO_CALL_H
 #define SCTRACE_IO_CALL_H
 

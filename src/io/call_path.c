@@ -57,7 +57,7 @@ static bool count_failed(const struct io_context *x, struct io_file *f)
 	return true;
 }
 
-/* From now on, this path is that of another file, or of none. */
+/* Records that the path names another file, or no file, from now on. */
 void io_leave_remove(const struct io_context *x)
 {
 	struct io_file *f = x->c->error ? NULL : file_of_path(x);

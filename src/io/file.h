@@ -17,7 +17,7 @@
 enum io_kind { IO_FILE, IO_PIPE, IO_SOCKET, IO_TERMINAL, IO_DEVICE, IO_OTHER };
 enum io_direction { IO_READ, IO_WRITE };
 
-/* What the last call that looked a path up has found. It is unknown after the path was removed or renamed. */
+/* The result of the last call that looked up a path. It is unknown after a file was removed from this path. */
 enum io_answer { IO_UNKNOWN, IO_PRESENT, IO_ABSENT };
 
 #define IO_MARKS_MAX 400 /* maximum number of requests that are kept for a picture, in each direction */
@@ -112,8 +112,8 @@ struct io_request {
 struct io_file *io_file_new(const char *name, enum io_kind kind);
 void io_file_free(struct io_file *f);
 /*
- * Adds a call of process `pid`. The call counts as a repetition if `same`, which means that its answer was known, and
- * if no other process made the previous call.
+ * Adds a call of process `pid` to the counts. `same` says that the call had the same result as the previous call that
+ * was added. The call is a repetition if `same` is true and the previous call was made by the same process.
  */
 void io_repeats_add(struct io_repeats *r, bool same, pid_t pid, double ns, double spread_ns);
 /* Returns the repetitions of the process that has the most. */

@@ -25,8 +25,9 @@
 #define JOINED_LEAST 0.3
 #define JOINED_MOST  0.9
 /*
- * The same for writes that add several pages already. They may need more and smaller folios than a write of the whole
- * buffer, which begins at a multiple of its size.
+ * The largest part of the cost of pages that a larger buffer saves if each write already adds several pages. Such a write
+ * can begin at an offset that is not a multiple of its size, and the file system then needs more and smaller folios.
+ * Measured on ext4.
  */
 #define UNALIGNED_MOST 0.6
 /* The cost of a call varies from run to run by these factors. */
@@ -157,7 +158,10 @@ static void add_joined(const struct search *s, const struct io_tally *t, double 
 	} else if (io_cost_fit(own).known) {
 		c->most_ns += pages_ns * UNALIGNED_MOST;
 	} else if (bytes <= t->n * IO_PAGE) {
-		/* Each call adds a page. The upper limit already is the whole time without the copying of bytes. */
+		/*
+		 * Each call adds a page. Only the lower limit needs the cost of pages: the upper limit is the whole
+		 * time of the calls, without the time to copy the bytes, and so includes this cost.
+		 */
 		double page_ns = io_tally_each(t) - c->least_ns - bytes / t->n * COPY_MOST_NS;
 		c->least_ns += fmax(page_ns, 0) * JOINED_LEAST;
 	}

@@ -119,8 +119,11 @@ struct chart_hist {
 	const struct hist *hist;
 	double unit; /* factor from the histogram's unit to that of the axis: 1e-9 for ns on an axis of seconds */
 	double max;  /* the exact maximum; 0: unknown */
-	bool lowest; /* a quantile is the lowest value of its bucket, and not the middle; sizes are often powers of two,
-		      * which are the lowest values of their buckets */
+	/*
+	 * Shows a quantile as the lowest value of its bucket, and not as the middle. Sizes are often powers of two, and
+	 * each power of two is the lowest value of a bucket.
+	 */
+	bool lowest;
 };
 /*
  * Draws histograms below each other over one x axis. The axis of the counts is logarithmic, so that one late wake-up in

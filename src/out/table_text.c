@@ -83,8 +83,8 @@ static size_t layout_least(const struct table *t, const struct layout *l)
 }
 
 /*
- * Makes the table fit into `limit`: leaves out optional columns first, and then cuts text. If the table is too wide even
- * then, text is not cut, because the lines are too long in any case.
+ * Tries to make the table at most `limit` columns of the terminal wide. First leaves out columns that may be left out.
+ * Then cuts text, but only if the table fits afterwards.
  */
 static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 {

@@ -98,8 +98,8 @@ uint64_t bench_seed(const struct bench_options *o)
 }
 
 /*
- * Prints the reason for an error. Returns the exit status, or BENCH_DONE if there is no error, or if bench_end() must
- * report it (s->err).
+ * Prints the reason for an error, if it is known. Returns the exit status of an error in the table. For all other errors,
+ * sets s->err, which bench_end() reports, and returns BENCH_DONE. Also returns BENCH_DONE if there is no error.
  */
 static int judge(struct bench_session *s, int err, const struct buf *why)
 {

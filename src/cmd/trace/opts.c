@@ -340,8 +340,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{o->record && (trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n),
 		 "--record cannot select calls by their results, paths, descriptors or durations; `sctrace show FILE` "
 		 "can"},
-		{outfile_is_same(o->output, o->record) || outfile_is_same(o->output, o->save),
-		 "-o and --record or --save name the same file; write to different files"},
+		{outfile_is_same(o->output, o->record), "-o and --record name the same file; write to different files"},
+		{outfile_is_same(o->output, o->save), "-o and --save name the same file; write to different files"},
 		{o->last_set && !o->record, "--last needs --record FILE"},
 		{o->folded && strcmp(o->folded, "folded") != 0 && strcmp(o->folded, "folded,time") != 0 &&
 			 strcmp(o->folded, "folded,calls") != 0,

@@ -158,8 +158,8 @@ struct agent_data {
 	 */
 	uint64_t fault[2];
 	/*
-	 * SIGBIT() of each signal that has, or had, a handler which runs with SIGSYS blocked. Calls that change the
-	 * action of such a signal go to the tracer.
+	 * A set of signals, with SIGBIT() as the bit of a signal. A signal is in the set once it had a handler that
+	 * runs with SIGSYS blocked. The agent passes each call that changes the action of such a signal to the tracer.
 	 */
 	uint64_t blocking;
 	uint32_t map[AGENT_CALLS];

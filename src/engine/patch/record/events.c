@@ -215,8 +215,9 @@ static void look_at(struct patch *p, struct record_thread *th)
 
 /*
  * The kernel restarts an interrupted call when the thread has received all its signals, unless one of these stops the
- * thread or ends it. The tracer cannot see the restart. It takes much less than a millisecond after the thread was
- * resumed, so after that time, the restarted call is reported.
+ * thread or ends it. The tracer cannot see the restart. The restart normally happens much less than a millisecond after
+ * the thread was resumed. So the tracer assumes, one millisecond after it resumed the thread, that the call was
+ * restarted, and reports the restarted call.
  */
 static void note_restart(const struct patch *p, struct record_thread *th)
 {

@@ -42,8 +42,10 @@ struct record_reader {
 		unsigned char open_bytes[RECORD_MOST];
 	};
 	uint64_t open_at; /* the value of agent_ring.open when the open record was copied */
-	bool ahead;  /* the end of the call in progress was reported, but the thread has not committed its record */
-	bool halted; /* a signal has interrupted the call, and the kernel has not restarted it yet, as far as known */
+	/* The end of the current call was reported, but the thread has not yet committed the record of this call. */
+	bool ahead;
+	/* A signal has interrupted the call, and sctrace assumes that the kernel has not restarted it yet. */
+	bool halted;
 	uint64_t went_on; /* when the open call continued after an interruption; 0: it was not interrupted */
 	bool ended;       /* the thread has no ring any more, so no new records will come */
 	/* When the thread ended; 0: the thread was detached, and it is not known how the open call ends. */
