@@ -2,69 +2,17 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "base/outfile.h"
-#include "config.h"
+#include "engine/kept.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/*
- * Finds the folder in which costs are kept: $XDG_RUNTIME_DIR. If this variable is not set, which is so after sudo(8)
- * and su(1), the folder is the one that systemd creates for the user. Root has no such folder, so root's costs are kept
- * in /run.
- */
-static void find_folder(char *path, size_t size)
-{
-	const char *set = getenv("XDG_RUNTIME_DIR");
-	if (set)
-		snprintf(path, size, "%s", set);
-	else if (geteuid() == 0)
-		snprintf(path, size, "/run");
-	else
-		snprintf(path, size, "/run/user/%u", (unsigned)geteuid());
-}
-
-/*
- * Opens the folder. Returns -1 unless sctrace's user owns the folder and nobody else can write to it, because sctrace
- * trusts the costs in it.
- */
-static int open_folder(void)
-{
-	struct stat st;
-	char path[PATH_MAX];
-	find_folder(path, sizeof(path));
-	int fd = *path == '/' ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-/*
- * Appends a line that says what the costs depend on. The boot id stands for the kernel and the model of the processors,
- * which do not change during one boot. Appends nothing if the boot id is unknown; costs are then not kept.
- */
-static void describe_machine(struct buf *out)
-{
-	char boot[64];
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, boot, sizeof(boot));
-	if (fd >= 0)
-		close(fd);
-	if (n > 1)
-		buf_addf(out, "%.*s; %ld processors; sctrace %s", (int)n - 1, boot, sysconf(_SC_NPROCESSORS_ONLN),
-			 SCTRACE_VERSION);
-}
 
 /*
  * Returns the contents of the file if it was written on this machine in its present state, otherwise empty contents.
@@ -87,20 +35,11 @@ static json_t *load(int folder, const char *machine)
 	return json_pack("{s:s, s:{}}", "machine", machine, "costs");
 }
 
-/* Writes a new file and renames it to sctrace-costs.json, so that no process reads an incomplete file. */
 static void store(int folder, const json_t *all)
 {
-	char name[64];
-	snprintf(name, sizeof(name), "sctrace-costs.json.%d", (int)getpid());
 	char *text = json_dumps(all, JSON_COMPACT); /* before the file exists: memory_exhausted() does not remove it */
-	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int err = fd < 0 ? fd : outfile_write(fd, text, strlen(text), NULL);
+	kept_replace(folder, "sctrace-costs.json", text, strlen(text));
 	free(text);
-	if (fd < 0)
-		return;
-	close(fd);
-	if (err < 0 || renameat(folder, name, folder, "sctrace-costs.json") < 0)
-		unlinkat(folder, name, 0);
 }
 
 static bool read_numbers(const json_t *list, struct cost_numbers *n)
@@ -136,9 +75,9 @@ struct costs *costs_open(void)
 {
 	struct buf machine = {0};
 	struct costs *c = memory_zeroed(1, sizeof(*c));
-	c->folder = open_folder();
+	c->folder = kept_folder();
 	if (c->folder >= 0)
-		describe_machine(&machine);
+		kept_describe_machine(&machine);
 	if (machine.len)
 		c->all = load(c->folder, buf_str(&machine));
 	buf_free(&machine);

@@ -1,8 +1,6 @@
 /*
  * Keeps the measured cost of tracing a call until the next boot, because a measurement takes longer than many programs
- * run. The costs are in $XDG_RUNTIME_DIR/sctrace-costs.json, which the system removes at log-out (XDG Base Directory
- * Specification). If the variable is not set, the folder is /run/user/UID, or /run for root. If the folder does not
- * exist, nothing is kept.
+ * run. The costs are in sctrace-costs.json, in the folder of engine/kept.h.
  */
 #ifndef SCTRACE_ENGINE_COSTS_H
 #define SCTRACE_ENGINE_COSTS_H
