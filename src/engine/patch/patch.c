@@ -20,6 +20,7 @@
 #include "engine/patch/arm/seccomp_mask.h"
 #include "engine/patch/arm/watchdog.h"
 #include "engine/patch/calibrate.h"
+#include "engine/patch/image/image.h"
 #include "engine/patch/image/plan.h"
 #include "engine/patch/image/ranges.h"
 #include "engine/patch/image/region.h"
@@ -203,6 +204,7 @@ static struct patch *patch_new(void)
 	p->ns0 = clock_ns();
 	p->ways = WAY_SHORT | WAY_LONG | WAY_REDIRECT;
 	p->watchdog_fd = -1;
+	image_expect_usual_calls(p);
 	return p;
 }
 

@@ -265,7 +265,8 @@ struct patch {
 	VEC(struct region *) regions;
 	bool no_pool; /* programs cannot open memory that sctrace has created */
 	VEC(int16_t)
-	calls; /* calls that the agent was asked to make so far; the next image's agent makes them from the start */
+	calls; /* usual calls, and those that the agent was asked to make; the next image's agent makes them from the
+		* start */
 
 	struct record *record; /* set if whole calls are recorded, otherwise NULL */
 	const unsigned char

@@ -139,10 +139,21 @@ static bool is_watched(const struct image *img, int64_t nr)
 	       (nr == SYS_rt_sigreturn && img->sigsys.awaiting > 0);
 }
 
+void image_expect_usual_calls(struct patch *p)
+{
+	static const int16_t usual[] = {
+		SYS_access,    SYS_arch_prctl, SYS_brk,    SYS_close,           SYS_exit_group,      SYS_getrandom,
+		SYS_mmap,      SYS_mprotect,   SYS_munmap, SYS_newfstatat,      SYS_openat,          SYS_pread64,
+		SYS_prlimit64, SYS_read,       SYS_rseq,   SYS_set_robust_list, SYS_set_tid_address, SYS_write,
+	};
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+		vec_push(&p->calls, usual[i]);
+}
+
 void image_map_known_calls(const struct patch *p, struct image *img, struct region *r)
 {
 	for (size_t i = 0; i < p->calls.n; i++)
-		if (!is_watched(img, p->calls.v[i]))
+		if (!is_watched(img, p->calls.v[i]) && p->record_way[p->calls.v[i]] != RECORD_STOPS)
 			img->counters.map[p->calls.v[i]] = region_entry(p, r, p->calls.v[i]);
 }
 
