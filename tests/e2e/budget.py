@@ -108,5 +108,11 @@ def test_handlers(folder):
     assert stops < 250, f"{stops} stops for 640 calls"
 
 
+def test_start(folder):
+    """A program whose files were seen in an earlier run starts with few stops"""
+    stops = stops_of(folder, "true")
+    assert stops < 16, f"{stops} stops"
+
+
 if __name__ == "__main__":
     raise SystemExit(run_tests(globals()))

@@ -753,7 +753,37 @@ def test_costs_of_root(_):
         echo then; ls /run"""
     env = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
     seen = subprocess.run(["unshare", "-m", "sh", "-c", script, SCTRACE], env=env, capture_output=True, text=True, check=False)
-    assert seen.stdout == "then\nsctrace-costs.json\n", seen
+    assert seen.stdout.split() in (["then", "sctrace-costs.json"], ["then", "sctrace-costs.json", "sctrace-sites"]), seen
+
+
+def test_kept_sites(tmp):
+    """What a run learned about the call sites of a file is used by later runs, until the file changes"""
+    if subprocess.run([SCTRACE, "--engine=patch", "-c", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode:
+        raise Skip("the patch engine does not work here")
+    static = BUILD / "tests" / "e2e" / "tasks-static"  # all its call sites are in the file
+    if not static.exists():
+        raise Skip("there is no static C library")
+    runtime, program = Path(tmp, "runtime"), Path(tmp, "program")
+    runtime.mkdir(mode=0o700)
+    shutil.copy(static, program)
+
+    def known(*ways):
+        """Number of sites that a run decides, and of those that it knows from earlier runs."""
+        env = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "SCTRACE_DEBUG": "1", **dict(ways)}
+        seen = run("--engine=patch", "-c", str(program), "calls", "10", env=env)
+        assert seen.returncode == 0, seen
+        sites = re.findall(r"site 0x\w+: (.*)", seen.stderr)
+        return len(sites), sum(site.endswith("as known") for site in sites)
+
+    first, again = known(), known()
+    assert first[1] == 0 < first[0] == again[0] == again[1], (first, again)
+    assert known(("SCTRACE_PATCH", "redirect"))[1] == 0, "jumps that SCTRACE_PATCH excludes are used"
+    code = program.read_bytes()
+    program.write_bytes(code)  # the same inode and contents; only the time of its change is new
+    changed, last = known(), known()
+    assert changed[1] == 0 and last == again, (again, changed, last)
+    (runtime / "sctrace-sites").write_bytes(b"no sites")
+    assert known()[1] == 0, "a damaged file is used"
 
 
 def test_bare_durations(tmp):

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from run import MODES, TIMEOUT, Failed, Skip, execute, read_table, tail
-from scenarios import left_over, running, scenario, state, tracer, untraced, wait_end, wait_ready
+from scenarios import KEPT, left_over, running, scenario, state, tracer, untraced, wait_end, wait_ready
 
 ORDERED = b"(failed as ordered)\n"
 LOST = b"(message lost as ordered)\n"  # sctrace tried to print a message, but every write fails
@@ -569,7 +569,7 @@ def fail_one_call(world, argv, env, whole, call, when):
             left = left_over(process.pid)
         # A file that cannot be removed is left and reported. If no output is possible, it cannot be reported.
         if b"cannot remove the work directory" not in stderr or call not in ("rmdir", "unlink", "unlinkat"):
-            left += [path.name for path in work.iterdir() if path.name != "sctrace-costs.json"]
+            left += [path.name for path in work.iterdir() if path.name not in KEPT]
         if left or status not in (0, 1, 2, 125, 126, 127) or (status and not stderr and call != "write"):
             raise Failed(f"{what}: ended with {status}, left: {left}\n" + tail(stderr))
         out = Path(place, "out")
@@ -840,7 +840,7 @@ def one_fault_of_grandchild(world, mode, function, n, error):
             left = called_with(place.encode())
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
-        left += [path.name for path in work.iterdir() if path.name != "sctrace-costs.json"]
+        left += [path.name for path in work.iterdir() if path.name not in KEPT]
         said = stderr.replace(ORDERED, b"").replace(LOST, b"")
         if left or status not in (0, 1, 125, -signal.SIGKILL) or (status and not said and function != "write"):
             raise Failed(f"{what}: ended with {status}, left: {left}\n" + tail(stderr))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from run import MODES, Failed, Skip, execute, tail
-from scenarios import left_over, running, scenario, tracer, wait_end
+from scenarios import KEPT, left_over, running, scenario, tracer, wait_end
 
 GOOD = "what was there before\n"
 LIMIT = 16  # the largest permitted file in bytes; shorter than GOOD and any output, so the first write is cut off
@@ -113,7 +113,7 @@ def check_files(attempt, place, work):
             raise Failed(f"left {file.name}: {text[:300]!r}")
         if attempt.option == "save" and text != GOOD:
             raise Failed("the run that was saved before is missing")
-    if left := [file.name for file in work.iterdir() if file.name != "sctrace-costs.json"]:
+    if left := [file.name for file in work.iterdir() if file.name not in KEPT]:
         raise Failed(f"left in the work folder: {left}")
 
 

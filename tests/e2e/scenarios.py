@@ -15,6 +15,7 @@ from pathlib import Path
 from run import MODES, USUAL, TIMEOUT, Failed, Skip, execute, match_lines, read_table, tail
 
 SCENARIOS = []
+KEPT = {"sctrace-costs.json", "sctrace-sites"}  # files that a run may keep in XDG_RUNTIME_DIR
 ALL = USUAL
 ATTACHING = ["ptrace", "trace", "record", "record-small", "patch", "bpf"]
 COUNTING = [m for m in USUAL if MODES[m][2]]

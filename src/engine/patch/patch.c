@@ -308,8 +308,10 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 		p->ways &= ~(unsigned)WAY_LONG;
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
 	r = set_arming(p, &c);
-	if (r == 0)
+	if (r == 0) {
 		calibrate(p);
+		plan_open_kept(p);
+	}
 	if (r == 0 && config->want & CAP_EVENTS)
 		record_open(p, config);
 	p->t.exit_kill = config->spawn.argv != NULL;

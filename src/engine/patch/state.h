@@ -52,6 +52,7 @@
 
 struct agent_thread;
 struct gap_use;
+struct kept_plans;
 struct mapping;
 struct record;
 struct record_thread;
@@ -279,6 +280,8 @@ struct patch {
 	/* Sites. */
 	VEC(struct module *) modules; /* files, and the plans of their sites */
 	size_t nplans;                /* number of plans of all files */
+	struct kept_plans *kept;      /* plans of earlier runs, or NULL */
+	bool learned;                 /* this run has made plans that can be kept */
 	size_t nsites;                /* number of sites of all images */
 	struct module *loader;        /* the file that contains the first instruction of new images, or NULL */
 	uint64_t loader_entry;        /* offset of that instruction in the file */

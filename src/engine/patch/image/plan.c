@@ -2,8 +2,9 @@
 
 #include "base/memory.h"
 #include "engine/patch/code/encode.h"
+#include "engine/patch/image/kept_plans.h"
+#include "engine/patch/image/module.h"
 #include "engine/patch/image/ranges.h"
-#include "engine/patch/image/site.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 
@@ -13,61 +14,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/*
- * Limits, because a program may map any number of files with any number of sites. For sites beyond these limits, each
- * image decides anew how to patch them.
- */
-#define MODULES_MAX 1024
-#define PLANS_MAX   16384 /* limit on the number of plans of all files together */
-
-/* What was learned about one site of a file. */
-struct plan {
-	struct owner owner;
-	uint64_t offset; /* the address after the call instruction, as an offset in the file */
-	enum site_kind kind;
-	uint8_t moved, code[RELOCATE_MAX];
-	uint8_t nchanges;
-	struct {
-		int32_t delta; /* distance of the change from the address after the call instruction */
-		uint8_t len, old[5];
-	} change[6];
-};
-
-/* A file with patched code. */
-struct module {
-	uint64_t dev, ino;
-	VEC(struct plan) plans;
-};
-
-static struct module *find_module(const struct patch *p, const struct mapping *m)
+void plan_open_kept(struct patch *p)
 {
-	for (size_t i = 0; i < p->modules.n; i++)
-		if (p->modules.v[i]->dev == m->dev && p->modules.v[i]->ino == m->ino)
-			return p->modules.v[i];
-	return NULL;
-}
-
-static struct module *module_of(struct patch *p, const struct mapping *m)
-{
-	struct module *known = find_module(p, m);
-	if (known)
-		return known;
-	if (p->modules.n >= MODULES_MAX)
-		return NULL;
-	struct module *mod = memory_zeroed(1, sizeof(*mod));
-	vec_push(&p->modules, mod);
-	mod->dev = m->dev;
-	mod->ino = m->ino;
-	return mod;
+	if (p->ways == (WAY_SHORT | WAY_LONG | WAY_REDIRECT))
+		p->kept = kept_plans_open(p->rights);
 }
 
 void plan_free_all(struct patch *p)
 {
-	for (size_t i = 0; i < p->modules.n; i++) {
-		vec_free(&p->modules.v[i]->plans);
-		free(p->modules.v[i]);
-	}
-	vec_free(&p->modules);
+	module_free_all(p);
+	kept_plans_close(p->kept);
 }
 
 /* --- trust domains --- */
@@ -102,42 +58,23 @@ static bool is_by(const struct plan *plan, const struct image *img)
 
 /* --- remembering --- */
 
-/* Do the changes of the two plans overlap? Images choose their padding independently, and may choose the same bytes. */
-static bool overlaps(const struct plan *a, const struct plan *b)
-{
-	for (int i = 0; i < a->nchanges; i++)
-		for (int k = 0; k < b->nchanges; k++) {
-			int64_t x = (int64_t)a->offset + a->change[i].delta;
-			int64_t y = (int64_t)b->offset + b->change[k].delta;
-			if (x < y + b->change[k].len && y < x + a->change[i].len)
-				return true;
-		}
-	return a->offset == b->offset;
-}
-
-static bool has_room(const struct module *mod, const struct plan *plan)
-{
-	for (size_t i = 0; i < mod->plans.n; i++) {
-		const struct plan *x = &mod->plans.v[i];
-		if (x->owner.uid == plan->owner.uid && x->owner.gid == plan->owner.gid && overlaps(x, plan))
-			return false;
-	}
-	return true;
-}
-
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m)
 {
-	struct plan plan = {
-		.offset = s->ip - m->lo + m->file_offset, .kind = s->kind, .moved = s->moved, .nchanges = s->nchanges};
-	struct module *mod = p->nplans < PLANS_MAX ? module_of(p, m) : NULL;
+	struct plan plan;
+	struct module *mod = module_of(p, task, m);
+	memset(&plan, 0, sizeof(plan)); /* also the bytes between its members, because plans are written to a file */
+	plan.offset = s->ip - m->lo + m->file_offset;
+	plan.kind = s->kind;
+	plan.moved = s->moved;
+	plan.nchanges = s->nchanges;
 	/*
 	 * If a program has put itself into a sandbox, nothing that is learned from it may be used for other programs.
 	 *
-	 * For a single process that root traces, finding the owner for each site takes longer than a later execve(2)
-	 * gains from the plans.
+	 * If plans are not kept and root traces a single process, finding the owner for each site takes longer than a
+	 * later execve(2) gains from the plans.
 	 */
-	if ((p->root && p->t.config.spawn.argv && !p->t.config.follow) || !mod || image_of(task)->sigsys.sealed ||
-	    !find_owner(p, task, &plan.owner))
+	if ((!p->kept && p->root && p->t.config.spawn.argv && !p->t.config.follow) || !mod ||
+	    image_of(task)->sigsys.sealed || !find_owner(p, task, &plan.owner))
 		return;
 	memcpy(plan.code, s->code, s->moved);
 	for (int i = 0; i < s->nchanges; i++) {
@@ -145,16 +82,13 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 		plan.change[i].len = s->change[i].len;
 		memcpy(plan.change[i].old, s->change[i].old, s->change[i].len);
 	}
-	if (!has_room(mod, &plan))
-		return;
-	vec_push(&mod->plans, plan);
-	p->nplans++;
+	module_learn(p, mod, &plan);
 }
 
 uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
 			 uint64_t hi)
 {
-	const struct module *mod = m->patchable ? find_module(p, m) : NULL;
+	const struct module *mod = m->patchable ? module_find(p, m) : NULL;
 	uint64_t origin = m->lo - m->file_offset;
 	uint64_t until = lo;
 	for (size_t i = 0; mod && i < mod->plans.n; i++) {
@@ -439,31 +373,49 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 	maps_read(task);
 	ranges_write(task);
 	const struct mapping *caller = maps_find(img, ip);
-	if (!caller || !p->loader || find_module(p, caller) != p->loader)
+	if (!caller || !p->loader || module_find(p, caller) != p->loader)
 		return;
 	for (size_t i = 0; i < img->mappings.n; i++) {
 		const struct mapping m = img->mappings.v[i];
-		const struct module *mod = m.patchable ? find_module(p, &m) : NULL;
-		if (mod && mod != p->loader)
+		const struct module *mod = m.patchable ? module_of(p, task, &m) : NULL;
+		if (mod && mod->plans.n && mod != p->loader)
 			patch_module(p, task, mod, m.lo - m.file_offset, NULL);
 	}
 }
 
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)
 {
-	struct module *mod = m->patchable ? module_of(p, m) : NULL;
+	struct module *mod = m->patchable ? module_of(p, task, m) : NULL;
 	if (!mod || !mod->plans.n)
 		return false;
 	patch_module(p, task, mod, m->lo - m->file_offset, NULL);
 	return map_get(&image_of(task)->sites.by_ip, ip) != NULL;
 }
 
+/* Notes that the file with the first instruction of an image, at `entry`, is the loader. */
+static void set_loader(struct patch *p, struct module *mod, const struct mapping *m, uint64_t entry)
+{
+	p->loader = mod;
+	p->loader_entry = entry - m->lo + m->file_offset;
+	p->loader_end = m->hi - m->lo + m->file_offset;
+}
+
+void plan_find_loader(struct patch *p, struct task *task, uint64_t entry)
+{
+	struct image *img = image_of(task);
+	if (p->loader || !p->kept)
+		return;
+	maps_read(task);
+	const struct mapping *m = maps_find(img, entry);
+	struct module *mod = m && m->patchable ? module_of(p, task, m) : NULL;
+	if (mod && mod->plans.n)
+		set_loader(p, mod, m, entry);
+	img->mappings.n = 0; /* the loader will map libraries */
+}
+
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m)
 {
-	const struct image *img = image_of(task);
-	if (p->loader || !img->start.entry || img->start.entry < m->lo || img->start.entry >= m->hi)
-		return;
-	p->loader = module_of(p, m);
-	p->loader_entry = img->start.entry - m->lo + m->file_offset;
-	p->loader_end = m->hi - m->lo + m->file_offset;
+	const uint64_t entry = image_of(task)->start.entry;
+	if (!p->loader && entry && entry >= m->lo && entry < m->hi)
+		set_loader(p, module_of(p, task, m), m, entry);
 }

@@ -41,6 +41,11 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
 			 uint64_t hi);
 /*
+ * Called before the first instruction of a new image, at `entry`: if no loader is known yet, and plans are kept for the
+ * file that contains the instruction, the file is the loader.
+ */
+void plan_find_loader(struct patch *p, struct task *task, uint64_t entry);
+/*
  * Called when the first site of an image was decided, in mapping `m`. If the image's first instruction is in `m`, the
  * mapped file is the loader.
  */
@@ -66,6 +71,12 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
  * them.
  */
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);
+/*
+ * Reads the plans that earlier runs have kept (kept_plans.h), unless SCTRACE_PATCH or the options of this run exclude
+ * some kinds of jumps.
+ */
+void plan_open_kept(struct patch *p);
+/* Frees all plans, and keeps them for later runs. */
 void plan_free_all(struct patch *p);
 
 #endif

@@ -109,6 +109,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	/* execve(2) has returned, and must not look like a call that the kernel restarts. */
 	r->rax = 0;
 	r->orig_rax = (unsigned long long)-1;
+	plan_find_loader(p, task, r->rip);
 	if (!why.len && unattended_start(p, task, r, &s, &ring)) {
 		p->images++;
 		note_ignored(task, &s);

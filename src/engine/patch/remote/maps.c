@@ -4,8 +4,13 @@
 #include "tracee/proc.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 void maps_read(const struct task *task)
 {
@@ -35,6 +40,22 @@ const struct mapping *maps_find(const struct image *img, uint64_t addr)
 		if (addr >= img->mappings.v[i].lo && addr < img->mappings.v[i].hi)
 			return &img->mappings.v[i];
 	return NULL;
+}
+
+int64_t maps_changed(pid_t pid, const struct mapping *m)
+{
+	char link[64], name[PATH_MAX], path[PATH_MAX + 32];
+	struct stat st;
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", (int)pid, (unsigned long long)m->lo,
+		 (unsigned long long)m->hi);
+	ssize_t n = readlink(link, name, sizeof(name) - 1);
+	name[n > 0 ? n : 0] = '\0';
+	/* The file of this name may be another one by now, or in another mount namespace. */
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, name);
+	if (n <= 0 || stat(path, &st) < 0 || st.st_ino != m->ino ||
+	    ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)) != m->dev)
+		return 0;
+	return st.st_ctim.tv_sec * INT64_C(1000000000) + st.st_ctim.tv_nsec;
 }
 
 /*

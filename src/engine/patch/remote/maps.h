@@ -20,6 +20,11 @@ struct mapping {
 void maps_read(const struct task *task);
 /* Returns the mapping that contains `addr`, or NULL. */
 const struct mapping *maps_find(const struct image *img, uint64_t addr);
+/*
+ * Returns the time of the last change of a mapped file (st_ctime), in nanoseconds since 1970. Returns 0 if it is not
+ * known, for example because the file was removed.
+ */
+int64_t maps_changed(pid_t pid, const struct mapping *m);
 /* Returns the address of a free range of `size` bytes within 2 GiB of `near`, or 0. */
 uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);
 /* Returns the address of `n` unused bytes at the end of the last page of a file's code, or 0 if there are none. */

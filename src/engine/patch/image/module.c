@@ -1,0 +1,84 @@
+#include "engine/patch/image/module.h"
+
+#include "base/memory.h"
+#include "engine/patch/image/kept_plans.h"
+#include "engine/patch/remote/maps.h"
+
+#include <stdlib.h>
+
+/*
+ * Limits, because a program may map any number of files with any number of sites. For sites beyond these limits, each
+ * image decides anew how to patch them.
+ */
+#define MODULES_MAX 1024
+#define PLANS_MAX   16384 /* limit on the number of plans of all files together */
+
+struct module *module_find(const struct patch *p, const struct mapping *m)
+{
+	for (size_t i = 0; i < p->modules.n; i++)
+		if (p->modules.v[i]->dev == m->dev && p->modules.v[i]->ino == m->ino)
+			return p->modules.v[i];
+	return NULL;
+}
+
+struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m)
+{
+	struct module *known = module_find(p, m);
+	if (known)
+		return known;
+	if (p->modules.n >= MODULES_MAX)
+		return NULL;
+	struct module *mod = memory_zeroed(1, sizeof(*mod));
+	vec_push(&p->modules, mod);
+	mod->dev = m->dev;
+	mod->ino = m->ino;
+	if (p->kept) {
+		mod->changed = maps_changed(task->tid, m);
+		kept_plans_find(p->kept, mod);
+		p->nplans += mod->plans.n;
+	}
+	return mod;
+}
+
+/* Do the changes of the two plans overlap? Images choose their padding independently, and may choose the same bytes. */
+static bool overlaps(const struct plan *a, const struct plan *b)
+{
+	for (int i = 0; i < a->nchanges; i++)
+		for (int k = 0; k < b->nchanges; k++) {
+			int64_t x = (int64_t)a->offset + a->change[i].delta;
+			int64_t y = (int64_t)b->offset + b->change[k].delta;
+			if (x < y + b->change[k].len && y < x + a->change[i].len)
+				return true;
+		}
+	return a->offset == b->offset;
+}
+
+static bool has_room(const struct module *mod, const struct plan *plan)
+{
+	for (size_t i = 0; i < mod->plans.n; i++) {
+		const struct plan *x = &mod->plans.v[i];
+		if (x->owner.uid == plan->owner.uid && x->owner.gid == plan->owner.gid && overlaps(x, plan))
+			return false;
+	}
+	return true;
+}
+
+void module_learn(struct patch *p, struct module *mod, const struct plan *plan)
+{
+	if (p->nplans >= PLANS_MAX || !has_room(mod, plan))
+		return;
+	vec_push(&mod->plans, *plan);
+	p->nplans++;
+	p->learned |= mod->changed && !plan->owner.uid && !plan->owner.gid;
+}
+
+void module_free_all(struct patch *p)
+{
+	if (p->learned)
+		kept_plans_save(p->kept, p->modules.v, p->modules.n);
+	for (size_t i = 0; i < p->modules.n; i++) {
+		vec_free(&p->modules.v[i]->plans);
+		free(p->modules.v[i]);
+	}
+	vec_free(&p->modules);
+}

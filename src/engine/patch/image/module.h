@@ -1,0 +1,39 @@
+/* The files that the program has mapped, and what was learned about the call sites in them. */
+#ifndef SCTRACE_ENGINE_PATCH_IMAGE_MODULE_H
+#define SCTRACE_ENGINE_PATCH_IMAGE_MODULE_H
+
+#include "engine/patch/image/site.h"
+
+/* What was learned about one site of a file. */
+struct plan {
+	struct owner owner;
+	uint64_t offset; /* the address after the call instruction, as an offset in the file */
+	enum site_kind kind;
+	uint8_t moved, code[RELOCATE_MAX];
+	uint8_t nchanges;
+	struct {
+		int32_t delta; /* distance of the change from the address after the call instruction */
+		uint8_t len, old[5];
+	} change[6];
+};
+
+/* A file with patched code. */
+struct module {
+	uint64_t dev, ino;
+	int64_t changed; /* time of the file's last change (maps_changed), or 0 if it is not needed or not known */
+	VEC(struct plan) plans;
+};
+
+/* Returns the module of the mapped file, or NULL. */
+struct module *module_find(const struct patch *p, const struct mapping *m);
+/*
+ * Returns the module of the file that the task has mapped. The module is created at the first use, with the plans that
+ * were kept for the file (kept_plans.h). Returns NULL if there are too many modules.
+ */
+struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m);
+/* Adds a plan, unless there are too many plans, or its changes overlap those of another plan for the same owner. */
+void module_learn(struct patch *p, struct module *mod, const struct plan *plan);
+/* Frees all modules. Keeps their plans for later runs if p->kept is set. */
+void module_free_all(struct patch *p);
+
+#endif

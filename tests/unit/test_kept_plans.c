@@ -1,0 +1,221 @@
+#include "base/memory.h"
+#include "engine/patch/image/kept_plans.h"
+#include "engine/patch/image/module.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct place {
+	char dir[64], file[96];
+};
+
+static int make_place(void **state)
+{
+	static struct place p;
+	snprintf(p.dir, sizeof(p.dir), "/tmp/sctrace-sites-XXXXXX");
+	if (!mkdtemp(p.dir))
+		return -1;
+	snprintf(p.file, sizeof(p.file), "%s/sctrace-sites", p.dir);
+	*state = &p;
+	return setenv("XDG_RUNTIME_DIR", p.dir, 1);
+}
+
+static int remove_place(void **state)
+{
+	const struct place *p = *state;
+	unlink(p->file);
+	return rmdir(p->dir); /* fails if anything was left in the folder */
+}
+
+static struct plan plan_at(uint64_t offset)
+{
+	struct plan plan;
+	memset(&plan, 0, sizeof(plan));
+	plan.offset = offset;
+	plan.kind = SITE_SHORT;
+	plan.nchanges = 2;
+	plan.change[0].len = 5;
+	plan.change[0].delta = 100;
+	plan.change[1].len = 2;
+	plan.change[1].delta = -2;
+	return plan;
+}
+
+/* Keeps `n` plans for a file. */
+static void keep(uint64_t ino, int64_t changed, size_t n, uint32_t uid)
+{
+	struct module mod = {.dev = 1, .ino = ino, .changed = changed};
+	struct module *const mods[] = {&mod};
+	struct kept_plans *k = kept_plans_open(7);
+	assert_non_null(k);
+	for (size_t i = 0; i < n; i++) {
+		vec_push(&mod.plans, plan_at(i));
+		mod.plans.v[i].owner.uid = uid;
+	}
+	kept_plans_save(k, mods, 1);
+	vec_free(&mod.plans);
+	kept_plans_close(k);
+}
+
+/* Returns the number of plans that are kept for a file. */
+static size_t kept(uint64_t ino, int64_t changed, uint64_t rights)
+{
+	struct module mod = {.dev = 1, .ino = ino, .changed = changed};
+	struct kept_plans *k = kept_plans_open(rights);
+	kept_plans_find(k, &mod);
+	size_t n = mod.plans.n;
+	for (size_t i = 0; i < n; i++) {
+		const struct plan expected = plan_at(i);
+		assert_memory_equal(&mod.plans.v[i], &expected, sizeof(expected));
+	}
+	vec_free(&mod.plans);
+	kept_plans_close(k);
+	return n;
+}
+
+static void test_same_file_only(void **state)
+{
+	const struct place *p = *state;
+	struct stat st;
+	assert_int_equal(kept(5, 9, 7), 0);
+	keep(5, 9, 3, 0);
+	assert_int_equal(kept(5, 9, 7), 3);
+	assert_int_equal(kept(6, 9, 7), 0);
+	assert_int_equal(kept(5, 10, 7), 0); /* the file was changed */
+	assert_int_equal(kept(5, 9, 6), 0);  /* sctrace has other capabilities */
+	assert_int_equal(stat(p->file, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	keep(5, 10, 2, 0);
+	assert_int_equal(kept(5, 9, 7), 0);
+	assert_int_equal(kept(5, 10, 7), 2);
+}
+
+static void test_not_kept(void **state)
+{
+	(void)state;
+	keep(5, 0, 3, 0); /* the time of the last change is not known */
+	assert_int_equal(kept(5, 0, 7), 0);
+	keep(5, 9, 3, 1000); /* the file was mapped by another user's program */
+	assert_int_equal(kept(5, 9, 7), 0);
+}
+
+/* If too many plans are kept, those of the latest files remain. */
+static void test_limit(void **state)
+{
+	(void)state;
+	keep(1, 9, 1000, 0);
+	keep(2, 9, 1000, 0);
+	assert_int_equal(kept(1, 9, 7), 1000);
+	keep(3, 9, 1000, 0);
+	assert_int_equal(kept(3, 9, 7), 1000);
+	assert_int_equal(kept(2, 9, 7), 1000);
+	assert_int_equal(kept(1, 9, 7), KEPT_PLANS_MAX - 2000);
+}
+
+/* Applies `damage` to the contents of the file, which has the plan at its end. */
+static void damage_file(const struct place *p, void (*damage)(unsigned char *bytes, size_t *size))
+{
+	unsigned char bytes[4096];
+	FILE *f = fopen(p->file, "r");
+	assert_non_null(f);
+	size_t size = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	damage(bytes, &size);
+	f = fopen(p->file, "w");
+	assert_non_null(f);
+	fwrite(bytes, 1, size, f);
+	fclose(f);
+}
+
+static struct plan *plan_in(unsigned char *bytes, size_t size)
+{
+	return (struct plan *)(void *)(bytes + size - sizeof(struct plan));
+}
+
+static void truncate_it(unsigned char *bytes, size_t *size)
+{
+	(void)bytes;
+	*size -= 1;
+}
+
+static void empty_it(unsigned char *bytes, size_t *size)
+{
+	(void)bytes;
+	*size = 0;
+}
+
+static void change_machine(unsigned char *bytes, size_t *size)
+{
+	(void)size;
+	bytes[0] ^= 1;
+}
+
+static void add_changes(unsigned char *bytes, size_t *size)
+{
+	plan_in(bytes, *size)->nchanges = 7;
+}
+
+static void change_kind(unsigned char *bytes, size_t *size)
+{
+	plan_in(bytes, *size)->kind = SITE_HOPELESS;
+}
+
+static void lengthen_change(unsigned char *bytes, size_t *size)
+{
+	plan_in(bytes, *size)->change[1].len = 200;
+}
+
+static void move_too_much(unsigned char *bytes, size_t *size)
+{
+	struct plan *plan = plan_in(bytes, *size);
+	plan->kind = SITE_LONG;
+	plan->nchanges = 1;
+	plan->moved = RELOCATE_MAX + 1;
+}
+
+static void test_damaged_files(void **state)
+{
+	static void (*const damages[])(unsigned char *, size_t *) = {
+		truncate_it, empty_it, change_machine, add_changes, change_kind, lengthen_change, move_too_much,
+	};
+	for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
+		keep(5, 9, 1, 0);
+		assert_int_equal(kept(5, 9, 7), 1);
+		damage_file(*state, damages[i]);
+		assert_int_equal(kept(5, 9, 7), 0);
+	}
+}
+
+static void test_nowhere_to_keep(void **state)
+{
+	const struct place *p = *state;
+	static const char *const dirs[] = {"", "relative", "/nonexistent"};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		setenv("XDG_RUNTIME_DIR", dirs[i], 1);
+		assert_null(kept_plans_open(7));
+	}
+	setenv("XDG_RUNTIME_DIR", p->dir, 1);
+	assert_int_equal(chmod(p->dir, 0777), 0); /* other users could write to the folder */
+	assert_null(kept_plans_open(7));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_same_file_only, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_not_kept, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_limit, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_damaged_files, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_nowhere_to_keep, make_place, remove_place),
+	};
+	return cmocka_run_group_tests_name("kept_plans", tests, NULL, NULL);
+}
