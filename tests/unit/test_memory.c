@@ -49,15 +49,12 @@ static int run_out(void (*fn)(void), char *text, size_t size)
 static void ends_with(void (*fn)(void), const char *want)
 {
 	char text[256];
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip(); /* the sanitizer ends the process itself */
-#endif
 	int status = run_out(fn, text, sizeof(text));
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OWN);
 	assert_string_equal(text, want);
 }
 
-static volatile size_t too_much = (size_t)1 << 62; /* volatile: gcc would warn about the size */
+static volatile size_t too_much = (size_t)1 << 61; /* volatile: gcc would warn about the size */
 
 static void get_too_much(void)
 {
@@ -87,7 +84,7 @@ static void fill_a_vector(void)
 	vec_push(&v, 1);
 }
 
-static void a_failed_allocation_ends_the_process(void **state)
+__attribute__((unused)) static void a_failed_allocation_ends_the_process(void **state)
 {
 	(void)state;
 	ends_with(get_too_much, MESSAGE);
@@ -121,7 +118,7 @@ static void cancel(void)
 	get_too_much();
 }
 
-static void the_process_cleans_up_before_it_ends(void **state)
+__attribute__((unused)) static void the_process_cleans_up_before_it_ends(void **state)
 {
 	(void)state;
 	ends_with(clean_up, MESSAGE "cleaned\n");
@@ -146,8 +143,10 @@ static void no_size_gives_null(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these end the process themselves */
 		cmocka_unit_test(a_failed_allocation_ends_the_process),
 		cmocka_unit_test(the_process_cleans_up_before_it_ends),
+#endif
 		cmocka_unit_test(no_size_gives_null),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
@@ -181,8 +182,9 @@ static void a_process_descriptor_names_it(void **state)
 	char expect[32];
 	(void)state;
 	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	if (fd < 0)
-		skip();
+	if (fd < 0 && errno == ENOSYS)
+		return; /* kernels before 5.3, and Valgrind */
+	assert_true(fd >= 0);
 	snprintf(expect, sizeof(expect), "pid:%d", (int)getpid());
 	/* Newer kernels show pidfds as files of a pidfs file system. */
 	if (strncmp(name_of(1, fd), "anon_inode:[pidfd]", 18) == 0)
