@@ -117,7 +117,7 @@ static bool is_init(const char *numbers)
 
 void proc_status_parse(const char *text, struct proc_status *s)
 {
-	const char *state = value_of(text, "State");
+	const char *state = value_of(text, "State"), *name = value_of(text, "Name");
 	*s = (struct proc_status){
 		.state = state && isalpha((unsigned char)*state) ? *state : '\0',
 		.tgid = (pid_t)number_of(text, "Tgid", 10),
@@ -137,6 +137,8 @@ void proc_status_parse(const char *text, struct proc_status *s)
 		.filtered = number_of(text, "Seccomp", 10) == SECCOMP_MODE_FILTER,
 		.filters = (uint32_t)number_of(text, "Seccomp_filters", 10),
 	};
+	if (name)
+		snprintf(s->name, sizeof(s->name), "%.*s", (int)strcspn(name, "\n"), name);
 }
 
 int proc_status(pid_t pid, struct proc_status *s)

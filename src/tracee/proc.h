@@ -12,11 +12,14 @@ struct buf;
 /* Appends all of /proc/PID/NAME to `out`. Returns 0 or -errno (-ENOENT or -ESRCH if the task is gone). */
 int proc_read(pid_t pid, const char *name, struct buf *out);
 
+#define PROC_NAME 16 /* size of a short name, TASK_COMM_LEN in the kernel */
+
 /*
  * The contents of /proc/PID/status (proc_pid_status(5)). Members that the file does not contain are 0. In signal masks,
  * bit N - 1 is signal N.
  */
 struct proc_status {
+	char name[PROC_NAME];       /* the short name; the task can choose it */
 	char state;                 /* 'R', 'S', 'Z', ... */
 	pid_t tgid, parent, tracer; /* the process id, the parent, and the tracer */
 	bool init;                  /* the process has number 1 in its pid namespace (pid_namespaces(7)) */

@@ -40,7 +40,8 @@ static struct plan plan_at(uint64_t offset)
 {
 	struct plan plan;
 	memset(&plan, 0, sizeof(plan));
-	plan.offset = offset;
+	strcpy(plan.program, "prog");
+	plan.offset = 1000 * offset;
 	plan.kind = SITE_SHORT;
 	plan.nchanges = 2;
 	plan.change[0].len = 5;
@@ -50,39 +51,49 @@ static struct plan plan_at(uint64_t offset)
 	return plan;
 }
 
-/* Keeps `n` plans for a file. */
+/* Keeps the first `n` plans for a file, in a run that learned them from a program of this user. */
 static void keep(uint64_t ino, int64_t changed, size_t n, uint32_t uid)
 {
+	struct patch p = {.kept = kept_plans_open(7)};
 	struct module mod = {.dev = 1, .ino = ino, .changed = changed};
 	struct module *const mods[] = {&mod};
-	struct kept_plans *k = kept_plans_open(7);
-	assert_non_null(k);
+	assert_non_null(p.kept);
+	kept_plans_add(&p, &mod, "prog");
 	for (size_t i = 0; i < n; i++) {
-		vec_push(&mod.plans, plan_at(i));
-		mod.plans.v[i].owner.uid = uid;
+		struct plan plan = plan_at(i);
+		plan.owner.uid = uid;
+		module_add(&p, &mod, &plan);
 	}
-	kept_plans_save(k, mods, 1);
+	kept_plans_save(p.kept, mods, 1);
 	vec_free(&mod.plans);
-	kept_plans_close(k);
+	kept_plans_close(p.kept);
 }
 
-/* Returns the number of plans that are kept for a file. */
-static size_t kept(uint64_t ino, int64_t changed, uint64_t rights)
+/* Returns the number of plans that are kept for a file and a program. */
+static size_t kept_for(const char *program, uint64_t ino, int64_t changed, uint64_t rights)
 {
+	struct patch p = {.kept = kept_plans_open(rights)};
 	struct module mod = {.dev = 1, .ino = ino, .changed = changed};
-	struct kept_plans *k = kept_plans_open(rights);
-	kept_plans_find(k, &mod);
+	kept_plans_add(&p, &mod, program);
 	size_t n = mod.plans.n;
 	for (size_t i = 0; i < n; i++) {
 		const struct plan expected = plan_at(i);
 		assert_memory_equal(&mod.plans.v[i], &expected, sizeof(expected));
 	}
+	assert_int_equal(p.nplans, n);
+	kept_plans_add(&p, &mod, program); /* adds nothing */
+	assert_int_equal(mod.plans.n, n);
 	vec_free(&mod.plans);
-	kept_plans_close(k);
+	kept_plans_close(p.kept);
 	return n;
 }
 
-static void test_same_file_only(void **state)
+static size_t kept(uint64_t ino, int64_t changed, uint64_t rights)
+{
+	return kept_for("prog", ino, changed, rights);
+}
+
+static void test_same_file_and_program_only(void **state)
 {
 	const struct place *p = *state;
 	struct stat st;
@@ -90,6 +101,7 @@ static void test_same_file_only(void **state)
 	keep(5, 9, 3, 0);
 	assert_int_equal(kept(5, 9, 7), 3);
 	assert_int_equal(kept(6, 9, 7), 0);
+	assert_int_equal(kept_for("other", 5, 9, 7), 0);
 	assert_int_equal(kept(5, 10, 7), 0); /* the file was changed */
 	assert_int_equal(kept(5, 9, 6), 0);  /* sctrace has other capabilities */
 	assert_int_equal(stat(p->file, &st), 0);
@@ -108,20 +120,51 @@ static void test_not_kept(void **state)
 	assert_int_equal(kept(5, 9, 7), 0);
 }
 
-/* If too many plans are kept, those of the latest files remain. */
+/* If too many plans are kept, those of the latest runs remain. */
 static void test_limit(void **state)
 {
 	(void)state;
-	keep(1, 9, 1000, 0);
-	keep(2, 9, 1000, 0);
-	assert_int_equal(kept(1, 9, 7), 1000);
-	keep(3, 9, 1000, 0);
-	assert_int_equal(kept(3, 9, 7), 1000);
-	assert_int_equal(kept(2, 9, 7), 1000);
-	assert_int_equal(kept(1, 9, 7), KEPT_PLANS_MAX - 2000);
+	keep(1, 9, 500, 0);
+	keep(2, 9, 500, 0);
+	assert_int_equal(kept(1, 9, 7), 500);
+	keep(3, 9, 500, 0);
+	assert_int_equal(kept(3, 9, 7), 500);
+	assert_int_equal(kept(2, 9, 7), 500);
+	assert_int_equal(kept(1, 9, 7), KEPT_PLANS_MAX - 1000);
 }
 
-/* Applies `damage` to the contents of the file, which has the plan at its end. */
+/* A run that uses only some of the plans keeps the others, too. */
+static void test_unused_plans_stay(void **state)
+{
+	(void)state;
+	struct plan other = plan_at(0);
+	struct patch p = {.kept = kept_plans_open(7)};
+	struct module mod = {.dev = 1, .ino = 5, .changed = 9};
+	struct module *const mods[] = {&mod};
+	keep(5, 9, 3, 0);
+	strcpy(other.program, "other");
+	module_add(&p, &mod, &other);
+	kept_plans_save(p.kept, mods, 1); /* this run began before the plans of "prog" were kept */
+	assert_int_equal(kept(5, 9, 7), 0);
+	kept_plans_close(p.kept);
+	keep(5, 9, 3, 0);
+	p.kept = kept_plans_open(7);
+	assert_true(kept_plans_exist(p.kept, "prog") && kept_plans_exist(p.kept, "other"));
+	assert_false(kept_plans_exist(p.kept, "another"));
+	kept_plans_add(&p, &mod, "prog"); /* the first one overlaps the plan of "other" */
+	assert_int_equal(mod.plans.n, 3);
+	assert_false(kept_plans_exist(p.kept, "prog"));
+	kept_plans_save(p.kept, mods, 1);
+	kept_plans_close(p.kept);
+	vec_free(&mod.plans);
+	p.kept = kept_plans_open(7);
+	kept_plans_add(&p, &mod, "prog");
+	assert_int_equal(mod.plans.n, 3);
+	vec_free(&mod.plans);
+	kept_plans_close(p.kept);
+}
+
+/* Applies `damage` to the contents of the file, which has one plan. */
 static void damage_file(const struct place *p, void (*damage)(unsigned char *bytes, size_t *size))
 {
 	unsigned char bytes[4096];
@@ -138,7 +181,7 @@ static void damage_file(const struct place *p, void (*damage)(unsigned char *byt
 
 static struct plan *plan_in(unsigned char *bytes, size_t size)
 {
-	return (struct plan *)(void *)(bytes + size - sizeof(struct plan));
+	return (struct plan *)(void *)(bytes + size - 8 - sizeof(struct plan)); /* the state of the entry follows */
 }
 
 static void truncate_it(unsigned char *bytes, size_t *size)
@@ -211,9 +254,10 @@ static void test_nowhere_to_keep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_same_file_only, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_same_file_and_program_only, make_place, remove_place),
 		cmocka_unit_test_setup_teardown(test_not_kept, make_place, remove_place),
 		cmocka_unit_test_setup_teardown(test_limit, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(test_unused_plans_stay, make_place, remove_place),
 		cmocka_unit_test_setup_teardown(test_damaged_files, make_place, remove_place),
 		cmocka_unit_test_setup_teardown(test_nowhere_to_keep, make_place, remove_place),
 	};

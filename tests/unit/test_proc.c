@@ -28,6 +28,7 @@ static void a_status_is_read_whatever_comes_before(void **state)
 		buf_addf(&text, "%d ", i);
 	buf_adds(&text, "\nVmSize:\t 5 kB\nVmHWM:\t 17 kB\nSigBlk:\t0001\nSigIgn:\t0010\nSigCgt:\tffffffffffffffff\n");
 	proc_status_parse(buf_str(&text), &s);
+	assert_string_equal(s.name, "x\\nTgid:\t1");
 	assert_int_equal(s.state, 'Z');
 	assert_int_equal(s.tgid, 71);
 	assert_int_equal(s.parent, 70);

@@ -46,6 +46,7 @@
 #include "engine/ptrace/calls/filter.h"
 #include "engine/ptrace/state/give_up.h"
 #include "engine/ptrace/state/tracer.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <sys/user.h>
@@ -85,8 +86,10 @@ struct image_start {
 	 * The image was armed before its first instruction, so no thread can be in a call that was made before arming.
 	 */
 	bool observed;
-	uint64_t entry;     /* address of the image's first instruction; 0: not known */
-	struct owner owner; /* owner of the file that execve(2) loaded */
+	uint64_t entry;          /* address of the image's first instruction; 0: not known */
+	struct owner owner;      /* owner of the file that execve(2) loaded */
+	char program[PROC_NAME]; /* short name of the program, or "" if it is not known */
+	bool kept;               /* plans are kept for the program */
 };
 
 /* Where the calls of the image are counted, and which of them the agent makes. */

@@ -8,44 +8,38 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME "sctrace-sites"
 
-/* The file consists of its head, a row for each module, and the plans of the first module, the second and so on. */
+/* The file consists of its head and entries. */
 struct head {
 	char machine[160];
 	uint64_t rights;
-	uint32_t plan_size; /* sizeof(struct plan) */
-	uint32_t rows;
+	uint64_t entry_size; /* sizeof(struct entry) */
 };
 
-struct row {
+enum entry_state {
+	ENTRY_UNUSED, /* its program or its file was not seen in this run */
+	ENTRY_ADDED,  /* its plan was added to a module */
+	ENTRY_IN_WAY, /* its plan overlaps another one */
+	ENTRY_STALE,  /* its file has changed */
+};
+
+struct entry {
 	uint64_t dev, ino;
 	int64_t changed;
-	uint64_t plans; /* number of plans */
+	struct plan plan;
+	enum entry_state state; /* in the file: ENTRY_UNUSED */
 };
 
 struct kept_plans {
 	int folder;
 	struct head head;
-	struct buf file; /* the contents of the file, or empty */
+	struct entry *entries;
+	size_t n;
 };
-
-static const struct row *rows_of(const struct kept_plans *k)
-{
-	return (const struct row *)(const void *)(k->file.s + sizeof(struct head));
-}
-
-static size_t number_of_rows(const struct kept_plans *k)
-{
-	return k->file.len ? ((const struct head *)(const void *)k->file.s)->rows : 0;
-}
-
-static const struct plan *first_plan(const struct kept_plans *k)
-{
-	return (const struct plan *)(const void *)(rows_of(k) + number_of_rows(k));
-}
 
 /* Could the engine have made this plan? */
 static bool is_possible(const struct plan *plan)
@@ -68,34 +62,23 @@ static bool is_possible(const struct plan *plan)
 	return true;
 }
 
-/* Is the file complete, and valid for this machine and this sctrace? */
-static bool is_valid(const struct kept_plans *k)
+/* Reads the entries if the file is complete, and valid for this machine and this sctrace. */
+static void read_entries(struct kept_plans *k, int fd)
 {
-	const struct head *head = (const struct head *)(const void *)k->file.s;
-	size_t plans = 0;
-	if (k->file.len < sizeof(*head) || memcmp(head, &k->head, offsetof(struct head, rows)) != 0 ||
-	    head->rows > KEPT_PLANS_MAX || k->file.len < sizeof(*head) + head->rows * sizeof(struct row))
-		return false;
-	for (size_t i = 0; i < head->rows && plans <= KEPT_PLANS_MAX; i++)
-		plans += rows_of(k)[i].plans <= KEPT_PLANS_MAX ? rows_of(k)[i].plans : KEPT_PLANS_MAX + 1;
-	if (k->file.len != sizeof(*head) + head->rows * sizeof(struct row) + plans * sizeof(struct plan))
-		return false;
-	for (size_t i = 0; i < plans; i++)
-		if (!is_possible(first_plan(k) + i))
-			return false;
-	return true;
-}
-
-static void read_file(struct kept_plans *k)
-{
-	const size_t most = sizeof(struct head) + KEPT_PLANS_MAX * (sizeof(struct row) + sizeof(struct plan));
-	int fd = openat(k->folder, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, buf_room(&k->file, most), most);
-	if (fd >= 0)
-		close(fd);
-	k->file.len = n > 0 ? (size_t)n : 0;
-	if (!is_valid(k))
-		buf_free(&k->file);
+	struct head head;
+	struct stat st;
+	if (fstat(fd, &st) < 0 || read(fd, &head, sizeof(head)) != (ssize_t)sizeof(head) ||
+	    memcmp(&head, &k->head, sizeof(head)) != 0)
+		return;
+	size_t size = (size_t)st.st_size - sizeof(head);
+	if (size % sizeof(*k->entries) || size > KEPT_PLANS_MAX * sizeof(*k->entries))
+		return;
+	k->entries = memory_get(size);
+	if (read(fd, k->entries, size) == (ssize_t)size)
+		k->n = size / sizeof(*k->entries);
+	for (size_t i = 0; i < k->n; i++)
+		if (k->entries[i].state != ENTRY_UNUSED || !is_possible(&k->entries[i].plan))
+			k->n = 0;
 }
 
 struct kept_plans *kept_plans_open(uint64_t rights)
@@ -109,8 +92,12 @@ struct kept_plans *kept_plans_open(uint64_t rights)
 	if (ok) {
 		memcpy(k->head.machine, buf_str(&machine), machine.len);
 		k->head.rights = rights;
-		k->head.plan_size = sizeof(struct plan);
-		read_file(k);
+		k->head.entry_size = sizeof(struct entry);
+		int fd = openat(k->folder, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0) {
+			read_entries(k, fd);
+			close(fd);
+		}
 	}
 	buf_free(&machine);
 	if (ok)
@@ -124,87 +111,69 @@ void kept_plans_close(struct kept_plans *k)
 	if (k && k->folder >= 0)
 		close(k->folder);
 	if (k)
-		buf_free(&k->file);
+		free(k->entries);
 	free(k);
 }
 
-void kept_plans_find(const struct kept_plans *k, struct module *mod)
+bool kept_plans_suit(const struct module *mod, const struct plan *plan)
 {
-	const struct plan *plan = first_plan(k);
-	for (size_t i = 0; i < number_of_rows(k); plan += rows_of(k)[i++].plans) {
-		const struct row *row = &rows_of(k)[i];
-		if (row->dev == mod->dev && row->ino == mod->ino && row->changed == mod->changed)
-			for (size_t n = 0; n < row->plans; n++)
-				vec_push(&mod->plans, plan[n]);
+	return mod->changed && plan->program[0] && !plan->owner.uid && !plan->owner.gid;
+}
+
+static bool is_unused(const struct entry *e, const char *program)
+{
+	return e->state == ENTRY_UNUSED && strncmp(e->plan.program, program, PROC_NAME) == 0;
+}
+
+bool kept_plans_exist(const struct kept_plans *k, const char *program)
+{
+	size_t i = 0;
+	while (i < k->n && !is_unused(&k->entries[i], program))
+		i++;
+	return i < k->n;
+}
+
+void kept_plans_add(struct patch *p, struct module *mod, const char *program)
+{
+	for (size_t i = 0; i < p->kept->n; i++) {
+		struct entry *e = &p->kept->entries[i];
+		if (!is_unused(e, program) || e->ino != mod->ino || e->dev != mod->dev || !mod->changed)
+			continue;
+		if (e->changed != mod->changed)
+			e->state = ENTRY_STALE;
+		else
+			e->state = module_add(p, mod, &e->plan) ? ENTRY_ADDED : ENTRY_IN_WAY;
 	}
 }
 
-/* What kept_plans_save() writes. */
-struct output {
-	struct buf rows, plans;
-	size_t nrows, nplans;
-};
-
-static void add_plan(struct output *out, struct row *row, const struct plan *plan)
+/* Appends an entry, unless there are too many. */
+static void put_entry(struct buf *out, const struct entry *from)
 {
-	if (out->nplans >= KEPT_PLANS_MAX || plan->owner.uid || plan->owner.gid)
+	struct entry e;
+	if (out->len >= sizeof(struct head) + KEPT_PLANS_MAX * sizeof(e))
 		return;
-	buf_add(&out->plans, plan, sizeof(*plan));
-	out->nplans++;
-	row->plans++;
-}
-
-static void add_row(struct output *out, const struct row *row)
-{
-	if (!row->plans)
-		return;
-	buf_add(&out->rows, row, sizeof(*row));
-	out->nrows++;
-}
-
-static void add_module(struct output *out, const struct module *mod)
-{
-	struct row row = {mod->dev, mod->ino, mod->changed, 0};
-	for (size_t i = 0; mod->changed && i < mod->plans.n; i++)
-		add_plan(out, &row, &mod->plans.v[i]);
-	add_row(out, &row);
-}
-
-static bool contains(struct module *const *mods, size_t n, const struct row *row)
-{
-	for (size_t i = 0; i < n; i++)
-		if (mods[i]->dev == row->dev && mods[i]->ino == row->ino)
-			return true;
-	return false;
-}
-
-/* Adds the kept plans of files that this run has not mapped. */
-static void add_others(struct output *out, const struct kept_plans *k, struct module *const *mods, size_t n)
-{
-	const struct plan *plan = first_plan(k);
-	for (size_t i = 0; i < number_of_rows(k); plan += rows_of(k)[i++].plans) {
-		const struct row *old = &rows_of(k)[i];
-		struct row row = {old->dev, old->ino, old->changed, 0};
-		for (size_t j = 0; j < old->plans && !contains(mods, n, old); j++)
-			add_plan(out, &row, &plan[j]);
-		add_row(out, &row);
-	}
+	memset(&e, 0, sizeof(e)); /* also the bytes between its members */
+	e.dev = from->dev;
+	e.ino = from->ino;
+	e.changed = from->changed;
+	memcpy(&e.plan, &from->plan, sizeof(e.plan));
+	buf_add(out, &e, sizeof(e));
 }
 
 void kept_plans_save(const struct kept_plans *k, struct module *const *mods, size_t n)
 {
-	struct output out = {.nrows = 0};
-	struct buf file = {0};
-	struct head head = k->head;
+	struct buf out = {0};
+	buf_add(&out, &k->head, sizeof(k->head));
 	for (size_t i = 0; i < n; i++)
-		add_module(&out, mods[i]);
-	add_others(&out, k, mods, n);
-	head.rows = (uint32_t)out.nrows;
-	buf_add(&file, &head, sizeof(head));
-	buf_add(&file, buf_str(&out.rows), out.rows.len);
-	buf_add(&file, buf_str(&out.plans), out.plans.len);
-	kept_replace(k->folder, NAME, file.s, file.len);
-	buf_free(&file);
-	buf_free(&out.rows);
-	buf_free(&out.plans);
+		for (size_t j = 0; j < mods[i]->plans.n; j++) {
+			const struct plan *plan = &mods[i]->plans.v[j];
+			if (kept_plans_suit(mods[i], plan))
+				put_entry(&out,
+					  &(struct entry){mods[i]->dev, mods[i]->ino, mods[i]->changed, *plan, 0});
+		}
+	for (size_t i = 0; i < k->n; i++)
+		if (k->entries[i].state == ENTRY_UNUSED || k->entries[i].state == ENTRY_IN_WAY)
+			put_entry(&out, &k->entries[i]);
+	kept_replace(k->folder, NAME, out.s, out.len);
+	buf_free(&out);
 }

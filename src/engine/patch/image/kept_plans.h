@@ -1,22 +1,24 @@
 /*
  * Keeps the plans of files for later runs, because the decision about a site and the stop for it take longer than many
  * programs run. The plans are in sctrace-sites, in the folder of engine/kept.h. They are valid for the file with the
- * same device, inode and time of last change. Plans that were learned from other users' programs are not kept.
+ * same device, inode and time of last change. They are used only for the program in which they were learned: each site
+ * that an image patches takes time, and other programs may not use it. Plans that were learned from other users'
+ * programs are not kept.
  */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_KEPT_PLANS_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_KEPT_PLANS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct module;
+struct patch;
+struct plan;
 struct kept_plans;
 
-/*
- * The number of plans that are kept. If there are more, those of the files that were not mapped for the longest time
- * are removed.
- */
-#define KEPT_PLANS_MAX 2048
+/* The number of plans that are kept. If there are more, those that were not used for the longest time are removed. */
+#define KEPT_PLANS_MAX 1024
 
 /*
  * Reads the kept plans. `rights` are sctrace's own capabilities: plans that a run with other capabilities has kept are
@@ -24,9 +26,13 @@ struct kept_plans;
  */
 struct kept_plans *kept_plans_open(uint64_t rights);
 void kept_plans_close(struct kept_plans *k);
-/* Adds the plans that are kept for the module's file to `mod`. */
-void kept_plans_find(const struct kept_plans *k, struct module *mod);
-/* Keeps the plans of these modules, and those that are kept for other files. */
+/* Can this plan of the module be kept? */
+bool kept_plans_suit(const struct module *mod, const struct plan *plan);
+/* Are there plans for the program with this short name that kept_plans_add() has not added yet? */
+bool kept_plans_exist(const struct kept_plans *k, const char *program);
+/* Adds the plans in p->kept for the module's file and the program with this short name to `mod`. */
+void kept_plans_add(struct patch *p, struct module *mod, const char *program);
+/* Keeps the plans of these modules, and of what was kept before, the plans that are not known to be outdated. */
 void kept_plans_save(const struct kept_plans *k, struct module *const *mods, size_t n);
 
 #endif

@@ -1,7 +1,6 @@
 #include "engine/patch/image/module.h"
 
 #include "base/memory.h"
-#include "engine/patch/image/kept_plans.h"
 #include "engine/patch/remote/maps.h"
 
 #include <stdlib.h>
@@ -21,22 +20,22 @@ struct module *module_find(const struct patch *p, const struct mapping *m)
 	return NULL;
 }
 
-struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m)
+static struct module *new_module(struct patch *p, const struct task *task, const struct mapping *m)
 {
-	struct module *known = module_find(p, m);
-	if (known)
-		return known;
-	if (p->modules.n >= MODULES_MAX)
-		return NULL;
 	struct module *mod = memory_zeroed(1, sizeof(*mod));
 	vec_push(&p->modules, mod);
 	mod->dev = m->dev;
 	mod->ino = m->ino;
-	if (p->kept) {
+	if (p->kept)
 		mod->changed = maps_changed(task->tid, m);
-		kept_plans_find(p->kept, mod);
-		p->nplans += mod->plans.n;
-	}
+	return mod;
+}
+
+struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m)
+{
+	struct module *mod = module_find(p, m);
+	if (!mod && p->modules.n < MODULES_MAX)
+		mod = new_module(p, task, m);
 	return mod;
 }
 
@@ -63,19 +62,17 @@ static bool has_room(const struct module *mod, const struct plan *plan)
 	return true;
 }
 
-void module_learn(struct patch *p, struct module *mod, const struct plan *plan)
+bool module_add(struct patch *p, struct module *mod, const struct plan *plan)
 {
 	if (p->nplans >= PLANS_MAX || !has_room(mod, plan))
-		return;
+		return false;
 	vec_push(&mod->plans, *plan);
 	p->nplans++;
-	p->learned |= mod->changed && !plan->owner.uid && !plan->owner.gid;
+	return true;
 }
 
 void module_free_all(struct patch *p)
 {
-	if (p->learned)
-		kept_plans_save(p->kept, p->modules.v, p->modules.n);
 	for (size_t i = 0; i < p->modules.n; i++) {
 		vec_free(&p->modules.v[i]->plans);
 		free(p->modules.v[i]);

@@ -7,7 +7,8 @@
 /* What was learned about one site of a file. */
 struct plan {
 	struct owner owner;
-	uint64_t offset; /* the address after the call instruction, as an offset in the file */
+	char program[PROC_NAME]; /* short name of the program in which it was learned, or "" */
+	uint64_t offset;         /* the address after the call instruction, as an offset in the file */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
 	uint8_t nchanges;
@@ -27,13 +28,15 @@ struct module {
 /* Returns the module of the mapped file, or NULL. */
 struct module *module_find(const struct patch *p, const struct mapping *m);
 /*
- * Returns the module of the file that the task has mapped. The module is created at the first use, with the plans that
- * were kept for the file (kept_plans.h). Returns NULL if there are too many modules.
+ * Returns the module of the file that the task has mapped. Creates it at the first use. Returns NULL if there are too
+ * many modules.
  */
 struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m);
-/* Adds a plan, unless there are too many plans, or its changes overlap those of another plan for the same owner. */
-void module_learn(struct patch *p, struct module *mod, const struct plan *plan);
-/* Frees all modules. Keeps their plans for later runs if p->kept is set. */
+/*
+ * Adds a plan. Returns false if there are too many plans, or if its changes overlap those of another plan for the same
+ * owner.
+ */
+bool module_add(struct patch *p, struct module *mod, const struct plan *plan);
 void module_free_all(struct patch *p);
 
 #endif

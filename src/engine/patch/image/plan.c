@@ -22,14 +22,25 @@ void plan_open_kept(struct patch *p)
 
 void plan_free_all(struct patch *p)
 {
+	if (p->learned)
+		kept_plans_save(p->kept, p->modules.v, p->modules.n);
 	module_free_all(p);
 	kept_plans_close(p->kept);
+}
+
+/* Returns the module of a mapped file, with the plans that are kept for it and for the task's program, or NULL. */
+static struct module *known_module(struct patch *p, const struct task *task, const struct mapping *m)
+{
+	struct module *mod = module_of(p, task, m);
+	if (mod && image_of(task)->start.kept)
+		kept_plans_add(p, mod, image_of(task)->start.program);
+	return mod;
 }
 
 /* --- trust domains --- */
 
 /* An image whose owner is unknown counts as root's: only plans of root's programs are used in it. */
-void plan_note_owner(const struct patch *p, struct task *task, const struct proc_status *s)
+static void note_owner(const struct patch *p, struct task *task, const struct proc_status *s)
 {
 	if (p->root && s->uid != ID_MIXED && s->gid != ID_MIXED)
 		image_of(task)->start.owner = (struct owner){s->uid, s->gid};
@@ -61,7 +72,7 @@ static bool is_by(const struct plan *plan, const struct image *img)
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m)
 {
 	struct plan plan;
-	struct module *mod = module_of(p, task, m);
+	struct module *mod = known_module(p, task, m);
 	memset(&plan, 0, sizeof(plan)); /* also the bytes between its members, because plans are written to a file */
 	plan.offset = s->ip - m->lo + m->file_offset;
 	plan.kind = s->kind;
@@ -82,7 +93,9 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 		plan.change[i].len = s->change[i].len;
 		memcpy(plan.change[i].old, s->change[i].old, s->change[i].len);
 	}
-	module_learn(p, mod, &plan);
+	memcpy(plan.program, image_of(task)->start.program, sizeof(plan.program));
+	if (module_add(p, mod, &plan))
+		p->learned |= kept_plans_suit(mod, &plan);
 }
 
 uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
@@ -377,7 +390,7 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 		return;
 	for (size_t i = 0; i < img->mappings.n; i++) {
 		const struct mapping m = img->mappings.v[i];
-		const struct module *mod = m.patchable ? module_of(p, task, &m) : NULL;
+		const struct module *mod = m.patchable ? known_module(p, task, &m) : NULL;
 		if (mod && mod->plans.n && mod != p->loader)
 			patch_module(p, task, mod, m.lo - m.file_offset, NULL);
 	}
@@ -385,7 +398,7 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)
 {
-	struct module *mod = m->patchable ? module_of(p, task, m) : NULL;
+	struct module *mod = m->patchable ? known_module(p, task, m) : NULL;
 	if (!mod || !mod->plans.n)
 		return false;
 	patch_module(p, task, mod, m->lo - m->file_offset, NULL);
@@ -400,22 +413,32 @@ static void set_loader(struct patch *p, struct module *mod, const struct mapping
 	p->loader_end = m->hi - m->lo + m->file_offset;
 }
 
-void plan_find_loader(struct patch *p, struct task *task, uint64_t entry)
+static void find_loader(struct patch *p, struct task *task, uint64_t entry)
 {
 	struct image *img = image_of(task);
-	if (p->loader || !p->kept)
-		return;
 	maps_read(task);
 	const struct mapping *m = maps_find(img, entry);
-	struct module *mod = m && m->patchable ? module_of(p, task, m) : NULL;
+	struct module *mod = m && m->patchable ? known_module(p, task, m) : NULL;
 	if (mod && mod->plans.n)
 		set_loader(p, mod, m, entry);
 	img->mappings.n = 0; /* the loader will map libraries */
+}
+
+void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry)
+{
+	struct image_start *start = &image_of(task)->start;
+	note_owner(p, task, s);
+	memcpy(start->program, s->name, sizeof(start->program));
+	start->kept = p->kept && kept_plans_exist(p->kept, start->program);
+	if (start->kept && p->loader)
+		kept_plans_add(p, p->loader, start->program);
+	else if (start->kept)
+		find_loader(p, task, entry);
 }
 
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m)
 {
 	const uint64_t entry = image_of(task)->start.entry;
 	if (!p->loader && entry && entry >= m->lo && entry < m->hi)
-		set_loader(p, module_of(p, task, m), m, entry);
+		set_loader(p, known_module(p, task, m), m, entry);
 }

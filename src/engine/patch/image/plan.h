@@ -28,10 +28,11 @@ struct plan_extra {
 #define PLAN_EXTRA_STUBS (32 * STUB_SIZE)
 
 /*
- * Notes the owner of a new image. `s` is the /proc/PID/status of its process. Must be called before the image runs its
- * first instruction.
+ * Must be called before a new image runs its first instruction, which is at `entry`. `s` is the /proc/PID/status of its
+ * process. Notes the owner and the program of the image, and reads the plans that were kept for the program and the
+ * loader.
  */
-void plan_note_owner(const struct patch *p, struct task *task, const struct proc_status *s);
+void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry);
 /* Remembers what was decided about a site in mapping `m`, for the next image that maps the file. */
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m);
 /*
@@ -40,11 +41,6 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
  */
 uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
 			 uint64_t hi);
-/*
- * Called before the first instruction of a new image, at `entry`: if no loader is known yet, and plans are kept for the
- * file that contains the instruction, the file is the loader.
- */
-void plan_find_loader(struct patch *p, struct task *task, uint64_t entry);
 /*
  * Called when the first site of an image was decided, in mapping `m`. If the image's first instruction is in `m`, the
  * mapped file is the loader.

@@ -155,7 +155,6 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 	const uint64_t stubs = setup_stubs(r->rip);
 	if (!region)
 		return false;
-	plan_note_owner(p, task, s);
 	setup_counters(p, task, region);
 	img->start.observed = true;
 	img->start.entry = r->rip;

@@ -88,7 +88,6 @@ static void prepare_attended(struct patch *p, struct task *task, const struct us
 	img->start.observed = true;
 	img->start.entry = r->rip;
 	note_ignored(task, s);
-	plan_note_owner(p, task, s);
 	plan_apply_loader(p, task, r->rip, NULL);
 	record_admit_at(p, task, r->fs_base);
 	arm_task(p, task, true);
@@ -109,7 +108,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	/* execve(2) has returned, and must not look like a call that the kernel restarts. */
 	r->rax = 0;
 	r->orig_rax = (unsigned long long)-1;
-	plan_find_loader(p, task, r->rip);
+	plan_begin(p, task, &s, r->rip);
 	if (!why.len && unattended_start(p, task, r, &s, &ring)) {
 		p->images++;
 		note_ignored(task, &s);
