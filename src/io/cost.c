@@ -20,6 +20,11 @@ void io_tally_free(struct io_tally *t)
 	*t = (struct io_tally){0};
 }
 
+double io_tally_mean(const struct io_tally *t)
+{
+	return t->n > 0 ? t->ns / t->n : 0;
+}
+
 double io_tally_each(const struct io_tally *t)
 {
 	double limit = DISTURBED * hist_quantile(&t->took, 0.5);

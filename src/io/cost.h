@@ -39,6 +39,8 @@ struct io_fit {
 /* Adds a call that took `ns` nanoseconds. `spread_ns`: see struct io_tally. */
 void io_tally_add(struct io_tally *t, double ns, double spread_ns);
 void io_tally_free(struct io_tally *t);
+/* Returns the mean time of all calls in ns, or 0 if there are no calls. */
+double io_tally_mean(const struct io_tally *t);
 /*
  * Returns the mean time of a call in ns, or 0 if there are no calls. Calls that took more than 16 times the median are
  * left out, because such calls were probably interrupted or had to wait.

@@ -3,7 +3,7 @@
 #include "base/escape.h"
 #include "base/memory.h"
 #include "base/size.h"
-#include "io/profile.h"
+#include "io/saving.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,43 +15,8 @@
 #define SMALL        2048 /* bytes; larger requests count as small only if there are VERY_MANY */
 #define VERY_MANY    1024
 #define STDIO_BUFFER 4096
-/* Time in ns to copy a byte between the kernel and the program: 50 GB/s from a cache, 8 GB/s from memory. */
-#define COPY_LEAST_NS 0.02
-#define COPY_MOST_NS  0.12
-/*
- * The cost of each page if a write adds many pages at once, relative to a single page. File systems with large folios
- * (ext4 since Linux 6.16) add them in one operation.
- */
-#define JOINED_LEAST 0.3
-#define JOINED_MOST  0.9
-/*
- * The largest part of the cost of pages that a larger buffer saves if each write already adds several pages. Such a write
- * can begin at an offset that is not a multiple of its size, and the file system then needs more and smaller folios.
- * Measured on ext4.
- */
-#define UNALIGNED_MOST 0.6
-/* The cost of a call varies from run to run by these factors. */
-#define LEAST 0.9
-#define MOST  1.1
-
-#define UNKNOWN NAN
 #define NOT_MEASURED                                                                                                   \
 	" saves time, but the amount could not be measured, because tracing a call took longer than the call."
-
-/* What a finding costs now, and how much would be saved at least and at most. */
-struct estimate {
-	double cost_ns, low_ns, high_ns;
-};
-
-/* Where a detector looks, and what it found. */
-struct search {
-	const struct io_profile *p;
-	const struct io_file *f;   /* NULL if the detector examines the whole program */
-	const struct io_cost *all; /* costs of all files; index: enum io_direction */
-	struct estimate e;
-	struct buf text;  /* the sentence of the finding, up to the word "saves", which is not part of it */
-	const char *unit; /* what is saved: "" means time, the other value is " of CPU time" */
-};
 
 /* Appends a number and a noun: "1 read", "2 reads". */
 static void add_number(struct buf *out, double n, const char *what)
@@ -68,134 +33,17 @@ static void add_bytes(struct buf *out, double bytes)
 		size_human(out, (uint64_t)bytes);
 }
 
-/* The lower and the upper bound of the cost of a call, in ns. */
-struct call_cost {
-	double least_ns, most_ns;
-};
-
-/*
- * Returns the range of a cost, extended by the uncertainty of the measured times, which comes from the subtraction of
- * the tracing cost. The range is unknown if that uncertainty is more than half of the cost.
- */
-static struct call_cost in_doubt(const struct io_tally *t, double least_ns, double most_ns)
-{
-	double doubt = t->n > 0 ? t->spread_ns / t->n : 0;
-	if (doubt > most_ns / 2)
-		return (struct call_cost){UNKNOWN, UNKNOWN};
-	return (struct call_cost){fmax(least_ns * LEAST - doubt, 0), most_ns * MOST + doubt};
-}
-
-static double mean_ns(const struct io_tally *t)
-{
-	return t->n > 0 ? t->ns / t->n : 0;
-}
-
-/*
- * Returns `ns`, but at most the mean time of the calls, because leaving out a call cannot save more time than the call
- * took. NAN remains NAN.
- */
-static double no_more(double ns, const struct io_tally *t)
-{
-	return t->n > 0 && ns > mean_ns(t) ? mean_ns(t) : ns;
-}
-
-/* Adds the saving if `n` calls are not made at all. */
-static void add_calls(struct search *s, double n, const struct io_tally *t)
-{
-	double each = io_tally_each(t);
-	struct call_cost c = in_doubt(t, each, each);
-	s->e.low_ns += n * c.least_ns;
-	s->e.high_ns += n * no_more(c.most_ns, t);
-}
-
-static void saves_all(struct search *s, const struct io_tally *t)
-{
-	s->e.cost_ns = t->ns;
-	add_calls(s, t->n, t);
-}
-
-/*
- * Returns the part of a request's cost that does not depend on its size. If there are requests that touched no new
- * page, their times show this part, because they only copied a few bytes. Otherwise it is computed from requests of
- * different sizes (io_cost_fit()), either of this file or of all files. If that is impossible too, it lies between the
- * time of the fastest call of the run and the time of the whole request minus the copying of its bytes.
- */
-static struct call_cost request_cost(const struct search *s, const struct io_file *f, enum io_direction d,
-				     const struct io_tally *t, double bytes)
-{
-	const struct io_cost *own = &f->flow[d].cost;
-	const struct io_cost_class *light = io_cost_light(own);
-	struct io_fit fit = io_cost_fit(own);
-	double each = io_tally_each(t);
-	/*
-	 * The program at the other end of a stream may be slow. A larger buffer would not save the time of waiting for
-	 * that program.
-	 */
-	if (light && f->kind != IO_FILE)
-		return in_doubt(&light->calls, hist_quantile(&light->calls.took, 0.1),
-				hist_quantile(&light->calls.took, 0.5));
-	if (light) {
-		double size = light->bytes / light->calls.n;
-		each = io_tally_each(&light->calls);
-		return in_doubt(&light->calls, each - size * COPY_MOST_NS, each - size * COPY_LEAST_NS);
-	}
-	if (!fit.known)
-		fit = io_cost_fit(&s->all[d]);
-	if (fit.known)
-		return in_doubt(t, fmin(fit.call_ns, each), fmin(fit.call_ns, each));
-	return in_doubt(t, fmin(s->p->quickest_ns, each), each - bytes * COPY_LEAST_NS);
-}
-
-/* Extends the cost of each of the `saved` writes by the cost of pages that is saved if many pages are added at once. */
-static void add_joined(const struct search *s, const struct io_tally *t, double bytes, double saved,
-		       struct call_cost *c)
-{
-	const struct io_cost *own = &s->f->flow[IO_WRITE].cost;
-	double pages_ns = bytes / IO_PAGE * io_cost_fit(own).page_ns / saved;
-	if (io_cost_light(own)) {
-		c->least_ns += pages_ns * JOINED_LEAST;
-		c->most_ns += pages_ns * JOINED_MOST;
-	} else if (io_cost_fit(own).known) {
-		c->most_ns += pages_ns * UNALIGNED_MOST;
-	} else if (bytes <= t->n * IO_PAGE) {
-		/*
-		 * Each call adds a page. Only the lower limit needs the cost of pages: the upper limit is the whole
-		 * time of the calls, without the time to copy the bytes, and so includes this cost.
-		 */
-		double page_ns = io_tally_each(t) - c->least_ns - bytes / t->n * COPY_MOST_NS;
-		c->least_ns += fmax(page_ns, 0) * JOINED_LEAST;
-	}
-}
-
-/*
- * Computes the saving if the same bytes are moved with a buffer of `buffer` bytes: there are fewer calls, but moving
- * the bytes costs the same. Each of the `starts` open file descriptions needs a call of its own. Returns the number of
- * calls that are then needed.
- */
-static double fewer_calls(struct search *s, enum io_direction d, const struct io_tally *t, double bytes, double starts,
-			  double buffer)
-{
-	double needed = ceil(bytes / buffer) + fmax(starts - 1, 0);
-	struct call_cost c = request_cost(s, s->f, d, t, t->n > 0 ? bytes / t->n : 0);
-	double saved = fmax(t->n - needed, 0);
-	if (saved > 0 && d == IO_WRITE && buffer >= IO_BUFFER && s->f->kind == IO_FILE)
-		add_joined(s, t, bytes, saved, &c);
-	double most_ns = no_more(c.most_ns, t);
-	s->e = (struct estimate){t->ns, saved * fmin(c.least_ns, most_ns), saved * most_ns};
-	return needed;
-}
-
 static bool is_small(const struct io_tally *t, double bytes)
 {
 	return (t->n >= MANY && bytes <= t->n * SMALL) || t->n >= VERY_MANY;
 }
 
-static bool find_small(struct search *s, enum io_direction d, const char *what)
+static bool find_small(struct io_search *s, enum io_direction d, const char *what)
 {
 	const struct io_flow *w = &s->f->flow[d];
 	if (!is_small(&w->small, w->small_bytes) || w->small.n < w->requests * 3 / 4)
 		return false;
-	double needed = fewer_calls(s, d, &w->small, w->small_bytes, w->small_starts, IO_BUFFER);
+	double needed = io_fewer_calls(s, d, &w->small, w->small_bytes, w->small_starts, IO_BUFFER);
 	if (w->small.n < needed * 2)
 		return false;
 	add_number(&s->text, w->small.n, d == IO_READ ? "sequential read" : "sequential write");
@@ -216,21 +64,21 @@ static bool writes_lines(const struct io_file *f)
 	return f->lines.n >= MANY && f->lines.n >= f->flow[IO_WRITE].requests * 0.9;
 }
 
-static bool small_reads(struct search *s)
+static bool small_reads(struct io_search *s)
 {
 	return s->f->kind != IO_TERMINAL && find_small(s, IO_READ, "read");
 }
 
-static bool small_writes(struct search *s)
+static bool small_writes(struct io_search *s)
 {
 	return s->f->kind != IO_TERMINAL && !writes_lines(s->f) && find_small(s, IO_WRITE, "write");
 }
 
-static bool line_writes(struct search *s)
+static bool line_writes(struct io_search *s)
 {
 	if (!writes_lines(s->f))
 		return false;
-	double needed = fewer_calls(s, IO_WRITE, &s->f->lines, s->f->line_bytes, s->f->line_starts, STDIO_BUFFER);
+	double needed = io_fewer_calls(s, IO_WRITE, &s->f->lines, s->f->line_bytes, s->f->line_starts, STDIO_BUFFER);
 	if (s->f->lines.n < needed * 2)
 		return false;
 	add_number(&s->text, s->f->lines.n, "write");
@@ -244,13 +92,13 @@ static bool line_writes(struct search *s)
 	return true;
 }
 
-static bool read_again(struct search *s)
+static bool read_again(struct io_search *s)
 {
 	const struct io_flow *r = &s->f->flow[IO_READ];
 	const struct io_tally *t = io_repeats_most(&r->again);
 	if (t->n < MANY || t->n < r->requests / 4)
 		return false;
-	saves_all(s, t);
+	io_saves_all(s, t);
 	add_number(&s->text, t->n, "read");
 	buf_adds(&s->text, " returned bytes that the same process had read before; these reads took ");
 	duration_human(&s->text, t->ns);
@@ -258,14 +106,14 @@ static bool read_again(struct search *s)
 	return true;
 }
 
-static bool seek_before_read(struct search *s)
+static bool seek_before_read(struct io_search *s)
 {
 	const struct io_file *f = s->f;
 	if (f->sought_reads < MANY || f->sought_reads < f->row.reads / 2)
 		return false;
 	double seeks = fmin(f->sought_reads, f->seek.n);
-	s->e.cost_ns = seeks * mean_ns(&f->seek);
-	add_calls(s, seeks, &f->seek);
+	s->e.cost_ns = seeks * io_tally_mean(&f->seek);
+	io_add_calls(s, seeks, &f->seek);
 	add_number(&s->text, f->sought_reads, "read");
 	buf_adds(&s->text, " followed an lseek; the seeks took ");
 	duration_human(&s->text, s->e.cost_ns);
@@ -273,16 +121,16 @@ static bool seek_before_read(struct search *s)
 	return true;
 }
 
-static bool opened_again(struct search *s)
+static bool opened_again(struct io_search *s)
 {
 	const struct io_tally *t = io_repeats_most(&s->f->opened_again);
 	if (t->n < REPEATED)
 		return false;
 	double closes = fmin(t->n, s->f->close.n);
-	saves_all(s, t);
-	s->e.cost_ns += closes * mean_ns(&s->f->close);
-	struct estimate opens = s->e;
-	add_calls(s, closes, &s->f->close);
+	io_saves_all(s, t);
+	s->e.cost_ns += closes * io_tally_mean(&s->f->close);
+	struct io_estimate opens = s->e;
+	io_add_calls(s, closes, &s->f->close);
 	if (!isfinite(s->e.high_ns)) /* close(2) is so short that its time is not known; leave it out */
 		s->e = opens;
 	buf_adds(&s->text, "one process opened it ");
@@ -293,12 +141,12 @@ static bool opened_again(struct search *s)
 	return true;
 }
 
-static bool stated_again(struct search *s)
+static bool stated_again(struct io_search *s)
 {
 	const struct io_tally *t = io_repeats_most(&s->f->stated_again);
 	if (t->n < REPEATED)
 		return false;
-	saves_all(s, t);
+	io_saves_all(s, t);
 	buf_adds(&s->text, "one process asked for its status ");
 	add_number(&s->text, t->n + 1, "time");
 	buf_adds(&s->text, ", which took ");
@@ -307,12 +155,12 @@ static bool stated_again(struct search *s)
 	return true;
 }
 
-static bool failed_again(struct search *s)
+static bool failed_again(struct io_search *s)
 {
 	const struct io_tally *t = io_repeats_most(&s->f->failed_again);
 	if (t->n < REPEATED)
 		return false;
-	saves_all(s, t);
+	io_saves_all(s, t);
 	buf_adds(&s->text, "one process looked for it ");
 	add_number(&s->text, t->n + 1, "time");
 	buf_adds(&s->text, " and did not find it, which took ");
@@ -321,13 +169,13 @@ static bool failed_again(struct search *s)
 	return true;
 }
 
-static bool sync_each_write(struct search *s)
+static bool sync_each_write(struct io_search *s)
 {
 	const struct io_file *f = s->f;
 	if (f->sync.n < SYNCED || f->row.writes < SYNCED || f->sync.n < f->row.writes / 2)
 		return false;
-	s->e = (struct estimate){f->sync.ns, (f->sync.n - 1) * f->least_sync_ns,
-				 (f->sync.n - 1) * f->sync.ns / f->sync.n};
+	s->e = (struct io_estimate){f->sync.ns, (f->sync.n - 1) * f->least_sync_ns,
+				    (f->sync.n - 1) * f->sync.ns / f->sync.n};
 	add_number(&s->text, f->row.writes, "write");
 	buf_adds(&s->text, " were followed by ");
 	add_number(&s->text, f->sync.n, "sync");
@@ -337,12 +185,12 @@ static bool sync_each_write(struct search *s)
 	return true;
 }
 
-static bool unaligned_direct(struct search *s)
+static bool unaligned_direct(struct io_search *s)
 {
 	const struct io_tally *t = &s->f->unaligned;
 	if (t->n < SYNCED)
 		return false;
-	s->e = (struct estimate){t->ns, UNKNOWN, UNKNOWN};
+	s->e = (struct io_estimate){t->ns, NAN, NAN};
 	add_number(&s->text, t->n, "request");
 	buf_adds(&s->text, " with O_DIRECT were not aligned and took ");
 	duration_human(&s->text, t->ns);
@@ -352,13 +200,13 @@ static bool unaligned_direct(struct search *s)
 	return true;
 }
 
-static bool polled_in_vain(struct search *s)
+static bool polled_in_vain(struct io_search *s)
 {
 	const struct io_tally *t = s->f ? &s->f->again_later : &s->p->polls;
 	double all = s->f ? s->f->row.reads + s->f->row.writes + t->n : s->p->polls_in_all;
 	if (t->n < MANY || t->n < all * 0.9)
 		return false;
-	saves_all(s, t);
+	io_saves_all(s, t);
 	add_number(&s->text, t->n, s->f ? "request" : "poll");
 	buf_addf(&s->text, " %s and took ", s->f ? "failed with EAGAIN" : "with a timeout of 0 found nothing to do");
 	duration_human(&s->text, t->ns);
@@ -367,13 +215,13 @@ static bool polled_in_vain(struct search *s)
 	return true;
 }
 
-static bool copied_by_hand(struct search *s)
+static bool copied_by_hand(struct io_search *s)
 {
 	const struct io_file *f = s->f;
 	if (f->copied.n < MANY)
 		return false;
 	/* The bytes would be moved once instead of twice, or not at all if the file system shares the blocks. */
-	saves_all(s, &f->copied);
+	io_saves_all(s, &f->copied);
 	s->e.low_ns /= 2;
 	add_number(&s->text, f->copied.n, "write");
 	buf_adds(&s->text, " only copied what had been read from ");
@@ -384,7 +232,7 @@ static bool copied_by_hand(struct search *s)
 	return true;
 }
 
-static bool never_closed(struct search *s)
+static bool never_closed(struct io_search *s)
 {
 	double n = 0;
 	const struct io_file *worst = NULL;
@@ -395,7 +243,7 @@ static bool never_closed(struct search *s)
 	}
 	if (n < MANY)
 		return false;
-	s->e = (struct estimate){UNKNOWN, UNKNOWN, UNKNOWN};
+	s->e = (struct io_estimate){NAN, NAN, NAN};
 	add_number(&s->text, n, "descriptor");
 	buf_adds(&s->text, " that the program opened were never closed; ");
 	count_human(&s->text, (uint64_t)worst->row.unclosed);
@@ -409,7 +257,7 @@ static bool never_closed(struct search *s)
 static const struct detector {
 	const char *kind;
 	bool whole; /* examines the program as a whole, and not each file */
-	bool (*find)(struct search *s);
+	bool (*find)(struct io_search *s);
 } detectors[] = {
 	{"small-reads", false, small_reads},           {"small-writes", false, small_writes},
 	{"line-writes", false, line_writes},           {"read-again", false, read_again},
@@ -421,7 +269,7 @@ static const struct detector {
 };
 
 /* Appends "saves 38 to 41 ms". If the saving is unknown, the detector has already ended the sentence. */
-static void add_saving(struct search *s)
+static void add_saving(struct io_search *s)
 {
 	struct buf low = {0};
 	struct buf high = {0};
@@ -445,7 +293,7 @@ static void add_saving(struct search *s)
 static void look(const struct detector *d, const struct io_profile *p, const struct io_file *f,
 		 const struct io_cost *all, struct run_io *out)
 {
-	struct search s = {.p = p, .f = f, .all = all, .unit = ""};
+	struct io_search s = {.p = p, .f = f, .all = all, .unit = ""};
 	if (f) {
 		escape_line(&s.text, f->row.name, strlen(f->row.name));
 		buf_adds(&s.text, ": ");

@@ -1,0 +1,128 @@
+#include "io/saving.h"
+
+#include <math.h>
+
+/* Time in ns to copy a byte between the kernel and the program: 50 GB/s from a cache, 8 GB/s from memory. */
+#define COPY_LEAST_NS 0.02
+#define COPY_MOST_NS  0.12
+/*
+ * The cost of each page if a write adds many pages at once, relative to a single page. File systems with large folios
+ * (ext4 since Linux 6.16) add them in one operation.
+ */
+#define JOINED_LEAST 0.3
+#define JOINED_MOST  0.9
+/*
+ * The largest part of the cost of pages that a larger buffer saves if each write already adds several pages. Such a write
+ * can begin at an offset that is not a multiple of its size, and the file system then needs more and smaller folios.
+ * Measured on ext4.
+ */
+#define UNALIGNED_MOST 0.6
+/* The cost of a call varies from run to run by these factors. */
+#define LEAST 0.9
+#define MOST  1.1
+
+/* The lower and the upper bound of the cost of a call, in ns. */
+struct call_cost {
+	double least_ns, most_ns;
+};
+
+/*
+ * Returns the range of a cost, extended by the uncertainty of the measured times, which comes from the subtraction of
+ * the tracing cost. The range is unknown if that uncertainty is more than half of the cost.
+ */
+static struct call_cost in_doubt(const struct io_tally *t, double least_ns, double most_ns)
+{
+	double doubt = t->n > 0 ? t->spread_ns / t->n : 0;
+	if (doubt > most_ns / 2)
+		return (struct call_cost){NAN, NAN};
+	return (struct call_cost){fmax(least_ns * LEAST - doubt, 0), most_ns * MOST + doubt};
+}
+
+/*
+ * Returns `ns`, but at most the mean time of the calls, because leaving out a call cannot save more time than the call
+ * took. NAN remains NAN.
+ */
+static double no_more(double ns, const struct io_tally *t)
+{
+	return t->n > 0 && ns > io_tally_mean(t) ? io_tally_mean(t) : ns;
+}
+
+void io_add_calls(struct io_search *s, double n, const struct io_tally *t)
+{
+	double each = io_tally_each(t);
+	struct call_cost c = in_doubt(t, each, each);
+	s->e.low_ns += n * c.least_ns;
+	s->e.high_ns += n * no_more(c.most_ns, t);
+}
+
+void io_saves_all(struct io_search *s, const struct io_tally *t)
+{
+	s->e.cost_ns = t->ns;
+	io_add_calls(s, t->n, t);
+}
+
+/*
+ * Returns the part of a request's cost that does not depend on its size. If there are requests that touched no new
+ * page, their times show this part, because they only copied a few bytes. Otherwise it is computed from requests of
+ * different sizes (io_cost_fit()), either of this file or of all files. If that is impossible too, it lies between the
+ * time of the fastest call of the run and the time of the whole request minus the copying of its bytes.
+ */
+static struct call_cost request_cost(const struct io_search *s, const struct io_file *f, enum io_direction d,
+				     const struct io_tally *t, double bytes)
+{
+	const struct io_cost *own = &f->flow[d].cost;
+	const struct io_cost_class *light = io_cost_light(own);
+	struct io_fit fit = io_cost_fit(own);
+	double each = io_tally_each(t);
+	/*
+	 * The program at the other end of a stream may be slow. A larger buffer would not save the time of waiting for
+	 * that program.
+	 */
+	if (light && f->kind != IO_FILE)
+		return in_doubt(&light->calls, hist_quantile(&light->calls.took, 0.1),
+				hist_quantile(&light->calls.took, 0.5));
+	if (light) {
+		double size = light->bytes / light->calls.n;
+		each = io_tally_each(&light->calls);
+		return in_doubt(&light->calls, each - size * COPY_MOST_NS, each - size * COPY_LEAST_NS);
+	}
+	if (!fit.known)
+		fit = io_cost_fit(&s->all[d]);
+	if (fit.known)
+		return in_doubt(t, fmin(fit.call_ns, each), fmin(fit.call_ns, each));
+	return in_doubt(t, fmin(s->p->quickest_ns, each), each - bytes * COPY_LEAST_NS);
+}
+
+/* Extends the cost of each of the `saved` writes by the cost of pages that is saved if many pages are added at once. */
+static void add_joined(const struct io_search *s, const struct io_tally *t, double bytes, double saved,
+		       struct call_cost *c)
+{
+	const struct io_cost *own = &s->f->flow[IO_WRITE].cost;
+	double pages_ns = bytes / IO_PAGE * io_cost_fit(own).page_ns / saved;
+	if (io_cost_light(own)) {
+		c->least_ns += pages_ns * JOINED_LEAST;
+		c->most_ns += pages_ns * JOINED_MOST;
+	} else if (io_cost_fit(own).known) {
+		c->most_ns += pages_ns * UNALIGNED_MOST;
+	} else if (bytes <= t->n * IO_PAGE) {
+		/*
+		 * Each call adds a page. Only the lower limit needs the cost of pages: the upper limit is the whole
+		 * time of the calls, without the time to copy the bytes, and so includes this cost.
+		 */
+		double page_ns = io_tally_each(t) - c->least_ns - bytes / t->n * COPY_MOST_NS;
+		c->least_ns += fmax(page_ns, 0) * JOINED_LEAST;
+	}
+}
+
+double io_fewer_calls(struct io_search *s, enum io_direction d, const struct io_tally *t, double bytes, double starts,
+		      double buffer)
+{
+	double needed = ceil(bytes / buffer) + fmax(starts - 1, 0);
+	struct call_cost c = request_cost(s, s->f, d, t, t->n > 0 ? bytes / t->n : 0);
+	double saved = fmax(t->n - needed, 0);
+	if (saved > 0 && d == IO_WRITE && buffer >= IO_BUFFER && s->f->kind == IO_FILE)
+		add_joined(s, t, bytes, saved, &c);
+	double most_ns = no_more(c.most_ns, t);
+	s->e = (struct io_estimate){t->ns, saved * fmin(c.least_ns, most_ns), saved * most_ns};
+	return needed;
+}
