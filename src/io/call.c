@@ -168,6 +168,16 @@ static uint64_t at_most(uint64_t n, uint64_t limit)
 	return n < limit ? n : limit;
 }
 
+#define RWF_SYNCED 0x6u /* RWF_DSYNC, RWF_SYNC (linux/fs.h) */
+
+/* Returns true if the call is a write that waits for the disk. */
+static bool is_synced(const struct io_context *x, const struct io_open *o)
+{
+	int flags = io_find_kind(x->c, K_RWF_FLAGS);
+	bool here = flags >= 0 && x->c->args[flags] & RWF_SYNCED;
+	return x->row->direction == IO_WRITE && (o->synced || here);
+}
+
 /* Remembers the buffer of a read. Finds out whether a write wrote exactly what the last read stored in this buffer. */
 static void note_copy(const struct io_context *x, const struct io_open *o, uint64_t bytes, bool whole)
 {
@@ -183,8 +193,11 @@ static void note_copy(const struct io_context *x, const struct io_open *o, uint6
 		k->ns = x->ns;
 		return;
 	}
-	/* The kernel would copy through the page cache, which a program with O_DIRECT does not want. */
-	bool direct = k->direct || o->direct;
+	/*
+	 * The kernel would copy through the page cache, which a program with O_DIRECT does not want. The time of a
+	 * synchronous write is spent on the disk and not on copying.
+	 */
+	bool direct = k->direct || o->direct || is_synced(x, o);
 	if (!direct && k->from && k->from != f && k->from->kind == IO_FILE && f->kind == IO_FILE && k->buf == buf &&
 	    k->bytes == bytes && bytes < IO_BUFFER) {
 		io_tally_add(&f->copied, x->ns + k->ns, 2 * x->spread_ns);
@@ -237,6 +250,7 @@ static void leave_transfer(const struct io_context *x)
 						.asked = size,
 						.bytes = bytes,
 						.joins = whole,
+						.synced = is_synced(x, o),
 						.ns = x->ns,
 						.spread_ns = x->spread_ns,
 						.pid = x->ev->pid,
@@ -262,6 +276,7 @@ static void move_side(const struct io_context *x, int fd, int offset, enum io_di
 						.offset = after - bytes,
 						.asked = at_most(size, BYTES_MAX),
 						.bytes = bytes,
+						.synced = direction == IO_WRITE && o->synced,
 						.ns = x->ns / 2,
 						.spread_ns = x->spread_ns,
 						.pid = x->ev->pid,

@@ -85,6 +85,7 @@ void io_leave_open(const struct io_context *x)
 	if (d) {
 		d->open->append = flags & O_APPEND;
 		d->open->direct = flags & O_DIRECT;
+		d->open->synced = flags & O_DSYNC; /* O_SYNC contains this bit */
 	}
 }
 

@@ -34,8 +34,8 @@ void io_file_free(struct io_file *f)
 	map_free(&f->sizes);
 	struct io_repeats *const repeats[] = {&f->opened_again, &f->stated_again, &f->failed_again,
 					      &f->flow[IO_READ].again};
-	struct io_tally *const tallies[] = {&f->close,     &f->seek,        &f->sync,  &f->lines,
-					    &f->unaligned, &f->again_later, &f->copied};
+	struct io_tally *const tallies[] = {&f->close,  &f->seek,      &f->sync,        &f->lines,
+					    &f->synced, &f->unaligned, &f->again_later, &f->copied};
 	for (size_t i = 0; i < sizeof(repeats) / sizeof(*repeats); i++) {
 		io_tally_free(&repeats[i]->now);
 		io_tally_free(&repeats[i]->most);
@@ -209,6 +209,11 @@ static void classify(struct io_open *o, const struct io_request *r, uint64_t fro
 		io_tally_add(&w->small, r->ns, r->spread_ns);
 		w->small_bytes += (double)r->bytes;
 		w->small_starts += !o->used[r->direction];
+	}
+	if (r->synced) {
+		io_tally_add(&f->synced, r->ns, r->spread_ns);
+		f->synced_bytes += (double)r->bytes;
+		f->synced_direct |= o->direct;
 	}
 	io_cost_add(&w->cost, further_pages(w, from, r->bytes), (double)r->bytes, r->ns, r->spread_ns);
 }

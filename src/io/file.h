@@ -70,6 +70,9 @@ struct io_file {
 	enum io_answer answer;
 	struct io_repeats opened_again, stated_again, failed_again;
 	struct io_tally close, seek, sync;
+	struct io_tally synced; /* synchronous writes (O_SYNC, O_DSYNC) */
+	double synced_bytes;
+	bool synced_direct; /* some of these writes used O_DIRECT as well */
 	double least_sync_ns;
 	struct io_tally lines;          /* writes of at most IO_LINE_MAX bytes that end in a newline */
 	double line_bytes, line_starts; /* total size of these lines, and how many of them are the first write of
@@ -92,6 +95,7 @@ struct io_open {
 	bool used[2];
 	enum io_direction last; /* direction of the last request */
 	bool append, direct;
+	bool synced; /* the file was opened with O_SYNC or O_DSYNC */
 	bool sought; /* the last call that changed the offset was lseek(2) */
 };
 
@@ -102,8 +106,9 @@ struct io_request {
 			  * open file description */
 	uint64_t offset; /* valid if `positioned` */
 	uint64_t asked, bytes;
-	bool joins; /* the call moved all that was requested and is not a message, so the program could have
+	bool joins;  /* the call moved all that was requested and is not a message, so the program could have
 		     * requested more at once */
+	bool synced; /* a write that returns only when the data are on the disk */
 	double ns, spread_ns, time_s;
 	pid_t pid;
 };

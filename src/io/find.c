@@ -185,6 +185,19 @@ static bool sync_each_write(struct io_search *s)
 	return true;
 }
 
+static bool synced_writes(struct io_search *s)
+{
+	const struct io_file *f = s->f;
+	if (f->synced.n < SYNCED || f->synced.n < f->row.writes / 2)
+		return false;
+	io_one_sync(s, &f->synced, f->synced_bytes);
+	add_number(&s->text, f->synced.n, "write");
+	buf_adds(&s->text, " waited for the disk, because of O_SYNC or O_DSYNC, and took ");
+	duration_human(&s->text, f->synced.ns);
+	buf_adds(&s->text, ". Writing without this flag and one fsync at the end");
+	return true;
+}
+
 static bool unaligned_direct(struct io_search *s)
 {
 	const struct io_tally *t = &s->f->unaligned;
@@ -263,9 +276,10 @@ static const struct detector {
 	{"line-writes", false, line_writes},           {"read-again", false, read_again},
 	{"seek-before-read", false, seek_before_read}, {"opened-again", false, opened_again},
 	{"status-again", false, stated_again},         {"failed-again", false, failed_again},
-	{"sync-each-write", false, sync_each_write},   {"unaligned-direct", false, unaligned_direct},
-	{"no-result", false, polled_in_vain},          {"no-result", true, polled_in_vain},
-	{"copied-by-hand", false, copied_by_hand},     {"never-closed", true, never_closed},
+	{"sync-each-write", false, sync_each_write},   {"sync-each-write", false, synced_writes},
+	{"unaligned-direct", false, unaligned_direct}, {"no-result", false, polled_in_vain},
+	{"no-result", true, polled_in_vain},           {"copied-by-hand", false, copied_by_hand},
+	{"never-closed", true, never_closed},
 };
 
 /* Appends "saves 38 to 41 ms". If the saving is unknown, the detector has already ended the sentence. */
@@ -330,7 +344,8 @@ void io_find(const struct io_profile *p, struct run_io *out)
 	struct io_cost all[2] = {0};
 	for (size_t i = 0; i < p->files.n; i++)
 		for (unsigned d = 0; d < 2; d++)
-			if (p->files.v[i]->kind == IO_FILE)
+			/* The cost of a synchronous write says nothing about other writes. */
+			if (p->files.v[i]->kind == IO_FILE && p->files.v[i]->synced.n <= 0)
 				io_cost_merge(&all[d], &p->files.v[i]->flow[d].cost);
 	for (size_t k = 0; k < sizeof(detectors) / sizeof(*detectors); k++) {
 		if (detectors[k].whole)

@@ -17,6 +17,9 @@
  * Measured on ext4.
  */
 #define UNALIGNED_MOST 0.6
+/* Time in ns to move a byte to a disk: 5 GB/s to a fast SSD, 100 MB/s to a hard disk. */
+#define DISK_LEAST_NS 0.2
+#define DISK_MOST_NS  10.0
 /* The cost of a call varies from run to run by these factors. */
 #define LEAST 0.9
 #define MOST  1.1
@@ -125,4 +128,12 @@ double io_fewer_calls(struct io_search *s, enum io_direction d, const struct io_
 	double most_ns = no_more(c.most_ns, t);
 	s->e = (struct io_estimate){t->ns, saved * fmin(c.least_ns, most_ns), saved * most_ns};
 	return needed;
+}
+
+void io_one_sync(struct io_search *s, const struct io_tally *t, double bytes)
+{
+	/* A write with O_DIRECT waits for the device in any case, and its time does not show for how long. */
+	double quick_ns = s->f->synced_direct ? 0 : hist_quantile(&t->took, 0.1) - bytes / t->n * DISK_MOST_NS;
+	double mean_ns = io_tally_mean(t) - bytes / t->n * DISK_LEAST_NS;
+	s->e = (struct io_estimate){t->ns, (t->n - 1) * fmax(quick_ns, 0), (t->n - 1) * fmax(mean_ns, 0)};
 }

@@ -141,6 +141,22 @@ def test_sync_each(folder):
     check_fault(folder, "io-sync-each")
 
 
+def test_synchronous_writes(folder):
+    """writes to a descriptor with O_SYNC or O_DSYNC are found, and gone if one fsync follows them"""
+    script = """
+import os, sys
+f = os.open("out", os.O_WRONLY | os.O_CREAT | getattr(os, sys.argv[1]))
+for i in range(20):
+    os.write(f, b"entry")
+os.fsync(f)
+"""
+    for way in WAYS:
+        need(way)
+        for flag, want in (("O_DSYNC", True), ("O_SYNC", True), ("O_APPEND", False)):
+            prof = profile(folder, sys.executable, "-c", script, flag, way=way)
+            assert (("sync-each-write", "out") in found(folder, prof)) == want, (way, flag, prof["findings"])
+
+
 def test_direct(folder):
     """unaligned O_DIRECT is found, and gone in the fixed program"""
     check_fault(folder, "io-direct")
