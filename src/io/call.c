@@ -115,8 +115,7 @@ static void leave_seek(const struct io_context *x)
 	o->file->row.seeks++;
 	o->file->row.seeks_without_effect += to == o->pos;
 	io_tally_add(&o->file->seek, x->ns, x->spread_ns);
-	o->pos = to;
-	o->sought = true;
+	io_file_seek(o, to);
 }
 
 static void leave_sync(const struct io_context *x)

@@ -34,8 +34,8 @@ void io_file_free(struct io_file *f)
 	map_free(&f->sizes);
 	struct io_repeats *const repeats[] = {&f->opened_again, &f->stated_again, &f->failed_again,
 					      &f->flow[IO_READ].again};
-	struct io_tally *const tallies[] = {&f->close,  &f->seek,      &f->sync,        &f->lines,
-					    &f->synced, &f->unaligned, &f->again_later, &f->copied};
+	struct io_tally *const tallies[] = {&f->close, &f->seek,      &f->sync,        &f->lines, &f->synced,
+					    &f->back,  &f->unaligned, &f->again_later, &f->copied};
 	for (size_t i = 0; i < sizeof(repeats) / sizeof(*repeats); i++) {
 		io_tally_free(&repeats[i]->now);
 		io_tally_free(&repeats[i]->most);
@@ -118,13 +118,19 @@ static void remove_read(struct io_file *f, uint64_t from, uint64_t to)
 	ranges_remove(&f->flow[IO_READ].own, from, to);
 }
 
+/* Returns true if at least half of the bytes of the request are in `seen`. */
+static bool is_mostly_in(const struct ranges *seen, const struct io_request *r, uint64_t from)
+{
+	return ranges_common(seen, from, from + r->bytes) >= r->bytes - r->bytes / 2;
+}
+
 /*
- * Returns true if all bytes of the request were read (or written) before. This is false if the kind is not
- * IO_FILE, because only files have offsets.
+ * Returns true if at least half of the bytes of the request were read (or written) before. This is false if the kind
+ * is not IO_FILE, because only files have offsets.
  */
 static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t from)
 {
-	bool repeated = f->kind == IO_FILE && ranges_contain(&f->flow[r->direction].seen, from, from + r->bytes);
+	bool repeated = f->kind == IO_FILE && is_mostly_in(&f->flow[r->direction].seen, r, from);
 	if (f->kind != IO_FILE)
 		return false;
 	ranges_add(&f->flow[r->direction].seen, from, from + r->bytes);
@@ -186,17 +192,23 @@ static void count_again(struct io_flow *w, const struct io_request *r, uint64_t 
 		begin_repeats(&w->again, r->pid);
 		w->own.n = 0;
 	}
-	if (ranges_contain(&w->own, from, from + r->bytes))
+	if (is_mostly_in(&w->own, r, from))
 		io_tally_add(&w->again.now, r->ns, r->spread_ns);
 	ranges_add(&w->own, from, from + r->bytes);
+}
+
+/* Returns true if `from` is within the last request in this direction, or directly after it. */
+static bool continues(const struct io_open *o, enum io_direction d, uint64_t from)
+{
+	return o->used[d] && from > o->begin[d] && from <= o->end[d];
 }
 
 static void classify(struct io_open *o, const struct io_request *r, uint64_t from)
 {
 	struct io_file *f = o->file;
 	struct io_flow *w = &f->flow[r->direction];
-	bool sequential = f->kind != IO_FILE || from == o->end[r->direction] ||
-			  (o->used[!r->direction] && from == o->end[!r->direction]);
+	bool sequential = f->kind != IO_FILE || from == o->end[r->direction] || continues(o, r->direction, from) ||
+			  continues(o, !r->direction, from);
 	bool repeated = is_repeated(f, r, from);
 	double *share = !repeated                 ? (sequential ? &f->row.sequential : &f->row.random)
 			: r->direction == IO_READ ? &f->row.reread
@@ -218,6 +230,27 @@ static void classify(struct io_open *o, const struct io_request *r, uint64_t fro
 	io_cost_add(&w->cost, further_pages(w, from, r->bytes), (double)r->bytes, r->ns, r->spread_ns);
 }
 
+/* Counts a read that begins within the previous read, to which the program has moved the offset back. */
+static void note_back(const struct io_open *o, const struct io_request *r, uint64_t from)
+{
+	struct io_file *f = o->file;
+	if (f->kind != IO_FILE || r->direction != IO_READ || r->positioned || !o->back)
+		return;
+	uint64_t again = o->end[IO_READ] - from;
+	io_tally_add(&f->back, r->ns, r->spread_ns);
+	f->back_bytes += (double)r->bytes;
+	f->back_again_bytes += (double)(again < r->bytes ? again : r->bytes);
+}
+
+void io_file_seek(struct io_open *o, uint64_t to)
+{
+	bool is_after_read = o->used[IO_READ] && o->last == IO_READ && o->pos == o->end[IO_READ];
+	if (to != o->pos)
+		o->back = is_after_read && to > o->begin[IO_READ] && to < o->pos;
+	o->pos = to;
+	o->sought = true;
+}
+
 void io_file_request(struct io_open *o, const struct io_request *r)
 {
 	struct io_file *f = o->file;
@@ -231,15 +264,17 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 	classify(o, r, from);
 	*(r->direction == IO_READ ? &f->row.read_bytes : &f->row.written_bytes) += (double)r->bytes;
 	f->sought_reads += r->direction == IO_READ && o->sought && !r->positioned;
+	note_back(o, r, from);
 	add_size(f, r);
 	add_mark(f, r, from);
+	o->begin[r->direction] = from;
 	o->end[r->direction] = to;
 	o->used[r->direction] = true;
 	o->last = r->direction;
 	f->size = to > f->size ? to : f->size;
 	if (!r->positioned) {
 		o->pos = to;
-		o->sought = false;
+		o->sought = o->back = false;
 	}
 }
 

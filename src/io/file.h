@@ -83,7 +83,9 @@ struct io_file {
 	struct io_tally copied;      /* writes that wrote exactly the bytes that a read had just read; each time is
 				      * that of the read and the write together */
 	double copied_bytes, sought_reads;
-	const struct io_file *copied_from; /* not freed with this struct */
+	struct io_tally back; /* reads after lseek(2) had moved the offset back to a place within the previous read */
+	double back_bytes, back_again_bytes; /* their bytes, and those of them that the previous read had returned */
+	const struct io_file *copied_from;   /* not freed with this struct */
 };
 
 /* An open file description (open(2)). Descriptors created by dup(2) and fork(2) share it. */
@@ -91,11 +93,12 @@ struct io_open {
 	unsigned refs;
 	struct io_file *file;
 	uint64_t pos;
-	uint64_t end[2]; /* offset at which the last request in each direction ended */
+	uint64_t begin[2], end[2]; /* offsets at which the last request in each direction began and ended */
 	bool used[2];
 	enum io_direction last; /* direction of the last request */
 	bool append, direct;
 	bool synced; /* the file was opened with O_SYNC or O_DSYNC */
+	bool back;   /* since the last read, lseek(2) has moved the offset back to a place within this read */
 	bool sought; /* the last call that changed the offset was lseek(2) */
 };
 
@@ -125,6 +128,8 @@ void io_repeats_add(struct io_repeats *r, bool same, pid_t pid, double ns, doubl
 const struct io_tally *io_repeats_most(const struct io_repeats *r);
 /* Classifies and adds the request, and updates the offset of `o`. */
 void io_file_request(struct io_open *o, const struct io_request *r);
+/* Changes the offset, as lseek(2) does. */
+void io_file_seek(struct io_open *o, uint64_t to);
 /* Adds a write that wrote one line. Must be called before io_file_request() of the same write. */
 void io_file_line(const struct io_open *o, double bytes, double ns, double spread_ns);
 /* Must be called when the file has been truncated or extended to `size` bytes (truncate(2), O_TRUNC). */

@@ -92,11 +92,17 @@ static bool line_writes(struct io_search *s)
 	return true;
 }
 
+/* The program reads more than it needs, and seeks back to the first byte that it has not used. */
+static bool reads_back(const struct io_file *f)
+{
+	return f->back.n >= MANY && f->back.n >= f->sought_reads / 2;
+}
+
 static bool read_again(struct io_search *s)
 {
 	const struct io_flow *r = &s->f->flow[IO_READ];
 	const struct io_tally *t = io_repeats_most(&r->again);
-	if (t->n < MANY || t->n < r->requests / 4)
+	if (t->n < MANY || t->n < r->requests / 4 || reads_back(s->f))
 		return false;
 	io_saves_all(s, t);
 	add_number(&s->text, t->n, "read");
@@ -106,10 +112,29 @@ static bool read_again(struct io_search *s)
 	return true;
 }
 
+static bool seek_back(struct io_search *s)
+{
+	const struct io_file *f = s->f;
+	if (!reads_back(f))
+		return false;
+	double needed = ceil((f->back_bytes - f->back_again_bytes) / (f->back_bytes / f->back.n));
+	double seeks = fmin(f->back.n, f->seek.n);
+	io_add_calls(s, f->back.n - needed, &f->back);
+	io_add_more_calls(s, seeks, &f->seek);
+	s->e.cost_ns = f->back.ns + seeks * io_tally_mean(&f->seek);
+	add_number(&s->text, f->back.n, "read");
+	buf_adds(&s->text, " followed an lseek back to data that the program had read but not used, so ");
+	add_bytes(&s->text, f->back_again_bytes);
+	buf_adds(&s->text, " were read again; these reads and seeks took ");
+	duration_human(&s->text, s->e.cost_ns);
+	buf_adds(&s->text, ". Keeping the data in memory");
+	return true;
+}
+
 static bool seek_before_read(struct io_search *s)
 {
 	const struct io_file *f = s->f;
-	if (f->sought_reads < MANY || f->sought_reads < f->row.reads / 2)
+	if (f->sought_reads < MANY || f->sought_reads < f->row.reads / 2 || reads_back(f))
 		return false;
 	double seeks = fmin(f->sought_reads, f->seek.n);
 	s->e.cost_ns = seeks * io_tally_mean(&f->seek);
@@ -129,10 +154,7 @@ static bool opened_again(struct io_search *s)
 	double closes = fmin(t->n, s->f->close.n);
 	io_saves_all(s, t);
 	s->e.cost_ns += closes * io_tally_mean(&s->f->close);
-	struct io_estimate opens = s->e;
-	io_add_calls(s, closes, &s->f->close);
-	if (!isfinite(s->e.high_ns)) /* close(2) is so short that its time is not known; leave it out */
-		s->e = opens;
+	io_add_more_calls(s, closes, &s->f->close);
 	buf_adds(&s->text, "one process opened it ");
 	add_number(&s->text, t->n + 1, "time");
 	buf_adds(&s->text, "; opening and closing took ");
@@ -272,14 +294,14 @@ static const struct detector {
 	bool whole; /* examines the program as a whole, and not each file */
 	bool (*find)(struct io_search *s);
 } detectors[] = {
-	{"small-reads", false, small_reads},           {"small-writes", false, small_writes},
-	{"line-writes", false, line_writes},           {"read-again", false, read_again},
-	{"seek-before-read", false, seek_before_read}, {"opened-again", false, opened_again},
-	{"status-again", false, stated_again},         {"failed-again", false, failed_again},
-	{"sync-each-write", false, sync_each_write},   {"sync-each-write", false, synced_writes},
-	{"unaligned-direct", false, unaligned_direct}, {"no-result", false, polled_in_vain},
-	{"no-result", true, polled_in_vain},           {"copied-by-hand", false, copied_by_hand},
-	{"never-closed", true, never_closed},
+	{"small-reads", false, small_reads},       {"small-writes", false, small_writes},
+	{"line-writes", false, line_writes},       {"read-again", false, read_again},
+	{"seek-back", false, seek_back},           {"seek-before-read", false, seek_before_read},
+	{"opened-again", false, opened_again},     {"status-again", false, stated_again},
+	{"failed-again", false, failed_again},     {"sync-each-write", false, sync_each_write},
+	{"sync-each-write", false, synced_writes}, {"unaligned-direct", false, unaligned_direct},
+	{"no-result", false, polled_in_vain},      {"no-result", true, polled_in_vain},
+	{"copied-by-hand", false, copied_by_hand}, {"never-closed", true, never_closed},
 };
 
 /* Appends "saves 38 to 41 ms". If the saving is unknown, the detector has already ended the sentence. */

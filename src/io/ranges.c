@@ -17,10 +17,15 @@ static size_t first_from(const struct ranges *r, uint64_t offset)
 	return low;
 }
 
-bool ranges_contain(const struct ranges *r, uint64_t from, uint64_t to)
+uint64_t ranges_common(const struct ranges *r, uint64_t from, uint64_t to)
 {
-	size_t i = first_from(r, to);
-	return i < r->n && r->v[i].from <= from;
+	uint64_t sum = 0;
+	for (size_t i = first_from(r, from); i < r->n && r->v[i].from < to; i++) {
+		uint64_t low = r->v[i].from > from ? r->v[i].from : from;
+		uint64_t high = r->v[i].to < to ? r->v[i].to : to;
+		sum += high - low;
+	}
+	return sum;
 }
 
 /* Replaces the ranges with the indices `i` to `end` - 1 by the `n` ranges (0 to 2) of `by`. */

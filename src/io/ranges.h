@@ -4,7 +4,6 @@
 
 #include "base/vec.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -23,8 +22,8 @@ struct ranges {
 	size_t n, cap;
 };
 
-/* Returns true if the set contains all offsets from `from` to `to` - 1. `from` must be less than `to`. */
-bool ranges_contain(const struct ranges *r, uint64_t from, uint64_t to);
+/* Returns how many of the offsets from `from` to `to` - 1 the set contains. */
+uint64_t ranges_common(const struct ranges *r, uint64_t from, uint64_t to);
 /* Adds the offsets from `from` to `to` - 1. Does nothing if there would be more than RANGES_MAX ranges. */
 void ranges_add(struct ranges *r, uint64_t from, uint64_t to);
 /* Removes the offsets from `from` to `to` - 1. */

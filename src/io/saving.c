@@ -58,6 +58,14 @@ void io_add_calls(struct io_search *s, double n, const struct io_tally *t)
 	s->e.high_ns += n * no_more(c.most_ns, t);
 }
 
+void io_add_more_calls(struct io_search *s, double n, const struct io_tally *t)
+{
+	struct io_estimate before = s->e;
+	io_add_calls(s, n, t);
+	if (!isfinite(s->e.high_ns))
+		s->e = before;
+}
+
 void io_saves_all(struct io_search *s, const struct io_tally *t)
 {
 	s->e.cost_ns = t->ns;

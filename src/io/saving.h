@@ -21,6 +21,8 @@ struct io_search {
 
 /* Adds the saving if `n` calls are not made at all. */
 void io_add_calls(struct io_search *s, double n, const struct io_tally *t);
+/* Does the same, but adds nothing if the calls are so short that their time is not known. */
+void io_add_more_calls(struct io_search *s, double n, const struct io_tally *t);
 /* Sets the cost to that of all calls in `t`, and adds the saving if none of them is made. */
 void io_saves_all(struct io_search *s, const struct io_tally *t);
 /*

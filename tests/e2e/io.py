@@ -23,6 +23,7 @@ FAULTS = {
     "io-small-writes": ("small-writes", "out"),
     "io-lines": ("line-writes", "lines"),
     "io-read-again": ("read-again", "in"),
+    "io-seek-back": ("seek-back", "in"),
     "io-seek-read": ("seek-before-read", "in"),
     "io-open-again": ("opened-again", "in"),
     "io-failed-again": ("failed-again", "rules.conf"),
@@ -114,6 +115,26 @@ def test_lines(folder):
 def test_read_again(folder):
     """reading the same bytes again is found, and gone in the fixed program"""
     check_fault(folder, "io-read-again")
+
+
+def test_seek_back(folder):
+    """reading ahead and seeking back is found, and gone in the fixed program"""
+    check_fault(folder, "io-seek-back")
+    prof = profile(folder, BUILD / "examples" / "io-seek-back")
+    assert {f["kind"] for f in prof["findings"] if f["file"] == "in"} == {"seek-back"}, prof["findings"]
+    row = counts(folder, prof)["in"]
+    assert (row["sequential"], row["random"], row["reread"], row["rewritten"]) == (1, 0, 312, 0), row
+
+
+def test_read_of_a_shell(folder):
+    """bash reads ahead and seeks back for each line, which is one finding"""
+    if not shutil.which("bash"):
+        raise Skip("there is no bash")
+    (folder / "in").write_text("".join(f"line {i} of the text\n" for i in range(300)))
+    for way in WAYS:
+        need(way)
+        prof = profile(folder, "bash", "-c", "while read line; do :; done <in", way=way)
+        assert {f["kind"] for f in prof["findings"] if f["file"] == "in"} == {"seek-back"}, (way, prof["findings"])
 
 
 def test_seek_read(folder):

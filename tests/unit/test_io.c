@@ -107,6 +107,54 @@ static void each_request_is_of_one_class(void **state)
 }
 
 /* cat(1) and cp(1) ask copy_file_range(2) for as many bytes as the type of the argument permits. */
+/* The new bytes of a request decide only if there are more of them than repeated ones. */
+static void a_request_may_repeat_in_part(void **state)
+{
+	struct fixture *f = *state;
+	call4(f, SYS_pread64, 5, 0x2000, 100, 0, 100);   /* sequential */
+	call4(f, SYS_pread64, 5, 0x2000, 100, 50, 100);  /* half of it is repeated */
+	call4(f, SYS_pread64, 5, 0x2000, 100, 149, 100); /* sequential, because it begins within the previous request */
+	call4(f, SYS_pread64, 5, 0x2000, 100, 500, 100); /* random */
+	call4(f, SYS_pread64, 5, 0x2000, 100, 240, 100); /* random */
+	call4(f, SYS_pwrite64, 6, 0x2000, 100, 0, 100);  /* sequential */
+	call4(f, SYS_pwrite64, 6, 0x2000, 100, 40, 100); /* repeated */
+	call4(f, SYS_pwrite64, 6, 0x2000, 100, 0, 100);  /* repeated */
+	call4(f, SYS_pwrite64, 6, 0x2000, 200, 1000, 99); /* random */
+	shares_are(row(f, "/file5"), 2, 2, 1, 0);
+	shares_are(row(f, "/file6"), 1, 1, 0, 2);
+}
+
+/* bash reads a block for each line, and then seeks back to the end of the line. */
+static void reading_ahead_and_seeking_back_is_one_finding(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 0; i < 100; i++) {
+		call(f, SYS_lseek, 5, 0, SEEK_CUR, (int64_t)(i * 64));
+		call(f, SYS_read, 5, 0x2000, 4096, 4096);
+		call(f, SYS_lseek, 5, (uint64_t)-4032, SEEK_CUR, (int64_t)((i + 1) * 64));
+	}
+	const struct run_io_finding *found = finding(f, "seek-back");
+	assert_non_null(found);
+	assert_int_equal(f->io.findings.n, 1);
+	assert_non_null(strstr(found->text, "99 reads followed an lseek back to data that the program had read but not "
+					    "used, so 390 KiB were read again; these reads and seeks took 1.98 ms. "
+					    "Keeping the data in memory saves "));
+	/* The 6,336 new bytes need 2 of the 99 reads. */
+	assert_true(found->saving_high_s <= (97 + 99) * 10e-6 && found->saving_low_s >= (97 + 99) * 8e-6);
+}
+
+static void returning_to_the_start_of_a_block_is_not(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 0; i < 100; i++) {
+		call(f, SYS_lseek, 5, 0, SEEK_SET, 0);
+		call(f, SYS_read, 5, 0x2000, 64, 64);
+	}
+	assert_null(finding(f, "seek-back"));
+	assert_non_null(finding(f, "seek-before-read"));
+	assert_non_null(finding(f, "read-again"));
+}
+
 static void no_request_is_larger_than_a_call_may_move(void **state)
 {
 	struct fixture *f = *state;
@@ -420,21 +468,24 @@ static void ranges_join_and_divide(void **state)
 	ranges_add(&r, 0, 10);
 	ranges_add(&r, 20, 30);
 	assert_int_equal(r.n, 2);
-	assert_false(ranges_contain(&r, 5, 25));
+	assert_int_equal(ranges_common(&r, 5, 25), 10);
 	ranges_add(&r, 10, 20);
 	assert_int_equal(r.n, 1);
-	assert_true(ranges_contain(&r, 0, 30));
+	assert_int_equal(ranges_common(&r, 0, 30), 30);
+	assert_int_equal(ranges_common(&r, 25, 99), 5);
 	ranges_remove(&r, 12, 14);
 	assert_int_equal(r.n, 2);
-	assert_true(ranges_contain(&r, 0, 12) && ranges_contain(&r, 14, 30));
-	assert_false(ranges_contain(&r, 11, 13));
+	assert_true(ranges_common(&r, 0, 12) == 12 && ranges_common(&r, 14, 30) == 16);
+	assert_int_equal(ranges_common(&r, 11, 13), 1);
+	assert_int_equal(ranges_common(&r, 0, 30), 28);
+	assert_int_equal(ranges_common(&r, 12, 14), 0);
 	ranges_remove(&r, 0, 100);
 	assert_int_equal(r.n, 0);
 	for (uint64_t i = 0; i < RANGES_MAX + 10; i++)
 		ranges_add(&r, 2 * i, 2 * i + 1);
 	assert_int_equal(r.n, RANGES_MAX);
 	ranges_remove(&r, 0, 1);
-	assert_false(ranges_contain(&r, 0, 1));
+	assert_int_equal(ranges_common(&r, 0, 1), 0);
 	vec_free(&r);
 }
 
@@ -443,6 +494,9 @@ int main(void)
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		WITH(each_request_is_of_one_class),
+		WITH(a_request_may_repeat_in_part),
+		WITH(reading_ahead_and_seeking_back_is_one_finding),
+		WITH(returning_to_the_start_of_a_block_is_not),
 		WITH(no_request_is_larger_than_a_call_may_move),
 		WITH(sendfile_counts_for_both_files),
 		WITH(pread_does_not_move_the_offset),
