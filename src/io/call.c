@@ -24,7 +24,7 @@ static void leave_pair(const struct io_context *x)
 	if (x->c->error || !x->ev->mem || mem_get(x->ev->mem, x->c->args[arg], fds, sizeof(fds)) < 0)
 		return;
 	buf_addf(&name, "%s %u", pipes ? "pipe" : "socket pair", pipes ? ++x->p->pipes : ++x->p->sockets);
-	struct io_file *f = io_profile_file(x->p, buf_str(&name), pipes ? IO_PIPE : IO_SOCKET);
+	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), pipes ? IO_PIPE : IO_SOCKET);
 	buf_free(&name);
 	f->row.opens += 2;
 	f->messages = !pipes && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
@@ -40,7 +40,7 @@ static void leave_socket(const struct io_context *x)
 	if (x->c->error)
 		return;
 	buf_addf(&name, "socket %u", ++x->p->sockets);
-	struct io_file *f = io_profile_file(x->p, buf_str(&name), IO_SOCKET);
+	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), IO_SOCKET);
 	buf_free(&name);
 	f->row.opens++;
 	io_count_call(x, f);
@@ -56,7 +56,7 @@ static void leave_other_fd(const struct io_context *x)
 {
 	if (x->c->error)
 		return;
-	struct io_file *f = io_profile_file(x->p, x->c->desc->name, IO_OTHER);
+	struct io_file *f = io_profile_pathless(x->p, x->c->desc->name, IO_OTHER);
 	f->row.opens++;
 	io_count_call(x, f);
 	io_set_fd(x, f, (int)x->c->result, false);

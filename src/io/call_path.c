@@ -35,7 +35,7 @@ static struct io_file *file_of_path(const struct io_context *x)
 {
 	struct buf path = {0};
 	add_path(x, &path);
-	struct io_file *f = path.len ? io_profile_file(x->p, buf_str(&path), io_kind_of(buf_str(&path))) : NULL;
+	struct io_file *f = path.len ? io_profile_file(x->p, buf_str(&path)) : NULL;
 	buf_free(&path);
 	return f;
 }

@@ -17,9 +17,10 @@ const char *io_kind_name(enum io_kind kind)
 	return names[kind];
 }
 
-struct io_file *io_file_new(const char *name, enum io_kind kind)
+struct io_file *io_file_new(const char *id, const char *name, enum io_kind kind)
 {
 	struct io_file *f = memory_zeroed(1, sizeof(*f));
+	field_set(&f->id, id);
 	field_set(&f->row.name, name);
 	field_set(&f->row.kind, io_kind_name(kind));
 	f->kind = kind;
@@ -32,6 +33,7 @@ void io_file_free(struct io_file *f)
 {
 	fields_free(&run_io_file_fields, &f->row);
 	map_free(&f->sizes);
+	free(f->id);
 	struct io_repeats *const repeats[] = {&f->opened_again, &f->stated_again, &f->failed_again,
 					      &f->flow[IO_READ].again};
 	struct io_tally *const tallies[] = {&f->close, &f->seek,      &f->sync,        &f->lines, &f->synced,

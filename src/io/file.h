@@ -58,6 +58,7 @@ struct io_flow {
 #define IO_BUFFER 65536 /* size in bytes of the buffer that the findings recommend */
 
 struct io_file {
+	char *id;               /* the absolute name, if it is known, and otherwise row.name */
 	struct run_io_file row; /* what is displayed; io_file_finish() computes the times in seconds */
 	enum io_kind kind;
 	bool several;  /* this is the row of all files that have no row of their own */
@@ -116,8 +117,8 @@ struct io_request {
 	pid_t pid;
 };
 
-/* Returns a new file of this kind. The name is copied. */
-struct io_file *io_file_new(const char *name, enum io_kind kind);
+/* Returns a new file of this kind. The names are copied. */
+struct io_file *io_file_new(const char *id, const char *name, enum io_kind kind);
 void io_file_free(struct io_file *f);
 /*
  * Adds a call of process `pid` to the counts. `same` says that the call had the same result as the previous call that

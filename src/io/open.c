@@ -1,14 +1,16 @@
 /* Determines which file a path or a descriptor refers to. */
 #include "base/buf.h"
+#include "io/path.h"
 #include "io/profile.h"
 #include "tracee/names.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #define FILES_MAX   4096 /* all further files share one row of the profile */
 #define OTHER_FILES "(other files)"
 
-enum io_kind io_kind_of(const char *path)
+static enum io_kind kind_of(const char *path)
 {
 	static const struct {
 		const char *prefix;
@@ -25,21 +27,47 @@ enum io_kind io_kind_of(const char *path)
 	return IO_FILE;
 }
 
-struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_kind kind)
+static struct io_file *file_with_id(struct io_profile *p, const char *id, const char *name, enum io_kind kind)
 {
-	uint64_t key = map_key(name);
+	uint64_t key = map_key(id);
 	struct io_file *f;
-	while ((f = map_get(&p->by_name, key)) && strcmp(f->row.name, name) != 0)
+	while ((f = map_get(&p->by_id, key)) && strcmp(f->id, id) != 0)
 		key++;
 	if (f)
 		return f;
 	if (p->files.n >= FILES_MAX && strcmp(name, OTHER_FILES) != 0)
-		return io_profile_file(p, OTHER_FILES, IO_OTHER);
-	f = io_file_new(name, kind);
+		return io_profile_pathless(p, OTHER_FILES, IO_OTHER);
+	f = io_file_new(id, name, kind);
 	f->several = p->files.n >= FILES_MAX;
-	map_put(&p->by_name, key, f);
+	map_put(&p->by_id, key, f);
 	vec_push(&p->files, f);
 	return f;
+}
+
+struct io_file *io_profile_pathless(struct io_profile *p, const char *name, enum io_kind kind)
+{
+	return file_with_id(p, name, name, kind);
+}
+
+struct io_file *io_profile_file(struct io_profile *p, const char *name)
+{
+	struct buf id = {0};
+	io_path_join(&id, buf_str(&p->start), name);
+	struct io_file *f = file_with_id(p, buf_str(&id), name, kind_of(buf_str(&id)));
+	buf_free(&id);
+	return f;
+}
+
+void io_profile_find_folder(struct io_profile *p, struct io_fds *t, pid_t tid)
+{
+	struct buf folder = {0};
+	if (!p->names->fd(p->names->ctx, tid, AT_FDCWD, &folder))
+		return;
+	if (!p->start.len)
+		buf_adds(&p->start, buf_str(&folder));
+	if (strcmp(buf_str(&p->start), buf_str(&folder)) != 0)
+		buf_adds(&t->folder, buf_str(&folder));
+	buf_free(&folder);
 }
 
 /*
@@ -52,7 +80,7 @@ static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
 	struct buf path = {0};
 	struct buf name = {0};
 	bool known = p->names->fd(p->names->ctx, tid, fd, &path);
-	enum io_kind kind = known ? io_kind_of(buf_str(&path)) : IO_OTHER;
+	enum io_kind kind = known ? kind_of(buf_str(&path)) : IO_OTHER;
 	bool stream = !known || kind == IO_PIPE || kind == IO_SOCKET || strncmp(buf_str(&path), "anon_inode:", 11) == 0;
 	if (!stream)
 		buf_adds(&name, buf_str(&path));
@@ -60,7 +88,7 @@ static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
 		buf_addf(&name, "%s (%s)", standard[fd], io_kind_name(kind));
 	else
 		buf_addf(&name, "descriptor %d (%s)", fd, io_kind_name(kind));
-	struct io_file *f = io_profile_file(p, buf_str(&name), kind);
+	struct io_file *f = stream ? io_profile_pathless(p, buf_str(&name), kind) : io_profile_file(p, buf_str(&name));
 	buf_free(&path);
 	buf_free(&name);
 	return f;

@@ -17,38 +17,32 @@ static bool remove_last(struct buf *out)
 	return true;
 }
 
-static void add_component(struct buf *out, const char *s, size_t n)
-{
-	bool up = n == 2 && s[0] == '.' && s[1] == '.';
-	if (n == 0 || (n == 1 && *s == '.'))
-		return;
-	if (up && (remove_last(out) || strcmp(buf_str(out), "/") == 0))
-		return;
-	if (out->len && buf_str(out)[out->len - 1] != '/')
-		buf_addc(out, '/');
-	buf_add(out, s, n);
-}
-
+/* Appends the components of `path`. The first of them may be "..", which removes the last component of `out`. */
 static void add_components(struct buf *out, const char *path)
 {
-	while (*path) {
-		size_t n = strcspn(path, "/");
-		add_component(out, path, n);
-		path += n + (path[n] == '/');
+	bool is_first = true;
+	for (size_t n; *path; path += n + (path[n] == '/')) {
+		n = strcspn(path, "/");
+		bool up = n == 2 && path[0] == '.' && path[1] == '.';
+		if (n == 0 || (n == 1 && *path == '.'))
+			continue;
+		if (up && is_first && (remove_last(out) || strcmp(buf_str(out), "/") == 0))
+			continue;
+		is_first = is_first && up;
+		if (out->len && buf_str(out)[out->len - 1] != '/')
+			buf_addc(out, '/');
+		buf_add(out, path, n);
 	}
 }
 
 void io_path_join(struct buf *out, const char *folder, const char *path)
 {
-	while (strncmp(path, "./", 2) == 0 && path[2])
-		path += 2;
-	if (!*path || *path == '/' || !*folder) {
-		buf_adds(out, path);
+	if (!*path)
 		return;
-	}
-	if (*folder == '/')
+	if (*path == '/' || *folder == '/')
 		buf_addc(out, '/');
-	add_components(out, folder);
+	if (*path != '/')
+		add_components(out, folder);
 	add_components(out, path);
 	if (!out->len)
 		buf_addc(out, '.');

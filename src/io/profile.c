@@ -25,6 +25,7 @@ static struct io_fds *table_of(struct io_profile *p, const struct event *ev)
 	map_put(&p->processes, (uint64_t)ev->pid, t);
 	for (int fd = 0; fd < 3; fd++)
 		io_profile_open(p, t, ev->tid, fd);
+	io_profile_find_folder(p, t, ev->tid);
 	return t;
 }
 
@@ -181,7 +182,8 @@ void io_profile_free(struct io_profile *p)
 		io_file_free(p->files.v[i]);
 	vec_free(&p->files);
 	io_tally_free(&p->polls);
-	map_free(&p->by_name);
+	map_free(&p->by_id);
+	buf_free(&p->start);
 	map_free(&p->processes);
 	map_free(&p->calls);
 }

@@ -40,7 +40,8 @@ struct io_profile {
 	const struct names *names; /* returns the names of descriptors that were open before the trace began */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC at the start of the trace */
 	VEC(struct io_file *) files;
-	struct map by_name;   /* map_key() of a name -> struct io_file */
+	struct map by_id;     /* map_key() of io_file.id -> struct io_file */
+	struct buf start;     /* absolute name of the directory to which relative names refer; empty if unknown */
 	struct map processes; /* process id -> struct io_fds */
 	struct map calls;     /* struct syscall_desc -> struct io_call; only calls that need special handling */
 	unsigned pipes, sockets;
@@ -63,16 +64,21 @@ void io_profile_free(struct io_profile *p);
 
 /*
  * The rest is used only within src/io. This function (open.c) returns the file with this name, and creates it if
- * necessary.
+ * necessary. A relative name is relative to p->start.
  */
-struct io_file *io_profile_file(struct io_profile *p, const char *name, enum io_kind kind);
+struct io_file *io_profile_file(struct io_profile *p, const char *name);
+/* The same for a pipe, a socket or another file that has no path. */
+struct io_file *io_profile_pathless(struct io_profile *p, const char *name, enum io_kind kind);
 /*
  * Returns the open file description to which `fd` refers (open.c). If the trace did not see how `fd` was opened, looks
  * up its name in p->names. Returns NULL if `fd` is negative.
  */
 struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t tid, int fd);
-/* Returns the kind of the file with this path, as far as the path shows it (open.c). */
-enum io_kind io_kind_of(const char *path);
+/*
+ * Looks up the current directory of a thread that has made no chdir(2) yet (open.c). Relative names are relative to the
+ * directory of the first process. The names of processes that are in other directories become absolute.
+ */
+void io_profile_find_folder(struct io_profile *p, struct io_fds *t, pid_t tid);
 
 /* Appends the findings to `out`, those with the largest savings first (find.c). */
 void io_find(const struct io_profile *p, struct run_io *out);

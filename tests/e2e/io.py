@@ -312,6 +312,44 @@ for i in range(2, 40):
     assert all(s == seen[0] for s in seen), seen
 
 
+def test_relative_and_absolute_names(folder):
+    """a file that is opened by a relative and by an absolute name has one row, with the name that was used first"""
+    make_input(folder, 4096)
+    script = """
+import os, sys
+here = os.getcwd()
+def use(name):
+    os.close(os.open(name, os.O_RDONLY))
+use("in")
+use(here + "/in")
+use("//" + here + "/.//in")
+os.chdir(here)
+use("in")
+os.mkdir("sub")
+os.chdir("sub")
+use("../in")
+os.symlink("/usr/bin", "link")
+use("link/../bin")
+os.chdir(here)
+os.write(1, b"text")
+use("lines")
+"""
+    for way in WAYS:
+        need(way)
+        prof = profile(folder, sys.executable, "-c", script, way=way)
+        rows = {f["name"]: f["opens"] for f in prof["files"] if short(folder, f["name"]).split("/")[-1] in ("in", "lines", "bin")}
+        here = str(folder.resolve())
+        assert rows == {"in": 5, here + "/lines": 1, here + "/sub/link/../bin": 1}, (way, rows)
+        # A recording contains the current directory, so the names are the same.
+        shutil.rmtree(folder / "sub")
+        sctrace(folder, "--record", "recording", sys.executable, "-c", script, way=way)
+        shutil.rmtree(folder / "sub")
+        subprocess.run([SCTRACE, "show", "--io", "--save", "shown.json", "recording"], cwd=folder, capture_output=True, check=True,
+                       timeout=TIMEOUT)
+        shown = {f["name"]: f["opens"] for f in json.loads((folder / "shown.json").read_text())["io"]["files"]}
+        assert {name: shown.get(name) for name in rows} == rows, (way, shown)
+
+
 def test_many_files(folder):
     """nothing is said about the common row of more files than have a row of their own"""
     (folder / "many").mkdir()

@@ -1,5 +1,6 @@
 /* Makes an I/O profile from artificial events: offsets, classes of requests, shared open file descriptions, costs. */
 #include "io/cost.h"
+#include "io/path.h"
 #include "io/ranges.h"
 #include "trace/io.h"
 
@@ -489,6 +490,44 @@ static void ranges_join_and_divide(void **state)
 	vec_free(&r);
 }
 
+static void join(const char *folder, const char *path, const char *expected)
+{
+	struct buf out = {0};
+	io_path_join(&out, folder, path);
+	assert_string_equal(buf_str(&out), expected);
+	buf_free(&out);
+}
+
+static void a_file_has_one_name(void **state)
+{
+	(void)state;
+	join("/d/e", "f", "/d/e/f");
+	join("/d/e", "./g//./f/", "/d/e/g/f");
+	join("/d/e", "../f", "/d/f");
+	join("/d/e", "../../../f", "/f");
+	join("/d/e", "../..", "/");
+	join("d", "../../f", "../f");
+	join("d", "..", ".");
+	join(".", "f", "f");
+	join("", "./d//f/.", "d/f");
+	join("", "./", ".");
+	join("", "../../f", "../../f");
+	join("/d", "/", "/");
+	join("/d", "//e/./f/", "/e/f");
+	join("/d", "/../e", "/e");
+	join("/d", "", "");
+}
+
+/* link/.. may be any directory. */
+static void a_directory_that_may_be_a_link_is_kept(void **state)
+{
+	(void)state;
+	join("/d", "link/../f", "/d/link/../f");
+	join("/d", "../link/../f", "/link/../f");
+	join("/d", "/e/link/../f", "/e/link/../f");
+	join("", "link/../f", "link/../f");
+}
+
 int main(void)
 {
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -517,6 +556,8 @@ int main(void)
 		WITH(few_requests_are_not),
 		WITH(processes_do_not_repeat_each_other),
 		WITH(one_process_repeats_itself),
+		cmocka_unit_test(a_file_has_one_name),
+		cmocka_unit_test(a_directory_that_may_be_a_link_is_kept),
 		cmocka_unit_test(a_cost_divides_where_sizes_differ),
 		cmocka_unit_test(a_call_that_waited_does_not_count),
 		cmocka_unit_test(ranges_join_and_divide),
