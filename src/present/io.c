@@ -18,7 +18,7 @@
 #define NAME_MIN   8
 #define NAME_USUAL 18
 #define NAME_MAX   60
-#define OTHER_MAX  62 /* width of the other columns */
+#define OTHER_MAX  62 /* width of the other columns, if none of them is left out */
 
 enum io_column {
 	C_FILE,
@@ -68,20 +68,24 @@ static const struct column columns[COLUMNS] = {
 
 /* The columns in text and Markdown. There are two tables, because all columns together are wider than 80. */
 static const struct column use_columns[] = {
-	{"file", "file", 0},         {"opens", "opens", COL_RIGHT},     {"calls", "calls", COL_RIGHT},
-	{"read", "read", COL_RIGHT}, {"written", "written", COL_RIGHT}, {"time", "time", COL_RIGHT},
-	{"size", "size", COL_RIGHT},
+	{"file", "file", 0},
+	{"opens", "opens", COL_RIGHT | COL_OPTIONAL},
+	{"calls", "calls", COL_RIGHT | COL_SPARE},
+	{"read", "read", COL_RIGHT},
+	{"written", "written", COL_RIGHT | COL_LAST},
+	{"time", "time", COL_RIGHT},
+	{"size", "size", COL_RIGHT | COL_OPTIONAL},
 };
 static const struct column access_columns[] = {
 	{"file", "file", 0},
 	{"sequential", "seq", COL_RIGHT},
 	{"random", "random", COL_RIGHT},
 	{"reread", "reread", COL_RIGHT},
-	{"rewritten", "rewritten", COL_RIGHT},
-	{"seeks", "seeks", COL_RIGHT},
-	{"idle", "idle", COL_RIGHT},
-	{"syncs", "syncs", COL_RIGHT},
-	{"mmaps", "mmaps", COL_RIGHT},
+	{"rewritten", "rewritten", COL_RIGHT | COL_LAST},
+	{"seeks", "seeks", COL_RIGHT | COL_SPARE},
+	{"idle", "idle", COL_RIGHT | COL_OPTIONAL},
+	{"syncs", "syncs", COL_RIGHT | COL_SPARE},
+	{"mmaps", "mmaps", COL_RIGHT | COL_OPTIONAL},
 };
 
 static double requests(const struct run_io_file *f)
@@ -113,22 +117,83 @@ static void shares(const struct run_io_file *f, int out[4])
 	}
 }
 
+/*
+ * Returns the width for names. On a terminal of less than 80 columns, names have two fifths of it, and the table leaves
+ * out other columns.
+ */
 static size_t room_for_name(const struct table_look *look)
 {
-	int width = look && look->width > 0 ? look->width - OTHER_MAX : NAME_MAX;
-	return (size_t)(width < NAME_MIN ? NAME_MIN : width > NAME_MAX ? NAME_MAX : width);
+	int width = look && look->width > 0 ? look->width : NAME_MAX + OTHER_MAX;
+	int room = width >= NAME_USUAL + OTHER_MAX ? width - OTHER_MAX : width * 2 / 5;
+	return (size_t)(room < NAME_MIN ? NAME_MIN : room > NAME_MAX ? NAME_MAX : room);
 }
 
-static void short_name(const char *name, size_t room, struct buf *out)
+/* The names of the rows of a table. */
+struct row_names {
+	const char *v[ROWS_MAX];
+	size_t n;
+};
+
+/* Returns the first byte of a character at or after `s`. A UTF-8 character must not be split. */
+static const char *character(const char *s)
+{
+	while ((*s & 0xC0) == 0x80)
+		s++;
+	return s;
+}
+
+static size_t common_end(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t n = 0;
+	while (n < a_len && n < b_len && a[a_len - 1 - n] == b[b_len - 1 - n])
+		n++;
+	return n;
+}
+
+/* Returns the length of the end that all names with the same last `tail` bytes share, or 0 if no other name has them. */
+static size_t shared_end(const char *name, size_t tail, const struct row_names *rows)
+{
+	size_t least = 0;
+	for (size_t i = 0; i < rows->n; i++) {
+		const char *other = rows->v[i];
+		size_t n = common_end(name, strlen(name), other, strlen(other));
+		if (n >= tail && strcmp(other, name) != 0)
+			least = least && least < n ? least : n;
+	}
+	return least;
+}
+
+/*
+ * Appends the end of the name, or all of it if there is room. If other rows have the same end, shows the part before
+ * that end and only little of the end: ".../typing...pyc" and "...ipaddress...pyc".
+ */
+static void short_name(const char *name, size_t room, const struct row_names *rows, struct buf *out)
 {
 	size_t n = strlen(name);
-	if (n > room) {
-		const char *tail = name + n - (room - 3);
-		while ((*tail & 0xC0) == 0x80) /* a UTF-8 character must not be split */
-			tail++;
-		buf_addf(out, "...%s", tail);
-	} else
+	size_t tail = room - 3;
+	if (n <= room) {
 		buf_adds(out, name);
+		return;
+	}
+	size_t shared = shared_end(name, tail, rows);
+	if (shared) {
+		tail = (room - 6) / 4;
+		size_t before = room - 6 - tail;
+		const char *end = character(name + n - shared);
+		const char *start = character(end > name + before ? end - before : name);
+		buf_addf(out, "...%.*s", (int)(end - start), start);
+	}
+	buf_addf(out, "...%s", character(name + n - tail));
+}
+
+/* Begins a row whose first cell is the name of a file. */
+static void row_begin(struct table *t, const char *name, size_t room, const struct row_names *rows)
+{
+	struct buf text = {0};
+	table_row(t);
+	short_name(name, room, rows, &text);
+	table_string(t, 0, buf_str(&text));
+	buf_free(&text);
 }
 
 static void sizes(const struct run_io_file *f, struct buf *out)
@@ -175,49 +240,47 @@ static void fill_row(struct table *t, const struct run_io_file *f)
 	buf_free(&text);
 }
 
-static void fill_use(struct table *t, const struct run_io_file *f, size_t room)
+static void fill_use(struct table *t, const struct run_io_file *f)
 {
 	struct buf text = {0};
-	table_row(t);
-	short_name(f->name, room, &text);
-	table_string(t, 0, buf_str(&text));
 	cell_count(t, 1, f->opens, false);
 	cell_count(t, 2, f->calls, false);
 	cell_bytes(t, 3, f->read_bytes);
 	cell_bytes(t, 4, f->written_bytes);
 	cell_time(t, 5, f->time_s, 1);
-	buf_clear(&text);
 	if (f->sizes.n)
 		size_human(&text, (uint64_t)f->sizes.v[0].bytes);
 	table_string(t, 6, buf_str(&text));
 	buf_free(&text);
 }
 
-static void fill_access(struct table *t, const struct run_io_file *f, size_t room)
+static void fill_access(struct table *t, const struct run_io_file *f)
 {
 	const double counts[] = {f->seeks, f->seeks_without_effect, f->syncs, f->mmaps};
-	struct buf name = {0};
 	int share[4];
-	table_row(t);
-	short_name(f->name, room, &name);
-	table_string(t, 0, buf_str(&name));
 	if (requests(f) > 0)
 		shares(f, share);
 	for (size_t i = 0; i < 4 && requests(f) > 0; i++)
 		cell_printf(t, 1 + i, share[i], "%.0f %%");
 	for (size_t i = 0; i < 4; i++)
 		cell_count(t, 5 + i, counts[i], false);
-	buf_free(&name);
 }
 
 /* Appends the table with columns `c`, use_columns or access_columns, of the files that took the most time. */
 static void render(const struct run_io *io, const struct column *c, size_t n,
-		   void (*fill)(struct table *t, const struct run_io_file *f, size_t room), enum table_format format,
+		   void (*fill)(struct table *t, const struct run_io_file *f), enum table_format format,
 		   const struct table_look *look, struct buf *out)
 {
 	struct table *t = table_new(c, n);
-	for (size_t i = 0; i < io->files.n && i < ROWS_MAX; i++)
-		fill(t, &io->files.v[i], room_for_name(look));
+	struct row_names names = {.n = 0};
+	while (names.n < io->files.n && names.n < ROWS_MAX) {
+		names.v[names.n] = io->files.v[names.n].name;
+		names.n++;
+	}
+	for (size_t i = 0; i < names.n; i++) {
+		row_begin(t, names.v[i], room_for_name(look), &names);
+		fill(t, &io->files.v[i]);
+	}
 	table_render(t, format, look, out);
 	table_free(t);
 }
@@ -294,10 +357,6 @@ static struct table *several_table(struct page *p)
 
 static void several_row(struct table *t, const struct page *p, const char *name)
 {
-	struct buf shown = {0};
-	table_row(t);
-	short_name(name, NAME_USUAL, &shown);
-	table_string(t, 0, buf_str(&shown));
 	for (size_t k = 0; k < p->n; k++) {
 		const struct run_io_file *f = find_file(&p->runs[k].run->io, name);
 		if (!f)
@@ -306,7 +365,22 @@ static void several_row(struct table *t, const struct page *p, const char *name)
 		cell_bytes(t, 1 + p->n + k, f->read_bytes + f->written_bytes);
 		cell_time(t, 1 + 2 * p->n + k, f->time_s, 1);
 	}
-	buf_free(&shown);
+}
+
+/* Collects the names of the files of all runs, each once. */
+static struct row_names several_names(const struct page *p)
+{
+	struct row_names names = {.n = 0};
+	for (size_t k = 0; k < p->n; k++)
+		for (size_t i = 0; i < p->runs[k].run->io.files.n && names.n < ROWS_MAX; i++) {
+			const char *name = p->runs[k].run->io.files.v[i].name;
+			bool shown = !name;
+			for (size_t e = 0; e < k && !shown; e++)
+				shown = find_file(&p->runs[e].run->io, name);
+			if (!shown)
+				names.v[names.n++] = name;
+		}
+	return names;
 }
 
 static bool has_finding(const struct run_io *io, const struct run_io_finding *f)
@@ -345,18 +419,11 @@ void page_add_several_io(struct page *p)
 		if (!p->runs[k].run->io.known)
 			return;
 	struct table *t = several_table(p);
-	size_t rows = 0;
-	for (size_t k = 0; k < p->n; k++)
-		for (size_t i = 0; i < p->runs[k].run->io.files.n && rows < ROWS_MAX; i++) {
-			const char *name = p->runs[k].run->io.files.v[i].name;
-			bool shown = !name;
-			for (size_t e = 0; e < k && !shown; e++)
-				shown = find_file(&p->runs[e].run->io, name);
-			if (!shown) {
-				several_row(t, p, name);
-				rows++;
-			}
-		}
+	struct row_names names = several_names(p);
+	for (size_t i = 0; i < names.n; i++) {
+		row_begin(t, names.v[i], NAME_USUAL, &names);
+		several_row(t, p, names.v[i]);
+	}
 	struct page_section *s = page_section(p, SECTION_FINDINGS, "Findings", "");
 	for (size_t k = 1; k < p->n; k++) {
 		say_only(&p->runs[0], &p->runs[k], &s->text);

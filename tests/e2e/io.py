@@ -477,6 +477,30 @@ def test_names_use_the_width(folder):
         assert (folder / "profile").read_text().count(name) == 2, form
 
 
+def test_names_can_be_told_apart(folder):
+    """on a narrow terminal, columns are left out rather than names; names with the same end differ in the part before it"""
+    tail = "-é.cpython-311.opt-2.pyc"
+    kinds = ("old", "new")
+    for kind in kinds:
+        (folder / kind).mkdir()
+    for width in (40, 60, 80, 100, 140):
+        names = [folder / kind / (name + tail) for kind in kinds[:1 + (width in (60, 100, 140))] for name in ("typing", "ipaddress", "enum")]
+        for name in names:
+            name.write_text("text")
+        status, text = in_terminal(width, "--io", "cat", *names)
+        lines = text.splitlines()
+        assert status == 0 and max(map(len, lines)) <= width, (width, text)
+        titles = [i for i, line in enumerate(lines) if line.startswith("file ")]
+        assert len(titles) == 2, text
+        for title in titles:
+            names_shown = [line.split("  ")[0] for line in lines[title + 1:lines.index("", title) if "" in lines[title:] else None]]
+            shown = [name for name in names_shown if name.endswith("yc")]
+            assert len(shown) == len(set(shown)) == len(names), (width, text)
+    status, text = in_terminal(60, "--io", "cat", names[0])
+    assert re.search(r"^file +read +written +time$", text, re.M) or re.search(r"^file +calls +read +written +time$", text, re.M), text
+    assert re.search(r"^file +seq +random +reread +rewritten$", text, re.M), text
+
+
 def test_refusals(folder):
     """options that cannot be combined with --io are refused with a reason"""
     for args, says in ((["--io", "-e", "read"], "follows all calls"), (["--format=html"], "add --io"),
