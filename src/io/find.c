@@ -136,13 +136,15 @@ static bool seek_before_read(struct io_search *s)
 	const struct io_file *f = s->f;
 	if (f->sought_reads < MANY || f->sought_reads < f->row.reads / 2 || reads_back(f))
 		return false;
+	bool idle = f->row.seeks_without_effect > f->row.seeks / 2; /* pread(2) would not replace these seeks */
 	double seeks = fmin(f->sought_reads, f->seek.n);
 	s->e.cost_ns = seeks * io_tally_mean(&f->seek);
 	io_add_calls(s, seeks, &f->seek);
 	add_number(&s->text, f->sought_reads, "read");
-	buf_adds(&s->text, " followed an lseek; the seeks took ");
+	buf_addf(&s->text, " followed an lseek%s; the seeks took ",
+		 idle ? ", but most of the seeks did not change the offset" : "");
 	duration_human(&s->text, s->e.cost_ns);
-	buf_adds(&s->text, ". pread, which takes the offset as an argument,");
+	buf_adds(&s->text, idle ? ". Leaving these seeks out" : ". pread, which takes the offset as an argument,");
 	return true;
 }
 

@@ -305,6 +305,20 @@ static void no_more_is_saved_than_it_costs(void **state)
 	assert_true(found->saving_low_s <= found->saving_high_s && found->saving_high_s <= found->cost_s);
 }
 
+/* Python asks for the offset of each file that it opens. pread(2) would not save this. */
+static void seeks_that_only_ask_are_not_replaced_by_pread(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++) {
+		call(f, SYS_lseek, 5, 0, SEEK_CUR, i * 4096);
+		call(f, SYS_read, 5, 0x2000, 4096, 4096);
+	}
+	const struct run_io_finding *found = finding(f, "seek-before-read");
+	assert_non_null(found);
+	assert_non_null(strstr(found->text, "100 reads followed an lseek, but most of the seeks did not change the "
+					    "offset; the seeks took 1.00 ms. Leaving these seeks out saves "));
+}
+
 /* Reads the file from its start as a process of its own. */
 static void read_as(struct fixture *f, pid_t pid, int times)
 {
@@ -547,6 +561,7 @@ int main(void)
 		WITH(pages_are_added_together),
 		WITH(pages_of_unaligned_writes_are_added_together),
 		WITH(no_more_is_saved_than_it_costs),
+		WITH(seeks_that_only_ask_are_not_replaced_by_pread),
 		WITH(copies_are_found),
 		WITH(copies_with_o_direct_are_not),
 		WITH(copies_to_the_disk_are_not),
