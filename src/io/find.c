@@ -196,15 +196,20 @@ static bool failed_again(struct io_search *s)
 static bool sync_each_write(struct io_search *s)
 {
 	const struct io_file *f = s->f;
-	if (f->sync.n < SYNCED || f->row.writes < SYNCED || f->sync.n < f->row.writes / 2)
+	bool often = f->row.writes >= SYNCED && f->sync.n >= f->row.writes / 2;
+	bool slow = f->sync.ns >= f->ns / 2;
+	if (f->sync.n < SYNCED || (!often && !slow))
 		return false;
 	s->e = (struct io_estimate){f->sync.ns, (f->sync.n - 1) * f->least_sync_ns,
 				    (f->sync.n - 1) * f->sync.ns / f->sync.n};
-	add_number(&s->text, f->row.writes, "write");
-	buf_adds(&s->text, " were followed by ");
+	if (often) {
+		add_number(&s->text, f->row.writes, "write");
+		buf_adds(&s->text, " were followed by ");
+	}
 	add_number(&s->text, f->sync.n, "sync");
-	buf_adds(&s->text, ", which took ");
+	buf_adds(&s->text, often ? ", which took " : " took ");
 	duration_human(&s->text, f->sync.ns);
+	buf_adds(&s->text, often ? "" : ", most of the time of the calls on this file");
 	buf_adds(&s->text, ". One fsync at the end");
 	return true;
 }
