@@ -48,7 +48,9 @@ static bool find_small(struct io_search *s, enum io_direction d, const char *wha
 		return false;
 	add_number(&s->text, w->small.n, d == IO_READ ? "sequential read" : "sequential write");
 	buf_adds(&s->text, " of ");
-	bool alike = s->f->row.sizes.n == 1;
+	const struct hist *moved = d == IO_READ ? &s->f->row.read_sizes : &s->f->row.write_sizes;
+	bool same = hist_quantile(moved, 0) == hist_quantile(moved, 1) && fmod(w->small_bytes, w->small.n) == 0;
+	bool alike = same || s->f->row.sizes.n == 1;
 	buf_adds(&s->text, alike ? "" : "about ");
 	add_bytes(&s->text, w->small_bytes / w->small.n);
 	buf_adds(&s->text, " took ");

@@ -243,6 +243,20 @@ static void small_requests_are_found(void **state)
 	assert_int_equal(f->io.findings.n, 1);
 }
 
+/* bash reads a pipe byte by byte. The writer of the pipe uses larger requests. */
+static void the_sizes_of_writes_do_not_concern_reads(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++)
+		call(f, SYS_write, 5, 0x2000, 10, 10);
+	call(f, SYS_lseek, 5, 0, SEEK_SET, 0);
+	for (int i = 0; i < 1000; i++)
+		call(f, SYS_read, 5, 0x2000, 1, 1);
+	const struct run_io_finding *found = finding(f, "small-reads");
+	assert_non_null(found);
+	assert_non_null(strstr(found->text, "1,000 sequential reads of 1 byte took"));
+}
+
 /* If tracing a call takes longer than the call, nobody knows how long the call took. */
 static void costly_tracing_gives_no_figure(void **state)
 {
@@ -478,6 +492,7 @@ int main(void)
 		WITH(appending_is_sequential),
 		WITH(reading_written_bytes_is_not_repeated),
 		WITH(small_requests_are_found),
+		WITH(the_sizes_of_writes_do_not_concern_reads),
 		WITH(costly_tracing_gives_no_figure),
 		WITH(pages_are_added_together),
 		WITH(pages_of_unaligned_writes_are_added_together),
