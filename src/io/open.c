@@ -58,18 +58,6 @@ struct io_file *io_profile_file(struct io_profile *p, const char *name)
 	return f;
 }
 
-void io_profile_find_folder(struct io_profile *p, struct io_fds *t, pid_t tid)
-{
-	struct buf folder = {0};
-	if (!p->names->fd(p->names->ctx, tid, AT_FDCWD, &folder))
-		return;
-	if (!p->start.len)
-		buf_adds(&p->start, buf_str(&folder));
-	if (strcmp(buf_str(&p->start), buf_str(&folder)) != 0)
-		buf_adds(&t->folder, buf_str(&folder));
-	buf_free(&folder);
-}
-
 /*
  * Returns the file of a descriptor that was open before the trace began. The numbers of pipes and sockets are not part
  * of its name, because they are different in each run.
@@ -119,4 +107,28 @@ struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t ti
 	struct io_open *o = fd < 3 ? shared_by(t, f, fd) : NULL;
 	io_fds_set(t, fd, o ? o : io_open_new(f), false, false);
 	return io_fds_get(t, fd)->open;
+}
+
+static void find_folder(struct io_profile *p, struct io_fds *t, pid_t tid)
+{
+	struct buf folder = {0};
+	if (!p->names->fd(p->names->ctx, tid, AT_FDCWD, &folder))
+		return;
+	if (!p->start.len)
+		buf_adds(&p->start, buf_str(&folder));
+	if (strcmp(buf_str(&p->start), buf_str(&folder)) != 0)
+		buf_adds(&t->folder, buf_str(&folder));
+	buf_free(&folder);
+}
+
+void io_profile_find_names(struct io_profile *p, struct io_fds *t, pid_t tid)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		struct buf path = {0};
+		/* A recording contains the name of a descriptor only from the first call that uses it. */
+		if (p->names->fd(p->names->ctx, tid, fd, &path))
+			io_profile_open(p, t, tid, fd);
+		buf_free(&path);
+	}
+	find_folder(p, t, tid);
 }

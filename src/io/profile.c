@@ -12,10 +12,7 @@
 
 #define PICTURES 6 /* for the pictures, the requests of this many files are kept */
 
-/*
- * Returns the descriptors of a process. If the process is new, its standard descriptors are looked up now, because the
- * process may close them soon.
- */
+/* Returns the descriptors of a process. */
 static struct io_fds *table_of(struct io_profile *p, const struct event *ev)
 {
 	struct io_fds *t = map_get(&p->processes, (uint64_t)ev->pid);
@@ -23,9 +20,7 @@ static struct io_fds *table_of(struct io_profile *p, const struct event *ev)
 		return t;
 	t = io_fds_new();
 	map_put(&p->processes, (uint64_t)ev->pid, t);
-	for (int fd = 0; fd < 3; fd++)
-		io_profile_open(p, t, ev->tid, fd);
-	io_profile_find_folder(p, t, ev->tid);
+	io_profile_find_names(p, t, ev->tid);
 	return t;
 }
 

@@ -75,10 +75,11 @@ struct io_file *io_profile_pathless(struct io_profile *p, const char *name, enum
  */
 struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t tid, int fd);
 /*
- * Looks up the current directory of a thread that has made no chdir(2) yet (open.c). Relative names are relative to the
- * directory of the first process. The names of processes that are in other directories become absolute.
+ * Must be called at the first event of a process (open.c). Looks up its standard descriptors, because it may close them
+ * soon, and its current directory. Relative names are relative to the directory of the first process. The names of
+ * processes that are in other directories become absolute.
  */
-void io_profile_find_folder(struct io_profile *p, struct io_fds *t, pid_t tid);
+void io_profile_find_names(struct io_profile *p, struct io_fds *t, pid_t tid);
 
 /* Appends the findings to `out`, those with the largest savings first (find.c). */
 void io_find(const struct io_profile *p, struct run_io *out);

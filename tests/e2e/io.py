@@ -524,6 +524,16 @@ def test_of_a_recording(folder):
             "in" if name != "io-lines" else "/etc/ld.so.cache"]
 
 
+def test_standard_descriptors_of_a_recording(folder):
+    """a recording has the names of the standard descriptors"""
+    done = sctrace(folder, "--record", "recording", sys.executable, "-c", "import os; os.write(1, b'text'); os.read(0, 1)")
+    assert done.returncode == 0, done.stderr
+    subprocess.run([SCTRACE, "show", "--io", "--save", "shown.json", "recording"], cwd=folder, capture_output=True, check=True,
+                   timeout=TIMEOUT)
+    rows = counts(folder, json.loads((folder / "shown.json").read_text())["io"])
+    assert rows["lines"]["writes"] == rows["/dev/null"]["reads"] == 1, rows
+
+
 def test_two_runs(folder):
     """report compares the files of two runs"""
     make_input(folder)
