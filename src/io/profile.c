@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PICTURES 6 /* for the pictures, the requests of this many files are kept */
+#define PICTURES    6 /* for the pictures, the requests of this many files are kept */
+#define PICTURE_MIN 8 /* minimum number of requests; a picture of fewer requests says nothing */
 
 /* Returns the descriptors of a process. */
 static struct io_fds *table_of(struct io_profile *p, const struct event *ev)
@@ -90,10 +91,10 @@ static int slower(const void *a, const void *b)
 	return strcmp(x->row.name, y->row.name);
 }
 
-/* Moves the row of a file to the run. Only the first PICTURES files keep their requests. */
-static void hand_over(struct run_io *out, struct io_file *f)
+/* Moves the row of a file to the run. If it is not `pictured`, without its requests. */
+static void hand_over(struct run_io *out, struct io_file *f, bool pictured)
 {
-	if (out->files.n >= PICTURES) {
+	if (!pictured) {
 		vec_free(&f->row.read_marks);
 		vec_free(&f->row.write_marks);
 	}
@@ -162,9 +163,15 @@ void io_profile_finish(struct io_profile *p, struct run_io *out)
 	out->known = true;
 	io_find(p, out);
 	add_up(p, &out->use);
-	for (size_t i = 0; i < p->files.n; i++)
-		if (p->files.v[i]->row.calls > 0)
-			hand_over(out, p->files.v[i]);
+	size_t pictures = 0;
+	for (size_t i = 0; i < p->files.n; i++) {
+		const struct run_io_file *row = &p->files.v[i]->row;
+		bool pictured = pictures < PICTURES && row->read_marks.n + row->write_marks.n >= PICTURE_MIN;
+		if (row->calls <= 0)
+			continue;
+		hand_over(out, p->files.v[i], pictured);
+		pictures += pictured;
+	}
 }
 
 void io_profile_free(struct io_profile *p)

@@ -14,6 +14,8 @@
 #define HEAD_HEIGHT  24.0
 #define FOOT_HEIGHT  44.0
 #define LEFT         76.0
+#define RIGHT        24.0 /* half of the last label of an axis is to the right of it */
+#define TICK_WIDTH   75.0
 
 static void add_range(const struct run_io_mark *v, size_t n, struct axis_range *x, struct axis_range *y)
 {
@@ -46,15 +48,16 @@ static double draw_file(const struct run_io_file *f, double top, double width, s
 	axis_range_init(&ry);
 	add_range(f->read_marks.v, f->read_marks.n, &rx, &ry);
 	add_range(f->write_marks.v, f->write_marks.n, &rx, &ry);
-	if (axis_init(&x, &(struct chart_axis){NULL, UNIT_SECONDS, SCALE_LINEAR}, &rx, false, 6) < 0 ||
+	if (axis_init(&x, &(struct chart_axis){NULL, UNIT_SECONDS, SCALE_LINEAR}, &rx, false,
+		      (size_t)((width - LEFT - RIGHT) / TICK_WIDTH)) < 0 ||
 	    axis_init(&y, &(struct chart_axis){NULL, UNIT_BYTES, SCALE_LINEAR}, &ry, true, 4) < 0)
 		return top;
-	axis_place(&x, LEFT, width - FRAME_MARGIN);
+	axis_place(&x, LEFT, width - RIGHT);
 	axis_place(&y, low, top + HEAD_HEIGHT);
 	svg_cut(&name, f->name ? f->name : "", 12, width - 2 * FRAME_MARGIN);
 	svg_text(out, FRAME_MARGIN, top + 12, "h", "start", buf_str(&name));
 	axis_draw_x(&x, top + HEAD_HEIGHT, low, NULL, out);
-	axis_draw_y(&y, LEFT, width - FRAME_MARGIN, NULL, out);
+	axis_draw_y(&y, LEFT, width - RIGHT, NULL, out);
 	draw_marks(f->read_marks.v, f->read_marks.n, &x, &y, 0, out);
 	draw_marks(f->write_marks.v, f->write_marks.n, &x, &y, 1, out);
 	buf_free(&name);

@@ -264,6 +264,28 @@ def test_pictures(folder):
     assert text.count("<circle") >= 2 * 256, text.count("<circle")  # the picture is drawn twice, wide and narrow
 
 
+def test_pictures_of_files_with_requests(folder):
+    """the files that have pictures are those with several requests, even if calls on others took more time"""
+    make_input(folder, 20 << 12)
+    for i in range(8):
+        (folder / f"dir{i}").mkdir()
+    script = """
+import os
+for i in range(200):
+    for k in range(8):
+        os.close(os.open(f"dir{k}", os.O_RDONLY))
+f = os.open("in", os.O_RDONLY)
+while os.read(f, 4096):
+    pass
+"""
+    for way in WAYS:
+        need(way)
+        prof = profile(folder, sys.executable, "-c", script, way=way)
+        marks = {short(folder, f["name"]): len(f.get("read_marks", [])) for f in prof["files"]}
+        assert marks["in"] == 20 and len([n for n in marks.values() if n]) <= 6, (way, marks)
+        assert min(n for n in marks.values() if n) >= 8, (way, marks)
+
+
 def test_real_programs_are_not_blamed(folder):
     """a program is not blamed for what each of many processes does once, nor for passing on lines as they come"""
     for script in ("for i in 1 2 3 4 5 6 7 8 9 10; do for k in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; done",
