@@ -78,8 +78,13 @@ void io_fds_end(struct io_fds *t)
 {
 	size_t i = 0;
 	const struct io_fd *d;
+	size_t n = 0;
 	while (t && t->refs == 1 && (d = map_next(&t->map, &i, NULL)))
+		n += d->own;
+	for (i = 0; n > 0 && (d = map_next(&t->map, &i, NULL));) {
 		d->open->file->row.unclosed += d->own;
+		d->open->file->unclosed_of_many += n >= IO_UNCLOSED_MANY && d->own;
+	}
 	io_fds_drop(t);
 }
 

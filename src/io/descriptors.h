@@ -31,9 +31,12 @@ void io_open_drop(struct io_open *o);
 struct io_fds *io_fds_new(void);
 /* Returns a copy of the table, which fork(2) gives to the child. */
 struct io_fds *io_fds_copy(const struct io_fds *t);
+#define IO_UNCLOSED_MANY 64
+
 /*
  * Must be called when a process has ended. Releases its reference. If it is the last one, increments `unclosed` of the
- * file of each descriptor with `own` set, and frees the table.
+ * file of each descriptor with `own` set, and frees the table. If there are at least IO_UNCLOSED_MANY of them, also
+ * increments `unclosed_of_many`.
  */
 void io_fds_end(struct io_fds *t);
 /* Releases a reference, and frees the table after the last one. */

@@ -84,6 +84,7 @@ struct io_file {
 	struct io_tally copied;      /* writes that wrote exactly the bytes that a read had just read; each time is
 				      * that of the read and the write together */
 	double copied_bytes, sought_reads;
+	double unclosed_of_many; /* those of row.unclosed whose process left many descriptors open */
 	struct io_tally back; /* reads after lseek(2) had moved the offset back to a place within the previous read */
 	double back_bytes, back_again_bytes; /* their bytes, and those of them that the previous read had returned */
 	const struct io_file *copied_from;   /* not freed with this struct */

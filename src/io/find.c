@@ -282,15 +282,15 @@ static bool never_closed(struct io_search *s)
 	const struct io_file *worst = NULL;
 	for (size_t i = 0; i < s->p->files.n; i++) {
 		const struct io_file *f = s->p->files.v[i];
-		n += f->row.unclosed;
-		worst = !worst || f->row.unclosed > worst->row.unclosed ? f : worst;
+		n += f->unclosed_of_many;
+		worst = !worst || f->unclosed_of_many > worst->unclosed_of_many ? f : worst;
 	}
-	if (n < MANY)
+	if (n < IO_UNCLOSED_MANY)
 		return false;
 	s->e = (struct io_estimate){NAN, NAN, NAN};
 	add_number(&s->text, n, "descriptor");
 	buf_adds(&s->text, " that the program opened were never closed; ");
-	count_human(&s->text, (uint64_t)worst->row.unclosed);
+	count_human(&s->text, (uint64_t)worst->unclosed_of_many);
 	buf_adds(&s->text, " of them refer to ");
 	escape_line(&s->text, worst->row.name, strlen(worst->row.name));
 	buf_adds(&s->text, ". By default, a process may have 1,024 open at a time (ulimit -n). Close each after its "
