@@ -30,6 +30,8 @@ enum column_flags {
 	COL_JOINED = 1 << 6,    /* left out if the column before it is left out, and only then */
 	COL_ALIGNED = 1 << 7,   /* only in aligned text, such as a column of bars */
 	COL_LAST = 1 << 8,      /* the last to be left out on a narrow terminal, such as the verdict */
+	COL_TAIL = 1 << 9,      /* names of files: text that is too wide loses its beginning, and is cut to 18 columns
+				 * before other columns are left out */
 };
 
 struct column {

@@ -12,7 +12,8 @@
 
 #define GAP       "  "
 #define GAP_WIDTH 2
-#define TEXT_MIN  6 /* the minimum width of a text column that is cut */
+#define TEXT_MIN  6  /* the minimum width of a text column that is cut */
+#define TAIL_MIN  18 /* the width of a column with COL_TAIL before other columns are left out */
 
 /* The columns of the table that are printed, and their widths. */
 struct layout {
@@ -33,16 +34,24 @@ static size_t layout_total(const struct table *t, const struct layout *l)
 	return drawn ? total + (drawn - 1) * GAP_WIDTH : 0;
 }
 
-/* Sets the width of each column to that of its widest cell. */
-static void layout_measure(const struct table *t, struct layout *l)
+/* Returns the width of the widest cell of column `k`. */
+static size_t widest_cell(const struct table *t, size_t k)
+{
+	size_t widest = width_of(t->columns[k].title);
+	for (size_t i = 0; i < t->rows.n; i++) {
+		size_t w = width_of(table_cell_shown(&t->rows.v[i].cells[k]));
+		widest = w > widest ? w : widest;
+	}
+	return widest;
+}
+
+/* Sets the width of each column to that of its widest cell, but at most `tail_max` if it has COL_TAIL. */
+static void layout_measure(const struct table *t, size_t tail_max, struct layout *l)
 {
 	for (size_t k = 0; k < t->n; k++) {
-		l->width[k] = width_of(t->columns[k].title);
-		for (size_t i = 0; i < t->rows.n; i++) {
-			size_t w = width_of(table_cell_shown(&t->rows.v[i].cells[k]));
-			if (w > l->width[k])
-				l->width[k] = w;
-		}
+		l->width[k] = widest_cell(t, k);
+		if (t->columns[k].flags & COL_TAIL && l->width[k] > tail_max)
+			l->width[k] = tail_max;
 		if (t->columns[k].flags & COL_DATA_ONLY)
 			l->width[k] = SIZE_MAX;
 	}
@@ -88,13 +97,32 @@ static size_t layout_least(const struct table *t, const struct layout *l)
  */
 static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 {
-	layout_measure(t, l);
+	layout_measure(t, TAIL_MIN, l);
 	layout_drop(t, limit, COL_OPTIONAL, l);
 	layout_drop(t, limit, COL_SPARE, l);
 	layout_drop(t, limit, COL_LAST, l);
+	for (size_t k = 0; k < t->n; k++)
+		if (t->columns[k].flags & COL_TAIL && l->width[k] != SIZE_MAX)
+			l->width[k] = widest_cell(t, k);
 	while (layout_total(t, l) > limit && layout_least(t, l) <= limit)
 		l->width[widest_text(t, l)]--;
 	l->total = layout_total(t, l);
+}
+
+/* Returns the length in bytes of the character at `s`. */
+static size_t character_len(const char *s)
+{
+	size_t len = escape_utf8_len(s, strnlen(s, 4));
+	return len ? len : 1;
+}
+
+/* Appends an ellipsis and the end of `s`, which is wider than `width`. */
+static void add_tail(struct buf *out, const char *s, size_t width)
+{
+	while (*s && width_of(s) > width - 1)
+		s += character_len(s);
+	buf_adds(out, "…");
+	buf_adds(out, s);
 }
 
 /* Appends `s`. If it is wider than `width`, cuts it and appends an ellipsis. */
@@ -106,9 +134,7 @@ static void add_cut(struct buf *out, const char *s, size_t width)
 	}
 	size_t used = 0;
 	while (*s) {
-		size_t len = escape_utf8_len(s, strnlen(s, 4));
-		if (!len)
-			len = 1;
+		size_t len = character_len(s);
 		char one[8] = {0};
 		memcpy(one, s, len);
 		used += width_of(one);
@@ -215,7 +241,9 @@ static bool add_part(struct buf *out, const struct column *col, const char *text
 {
 	if (col->flags & COL_WRAP)
 		return add_wrapped(out, text, width, n);
-	if (n == 0)
+	if (n == 0 && col->flags & COL_TAIL && width_of(text) > width)
+		add_tail(out, text, width);
+	else if (n == 0)
 		add_cut(out, text, width);
 	return n == 0;
 }

@@ -337,18 +337,22 @@ static const struct run_io_file *find_file(const struct run_io *io, const char *
 /* Makes the table of several runs. Each figure has a column for each run. */
 static struct table *several_table(struct page *p)
 {
-	static const char *const keys[] = {"calls", "bytes", "time_s"};
-	static const char *const titles[] = {"calls", "bytes", "time"};
+	static const struct column figures[] = {
+		{"calls", "calls", COL_RIGHT | COL_SPARE},
+		{"bytes", "bytes", COL_RIGHT | COL_OPTIONAL},
+		{"time_s", "time", COL_RIGHT},
+	};
 	struct column *c = memory_zeroed(1 + 3 * p->n, sizeof(*c));
-	c[0] = (struct column){"file", "file", 0};
+	c[0] = (struct column){"file", "file", COL_TAIL};
 	for (size_t i = 0; i < 3 * p->n; i++) {
 		struct buf key = {0};
 		struct buf title = {0};
-		buf_addf(&key, "%s_%zu", keys[i / p->n], i % p->n + 1);
-		buf_addf(&title, "%s %s", titles[i / p->n], p->runs[i % p->n].label);
+		const struct column *figure = &figures[i / p->n];
+		buf_addf(&key, "%s_%zu", figure->key, i % p->n + 1);
+		buf_addf(&title, "%s %s", figure->title, p->runs[i % p->n].label);
 		c[1 + i].key = page_keep(p, &key);
 		c[1 + i].title = page_keep(p, &title);
-		c[1 + i].flags = COL_RIGHT;
+		c[1 + i].flags = figure->flags | (i % p->n ? COL_JOINED : 0);
 	}
 	struct table *t = table_new(c, 1 + 3 * p->n);
 	free(c);
@@ -421,7 +425,8 @@ void page_add_several_io(struct page *p)
 	struct table *t = several_table(p);
 	struct row_names names = several_names(p);
 	for (size_t i = 0; i < names.n; i++) {
-		row_begin(t, names.v[i], NAME_USUAL, &names);
+		table_row(t);
+		table_string(t, 0, names.v[i]);
 		several_row(t, p, names.v[i]);
 	}
 	struct page_section *s = page_section(p, SECTION_FINDINGS, "Findings", "");

@@ -566,6 +566,17 @@ def test_two_runs(folder):
     text = subprocess.run([SCTRACE, "report", "slow.json", "run.json"], cwd=folder, capture_output=True, text=True, check=True,
                           timeout=TIMEOUT).stdout
     assert "Only slow has these findings: small-reads (in)." in text, text
+    library = next(f["name"] for f in json.loads((folder / "run.json").read_text())["io"]["files"] if "libc.so" in f["name"])
+    for columns in (60, 80, 200):
+        status, shown = in_terminal(columns, "report", folder / "slow.json", folder / "run.json")
+        files = shown.split("Files, pipes and sockets\n")[1].split("\n\n")[0].splitlines()
+        assert status == 0 and max(map(len, files)) <= columns, files
+        names = [line.split()[0] for line in files]
+        assert "in" in names and any(library.endswith(name.lstrip("…")) for name in names if "libc" in name), files
+    for form in ("markdown", "html"):
+        shown = subprocess.run([SCTRACE, "report", "--format", form, "slow.json", "run.json"], cwd=folder, capture_output=True, text=True,
+                               check=True, timeout=TIMEOUT).stdout
+        assert library in shown.replace("\\_", "_"), (form, shown)
     row = [line.split() for line in text.splitlines() if line.split()[:1] == ["in"]]
     assert row and row[0][1:3] == ["20,002", "2"] or row[0][1:3] == ["20,002", "3"], text
 
