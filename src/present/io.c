@@ -10,6 +10,7 @@
 #include "present/kinds.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,7 +279,7 @@ static void render(const struct run_io *io, const struct column *c, size_t n,
 		names.n++;
 	}
 	for (size_t i = 0; i < names.n; i++) {
-		row_begin(t, names.v[i], room_for_name(look), &names);
+		row_begin(t, names.v[i], format == TABLE_TEXT ? room_for_name(look) : SIZE_MAX, &names);
 		fill(t, &io->files.v[i]);
 	}
 	table_render(t, format, look, out);

@@ -498,6 +498,11 @@ def test_names_use_the_width(folder):
     for form in ("text", "markdown"):
         sctrace(folder, "--io", "--format", form, "-o", "profile", "sed", "-n", "", name, env={k: v for k, v in os.environ.items() if k != "COLUMNS"})
         assert (folder / "profile").read_text().count(name) == 2, form
+    longer = folder / ("directory-" * 8) / name
+    longer.parent.mkdir()
+    (folder / name).rename(longer)
+    sctrace(folder, "--io", "--format", "markdown", "-o", "profile", "sed", "-n", "", longer)
+    assert (folder / "profile").read_text().count("| " + str(longer).replace("_", "\\_") + " |") == 2, (folder / "profile").read_text()
 
 
 def test_names_can_be_told_apart(folder):
