@@ -133,20 +133,38 @@ static bool seek_back(struct io_search *s)
 	return true;
 }
 
+static bool mostly_idle_seeks(const struct io_file *f)
+{
+	return f->row.seeks_without_effect >= MANY && f->row.seeks_without_effect >= f->row.seeks * 2 / 3;
+}
+
+static bool idle_seeks(struct io_search *s)
+{
+	const struct io_file *f = s->f;
+	double n = f->row.seeks_without_effect;
+	if (!mostly_idle_seeks(f))
+		return false;
+	s->e.cost_ns = n * io_tally_mean(&f->seek);
+	io_add_calls(s, n, &f->seek);
+	add_number(&s->text, n, "lseek");
+	buf_adds(&s->text, " did not change the offset and took ");
+	duration_human(&s->text, s->e.cost_ns);
+	buf_adds(&s->text, ". Leaving them out");
+	return true;
+}
+
 static bool seek_before_read(struct io_search *s)
 {
 	const struct io_file *f = s->f;
-	if (f->sought_reads < MANY || f->sought_reads < f->row.reads / 2 || reads_back(f))
+	if (f->sought_reads < MANY || f->sought_reads < f->row.reads / 2 || reads_back(f) || mostly_idle_seeks(f))
 		return false;
-	bool idle = f->row.seeks_without_effect > f->row.seeks / 2; /* pread(2) would not replace these seeks */
 	double seeks = fmin(f->sought_reads, f->seek.n);
 	s->e.cost_ns = seeks * io_tally_mean(&f->seek);
 	io_add_calls(s, seeks, &f->seek);
 	add_number(&s->text, f->sought_reads, "read");
-	buf_addf(&s->text, " followed an lseek%s; the seeks took ",
-		 idle ? ", but most of the seeks did not change the offset" : "");
+	buf_adds(&s->text, " followed an lseek; the seeks took ");
 	duration_human(&s->text, s->e.cost_ns);
-	buf_adds(&s->text, idle ? ". Leaving these seeks out" : ". pread, which takes the offset as an argument,");
+	buf_adds(&s->text, ". pread, which takes the offset as an argument,");
 	return true;
 }
 
@@ -303,14 +321,23 @@ static const struct detector {
 	bool whole; /* examines the program as a whole, and not each file */
 	bool (*find)(struct io_search *s);
 } detectors[] = {
-	{"small-reads", false, small_reads},       {"small-writes", false, small_writes},
-	{"line-writes", false, line_writes},       {"read-again", false, read_again},
-	{"seek-back", false, seek_back},           {"seek-before-read", false, seek_before_read},
-	{"opened-again", false, opened_again},     {"status-again", false, stated_again},
-	{"failed-again", false, failed_again},     {"sync-each-write", false, sync_each_write},
-	{"sync-each-write", false, synced_writes}, {"unaligned-direct", false, unaligned_direct},
-	{"no-result", false, polled_in_vain},      {"no-result", true, polled_in_vain},
-	{"copied-by-hand", false, copied_by_hand}, {"never-closed", true, never_closed},
+	{"small-reads", false, small_reads},
+	{"small-writes", false, small_writes},
+	{"line-writes", false, line_writes},
+	{"read-again", false, read_again},
+	{"seek-back", false, seek_back},
+	{"idle-seeks", false, idle_seeks},
+	{"seek-before-read", false, seek_before_read},
+	{"opened-again", false, opened_again},
+	{"status-again", false, stated_again},
+	{"failed-again", false, failed_again},
+	{"sync-each-write", false, sync_each_write},
+	{"sync-each-write", false, synced_writes},
+	{"unaligned-direct", false, unaligned_direct},
+	{"no-result", false, polled_in_vain},
+	{"no-result", true, polled_in_vain},
+	{"copied-by-hand", false, copied_by_hand},
+	{"never-closed", true, never_closed},
 };
 
 /* Appends "saves 38 to 41 ms". If the saving is unknown, the detector has already ended the sentence. */

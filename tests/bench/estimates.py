@@ -93,8 +93,9 @@ def copiers(repaired):
 def examples():
     kinds = {"small-reads": ("small-reads", 1 << 18), "small-writes": ("small-writes", 0), "lines": ("line-writes", 0),
              "read-again": ("read-again", 1 << 16), "seek-back": ("seek-back", 1 << 20), "seek-read": ("seek-before-read", 1 << 26),
-             "open-again": ("opened-again", 1 << 10), "failed-again": ("failed-again", 0), "sync-each": ("sync-each-write", 0), "direct": ("unaligned-direct", 1 << 20),
-             "poll": ("no-result", 0), "copy": ("copied-by-hand", 1 << 26), "never-closed": ("never-closed", 1 << 10)}
+             "idle-seeks": ("idle-seeks", 0), "open-again": ("opened-again", 1 << 10), "failed-again": ("failed-again", 0),
+             "sync-each": ("sync-each-write", 0), "direct": ("unaligned-direct", 1 << 20), "poll": ("no-result", 0),
+             "copy": ("copied-by-hand", 1 << 26), "never-closed": ("never-closed", 1 << 10)}
     for name, (kind, size) in kinds.items():
         program = [str(BUILD / "examples" / f"io-{name}")]
         yield Case(f"io-{name}", program, [*program, "-f"], {kind}, size, waits=name == "sync-each")

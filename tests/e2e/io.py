@@ -23,6 +23,7 @@ FAULTS = {
     "io-small-writes": ("small-writes", "out"),
     "io-lines": ("line-writes", "lines"),
     "io-read-again": ("read-again", "in"),
+    "io-idle-seeks": ("idle-seeks", "out"),
     "io-seek-back": ("seek-back", "in"),
     "io-seek-read": ("seek-before-read", "in"),
     "io-open-again": ("opened-again", "in"),
@@ -124,6 +125,11 @@ def test_seek_back(folder):
     assert {f["kind"] for f in prof["findings"] if f["file"] == "in"} == {"seek-back"}, prof["findings"]
     row = counts(folder, prof)["in"]
     assert (row["sequential"], row["random"], row["reread"], row["rewritten"]) == (1, 0, 312, 0), row
+
+
+def test_idle_seeks(folder):
+    """seeks that do not change the offset are found, and gone in the fixed program"""
+    check_fault(folder, "io-idle-seeks")
 
 
 def test_read_of_a_shell(folder):

@@ -323,11 +323,15 @@ static void seeks_that_only_ask_are_not_replaced_by_pread(void **state)
 	for (int i = 0; i < 100; i++) {
 		call(f, SYS_lseek, 5, 0, SEEK_CUR, i * 4096);
 		call(f, SYS_read, 5, 0x2000, 4096, 4096);
+		call(f, SYS_lseek, 5, 0, SEEK_CUR, (i + 1) * 4096);
 	}
-	const struct run_io_finding *found = finding(f, "seek-before-read");
+	call(f, SYS_lseek, 5, 0, SEEK_SET, 0);
+	const struct run_io_finding *found = finding(f, "idle-seeks");
 	assert_non_null(found);
-	assert_non_null(strstr(found->text, "100 reads followed an lseek, but most of the seeks did not change the "
-					    "offset; the seeks took 1.00 ms. Leaving these seeks out saves "));
+	assert_int_equal(f->io.findings.n, 1);
+	assert_non_null(strstr(found->text,
+			       "/file5: 200 lseeks did not change the offset and took 2.00 ms. Leaving them "
+			       "out saves "));
 }
 
 /* Reads the file from its start as a process of its own. */
