@@ -228,6 +228,7 @@ static void classify(struct io_open *o, const struct io_request *r, uint64_t fro
 		io_tally_add(&f->synced, r->ns, r->spread_ns);
 		f->synced_bytes += (double)r->bytes;
 		f->synced_direct |= o->direct;
+		f->synced_by_call |= !o->synced;
 	}
 	io_cost_add(&w->cost, further_pages(w, from, r->bytes), (double)r->bytes, r->ns, r->spread_ns);
 }

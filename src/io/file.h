@@ -73,7 +73,8 @@ struct io_file {
 	struct io_tally close, seek, sync;
 	struct io_tally synced; /* synchronous writes (O_SYNC, O_DSYNC) */
 	double synced_bytes;
-	bool synced_direct; /* some of these writes used O_DIRECT as well */
+	bool synced_direct;  /* some of these writes used O_DIRECT as well */
+	bool synced_by_call; /* some of them were synchronous because of a flag of the call (pwritev2(2)) */
 	double least_sync_ns;
 	struct io_tally lines;          /* writes of at most IO_LINE_MAX bytes that end in a newline */
 	double line_bytes, line_starts; /* total size of these lines, and how many of them are the first write of

@@ -241,7 +241,8 @@ static bool synced_writes(struct io_search *s)
 		return false;
 	io_one_sync(s, &f->synced, f->synced_bytes);
 	add_number(&s->text, f->synced.n, "write");
-	buf_adds(&s->text, " waited for the disk, because of O_SYNC or O_DSYNC, and took ");
+	buf_addf(&s->text, " waited for the disk, because of %s, and took ",
+		 f->synced_by_call ? "RWF_SYNC or RWF_DSYNC" : "O_SYNC or O_DSYNC");
 	duration_human(&s->text, f->synced.ns);
 	buf_adds(&s->text, ". Writing without this flag and one fsync at the end");
 	return true;

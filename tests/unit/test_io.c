@@ -446,7 +446,9 @@ static void a_flag_makes_one_write_synchronous(void **state)
 		ev.call.args[5] = 2;
 		give(&f->rig, ev);
 	}
-	assert_non_null(finding(f, "sync-each-write"));
+	const struct run_io_finding *found = finding(f, "sync-each-write");
+	assert_non_null(found);
+	assert_non_null(strstr(found->text, "20 writes waited for the disk, because of RWF_SYNC or RWF_DSYNC, and"));
 }
 
 /* A write with O_DIRECT would wait for the device without O_DSYNC, too. */
