@@ -275,9 +275,10 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 	o->used[r->direction] = true;
 	o->last = r->direction;
 	f->size = to > f->size ? to : f->size;
+	o->back = false;
 	if (!r->positioned) {
 		o->pos = to;
-		o->sought = o->back = false;
+		o->sought = false;
 	}
 }
 

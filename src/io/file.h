@@ -101,7 +101,7 @@ struct io_open {
 	enum io_direction last; /* direction of the last request */
 	bool append, direct;
 	bool synced; /* the file was opened with O_SYNC or O_DSYNC */
-	bool back;   /* since the last read, lseek(2) has moved the offset back to a place within this read */
+	bool back; /* since the last request, a read, lseek(2) has moved the offset back to a place within this read */
 	bool sought; /* the last call that changed the offset was lseek(2) */
 };
 

@@ -141,6 +141,18 @@ static void reading_ahead_and_seeking_back_is_one_finding(void **state)
 	assert_true(found->saving_high_s <= (97 + 99) * 10e-6 && found->saving_low_s >= (97 + 99) * 8e-6);
 }
 
+/* pread(2) in between: what is read next is no longer the rest of the previous read. */
+static void another_read_after_seeking_back_is_not(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 0; i < 100; i++) {
+		call(f, SYS_read, 5, 0x2000, 4096, 4096);
+		call(f, SYS_lseek, 5, (uint64_t)-4032, SEEK_CUR, (int64_t)((i + 1) * 64));
+		call4(f, SYS_pread64, 5, 0x2000, 10, 0, 10);
+	}
+	assert_null(finding(f, "seek-back"));
+}
+
 static void returning_to_the_start_of_a_block_is_not(void **state)
 {
 	struct fixture *f = *state;
@@ -490,6 +502,7 @@ int main(void)
 		WITH(each_request_is_of_one_class),
 		WITH(a_request_may_repeat_in_part),
 		WITH(reading_ahead_and_seeking_back_is_one_finding),
+		WITH(another_read_after_seeking_back_is_not),
 		WITH(returning_to_the_start_of_a_block_is_not),
 		WITH(no_request_is_larger_than_a_call_may_move),
 		WITH(sendfile_counts_for_both_files),
