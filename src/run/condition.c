@@ -164,6 +164,50 @@ static int unknown_metric(const struct reader *r, const char *word, struct buf *
 	return -EINVAL;
 }
 
+static void say_no_bytes(const char *word, struct buf *why)
+{
+	struct near near;
+	const struct syscall_desc *d;
+	near_init(&near, word);
+	for (size_t i = 0; (d = syscall_row(i)); i++)
+		if (d->result == R_BYTES)
+			near_offer(&near, d->name);
+	buf_addf(why,
+		 "bytes(%s) is always 0, because '%s' does not return a number of bytes; use a call that does, such "
+		 "as read or write",
+		 word, word);
+	near_say(&near, "", why);
+}
+
+/*
+ * Checks that each word of a set, which filter_parse() has accepted, contains a call that returns a number of bytes.
+ * Returns 0, or -EINVAL with the offset of the wrong word in *at. A set that begins with ! is not checked: its words
+ * are the calls that it leaves out.
+ */
+static int check_bytes(const char *set, size_t *at, struct buf *why)
+{
+	int rc = 0;
+	size_t n;
+	for (const char *p = set; *set != '!' && rc == 0; p += n + 1) {
+		p += strspn(p, BLANKS);
+		n = strcspn(p, ",");
+		char *word = memory_copy_part(p, length_to(p, p + n));
+		struct filter one = {0};
+		size_t ignored;
+		rc = filter_parse(&one, word, &ignored, why);
+		if (one.terms.n && !filter_returns_bytes(&one)) {
+			*at = (size_t)(p - set);
+			say_no_bytes(word, why);
+			rc = -EINVAL;
+		}
+		filter_free(&one);
+		free(word);
+		if (!p[n])
+			break;
+	}
+	return rc;
+}
+
 /*
  * Parses a set of calls, such as `%file` in "%file<=100" and in "errors(%file)=0". It begins `before` bytes after r->p.
  * After an error, r->p is the wrong word in it.
@@ -173,6 +217,8 @@ static int read_set(struct reader *r, const char *set, size_t before)
 	size_t at;
 	r->to->chosen = true;
 	int rc = filter_parse(&r->to->calls, set, &at, r->why);
+	if (rc == 0 && r->to->metric == CONDITION_BYTES)
+		rc = check_bytes(set, &at, r->why);
 	r->p += rc < 0 ? before + at : 0;
 	return rc;
 }

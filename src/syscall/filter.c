@@ -250,6 +250,16 @@ bool filter_matches(const struct filter *f, uint32_t arch, int64_t nr)
 	return filter_takes(f, &(struct call){.arch = arch, .nr = nr, .desc = syscall_lookup(arch, nr)});
 }
 
+bool filter_returns_bytes(const struct filter *f)
+{
+	const struct syscall_desc *d;
+	uint32_t arch = syscall_native_arch();
+	bool found = false;
+	for (size_t i = 0; !found && (d = syscall_row(i)); i++)
+		found = d->result == R_BYTES && evaluate(f, d, arch, syscall_number(arch, d->name));
+	return found;
+}
+
 int filter_check_name(const char *name, struct buf *why)
 {
 	struct buf word = {0};

@@ -36,6 +36,8 @@ struct filter {
  */
 int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why);
 void filter_free(struct filter *f);
+/* Returns true if the set contains a call that returns a number of bytes, on any architecture. */
+bool filter_returns_bytes(const struct filter *f);
 /*
  * Checks that `name` is the name of one call as it appears in tables: "read", "read#32" or "syscall_0x1c9". Returns 0,
  * or -EINVAL with the reason in `why`.

@@ -405,6 +405,7 @@ def test_mistakes(_):
                        (["-c", "--expect=raed<=2"], "nor a system call; did you mean read?"),
                        (["-c", "--expect=eror(read)=0"], "'eror' is neither a metric (calls errors bytes"),
                        (["-c", "--expect=%fil<9"], "there is no group '%fil'; did you mean %file?"),
+                       (["-c", "--expect=bytes(openat)<3"], "'openat' does not return a number of bytes; use a call that does"),
                        (["-c", "--expect=read~2"], "'read~2' has no operator; write one of <= >= == != < > ="),
                        (["-c", "--expect=read=<2"], "'=<' cannot be used here; the operators are"),
                        (["-c", "--expect=calls<2K"], "'2K' is not a limit for calls; write a whole number"),

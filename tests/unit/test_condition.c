@@ -139,6 +139,10 @@ static void test_mistakes(void **state)
 		{CONDITION_EXPECT, "bytes(read<3", 0, "lacks a closing parenthesis"},
 		{CONDITION_EXPECT, "main:wall<3s", 5, "cannot be used with 'wall'"},
 		{CONDITION_EXPECT, "minor_faults<3", 0, "neither a metric"},
+		{CONDITION_EXPECT, "bytes(openat)<3", 6, "'openat' does not return a number of bytes"},
+		{CONDITION_EXPECT, "bytes(recvmsg, recvmmsg)>0", 15, "such as read or write; did you mean recvmsg?"},
+		{CONDITION_EXPECT, "bytes(%signal)=0", 6, "'%signal' does not return a number of bytes"},
+		{CONDITION_FAIL_IF, "bytes(openat)>5%", 6, "'openat' does not return a number of bytes"},
 		{CONDITION_FAIL_IF, "calls=0", 5, "'=' cannot be used here; the operators are <= >= < >"},
 		{CONDITION_FAIL_IF, "wall>5x", 5, "or a percentage, for example 5%"},
 		{CONDITION_FAIL_IF, "wall>nan%", 5, "'nan%' is not a limit"},
@@ -155,6 +159,23 @@ static void test_mistakes(void **state)
 		assert_int_equal(at, rows[i].at);
 		conditions_free(&c);
 		buf_free(&why);
+	}
+}
+
+static void test_bytes_of_calls_that_return_them(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {"bytes(read)>0", "bytes(%desc , /^p?write)>0",
+					    "bytes(0,1)>0",  "bytes(send)>0",
+					    "bytes(all)>0",  "bytes(!read)>0",
+					    "bytes(?xyz)>0", "bytes(none)=0"};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct conditions c = {0};
+		struct buf why = {0};
+		size_t at;
+		if (conditions_parse(&c, texts[i], CONDITION_EXPECT, &at, &why) < 0)
+			fail_msg("%s: %s", texts[i], buf_str(&why));
+		conditions_free(&c);
 	}
 }
 
@@ -210,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_blanks_between_words),
 		cmocka_unit_test(test_limits_of_a_gate),
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_bytes_of_calls_that_return_them),
 		cmocka_unit_test(test_sums),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
