@@ -210,7 +210,9 @@ static void table_cell(struct table *t, size_t col, enum summary_column_id id, c
 	struct buf shown = {0};
 	summary_cell(id, row, &shown);
 	double x = c->value ? c->value(row) : NAN;
-	if (row->is_total && !c->summed)
+	if (row->is_total && id == SC_NAME)
+		table_string(t, col, row->name);
+	else if (row->is_total && !c->summed)
 		;
 	else if (c->kind == KIND_NAME || c->kind == KIND_WORD)
 		table_string(t, col, buf_str(&shown));
@@ -221,9 +223,8 @@ static void table_cell(struct table *t, size_t col, enum summary_column_id id, c
 	buf_free(&shown);
 }
 
-/* Appends the table as CSV, Markdown or JSON. With --by, the first column contains the group. */
-static void render_table(const struct summary_rows *rows, const struct summary_view *v, enum table_format format,
-			 struct buf *out)
+/* Returns the table for all formats but aligned text. With --by, the first column contains the group. */
+static struct table *table_of(const struct summary_rows *rows, const struct summary_view *v)
 {
 	struct summary_columns c = columns_of(rows, v);
 	struct column columns[SUMMARY_COLUMNS_MAX + 1];
@@ -245,13 +246,27 @@ static void render_table(const struct summary_rows *rows, const struct summary_v
 			table_cell(t, lead + i, c.index[i], &rows->lines.v[k].row);
 	}
 	struct summary_row total = {"total", &rows->total, rows->total.ns, true};
-	if (format == TABLE_MARKDOWN) {
-		table_total(t);
-		for (size_t i = 0; i < c.n; i++)
-			table_cell(t, lead + i, c.index[i], &total);
-	}
+	table_total(t);
+	for (size_t i = 0; i < c.n; i++)
+		table_cell(t, lead + i, c.index[i], &total);
+	return t;
+}
+
+static void render_table(const struct summary_rows *rows, const struct summary_view *v, enum table_format format,
+			 struct buf *out)
+{
+	struct table *t = table_of(rows, v);
 	table_render(t, format, NULL, out);
 	table_free(t);
+}
+
+struct table *summary_table(const struct summary *s, const struct summary_view *v)
+{
+	struct summary_rows rows;
+	summary_rows_init(&rows, s, v);
+	struct table *t = table_of(&rows, v);
+	summary_rows_free(&rows);
+	return t;
 }
 
 /* Removes the carriage returns of CSV, because cut(1) and the shell treat them as data. */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct buf;
+struct table;
 
 /* The values of --format; see summary_format_parse(). */
 enum summary_format {
@@ -73,6 +74,8 @@ void summary_sort_say(int sort, struct buf *out);
 
 /* Appends the table. */
 void summary_render(const struct summary *s, const struct summary_view *v, struct buf *out);
+/* Returns the table with its totals, for an HTML page. The caller frees it with table_free(). */
+struct table *summary_table(const struct summary *s, const struct summary_view *v);
 /* Appends the errors of each call with their counts, the most frequent first (--errors). */
 void summary_render_errors(const struct summary *s, struct buf *out);
 /*

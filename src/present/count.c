@@ -1,4 +1,5 @@
 /* Fills the page of one run of -c: its table and the lines below it. */
+#include "out/html.h"
 #include "out/summary_table.h"
 #include "present/kinds.h"
 
@@ -33,6 +34,18 @@ void part_render(const struct page *p, const struct page_part *part, enum table_
 		struct summary_view v = view_of(p->runs[0].run, format, look);
 		summary_render(&p->runs[0].run->calls, &v, out);
 	}
+}
+
+void part_html(const struct page *p, const struct page_part *part, const char *note, struct buf *out)
+{
+	const char *heading = part->heading ? part->heading : "The figures";
+	struct table *own = NULL;
+	if (strcmp(part->key, "calls") == 0 && p->n == 1) {
+		struct summary_view v = view_of(p->runs[0].run, TABLE_HTML, NULL);
+		own = summary_table(&p->runs[0].run->calls, &v);
+	}
+	html_table(out, heading, own ? own : part->table, note);
+	table_free(own);
 }
 
 void below_calls(const struct page *p, const struct table_look *look, struct buf *out)

@@ -38,6 +38,8 @@ void add_sched_tables(struct page *p, const char *test);
  */
 void part_render(const struct page *p, const struct page_part *part, enum table_format format,
 		 const struct table_look *look, struct buf *out);
+/* Appends one table of the page as HTML, with `note` (or NULL) below it. */
+void part_html(const struct page *p, const struct page_part *part, const char *note, struct buf *out);
 /*
  * Appends the text below the table of -c: errors and a histogram if the user requested them, and the lines that -c
  * itself printed there.

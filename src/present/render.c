@@ -150,7 +150,7 @@ static void render_html(struct page *p, struct buf *out)
 	for (size_t i = 0; i < p->parts.n; i++) {
 		const struct page_part *part = &p->parts.v[i];
 		const char *note = part->note ? part->note : i == 0 ? buf_str(&below) : NULL;
-		html_table(out, part->heading ? part->heading : "The figures", part->table, note);
+		part_html(p, part, note, out);
 	}
 	html_sections(p, SECTION_LINES, out);
 	for (size_t i = 0; i < p->figures.n; i++)

@@ -199,14 +199,14 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 {
 	struct trace_opts *o = ctx;
 	(void)row;
+	o->html = strcmp(arg, "html") == 0;
 	if (strcmp(arg, "perfetto") == 0) {
 		o->format = TRACE_PERFETTO;
 		return 0;
 	}
-	o->html = strcmp(arg, "html") == 0;
-	int r = o->html ? 0 : summary_format_parse(arg, &o->view.format, why);
+	int r = summary_format_parse(o->html ? "text" : arg, &o->view.format, why);
 	if (r < 0) {
-		buf_adds(why, " (and perfetto, for traces), or html with --io");
+		buf_adds(why, " (and perfetto, for traces), or html with -c and --io");
 		return r;
 	}
 	o->format = o->view.format == SUMMARY_JSON ? TRACE_JSON : TRACE_TEXT;

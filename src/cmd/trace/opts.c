@@ -123,8 +123,8 @@ static const struct opt trace_table[] = {
 	 .complete = COMPLETE_LIST, .words = "attach exit thread-execve all"},
 	{0, "json", NULL, trace_opt_json, "print one JSON object per line; see sctrace-trace(5)"},
 	{0, "format", "FORMAT", trace_opt_format,
-	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json; with --io: text, csv, markdown, "
-	 "json, html",
+	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json, html; with --io: text, csv, "
+	 "markdown, json, html",
 	 0, COMPLETE_WORDS, "text wide truss strace csv markdown json html perfetto"},
 	{0, "color", "[WHEN]", opt_word, "use colours: auto (on a terminal), always, never", AT(color), COMPLETE_WORDS,
 	 "auto always never"},
@@ -202,8 +202,8 @@ static const struct opt truss_table[] = {
 	{'S', NULL, NULL, opt_flag, "print no signals", offsetof(struct trace_opts, select.by_signal)},
 	{'t', "trace", "SET", trace_opt_named_expr, "trace only these calls"},
 	{0, "format", "FORMAT", trace_opt_format,
-	 "with -c: truss (the default), text, wide, strace, csv, markdown, json", 0, COMPLETE_WORDS,
-	 "text wide truss strace csv markdown json"},
+	 "with -c: truss (the default), text, wide, strace, csv, markdown, json, html", 0, COMPLETE_WORDS,
+	 "text wide truss strace csv markdown json html"},
 	{0, "engine", "NAME", trace_opt_engine, "trace with this engine: auto, or one of sctrace --list-engines"},
 	{0},
 };
@@ -304,9 +304,13 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "-c and -C cannot be used together: -c only counts calls, -C also prints them"},
 		{o->count && o->format == TRACE_PERFETTO,
 		 "--format=perfetto is a format for traces and cannot be used with -c"},
+		{!counts(o) && o->html, "--format=html is for summaries; add -c, or add --io for the use of files"},
 		{!counts(o) && f != SUMMARY_TEXT && f != SUMMARY_JSON && !o->truss,
 		 "this --format is for summaries; add -c"},
-		{o->html && !o->io, "--format=html is for the use of files; add --io"},
+		{o->html && o->count_too, "-C prints each call, and --format=html writes one page at the end; use -c"},
+		{o->html && o->interval_ns,
+		 "--interval prints tables while the program runs, and --format=html writes one page at the end; use "
+		 "only one of them"},
 		{o->io && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE || o->format == TRACE_PERFETTO),
 		 "--io has the formats text, csv, markdown, json and html"},
 		{o->io && (o->select.by_call || o->select.paths.n || o->select.fds.n ||
@@ -322,7 +326,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "select single calls (-z, -Z, -P, -e status=, -e fds=, --slower, --by=fd, --by=path, --io)"},
 		{o->by && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE),
 		 "--by cannot be used with --format=truss or --format=strace, whose tables have no such column"},
-		{(o->errors || o->hist) && f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN,
+		{(o->errors || o->hist) &&
+			 (o->html || (f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN)),
 		 "--errors and --hist need --format=text, wide or markdown; --save keeps both"},
 		{o->count && o->follow > 1 && !o->truss,
 		 "-ff writes traces to separate files, but -c prints one table; use -f"},

@@ -152,8 +152,8 @@ int trace_end(struct trace *t, struct engine_result *result)
 	trace_pipeline_end(&t->pipeline);
 	names_kept_free(&t->names);
 	t->ops->result(t->engine, result);
-	if (t->o.io)
-		trace_io_show(t, result);
+	if (t->o.io || t->o.html)
+		trace_page_show(t, result);
 	else if (t->o.count || t->o.count_too)
 		trace_totals_final(&t->totals, result);
 	if (t->o.folded)

@@ -91,7 +91,7 @@ static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 	bool deaf = t->o.interruptible >= 3;
 	if (bits & BIT(SIGUSR1) && t->o.last_set)
 		trace_save_last(t);
-	else if (bits & BIT(SIGUSR1))
+	else if (bits & BIT(SIGUSR1) && !t->o.html) /* a table of text does not belong into a page */
 		trace_totals_so_far(&t->totals);
 	if (bits & BIT(SIGALRM)) {
 		trace_out_flush(&t->out.common);

@@ -107,8 +107,8 @@ void trace_record_close(struct trace *t, const struct engine_result *result);
 int trace_end(struct trace *t, struct engine_result *result);
 /* Frees everything except t->recording. */
 void trace_free(struct trace *t);
-/* Displays the calls (-c) and how files were used (--io), and saves both. */
-void trace_io_show(struct trace *t, const struct engine_result *result);
+/* For --io and --format=html: displays the calls (-c) and how files were used (--io), and saves both. */
+void trace_page_show(struct trace *t, const struct engine_result *result);
 
 /* Runs the engine until all traced processes have ended. Returns the exit status of sctrace. */
 int trace_run(struct trace *t);

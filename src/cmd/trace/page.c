@@ -1,4 +1,7 @@
-/* The end of a trace with --io: makes a run with the profile of the files, and displays it as `sctrace report` does. */
+/*
+ * The end of a trace with --io or --format=html: makes a run with the calls and the profile of the files, and displays
+ * it as `sctrace report` does.
+ */
 #include "cmd/trace/trace.h"
 
 #include "cmd/display.h"
@@ -19,14 +22,15 @@ static const char *format_of(const struct trace_opts *o)
 	return o->html ? "html" : formats[o->view.format];
 }
 
-void trace_io_show(struct trace *t, const struct engine_result *result)
+void trace_page_show(struct trace *t, const struct engine_result *result)
 {
 	struct run run;
 	struct buf why = {0};
 	struct table_look look = term_look(t->out.common.fd);
 	trace_totals_run(&t->totals, result, &run);
 	run.view.calls = t->o.count || t->o.count_too ? TRUTH_UNKNOWN : TRUTH_NO;
-	io_profile_finish(&t->io.profile, &run.io);
+	if (t->o.io)
+		io_profile_finish(&t->io.profile, &run.io);
 	look.colour = t->totals.c.view.colour;
 	int r = t->o.save ? run_save(&run, t->o.save, &why) : 0;
 	if (r < 0)
