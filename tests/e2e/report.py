@@ -306,6 +306,16 @@ def test_a_count_is_shown_again(folder):
             assert report(f"--format={form}", saved) == shown.read_text(), (form, words)
 
 
+def test_the_last_of_several_tables_is_shown_again(folder):
+    """With --interval and -C, report prints the last table, of all calls, and the lines below it"""
+    for words in (["-c", "--interval=50ms"], ["-c", "--interval=50ms", "--by=process", "--errors"], ["-C"]):
+        done = run(*words, "-o", folder / "shown", "--save", folder / "run.json", "sh", "-c", "sleep 0.3; true")
+        if done.returncode == 125:
+            raise Skip(f"no engine may trace here: {done.stderr.strip()}")
+        before, last = re.split(r"(?m)^\d+\.\d{3} s, in total:\n", (folder / "shown").read_text())
+        assert before and last == report(folder / "run.json"), (words, last)
+
+
 def test_a_page_of_a_count(folder):
     """The HTML page of -c has a picture, and the columns, the order and the groups that were chosen"""
     done = run("-c", "--format=html", "--by=process", "-S", "name", "-U", "name,calls,bytes", "sh", "-c", "cat /dev/null; true")
