@@ -42,6 +42,14 @@ static char *group_title(const struct summary_group *g)
 	return buf_take(&b);
 }
 
+static bool has_calls(const struct summary_group *g)
+{
+	for (size_t i = 0; i < g->calls.n; i++)
+		if (g->calls.v[i]->entered)
+			return true;
+	return false;
+}
+
 /* Adds the row of a group, which comes before the rows of its calls. */
 static void push_group(struct summary_rows *rows, const struct summary_group *g)
 {
@@ -113,10 +121,11 @@ static void push_calls(struct summary_rows *rows, const struct summary_group *g,
 static void collect_groups(struct summary_rows *rows, const struct summary *s, int sort)
 {
 	struct summary_rows heads = {0};
-	for (size_t i = 0; i < s->groups.n; i++) {
-		push_group(&heads, s->groups.v[i]);
-		heads.lines.v[i].group = (const char *)s->groups.v[i];
-	}
+	for (size_t i = 0; i < s->groups.n; i++)
+		if (has_calls(s->groups.v[i])) {
+			push_group(&heads, s->groups.v[i]);
+			heads.lines.v[heads.lines.n - 1].group = (const char *)s->groups.v[i];
+		}
 	if (heads.lines.n)
 		sort_lines(heads.lines.v, heads.lines.n, sort);
 	for (size_t i = 0; i < heads.lines.n; i++) {

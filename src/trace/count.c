@@ -175,9 +175,26 @@ static void count_enter(struct trace_sink *s, struct trace_task *task, const str
 	k->life.tag = k->group;
 }
 
+/*
+ * For --by=path: moves a call that has returned a descriptor to the group of the file that this descriptor refers to.
+ * The path that the program passed to open(2) may be a symbolic link or relative, and would be another group.
+ */
+static void regroup(struct trace_count *t, struct counted *k, const struct event *ev)
+{
+	const struct names *n = t->sink.session->names;
+	const struct call *c = &ev->call;
+	if (t->by != BY_PATH || ev->kind != EV_EXIT || !k->life.tag || !c->desc || c->desc->result != R_FD || c->error)
+		return;
+	buf_clear(&t->name);
+	if (n->fd(n->ctx, ev->tid, (int)c->result, &t->name))
+		k->life.tag = find_group(t, buf_str(&t->name), -1);
+}
+
 static void count_leave(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
-	leave(count_of(s), trace_own(s, task), ev);
+	struct counted *k = trace_own(s, task);
+	regroup(count_of(s), k, ev);
+	leave(count_of(s), k, ev);
 }
 
 /* Handles a call that is not selected. It is not counted, but it may show how an interrupted call ended. */

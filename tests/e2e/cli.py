@@ -38,6 +38,22 @@ def test_children_can_be_traced_by_others(_):
     assert (r.returncode, r.stdout) == (0, "traced\n"), r
 
 
+def test_links_are_counted_as_their_files(tmp):
+    """--by=path counts the opening of a symbolic link and of a relative path with the reads of the file, under each engine"""
+    (tmp / "file").write_text("x")
+    (tmp / "link").symlink_to("file")
+    for how in (["-c", "--engine=ptrace"], ["-c", "--engine=patch"], ["--record", "calls"]):
+        for name in ("link", "./file"):
+            r = run(*how, *(["--by=path", "--format=csv", "-o", "out"] if "-c" in how else []), "cat", name, cwd=tmp)
+            if "--record" in how:
+                r = run("show", "-c", "--by=path", "--format=csv", "-o", "out", "calls", cwd=tmp)
+            if r.returncode == 125:
+                continue
+            rows = [x.split(",")[:2] for x in (tmp / "out").read_text().splitlines()]
+            assert {"openat", "read", "close"} <= {call for path, call in rows if path == os.path.realpath(tmp / "file")}, (how, rows)
+            assert not any(path == name for path, call in rows), (how, rows)
+
+
 def test_asking_for_seccomp(_):
     """A program that queries seccomp's features, as libseccomp does, is counted like any other"""
     r = run("-c", "-f", str(BUILD / "tests/e2e/seccomp"), "query")

@@ -198,6 +198,7 @@ static void groups_have_a_row_each(void **state)
 	add(&s, summary_group(&s, "3</tmp/a>", -1), SYS_read, 2, 1000, 0, 1);
 	add(&s, summary_group(&s, "4</tmp/\033[31mb>", -1), SYS_read, 1, 9000, 0, 1);
 	add(&s, summary_group(&s, "5</tmp/\u65e5\u672c/e\u0301>", -1), SYS_read, 1, 500, 0, 1); /* wide, combining */
+	summary_group(&s, "6<without calls>", -1);
 	struct summary_view v = {.by = "fd"};
 	struct buf why = {0};
 	assert_int_equal(summary_columns_parse("seconds,calls,bytes", &v.columns, &why), 0);

@@ -109,6 +109,24 @@ static void groups_by_descriptor(void **state)
 	assert_int_equal(f->summary.groups.v[2]->calls.v[0]->entered, 2);
 }
 
+static void a_path_that_is_opened_is_the_file_of_its_descriptor(void **state)
+{
+	struct fixture *f = *state;
+	start(f, BY_PATH);
+	for (int64_t result = -ENOENT; result <= 8; result += 8 + ENOENT) {
+		enter(&f->rig, 100, SYS_openat, (uint64_t)-100, 0x1000, 0);
+		leave(&f->rig, 100, SYS_openat, (uint64_t)-100, 0x1000, 0, result);
+	}
+	enter(&f->rig, 100, SYS_close, 8, 0, 0);
+	leave(&f->rig, 100, SYS_close, 8, 0, 0, 0);
+	assert_int_equal(f->summary.groups.n, 2);
+	assert_string_equal(f->summary.groups.v[0]->name, text); /* the path as it was passed */
+	assert_int_equal(f->summary.groups.v[0]->calls.v[0]->errors, 1);
+	assert_int_equal(f->summary.groups.v[0]->calls.v[0]->entered, 1);
+	assert_string_equal(f->summary.groups.v[1]->name, "/file8");
+	assert_int_equal(f->summary.groups.v[1]->calls.n, 2);
+}
+
 static void groups_by_process_follow_its_name(void **state)
 {
 	struct fixture *f = *state;
@@ -131,6 +149,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(after_a_handler_it_was_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(calls_of_a_killed_thread_are_unfinished, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(groups_by_descriptor, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_path_that_is_opened_is_the_file_of_its_descriptor, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(groups_by_process_follow_its_name, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
