@@ -23,6 +23,7 @@ struct recording {
 	struct buf footer;
 	bool complete; /* the item ITEM_END was read */
 	bool damaged;
+	bool continues; /* the file contains more data after ITEM_END */
 
 	int fd;
 	uint64_t size, done; /* size of the file, and bytes read so far; the size is 0 if the file is not a regular
@@ -49,6 +50,11 @@ struct recording {
 					    * event is read */
 };
 
+/*
+ * Returns true if the file contains data that recording_next_block() has not used yet. If necessary, reads more of the
+ * file.
+ */
+bool recording_fill(struct recording *r);
 /*
  * Reads and decompresses the next block. If the file ends within the block, its first part is used. Returns 1; 0 at the
  * end of the file; -EBADMSG if the block is damaged; or another -errno.

@@ -14,8 +14,7 @@
 #define WINDOW    26 /* zstd refuses frames that need more than 2^26 bytes of history (RECORDING_BLOCK_MOST) */
 #define ROOM_STEP (1u << 20)
 
-/* If all input is used up, reads more of the file. Returns false at the end of the file. */
-static bool fill(struct recording *r)
+bool recording_fill(struct recording *r)
 {
 	ssize_t n = 0;
 	if (r->in.pos < r->in.size)
@@ -56,10 +55,10 @@ int recording_next_block(struct recording *r)
 	ZSTD_outBuffer out = {0};
 	size_t left = 1;
 	forget_block(r);
-	if (!fill(r))
+	if (!recording_fill(r))
 		return 0;
 	ZSTD_DCtx_reset(r->zstd, ZSTD_reset_session_only);
-	while (left && fill(r)) {
+	while (left && recording_fill(r)) {
 		int err = make_room(r, out.pos);
 		if (err)
 			return err;
@@ -79,7 +78,7 @@ static int begin(struct recording *r, struct buf *why)
 {
 	unsigned char header[RECORDING_HEADER];
 	size_t n = 0;
-	while (n < sizeof(header) && fill(r))
+	while (n < sizeof(header) && recording_fill(r))
 		header[n++] = r->input[r->in.pos++];
 	if (r->err)
 		return r->err;
@@ -156,9 +155,15 @@ const struct recording_head *recording_head_of(const struct recording *r)
 	return &r->head;
 }
 
+/* Returns how many bytes of the file have been used. */
+static uint64_t position(const struct recording *r)
+{
+	return r->done - (r->in.size - r->in.pos);
+}
+
 int recording_percent(const struct recording *r)
 {
-	return r->size ? (int)(100 * (r->done - (r->in.size - r->in.pos)) / r->size) : -1;
+	return r->size ? (int)(100 * position(r) / r->size) : -1;
 }
 
 bool recording_is_complete(const struct recording *r, struct buf *why)
@@ -169,5 +174,10 @@ bool recording_is_complete(const struct recording *r, struct buf *why)
 		buf_adds(why, "the recording is damaged, so the rest of it is not shown");
 	else if (!r->complete)
 		buf_adds(why, "the recording is incomplete: its end was not written, or the file was truncated");
-	return r->complete && !r->damaged && !r->err;
+	else if (r->continues)
+		buf_addf(why,
+			 "the recording ends at byte %llu, but the file continues; the rest of the file is not shown. "
+			 "If several recordings were joined into one file, show each of them from its own file",
+			 (unsigned long long)position(r));
+	return r->complete && !r->damaged && !r->err && !r->continues;
 }

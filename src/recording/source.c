@@ -112,6 +112,7 @@ static bool next_item(struct recording *r, struct event *ev)
 	else if (item == ITEM_END) {
 		recording_end_get(&r->result, &r->footer, &r->at);
 		r->complete = !r->at.bad && !r->cut;
+		r->continues = r->complete && (r->at.at < r->at.end || recording_fill(r));
 	} else
 		r->at.bad = true;
 	return item >= ITEM_ENTER && item <= ITEM_DEATH && !r->at.bad;

@@ -122,6 +122,22 @@ def show_incomplete(world, mode):
 
 
 @scenario("show", ["record"])
+def show_joined(world, mode):
+    """Of two recordings in one file, only the first is shown, with a warning and status 1"""
+    record(world, mode, "--", "true", status=0)
+    path = world.scratch / "recording"
+    one = path.read_bytes()
+    whole = show(world, "recording")
+    for more in (one, b"\0"):
+        path.write_bytes(one + more)
+        seen = execute([str(world.sctrace), "show", "recording"], cwd=world.scratch)
+        if seen.status != 1 or f"ends at byte {len(one)}, but the file continues".encode() not in seen.stderr:
+            raise Failed(f"{len(more)} bytes more: status {seen.status}\n" + tail(seen.stderr))
+        if seen.stdout.decode() != whole:
+            raise Failed(f"{len(more)} bytes more:\n" + difference(whole, seen.stdout.decode()))
+
+
+@scenario("show", ["record"])
 def show_overwrites(world, mode):
     """No output can overwrite the recording"""
     recording, link = world.scratch / "recording", world.scratch / "link"

@@ -228,6 +228,25 @@ static void test_damaged(void **state)
 	close(fd);
 }
 
+static void test_followed(void **state)
+{
+	(void)state;
+	struct recording_head h;
+	struct recording_writer *w = create(&h, NULL);
+	struct buf why = {0};
+	write_reads(w, 200);
+	end(w, &h);
+	FILE *f = fopen(path, "a");
+	assert_int_equal(fputc('x', f), 'x');
+	fclose(f);
+	struct recording *r = open_it();
+	assert_int_equal(count_reads(r), 200);
+	assert_false(recording_is_complete(r, &why));
+	assert_non_null(strstr(buf_str(&why), "but the file continues"));
+	recording_close_read(r);
+	buf_free(&why);
+}
+
 static void refused(const char *bytes, size_t n, const char *says)
 {
 	struct recording *r;
@@ -470,6 +489,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_whole, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_cut_off, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_damaged, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_followed, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_foreign, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_last, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_last_of_threads, make_path, remove_path),
