@@ -1,6 +1,7 @@
 #include "base/outfile.h"
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -156,5 +157,5 @@ const char *outfile_why(int err)
 {
 	return err == -ELOOP     ? "symbolic links are not followed in a directory that everyone can write to"
 	       : err == -EREMOTE ? "it belongs to another user, and everyone can write to its directory"
-				 : strerror(-err);
+				 : error_text(-err);
 }

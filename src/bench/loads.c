@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "bench/stop.h"
 #include "run/run.h"
 
@@ -134,7 +135,7 @@ int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct 
 	for (size_t i = 0; i < l->parts && !err; i++) {
 		err = start_part(l, i, dir, guard);
 		if (err)
-			buf_addf(why, "cannot start the load '%s': %s", l->kind[i]->name, strerror(-err));
+			buf_addf(why, "cannot start the load '%s': %s", l->kind[i]->name, error_text(-err));
 	}
 	for (size_t i = 0; i < l->parts && !err; i++)
 		err = wait_for_work(l, i, why);

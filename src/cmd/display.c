@@ -1,6 +1,7 @@
 #include "cmd/display.h"
 
 #include "base/diag.h"
+#include "base/error.h"
 #include "base/outfile.h"
 #include "cmd/put.h"
 #include "out/chart.h"
@@ -26,7 +27,7 @@ int display_check(const char *command, const struct page_options *o)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths) && !status; i++) {
 		int err = paths[i] ? outfile_check(paths[i]) : 0;
 		if (err) {
-			diag_error("%s: cannot write '%s': %s", command, paths[i], strerror(-err));
+			diag_error("%s: cannot write '%s': %s", command, paths[i], error_text(-err));
 			status = EXIT_OWN;
 		}
 	}

@@ -1,6 +1,7 @@
 #include "measure/count.h"
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "tracee/spawn.h"
 
 #include <errno.h>
@@ -76,7 +77,7 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 		if (!began && err != -EINTR)
 			buf_addf(why, "cannot run '%s': %s", spec->argv[0], spawn_error(spec->argv[0], -err));
 		else if (err != -EINTR)
-			buf_addf(why, "engine %s failed: %s", ops->name, strerror(-err));
+			buf_addf(why, "engine %s failed: %s", ops->name, error_text(-err));
 		count_free(c);
 	}
 	return err;

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/map.h"
 #include "base/ptrace.h"
 #include "tracee/proc.h"
@@ -273,7 +274,7 @@ static int run(struct watch *w, const sigset_t *mask, struct buf *why)
 {
 	pid_t pid = start(w, mask);
 	if (pid < 0) {
-		buf_addf(why, "cannot start a process: %s", strerror(-pid));
+		buf_addf(why, "cannot start a process: %s", error_text(-pid));
 		return pid;
 	}
 	w->root = pid;
@@ -310,7 +311,7 @@ int sample_take(const struct sample_spec *spec, struct sample *s, struct buf *wh
 	sigaddset(&chld, SIGCHLD);
 	int err = sigprocmask(SIG_BLOCK, &chld, &old) < 0 ? -errno : 0;
 	if (err)
-		buf_addf(why, "cannot block SIGCHLD: %s", strerror(-err));
+		buf_addf(why, "cannot block SIGCHLD: %s", error_text(-err));
 	else {
 		err = run(&w, &old, why);
 		sigprocmask(SIG_SETMASK, &old, NULL);

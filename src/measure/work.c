@@ -1,6 +1,7 @@
 #include "measure/work.h"
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/size.h"
 #include "stats/random.h"
@@ -65,7 +66,7 @@ int work_open(struct work *w, const char *parent, struct buf *why)
 	if (!dir || !mkdtemp(dir)) {
 		int err = errno;
 		buf_addf(why, "cannot create a work directory in '%s': %s; choose another directory with --dir", parent,
-			 strerror(err));
+			 error_text(err));
 		free(dir);
 		return -err;
 	}
@@ -158,7 +159,7 @@ static int generate(struct work *w, bool random, struct buf *why)
 	if (fd >= 0 && close(fd) < 0 && !err)
 		err = -errno;
 	if (err < 0 && err != -EINTR)
-		buf_addf(why, "cannot write the input '%s': %s", w->in, strerror(-err));
+		buf_addf(why, "cannot write the input '%s': %s", w->in, error_text(-err));
 	w->has_nul = !random;
 	return err;
 }
@@ -170,7 +171,7 @@ static int link_input(struct work *w, const char *file, uint64_t size, struct bu
 	char *whole = realpath(file, NULL);
 	int err = !whole || stat(whole, &st) < 0 || access(whole, R_OK) < 0 ? -errno : 0;
 	if (err < 0)
-		buf_addf(why, "cannot read the input '%s': %s", file, strerror(-err));
+		buf_addf(why, "cannot read the input '%s': %s", file, error_text(-err));
 	else if (!S_ISREG(st.st_mode))
 		buf_addf(why, "the input '%s' is not a regular file", file);
 	else if (st.st_size == 0)
@@ -179,7 +180,7 @@ static int link_input(struct work *w, const char *file, uint64_t size, struct bu
 		buf_addf(why, "the input '%s' has only %jd bytes, which is less than --size; omit --size", file,
 			 (intmax_t)st.st_size);
 	else if (symlink(whole, w->in) < 0)
-		buf_addf(why, "cannot link the input into '%s': %s", w->dir, strerror(errno));
+		buf_addf(why, "cannot link the input into '%s': %s", w->dir, error_text(errno));
 	free(whole);
 	if (why->len)
 		return err < 0 ? err : -EINVAL;
@@ -217,7 +218,7 @@ static int cut_input(struct work *w, uint64_t size, struct buf *why)
 	if (!err && rename(w->part, w->in) < 0)
 		err = -errno;
 	if (err < 0 && err != -EINTR)
-		buf_addf(why, "cannot write the input '%s': %s", w->in, strerror(-err));
+		buf_addf(why, "cannot write the input '%s': %s", w->in, error_text(-err));
 	w->size = size;
 	return err;
 }
@@ -239,7 +240,7 @@ int work_make_part(struct work *w, uint64_t bytes, struct buf *why)
 {
 	int err = copy_beginning(w, w->in, w->part, bytes);
 	if (err < 0 && err != -EINTR)
-		buf_addf(why, "cannot write '%s': %s", w->part, strerror(-err));
+		buf_addf(why, "cannot write '%s': %s", w->part, error_text(-err));
 	return err;
 }
 
@@ -276,7 +277,7 @@ int work_check_copy(const struct work *w, const char *copy, uint64_t bytes, stru
 	FILE *b = fopen(copy, "re");
 	int err = a && b ? 0 : -errno;
 	if (err < 0)
-		buf_addf(why, "there is no copy: %s", strerror(-err));
+		buf_addf(why, "there is no copy: %s", error_text(-err));
 	else
 		err = compare_streams(a, b, bytes, why);
 	if (a)
@@ -323,7 +324,7 @@ int work_close(struct work *w, struct buf *why)
 		nftw(w->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 		err = rmdir(w->dir) < 0 && errno != ENOENT ? -errno : 0;
 		if (err)
-			buf_addf(why, "cannot remove the work directory '%s': %s", w->dir, strerror(-err));
+			buf_addf(why, "cannot remove the work directory '%s': %s", w->dir, error_text(-err));
 	}
 	free(w->dir);
 	free(w->in);

@@ -1,5 +1,6 @@
 #include "recording/read.h"
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "recording/block.h"
 
@@ -121,7 +122,7 @@ int recording_open(struct recording **out, const char *path, struct buf *why)
 	err = err ? err : begin(r, &reason);
 	if (err) {
 		buf_addf(why, "cannot read the recording '%s': %s", path,
-			 reason.len ? buf_str(&reason) : strerror(-err));
+			 reason.len ? buf_str(&reason) : error_text(-err));
 		recording_close_read(r);
 		r = NULL;
 	}
@@ -169,7 +170,7 @@ int recording_percent(const struct recording *r)
 bool recording_is_complete(const struct recording *r, struct buf *why)
 {
 	if (r->err)
-		buf_addf(why, "the recording cannot be read any further: %s", strerror(-r->err));
+		buf_addf(why, "the recording cannot be read any further: %s", error_text(-r->err));
 	else if (r->damaged)
 		buf_adds(why, "the recording is damaged, so the rest of it is not shown");
 	else if (!r->complete)

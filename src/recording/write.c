@@ -1,6 +1,7 @@
 #include "recording/write.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 
@@ -362,7 +363,7 @@ int recording_close(struct recording_writer *w, const struct recording_end *end,
 	}
 	int err = w->err;
 	if (err)
-		buf_addf(why, "cannot write the recording '%s': %s", w->path, strerror(-err));
+		buf_addf(why, "cannot write the recording '%s': %s", w->path, error_text(-err));
 	recording_drop(w);
 	return err;
 }

@@ -1,6 +1,7 @@
 #include "run/run.h"
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/escape.h"
 #include "base/memory.h"
 #include "base/size.h"
@@ -171,7 +172,7 @@ static json_t *read_json(const char *path, struct buf *why)
 	FILE *f = fopen(path, "re");
 	struct stat st;
 	if (!f || fstat(fileno(f), &st) < 0) {
-		buf_addf(why, "cannot open '%s': %s", path, strerror(errno));
+		buf_addf(why, "cannot open '%s': %s", path, error_text(errno));
 		if (f)
 			fclose(f);
 		return NULL;

@@ -1,5 +1,6 @@
 #include "trace/out.h"
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "trace/fail.h"
@@ -79,7 +80,7 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 	if (path[0] == '|' || path[0] == '!') {
 		int r = open_command(out, path + 1);
 		if (r < 0)
-			buf_addf(why, "cannot run '%s': %s", path + 1, strerror(-r));
+			buf_addf(why, "cannot run '%s': %s", path + 1, error_text(-r));
 		return r;
 	}
 	int fd = open_file(path, append);
@@ -176,7 +177,7 @@ int trace_out_close(struct trace_out *out, struct buf *why)
 			 : out->command             ? "to the command of -o"
 			 : out->fd == STDOUT_FILENO ? "standard output"
 						    : "the trace",
-			 out->path ? "'" : "", strerror(out->err));
+			 out->path ? "'" : "", error_text(out->err));
 	int r = out->failed ? -out->err : 0;
 	buf_free(&out->buf);
 	free(out->path);

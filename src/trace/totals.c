@@ -1,6 +1,7 @@
 #include "trace/totals.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/term.h"
@@ -122,7 +123,7 @@ static void collect(struct trace_totals *t)
 		return;
 	int r = e->ops->collect(e, &t->period);
 	if (r < 0)
-		trace_fail(t->c.failure, r, "cannot read the counts of engine %s: %s", e->ops->name, strerror(-r));
+		trace_fail(t->c.failure, r, "cannot read the counts of engine %s: %s", e->ops->name, error_text(-r));
 	drop_unwanted(t->c.calls, &t->period);
 	apply_overhead(t, &t->period);
 	unite_names(t, &t->period);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/error.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -261,14 +262,14 @@ int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why)
 	char *path = spawn_find(s->argv[0], s->envp, &err);
 	if (!path) {
 		bool dir = err == EISDIR;
-		buf_addf(why, "cannot run '%s': %s", s->argv[0], dir ? "it is a directory" : strerror(err));
+		buf_addf(why, "cannot run '%s': %s", s->argv[0], dir ? "it is a directory" : error_text(err));
 		return dir ? -EACCES : -err;
 	}
 	c.path = path;
 	c.argv = argv_with(s);
 	r = fork_child(&c, out);
 	if (r < 0)
-		buf_addf(why, "cannot start '%s': %s", s->argv[0], strerror(-r));
+		buf_addf(why, "cannot start '%s': %s", s->argv[0], error_text(-r));
 	free(c.argv);
 	free(path);
 	return r;
@@ -299,7 +300,7 @@ const char *spawn_error(const char *name, int err)
 	char *path = err == ENOENT ? spawn_find(name, NULL, &missing) : NULL;
 	free(path);
 	return path ? "its interpreter does not exist (the program named after #!, or the dynamic loader)"
-		    : strerror(err);
+		    : error_text(err);
 }
 
 int spawn_status(int err)

@@ -54,6 +54,15 @@ def test_links_are_counted_as_their_files(tmp):
             assert not any(path == name for path, call in rows), (how, rows)
 
 
+def test_few_descriptors(tmp):
+    """If the limit of open files is too low, the message says how to raise it; 64 is enough"""
+    for words in (["-c"], ["-o", "out"], ["--record", "calls"]):
+        for limit, status in ((6, 125), (64, 0)):
+            r = subprocess.run(["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", SCTRACE, *words, "true"], cwd=tmp, capture_output=True,
+                               text=True, check=False, timeout=TIMEOUT)
+            assert r.returncode == status and ("raise the limit with ulimit -n" in r.stderr) == bool(status), (words, limit, r)
+
+
 def test_asking_for_seccomp(_):
     """A program that queries seccomp's features, as libseccomp does, is counted like any other"""
     r = run("-c", "-f", str(BUILD / "tests/e2e/seccomp"), "query")

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "bench/stop.h"
 #include "cmd/put.h"
@@ -72,14 +73,14 @@ int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv
 	const struct bench_options *o = s->o;
 	ssize_t len = readlink("/proc/self/exe", s->self, sizeof(s->self) - 1);
 	if (len <= 0) {
-		diag_error("cannot read /proc/self/exe: %s", strerror(errno));
+		diag_error("cannot read /proc/self/exe: %s", error_text(errno));
 		return EXIT_OWN;
 	}
 	const char *tmp = getenv("TMPDIR");
 	s->dir = o->dir ? o->dir : tmp && *tmp ? tmp : "/var/tmp";
 	if (access(s->dir, W_OK | X_OK) < 0) {
 		diag_error("cannot create files in '%s': %s; choose another directory with --dir", s->dir,
-			   strerror(errno));
+			   error_text(errno));
 		return EXIT_USAGE;
 	}
 	int status = display_check("bench", &o->show);
@@ -184,7 +185,7 @@ int bench_end(struct bench_session *s)
 	int status = EXIT_OWN;
 	end_progress(s);
 	if (s->err)
-		diag_error("the measurement failed: %s", strerror(-s->err));
+		diag_error("the measurement failed: %s", error_text(-s->err));
 	else {
 		results_end(&s->run, &s->start);
 		status = display_run(&s->run, "bench", &s->o->show);

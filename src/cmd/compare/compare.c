@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/error.h"
 #include "base/outfile.h"
 #include "bench/place.h"
 #include "cmd/cmd.h"
@@ -85,7 +86,7 @@ static int finish(struct compare *c, int err, const struct buf *why)
 	if (err == -EINTR || stop_signal)
 		status = 0;
 	else if (err)
-		diag_error("compare: %s", why->len ? buf_str(why) : strerror(-err));
+		diag_error("compare: %s", why->len ? buf_str(why) : error_text(-err));
 	else if (!run_fastest(&c->run))
 		diag_error("compare: none of the strategies could run on this machine");
 	else

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/near.h"
 #include "cmd/put.h"
@@ -124,7 +125,7 @@ static void loop(struct trace *t)
 	else if (r < 0 && t->program && !t->root)
 		trace_fail(&t->failure, r, "cannot run '%s': %s", t->program[0], spawn_error(t->program[0], -r));
 	else if (r < 0)
-		trace_fail(&t->failure, r, "engine %s failed: %s", t->ops->name, strerror(-r));
+		trace_fail(&t->failure, r, "engine %s failed: %s", t->ops->name, error_text(-r));
 }
 
 /* Ends sctrace as the program ended: with the same status, or by the same signal. Suppresses a second core file. */
@@ -273,7 +274,7 @@ static int start(struct trace *t, struct engine_config *c)
 		status = t->program ? spawn_status(-r) : EXIT_UNREADABLE;
 		if (r == -ENOENT && t->program && why.len && !t->o.truss)
 			suggest_command(t->program[0], &why);
-		diag_error("%s", why.len ? buf_str(&why) : strerror(-r));
+		diag_error("%s", why.len ? buf_str(&why) : error_text(-r));
 	}
 	free(env);
 	buf_free(&why);
@@ -364,7 +365,7 @@ int trace_run(struct trace *t)
 	int status = choose_engine(t, &c);
 	int r = status ? 0 : trace_signals_catch(t, &c);
 	if (r < 0) {
-		diag_error("cannot handle signals: %s", strerror(-r));
+		diag_error("cannot handle signals: %s", error_text(-r));
 		status = EXIT_OWN;
 	}
 	if (!status)

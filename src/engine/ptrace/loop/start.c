@@ -1,6 +1,7 @@
 #include "engine/ptrace/loop/start.h"
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "engine/ptrace/state/event.h"
 #include "engine/ptrace/tasks/attach.h"
 #include "engine/ptrace/tasks/resume.h"
@@ -26,7 +27,7 @@ int tracer_pin(const struct engine_config *config, struct buf *why)
 	if (sched_setaffinity(0, sizeof(set), &set) == 0)
 		return 0;
 	int err = errno;
-	buf_addf(why, "cannot keep the program on one CPU: %s", strerror(err));
+	buf_addf(why, "cannot keep the program on one CPU: %s", error_text(err));
 	return -err;
 }
 
@@ -61,7 +62,7 @@ static int start_program(struct tracer *t, struct buf *why)
 		buf_addf(why,
 			 "tracing '%s' is not permitted: %s (a container must permit ptrace; see also "
 			 "/proc/sys/kernel/yama/ptrace_scope)",
-			 t->config.spawn.argv[0], strerror(-r));
+			 t->config.spawn.argv[0], error_text(-r));
 		return r;
 	}
 	struct task *task = tasks_add(&t->tasks, child.pid);
@@ -120,6 +121,6 @@ int tracer_start(struct tracer *t, const struct engine_config *config, struct bu
 	if (r < 0 && !why->len)
 		buf_adds(why, buf_str(&t->note)); /* the reason why tracing was given up */
 	if (r < 0 && !why->len)
-		buf_addf(why, "cannot start tracing: %s", strerror(-r));
+		buf_addf(why, "cannot start tracing: %s", error_text(-r));
 	return r;
 }

@@ -1,5 +1,6 @@
 #include "engine/ptrace/tasks/attach.h"
 
+#include "base/error.h"
 #include "engine/ptrace/tasks/options.h"
 #include "tracee/proc.h"
 
@@ -63,7 +64,7 @@ static void explain(pid_t pid, int err, struct buf *why)
 			 user_name(uid, theirs), user_name(geteuid(), yours));
 	else
 		buf_addf(why, "%s; see /proc/sys/kernel/yama/ptrace_scope, and check whether a capability is missing",
-			 strerror(err));
+			 error_text(err));
 }
 
 /*
@@ -141,6 +142,6 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 	if (r == -ENOENT || r == -ESRCH)
 		return 0; /* the process has ended in the meantime */
 	if (r < 0)
-		buf_addf(why, "cannot attach to all threads of %d: %s", (int)pid, strerror(-r));
+		buf_addf(why, "cannot attach to all threads of %d: %s", (int)pid, error_text(-r));
 	return r;
 }
