@@ -54,6 +54,31 @@ def test_links_are_counted_as_their_files(tmp):
             assert not any(path == name for path, call in rows), (how, rows)
 
 
+def test_an_early_interrupt(tmp):
+    """SIGINT that arrives while an engine is chosen detaches, even if it was ignored at the start, as in a background job"""
+    with subprocess.Popen(["sleep", "1000"]) as sleeper:
+        try:
+            # An outer tracer delays the process that the inner one creates to find out whether an engine works.
+            outer = ["--engine=ptrace", "-o", "/dev/null", "-e", "inject=clone:delay_enter=3s:when=1"]
+            with subprocess.Popen([SCTRACE, *outer, SCTRACE, "-c", "-o", tmp / "out", "-p", str(sleeper.pid)], stderr=subprocess.PIPE,
+                                  text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) as tracer:
+                while not (tmp / "out").exists() and tracer.poll() is None:
+                    time.sleep(0.05)
+                time.sleep(1)
+                children = Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text().split()
+                if not children:
+                    raise Skip(f"no engine may trace here: {tracer.communicate()[1]}")
+                os.kill(int(children[0]), signal.SIGINT)
+                try:
+                    _, err = tracer.communicate(timeout=seconds(30))
+                except subprocess.TimeoutExpired:
+                    os.kill(int(children[0]), signal.SIGTERM)
+                    raise
+            assert tracer.returncode == 0 and (tmp / "out").read_text(), err
+        finally:
+            sleeper.kill()
+
+
 def test_few_descriptors(tmp):
     """If the limit of open files is too low, the message says how to raise it; 64 is enough"""
     for words in (["-c"], ["-o", "out"], ["--record", "calls"]):

@@ -358,16 +358,33 @@ static void say_how_to_end(const struct trace *t)
 		diag_note("counting calls; Ctrl-C stops this and prints the summary");
 }
 
+/* Returns 0, or EXIT_OWN after a message. */
+static int catch_signals(struct trace *t, struct engine_config *c)
+{
+	int r = trace_signals_catch(t, c);
+	if (r < 0)
+		diag_error("cannot handle signals: %s", error_text(-r));
+	return r < 0 ? EXIT_OWN : 0;
+}
+
+/*
+ * Begins to handle signals, and chooses an engine, which takes some milliseconds. If sctrace attaches to processes,
+ * SIGINT may be ignored until it is handled (stays_ignored() in signals.c). It is then handled first, because otherwise
+ * a SIGINT that arrives now would be lost. If a program is started, signals must end sctrace until the program exists.
+ */
+static int prepare(struct trace *t, struct engine_config *c)
+{
+	int status = t->program ? 0 : catch_signals(t, c);
+	if (!status)
+		status = choose_engine(t, c);
+	return !status && t->program ? catch_signals(t, c) : status;
+}
+
 int trace_run(struct trace *t)
 {
 	struct engine_config c = {0};
 	make_config(t, &c);
-	int status = choose_engine(t, &c);
-	int r = status ? 0 : trace_signals_catch(t, &c);
-	if (r < 0) {
-		diag_error("cannot handle signals: %s", error_text(-r));
-		status = EXIT_OWN;
-	}
+	int status = prepare(t, &c);
 	if (!status)
 		status = start(t, &c);
 	if (status) {
