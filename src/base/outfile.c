@@ -88,8 +88,11 @@ bool outfile_is_same(const char *one, const char *other)
 
 int outfile_check(const char *path)
 {
-	if (access(path, F_OK) == 0)
-		return access(path, W_OK) < 0 ? -errno : 0;
+	struct stat st;
+	if (!*path)
+		return -ENOENT;
+	if (stat(path, &st) == 0)
+		return S_ISDIR(st.st_mode) ? -EISDIR : access(path, W_OK) < 0 ? -errno : 0;
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
 	char *folder = slash ? memory_copy_part(path, len ? len : 1) : memory_copy(".");

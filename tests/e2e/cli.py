@@ -79,6 +79,17 @@ def test_an_early_interrupt(tmp):
             sleeper.kill()
 
 
+def test_where_to_save_is_checked_first(tmp):
+    """If the file of --save cannot be written, the program is not run, and the -o file is not changed"""
+    (tmp / "out").write_text("kept")
+    for path in ("/nonexistent/run", str(tmp), ""):
+        r = run("-c", "--save", path, "-o", "out", "touch", "ran", cwd=tmp)
+        assert r.returncode == 125 and f"cannot save the run as '{path}': " in r.stderr, (path, r)
+        assert not (tmp / "ran").exists() and (tmp / "out").read_text() == "kept", path
+        r = run("compare", "--save", path, "touch ran; true", cwd=tmp)
+        assert r.returncode == 125 and f"cannot write '{path}': " in r.stderr and not (tmp / "ran").exists(), (path, r)
+
+
 def test_few_descriptors(tmp):
     """If the limit of open files is too low, the message says how to raise it; 64 is enough"""
     for words in (["-c"], ["-o", "out"], ["--record", "calls"]):

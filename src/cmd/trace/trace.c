@@ -2,6 +2,7 @@
 #include "cmd/trace/trace.h"
 
 #include "base/diag.h"
+#include "base/outfile.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
 #include "cmd/trace/completion.h"
@@ -94,12 +95,24 @@ static int wrong_usage(const struct trace *t, struct buf *why)
 	return EXIT_USAGE;
 }
 
+/* The file of --save is written at the end, so a path that cannot be written is refused before the program runs. */
+static int check_save(const struct trace *t, struct buf *why)
+{
+	int r = t->o.save ? outfile_check(t->o.save) : 0;
+	if (r < 0)
+		buf_addf(why, "cannot save the run as '%s': %s", t->o.save, outfile_why(r));
+	return r;
+}
+
 int trace_open_outputs(struct trace *t, const char *path, struct buf *why)
 {
+	int r = check_save(t, why);
+	if (r < 0)
+		return r;
 	t->out.separate = t->o.follow > 1 && !t->o.truss ? t->o.output : NULL;
 	t->out.append = t->o.append;
 	t->out.failure = &t->failure;
-	int r = trace_out_open(&t->out.common, t->out.separate ? NULL : path, t->o.append, why);
+	r = trace_out_open(&t->out.common, t->out.separate ? NULL : path, t->o.append, why);
 	if (r == 0 && t->o.record)
 		r = recording_create(&t->writer, t->o.record, t->o.last_set ? &t->o.last : NULL, why);
 	return r;
