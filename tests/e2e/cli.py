@@ -90,6 +90,19 @@ def test_where_to_save_is_checked_first(tmp):
         assert r.returncode == 125 and f"cannot write '{path}': " in r.stderr and not (tmp / "ran").exists(), (path, r)
 
 
+def test_options_without_effect(tmp):
+    """A note names the options that have no effect, because -c does not print calls"""
+    note = "sctrace: note: -c prints no calls, so these options have no effect: "
+    run("--record", "calls", "true", cwd=tmp)
+    for before in ([], ["show"]):
+        what = ["calls"] if before else ["true"]
+        r = run(*before, "-c", "-tt", "-r", "-T", "-n", "-i", "-y", "-Y", "-o", "out", *what, cwd=tmp)
+        assert r.returncode == 0 and r.stderr == note + "-t, -r, -T, -n, -i, -y, -Y; -C prints the calls as well\n", r
+        for words in (["-C", "-T"], ["-c", "-f"], ["-c", "-s", "9"], ["-y"]):
+            r = run(*before, *words, "-o", "out", *what, cwd=tmp)
+            assert (r.returncode, r.stderr) == (0, ""), (words, r)
+
+
 def test_few_descriptors(tmp):
     """If the limit of open files is too low, the message says how to raise it; 64 is enough"""
     for words in (["-c"], ["-o", "out"], ["--record", "calls"]):
@@ -467,6 +480,8 @@ def test_mistakes(_):
                        (["-c", "--expect=eror(read)=0"], "'eror' is neither a metric (calls errors bytes"),
                        (["-c", "--expect=%fil<9"], "there is no group '%fil'; did you mean %file?"),
                        (["-c", "--expect=bytes(openat)<3"], "'openat' does not return a number of bytes; use a call that does"),
+                       (["-S", "calls"], "-S and -U are for summaries; add -c"),
+                       (["-U", "calls"], "-S and -U are for summaries; add -c"),
                        (["-c", "--expect=read~2"], "'read~2' has no operator; write one of <= >= == != < > ="),
                        (["-c", "--expect=read=<2"], "'=<' cannot be used here; the operators are"),
                        (["-c", "--expect=calls<2K"], "'2K' is not a limit for calls; write a whole number"),

@@ -70,6 +70,7 @@ static int show(struct trace *t)
 		memcpy(program, words->v, words->n * sizeof(*program));
 	t->program = program;
 	t->stack = recording_stack(t->recording);
+	trace_say_unused(t);
 	trace_wire_wants(t);
 	if (trace_open_outputs(t, t->o.output, &why) < 0) {
 		diag_error("%s", buf_str(&why));

@@ -291,6 +291,20 @@ bool trace_opts_need_events(const struct trace_opts *o)
 	       o->count_too;
 }
 
+void trace_opts_unused(const struct trace_opts *o, struct buf *out)
+{
+	const struct {
+		bool given;
+		const char *letter;
+	} of_lines[] = {
+		{o->clock, "-t"},     {o->relative, "-r"},      {o->durations, "-T"}, {o->numbers, "-n"},
+		{o->addresses, "-i"}, {o->look.fd_names, "-y"}, {o->pid_names, "-Y"}, {o->stacks, "-k"},
+	};
+	for (size_t i = 0; o->count && !o->truss && i < sizeof(of_lines) / sizeof(*of_lines); i++)
+		if (of_lines[i].given)
+			buf_addf(out, "%s%s", out->len ? ", " : "", of_lines[i].letter);
+}
+
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 {
 	enum summary_format f = o->view.format;
@@ -318,6 +332,7 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "--io follows all calls that use files; leave out -e, -P, -z, -Z and --slower"},
 		{o->io && (o->cgroup || o->all), "--io follows processes; use -p instead of --cgroup and --all"},
 		{o->io && o->folded, "--io and --stacks cannot be combined"},
+		{!counts(o) && !o->truss && (o->view.sort || o->view.columns.n), "-S and -U are for summaries; add -c"},
 		{!counts(o) && (o->by || o->errors || o->hist || o->save || o->interval_ns || o->overhead_set ||
 				o->expect.list.n),
 		 "--by, --errors, --expect, --hist, --interval, --save and -O are for summaries; add -c"},

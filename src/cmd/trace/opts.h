@@ -93,6 +93,8 @@ const char *trace_other_dialect(bool truss, char letter);
 bool trace_opts_need_events(const struct trace_opts *o);
 /* Returns how many bytes of each buffer are read from the program's memory: for dumps of data, more than -s says. */
 unsigned trace_string_max(const struct trace_opts *o);
+/* Appends the options that have no effect, because -c does not print lines: "-t, -k". Appends nothing if there are none. */
+void trace_opts_unused(const struct trace_opts *o, struct buf *out);
 /*
  * Checks for options that contradict each other. `program` says whether the user named a program. Returns 0, or -EINVAL
  * with the reason in `why`.

@@ -118,9 +118,20 @@ int trace_open_outputs(struct trace *t, const char *path, struct buf *why)
 	return r;
 }
 
+void trace_say_unused(const struct trace *t)
+{
+	struct buf unused = {0};
+	trace_opts_unused(&t->o, &unused);
+	if (unused.len)
+		diag_note("-c prints no calls, so these options have no effect: %s; -C prints the calls as well",
+			  buf_str(&unused));
+	buf_free(&unused);
+}
+
 static int run(struct trace *t)
 {
 	struct buf why = {0};
+	trace_say_unused(t);
 	trace_wire_wants(t);
 	int r = trace_open_outputs(t, t->o.output, &why);
 	/* --last also keeps the stack of a crash, if stacks can be walked. */

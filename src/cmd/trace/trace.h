@@ -84,6 +84,8 @@ void trace_wire_wants(struct trace *t);
 /* Builds the pipeline: initialises its sinks with the options that each needs. The engine must have been started. */
 void trace_wire(struct trace *t);
 
+/* Prints a note about options that have no effect. */
+void trace_say_unused(const struct trace *t);
 /*
  * Opens the output files that the options name. `path` is the file for the trace (NULL: standard error). Returns 0, or
  * -errno with the reason in `why`.
