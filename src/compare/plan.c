@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/near.h"
 #include "base/size.h"
 #include "base/words.h"
 #include "out/table.h"
@@ -119,6 +120,18 @@ static int add_with_buffers(struct compare *c, const struct strategy *st, struct
 	return n < 0 ? n : 0;
 }
 
+static void say_unknown(const char *name, struct buf *why)
+{
+	size_t n;
+	const struct strategy *all = strategy_all(&n);
+	struct near near;
+	near_init(&near, name);
+	for (size_t i = 0; i < n; i++)
+		near_offer(&near, all[i].name);
+	buf_addf(why, "there is no strategy '%s'; sctrace compare --list lists them", name);
+	near_say(&near, "", why);
+}
+
 static int add_named(struct compare *c, struct buf *why)
 {
 	char *list = memory_copy(c->opt.strategies);
@@ -127,7 +140,7 @@ static int add_named(struct compare *c, struct buf *why)
 	for (char *name = strtok_r(list, ",", &save); name && !err; name = strtok_r(NULL, ",", &save)) {
 		const struct strategy *st = strategy_find(name);
 		if (!st) {
-			buf_addf(why, "there is no strategy '%s'; sctrace compare --list lists them", name);
+			say_unknown(name, why);
 			err = -EINVAL;
 		} else {
 			err = add_with_buffers(c, st, why);

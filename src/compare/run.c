@@ -26,6 +26,15 @@
  */
 #define SLOW_ENGINE_CALLS 2500000
 
+static void say_end(int status, struct buf *out)
+{
+	const char *signal = WIFSIGNALED(status) ? decode_signal_name(WTERMSIG(status)) : NULL;
+	if (WIFSIGNALED(status))
+		buf_addf(out, "killed by %s", signal ? signal : "SIG?");
+	else
+		buf_addf(out, "exited with status %d", WEXITSTATUS(status));
+}
+
 /*
  * Returns a text that says why a run failed: the last line that the program wrote to standard error or, if there is
  * none, the exit status or signal.
@@ -34,11 +43,8 @@ static char *failure(const struct compare *c, const struct subject *s, int statu
 {
 	struct buf b = {0};
 	work_complaint(&c->work, s->strategy ? s->strategy->program : NULL, &b);
-	const char *signal = WIFSIGNALED(status) ? decode_signal_name(WTERMSIG(status)) : NULL;
-	if (b.len == 0 && WIFSIGNALED(status))
-		buf_addf(&b, "killed by %s", signal ? signal : "SIG?");
-	else if (b.len == 0)
-		buf_addf(&b, "exited with status %d", WEXITSTATUS(status));
+	if (b.len == 0)
+		say_end(status, &b);
 	return buf_take(&b);
 }
 
@@ -88,7 +94,8 @@ static int run_beside(const struct compare *c, const struct subject *s, const st
 			      &sample, why);
 	words_free(argv);
 	if (err == 0 && !ended_well(sample.status)) {
-		buf_addf(why, "'%s' failed", command);
+		buf_addf(why, "'%s' failed: ", command);
+		say_end(sample.status, why);
 		err = -ECANCELED;
 	}
 	return err;

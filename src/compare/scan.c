@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NUMBERS_MAX 10000 /* the most values of one --parameter-scan */
+
 /* A parameter and its values. */
 struct scan {
 	char *name;
@@ -32,9 +34,11 @@ static int scan_numbers(struct scan *s, const char *range, const char *delta, st
 	char rest;
 	int n = sscanf(range, "%lf:%lf:%lf%c", &from, &to, &step, &rest);
 	bool good = n == 3 || (n == 2 && (!delta || sscanf(delta, "%lf%c", &step, &rest) == 1));
-	if (!good || !(step > 0) || !(from <= to) || (to - from) / step > 10000) {
-		buf_addf(why, "'%s'%s%s is not a range; write for example --parameter-scan NAME=1:10 or NAME=1:10:0.5",
-			 range, delta ? " by steps of " : "", delta ? delta : "");
+	if (!good || !(step > 0) || !(from <= to) || (to - from) / step > NUMBERS_MAX - 1) {
+		buf_addf(why,
+			 "'%s'%s%s is not a range of at most %d numbers, the smallest first; write for example "
+			 "--parameter-scan NAME=1:10 or NAME=1:10:0.5",
+			 range, delta ? " by steps of " : "", delta ? delta : "", NUMBERS_MAX);
 		return -EINVAL;
 	}
 	for (int i = 0; from + i * step <= to + step * 1e-9; i++) {

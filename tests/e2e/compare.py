@@ -153,6 +153,8 @@ def test_usage_errors(place):
         (["--size=12x"], "'12x' is not a size"),
         (["--bogus"], "unknown option '--bogus'"),
         (["--strategy=rot13"], "'rot13'"),
+        (["--strategy=read/wirte"], "did you mean read/write"),
+        (["--engine=ptrcae", "true"], "there is no engine 'ptrcae' in this build"),
         (["--buffers=0"], "'0' is not a buffer size"),
         (["--runs=0"], "out of range"),
         (["--runs=3", "--max-time=1s"], "--runs"),
@@ -161,6 +163,7 @@ def test_usage_errors(place):
         (["--strategy=one-shot", "true"], "cannot be compared in one run"),
         (["-N", "'x"], "is not closed"),
         (["--parameter-scan", "n=9:1", "true"], "is not a range"),
+        (["--parameter-scan", "n=1:10001", "true"], "is not a range of at most 10000 numbers, the smallest first"),
         (["--format=xml"], "xml"),
         (["--svg=p.PNG"], "write p.svg"),
         (["-D", "2", "true"], "--parameter-scan"),
@@ -391,6 +394,9 @@ def test_children_of_the_last_moment_are_left_alone(place):
 def test_failing_commands(place):
     status, _, err = run(place, "--runs=2", "false")
     assert status == 125 and "'false' failed: exited with status 1" in err, err
+    for option in ("--prepare", "--conclude"):
+        status, _, err = run(place, "--runs=2", option, "exit 3", "true")
+        assert status == 125 and "'exit 3' failed: exited with status 3" in err, (option, err)
     status, out, err = run(place, "--runs=2", "--ignore-failure", "false", "true")
     assert status == 0 and "(false: 2 of 2)" in out.replace("\n", " "), (out, err)
     got = rows(place, "--runs=1", "--ignore-failure", "exit 3", "kill -TERM $$")

@@ -53,6 +53,12 @@ static int opt_columns(void *ctx, const struct opt *o, const char *arg, struct b
 	return err ? err : opt_string(ctx, o, arg, why);
 }
 
+static int opt_engine(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	int err = engine_check(arg, why);
+	return err ? err : opt_string(ctx, o, arg, why);
+}
+
 static const struct opt table[] = {
 	{.help = "What is compared:"},
 	{'s', "strategy", "LIST", opt_string, "compare these strategies, separated by commas (see --list)",
@@ -97,7 +103,7 @@ static const struct opt table[] = {
 	{0, "fsync", NULL, opt_flag, "include the time to write the copy to the device", AT(fsync)},
 	{0, "cpus", "LIST", opt_string, "run on these CPUs only, for example 0,2-3", AT(cpus)},
 	{0, "seed", "N", opt_int, "seed of the random order (default: 1)", AT(seed), .min = 0, .max = 2147483647},
-	{0, "engine", "NAME", opt_string, "count the calls with this engine (default: the best that works)", AT(engine),
+	{0, "engine", "NAME", opt_engine, "count the calls with this engine (default: the best that works)", AT(engine),
 	 COMPLETE_WORDS, ENGINE_WORDS},
 	{0, "count-all", NULL, opt_flag, "count the calls over the whole input, however long this takes",
 	 AT(count_all)},
