@@ -20,14 +20,40 @@ struct table_look display_look(const struct page_options *o)
 	return look;
 }
 
-int display_check(const char *command, const struct page_options *o)
+/* An option for an output, and its file; NULL: none. */
+struct output {
+	const char *option, *path;
+};
+
+/* Checks that the output would not overwrite one of the `inputs`, or one of the outputs from `first` to the output. */
+static int check_overwriting(const char *command, const struct output *first, const struct output *output,
+			     char *const *inputs)
 {
-	const char *const paths[] = {o->output, o->save, o->svg};
+	for (; inputs && *inputs; inputs++)
+		if (outfile_is_same(output->path, *inputs)) {
+			diag_error("%s: %s would overwrite the input '%s'; write to another file", command,
+				   output->option, *inputs);
+			return EXIT_USAGE;
+		}
+	for (; first < output; first++)
+		if (outfile_is_same(output->path, first->path)) {
+			diag_error("%s: %s and %s name the same file; write to different files", command, first->option,
+				   output->option);
+			return EXIT_USAGE;
+		}
+	return 0;
+}
+
+int display_check(const char *command, const struct page_options *o, char *const *inputs)
+{
+	const struct output outputs[] = {{"-o", o->output}, {"--save", o->save}, {"--svg", o->svg}};
 	int status = 0;
-	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths) && !status; i++) {
-		int err = paths[i] ? outfile_check(paths[i]) : 0;
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs) && !status; i++) {
+		const char *path = outputs[i].path;
+		status = check_overwriting(command, outputs, &outputs[i], inputs);
+		int err = !status && path ? outfile_check(path) : 0;
 		if (err) {
-			diag_error("%s: cannot write '%s': %s", command, paths[i], error_text(-err));
+			diag_error("%s: cannot write '%s': %s", command, path, error_text(-err));
 			status = EXIT_OWN;
 		}
 	}

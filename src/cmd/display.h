@@ -43,10 +43,11 @@
  */
 struct table_look display_look(const struct page_options *o);
 /*
- * Must be called before anything is measured. Checks that the files o->output, o->save and o->svg can be written, but
- * does not create them. Returns 0, or EXIT_OWN after a message.
+ * Must be called before anything is measured or read. Checks that the files o->output, o->save and o->svg can be
+ * written, but does not create them. Checks that they are different files, and not one of the `inputs` (a list that
+ * ends with NULL, or NULL). Returns 0, or an exit status after a message.
  */
-int display_check(const char *command, const struct page_options *o);
+int display_check(const char *command, const struct page_options *o, char *const *inputs);
 /*
  * Prints the page to o->output and draws its pictures. The first picture is written to o->svg, and the others to files
  * beside it ("x-boxes.svg"). Returns 0, or EXIT_OWN after messages, which begin with `command`.

@@ -121,7 +121,7 @@ static void fill_method(struct compare *c)
 	const struct compare_options *o = &c->opt;
 	struct run_method *m = &c->run.method;
 	const char *input = o->input ? o->input : "random";
-	bool made = strcmp(input, "random") == 0 || strcmp(input, "zero") == 0;
+	bool made = work_makes_input(input);
 	m->known = true;
 	m->input_bytes = (double)c->work.size;
 	field_set(&m->input, made ? input : "file");

@@ -14,16 +14,13 @@
 
 int compare_prepare(struct compare *c, char *const *commands, size_t n, struct buf *why)
 {
+	const char *input = c->opt.input ? c->opt.input : "random";
+	uint64_t size = c->opt.size || !work_makes_input(input) ? c->opt.size : DEFAULT_SIZE;
 	int err = work_open(&c->work, c->opt.dir, why);
 	if (!err)
 		err = compare_plan(c, commands, n, why);
 	if (!err)
-		err = work_make_input(&c->work, c->opt.input ? c->opt.input : "random",
-				      c->opt.size || (c->opt.input && strcmp(c->opt.input, "zero") != 0 &&
-						      strcmp(c->opt.input, "random") != 0)
-					      ? c->opt.size
-					      : DEFAULT_SIZE,
-				      why);
+		err = work_make_input(&c->work, input, size, why);
 	if (err)
 		return err;
 	env_collect(&c->run.env, c->work.dir);

@@ -223,12 +223,16 @@ static int cut_input(struct work *w, uint64_t size, struct buf *why)
 	return err;
 }
 
+bool work_makes_input(const char *what)
+{
+	return strcmp(what, "random") == 0 || strcmp(what, "zero") == 0;
+}
+
 int work_make_input(struct work *w, const char *what, uint64_t size, struct buf *why)
 {
-	bool random = strcmp(what, "random") == 0;
-	if (random || strcmp(what, "zero") == 0) {
+	if (work_makes_input(what)) {
 		w->size = size;
-		return generate(w, random, why);
+		return generate(w, strcmp(what, "random") == 0, why);
 	}
 	int err = link_input(w, what, size, why);
 	if (err < 0)

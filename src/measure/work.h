@@ -22,6 +22,8 @@ struct work {
  * 0, or -errno with the reason in `why`. Call work_close() afterwards, also after an error.
  */
 int work_open(struct work *w, const char *parent, struct buf *why);
+/* Returns true if `what` is "random" or "zero", and not the name of a file. */
+bool work_makes_input(const char *what);
 /*
  * Creates the input. `what` is "random" (bytes from a fixed seed, without NUL), "zero", or the name of a file. That
  * file is never changed: the input is a link to it, or a copy of its first `size` bytes if `size` is not 0 and smaller

@@ -316,6 +316,25 @@ def test_the_last_of_several_tables_is_shown_again(folder):
         assert before and last == report(folder / "run.json"), (words, last)
 
 
+def test_nothing_is_overwritten(folder):
+    """An output cannot be an input, or another output of the same command; what is not a regular file can be both"""
+    runs = [save(folder, f"{name}.json", document("bench-syscall", [timed("getpid", list(range(1, 10)))])) for name in "ab"]
+    text, new = runs[0].read_bytes(), folder / "new"
+    link = folder / "link"
+    link.symlink_to("b.json")
+    both, into = "name the same file; write to different files", "would overwrite the input"
+    compare = ["compare", "-r1", "-w0", "-b4", "-s", "read/write", "-n8"]
+    for words, says in ((["report", *runs, "-o", runs[0]], into), (["report", *runs, "-o", link], into),
+                        (["report", *runs, "--svg", runs[1]], into), (["report", runs[0], "-o", new, "--svg", new], both),
+                        (["bench", "syscall", "-r1", "-o", new, "--save", new, "loop"], both), ([*compare, "--save", new, "--svg", new], both),
+                        ([*compare, "-o", new, "--save", new], both), ([*compare, "-i", runs[0], "-o", runs[0]], into)):
+        done = run(*words)
+        assert done.returncode == 2 and says in done.stderr and not done.stdout, (words, done)
+        assert all(r.read_bytes() == text for r in runs) and not new.exists(), words
+    done = run(*compare, "-i", "random", "-o", "/dev/null", "--save", "/dev/null")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_page_of_a_count(folder):
     """The HTML page of -c has a picture, and the columns, the order and the groups that were chosen"""
     done = run("-c", "--format=html", "--by=process", "-S", "name", "-U", "name,calls,bytes", "sh", "-c", "cat /dev/null; true")

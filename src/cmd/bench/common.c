@@ -83,7 +83,7 @@ int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv
 			   error_text(errno));
 		return EXIT_USAGE;
 	}
-	int status = display_check("bench", &o->show);
+	int status = display_check("bench", &o->show, NULL);
 	if (status)
 		return status;
 	results_begin(&s->run, &s->start, kind, argc, argv, s->dir);

@@ -129,6 +129,12 @@ static int list(const struct compare_options *o)
 	return status;
 }
 
+static int check_outputs(const struct compare_options *o)
+{
+	bool is_file = o->input && !work_makes_input(o->input);
+	return display_check("compare", &o->show, is_file ? (char *[]){(char *)o->input, NULL} : NULL);
+}
+
 int cmd_compare(int argc, char **argv)
 {
 	struct compare c = {.stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
@@ -141,7 +147,7 @@ int cmd_compare(int argc, char **argv)
 		compare_options_free(&c.opt);
 		return status;
 	}
-	status = display_check("compare", &c.opt.show);
+	status = check_outputs(&c.opt);
 	if (status) {
 		compare_options_free(&c.opt);
 		return status;

@@ -92,7 +92,10 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 	if (wrong)
 		diag_error("report: %s", wrong);
 	buf_free(&why);
-	return outcome == OPT_OK && !wrong ? 0 : -1;
+	if (outcome != OPT_OK || wrong)
+		return -1;
+	*status = display_check("report", &o->show, argv + *first);
+	return *status ? -1 : 0;
 }
 
 /* Replaces the sentences of a run by newly generated ones. */
