@@ -82,7 +82,8 @@ int beside_name(struct beside *b, const char *names, struct buf *why)
 	}
 	if (i == b->n && *names == '\0')
 		return 0;
-	buf_addf(why, "--names must give %zu names, one for each run, separated by commas", b->n);
+	buf_addf(why, "--names must give one name for each run, separated by commas; %zu run%s given", b->n,
+		 b->n == 1 ? " is" : "s are");
 	return -ERANGE;
 }
 

@@ -163,8 +163,8 @@ static void parse_why(struct buf *why, const char *path, const json_error_t *e, 
 	else if (json_error_code(e) == json_error_out_of_memory)
 		buf_addf(why, "'%s' does not fit in memory", path);
 	else
-		buf_addf(why, "'%s' is not a saved run: it is not valid JSON (line %d, column %d)", path, e->line,
-			 e->column);
+		buf_addf(why, "'%s' is not a saved run: it is not valid JSON (line %d, column %d)%s", path, e->line,
+			 e->column, first == '{' ? "" : "; sctrace show displays recordings");
 }
 
 static json_t *read_json(const char *path, struct buf *why)

@@ -84,7 +84,7 @@ static int message_word(void *ctx, const char *word, struct buf *why)
 		*(unsigned *)ctx |= messages[i].bits;
 		return 0;
 	}
-	buf_addf(why, "'%s' is not one of attach, exit, path-resolution, personality, thread-execve", word);
+	buf_addf(why, "'%s' is not one of attach, exit, thread-execve, all", word);
 	near_say(&near, "", why);
 	return -EINVAL;
 }

@@ -175,7 +175,7 @@ int trace_out_close(struct trace_out *out, struct buf *why)
 		buf_addf(why, "cannot write %s%s%s: %s", out->path ? "'" : "",
 			 out->path                  ? out->path
 			 : out->command             ? "to the command of -o"
-			 : out->fd == STDOUT_FILENO ? "standard output"
+			 : out->fd == STDOUT_FILENO ? "to standard output"
 						    : "the trace",
 			 out->path ? "'" : "", error_text(out->err));
 	int r = out->failed ? -out->err : 0;

@@ -103,6 +103,25 @@ def test_options_without_effect(tmp):
             assert (r.returncode, r.stderr) == (0, ""), (words, r)
 
 
+def test_details_of_messages(tmp):
+    """Messages about an empty word, a recording instead of a run, and a closed output; a process that is named twice"""
+    for words in (["-e", ""], ["-c", "--expect="], ["--quiet="]):
+        r = run(*words, "true")
+        assert r.returncode == 2 and r.stderr.count("\n") == 1 and "^" not in r.stderr, r
+    r = run("--quiet=attahc", "true")
+    assert "'attahc' is not one of attach, exit, thread-execve, all; did you mean attach?" in r.stderr, r
+    run("--record", "calls", "true", cwd=tmp)
+    r = run("report", "calls", cwd=tmp)
+    assert r.returncode == 1 and "sctrace show displays recordings" in r.stderr, r
+    for words in (["show", "calls"], ["--version"]):
+        with open("/dev/full", "wb") as full:
+            r = subprocess.run([SCTRACE, *words], cwd=tmp, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=TIMEOUT)
+        assert r.returncode == 125 and r.stderr == "sctrace: cannot write to standard output: No space left on device\n", r
+    with subprocess.Popen(["sleep", "1"]) as sleeper:
+        r = run("-c", "-o", "out", "-p", f"{sleeper.pid},{sleeper.pid}", "-p", str(sleeper.pid), cwd=tmp)
+        assert r.returncode != 0 or r.stderr.count("attached to process") == 1, r
+
+
 def test_few_descriptors(tmp):
     """If the limit of open files is too low, the message says how to raise it; 64 is enough"""
     for words in (["-c"], ["-o", "out"], ["--record", "calls"]):

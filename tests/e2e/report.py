@@ -489,6 +489,8 @@ def test_names(folder):
     assert re.search(r"^clock +old ", report("--names=old,new", a, b), re.M)
     for names in ("old", "old,new,newer", "", "old,old"):
         assert run("report", f"--names={names}", a, b).returncode == 2, names
+    said = run("report", "--names=a,b", a).stderr
+    assert "--names must give one name for each run, separated by commas; 1 run is given" in said, said
     other = folder / "other"
     other.mkdir()
     shutil.copy(a, other / a.name)

@@ -13,11 +13,11 @@
 
 /*
  * `why` contains what is wrong with the word at offset `at` of `text`. Appends two lines to it: the text, and a caret
- * below that word. The command prints these two lines separately (trace.c).
+ * below that word. The command prints these two lines separately (trace.c). An empty text is not shown.
  */
 static int point_at(const char *text, size_t at, int r, struct buf *why)
 {
-	if (r < 0 && why->len) {
+	if (r < 0 && why->len && *text) {
 		buf_addf(why, "\n  %s\n  ", text);
 		buf_fill(why, ' ', at);
 		buf_addc(why, '^');
@@ -120,6 +120,14 @@ int trace_opt_path(void *ctx, const struct opt *row, const char *arg, struct buf
 	return 0;
 }
 
+static bool has_pid(const struct trace_opts *o, pid_t pid)
+{
+	for (size_t i = 0; i < o->pids.n; i++)
+		if (o->pids.v[i] == pid)
+			return true;
+	return false;
+}
+
 int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	struct trace_opts *o = ctx;
@@ -134,7 +142,8 @@ int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf
 				 arg);
 			return -EINVAL;
 		}
-		vec_push(&o->pids, (pid_t)pid);
+		if (!has_pid(o, (pid_t)pid))
+			vec_push(&o->pids, (pid_t)pid);
 		p = end + strspn(end, ", \n\t");
 		if (!*p)
 			return 0;
