@@ -331,6 +331,10 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 			   trace_select_needs_exit(&o->select)),
 		 "--io follows all calls that use files; leave out -e, -P, -z, -Z and --slower"},
 		{o->io && (o->cgroup || o->all), "--io follows processes; use -p instead of --cgroup and --all"},
+		{o->io && !o->count && !o->count_too &&
+			 (o->by || o->errors || o->hist || o->interval_ns || o->view.sort || o->view.columns.n),
+		 "--by, --errors, --hist, --interval, -S and -U are for the table of calls, which --io alone does not "
+		 "print; add -c"},
 		{o->io && o->folded, "--io and --stacks cannot be combined"},
 		{!counts(o) && !o->truss && (o->view.sort || o->view.columns.n), "-S and -U are for summaries; add -c"},
 		{!counts(o) && (o->by || o->errors || o->hist || o->save || o->interval_ns || o->overhead_set ||
