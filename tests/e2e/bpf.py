@@ -82,6 +82,8 @@ def test_usage(_):
     need_engine()
     seen = run("-c", "--cgroup", "/not/there")
     assert seen.returncode == 1 and "control group '/not/there'" in seen.stderr, seen
+    seen = run("-c", "--cgroup", "/not/there", "true")
+    assert seen.returncode == 125 and "'/not/there': No such file or directory" in seen.stderr, seen
     seen = run("-c", "--cgroup", "/tmp")
     assert seen.returncode == 1 and "not a cgroup v2 control group" in seen.stderr, seen
     seen = run("-c", "--all", "--engine=ptrace", "true")

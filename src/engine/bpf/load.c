@@ -239,7 +239,7 @@ static int set_cgroup(struct bpf_engine *b, struct buf *why)
 			 fd < 0 ? strerror(-r) : "it is not a cgroup v2 control group");
 	if (fd >= 0)
 		close(fd);
-	return r;
+	return r < 0 ? -EINVAL : 0; /* -ENOENT would mean that the program does not exist */
 }
 
 static int attach_failed(int r, const char *what, struct buf *why)
