@@ -250,6 +250,21 @@ bool filter_matches(const struct filter *f, uint32_t arch, int64_t nr)
 	return filter_takes(f, &(struct call){.arch = arch, .nr = nr, .desc = syscall_lookup(arch, nr)});
 }
 
+bool filter_overlaps(const struct filter *a, const struct filter *b)
+{
+	const struct syscall_desc *d;
+	bool found = false;
+	for (size_t i = 0; !found && i < FILTER_NATIVE_MAX / 64; i++)
+		found = a->native[i] & b->native[i];
+	for (size_t i = 0; !found && (d = syscall_row(i)); i++) /* calls that only other architectures have */
+		found = evaluate(a, d, 0, -1) && evaluate(b, d, 0, -1);
+	for (size_t i = 0; !found && i < a->terms.n; i++) { /* numbers without a call */
+		const struct filter_term *t = &a->terms.v[i];
+		found = t->kind == TERM_NUMBER && evaluate(a, NULL, 0, t->nr) && evaluate(b, NULL, 0, t->nr);
+	}
+	return found;
+}
+
 bool filter_returns_bytes(const struct filter *f)
 {
 	const struct syscall_desc *d;

@@ -36,6 +36,8 @@ struct filter {
  */
 int filter_parse(struct filter *f, const char *text, size_t *at, struct buf *why);
 void filter_free(struct filter *f);
+/* Returns true if there is a call that is in both sets. */
+bool filter_overlaps(const struct filter *a, const struct filter *b);
 /* Returns true if the set contains a call that returns a number of bytes, on any architecture. */
 bool filter_returns_bytes(const struct filter *f);
 /*

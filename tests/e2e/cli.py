@@ -501,6 +501,8 @@ def test_mistakes(_):
                        (["-c", "--expect=bytes(openat)<3"], "'openat' does not return a number of bytes; use a call that does"),
                        (["-S", "calls"], "-S and -U are for summaries; add -c"),
                        (["-U", "calls"], "-S and -U are for summaries; add -c"),
+                       (["-c", "-e", "openat", "--expect=read<=2"], "tests only calls that -e leaves out; select these calls with -e"),
+                       (["-c", "-e", "openat", "--expect=bytes<9"], "tests only calls that -e leaves out; select these calls with -e"),
                        (["-c", "--expect=read~2"], "'read~2' has no operator; write one of <= >= == != < > ="),
                        (["-c", "--expect=read=<2"], "'=<' cannot be used here; the operators are"),
                        (["-c", "--expect=calls<2K"], "'2K' is not a limit for calls; write a whole number"),

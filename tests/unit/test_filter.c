@@ -102,12 +102,38 @@ static void mistakes_are_marked(void **state)
 	}
 }
 
+static void overlaps_of_sets(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *a, *b;
+		bool overlap;
+	} rows[] = {
+		{"read", "read,write", true}, {"read", "write", false},  {"%file", "openat", true},
+		{"!read", "read", false},     {"!read", "!write", true}, {"none", "all", false},
+		{"send", "send,recv", true},  {"send", "recv", false},   {"/^open", "openat2", true},
+		{"9999", "9999", true},       {"9999", "!9999", false},  {"?xyz", "all", false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct filter a = {0}, b = {0};
+		struct buf why = {0};
+		size_t at;
+		assert_int_equal(filter_parse(&a, rows[i].a, &at, &why), 0);
+		assert_int_equal(filter_parse(&b, rows[i].b, &at, &why), 0);
+		if (filter_overlaps(&a, &b) != rows[i].overlap || filter_overlaps(&b, &a) != rows[i].overlap)
+			fail_msg("%s and %s", rows[i].a, rows[i].b);
+		filter_free(&a);
+		filter_free(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_of_every_kind),
 		cmocka_unit_test(calls_of_other_architectures_are_selected_by_name),
 		cmocka_unit_test(mistakes_are_marked),
+		cmocka_unit_test(overlaps_of_sets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

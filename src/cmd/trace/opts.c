@@ -305,6 +305,18 @@ void trace_opts_unused(const struct trace_opts *o, struct buf *out)
 			buf_addf(out, "%s%s", out->len ? ", " : "", of_lines[i].letter);
 }
 
+/* Returns true if a condition of --expect tests only calls that -e leaves out. Such a condition always has the value 0. */
+static bool tests_unselected(const struct trace_opts *o)
+{
+	for (size_t i = 0; o->select.by_call && i < o->expect.list.n; i++) {
+		const struct condition *c = &o->expect.list.v[i];
+		if ((c->chosen && c->calls.terms.n && !filter_overlaps(&c->calls, &o->select.calls)) ||
+		    (c->metric == CONDITION_BYTES && !filter_returns_bytes(&o->select.calls)))
+			return true;
+	}
+	return false;
+}
+
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 {
 	enum summary_format f = o->view.format;
@@ -343,6 +355,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{conditions_use_main(&o->expect) && (!program || !o->count || o->folded || trace_opts_need_events(o)),
 		 "main: in --expect needs a program that is started with -c, and cannot be used with options that "
 		 "select single calls (-z, -Z, -P, -e status=, -e fds=, --slower, --by=fd, --by=path, --io)"},
+		{tests_unselected(o),
+		 "a condition of --expect tests only calls that -e leaves out; select these calls with -e as well"},
 		{o->by && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE),
 		 "--by cannot be used with --format=truss or --format=strace, whose tables have no such column"},
 		{(o->errors || o->hist) &&
