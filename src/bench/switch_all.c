@@ -1,5 +1,6 @@
 /* Chooses the measurements of `bench switch`, and makes all of them. */
 #include "base/memory.h"
+#include "base/near.h"
 #include "bench/stop.h"
 #include "bench/switch.h"
 
@@ -7,12 +8,21 @@
 #include <sched.h>
 #include <string.h>
 
+static void say_unknown(const char *name, struct buf *why)
+{
+	struct near near;
+	near_init(&near, name);
+	for (size_t i = 0; switch_kind_at(i); i++)
+		near_offer(&near, switch_kind_at(i)->name);
+	buf_addf(why, "there is no kind of switch '%s'; sctrace bench switch --list lists them", name);
+	near_say(&near, "", why);
+}
+
 int switch_check(char *const *names, size_t n, bool sized, struct buf *why)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!switch_kind_find(names[i])) {
-			buf_addf(why, "there is no kind of switch '%s'; sctrace bench switch --list lists them",
-				 names[i]);
+			say_unknown(names[i], why);
 			return -EINVAL;
 		}
 	for (size_t i = 0; i < n && sized; i++)

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/near.h"
 #include "base/vec.h"
 #include "bench/describe.h"
 #include "bench/kid.h"
@@ -267,6 +268,18 @@ static bool is_named(const struct op *op, char *const *words, size_t n)
 	return n == 0;
 }
 
+static void say_unknown(const char *word, struct buf *why)
+{
+	struct near near;
+	near_init(&near, word);
+	for (size_t i = 0; op_at(i); i++) {
+		near_offer(&near, op_at(i)->name);
+		near_offer(&near, op_at(i)->group);
+	}
+	buf_addf(why, "there is no operation or group '%s'; sctrace bench syscall --list lists them", word);
+	near_say(&near, "", why);
+}
+
 int op_check(char *const *words, size_t n, struct buf *why)
 {
 	for (size_t w = 0; w < n; w++) {
@@ -274,8 +287,7 @@ int op_check(char *const *words, size_t n, struct buf *why)
 		for (size_t i = 0; op_at(i); i++)
 			known |= is_named(op_at(i), &words[w], 1);
 		if (!known) {
-			buf_addf(why, "there is no operation or group '%s'; sctrace bench syscall --list lists them",
-				 words[w]);
+			say_unknown(words[w], why);
 			return -EINVAL;
 		}
 	}

@@ -47,6 +47,7 @@ def test_bad_input_is_reported(_):
     for args, words in [
         (["nope"], "there is no test 'nope'"),
         (["syscall", "nope"], "there is no operation or group"),
+        (["syscall", "getpidd"], "; did you mean getpid"),
         (["syscall", "-r", "0"], "out of range"),
         (["syscall", "-r", "-5"], "out of range"),
         (["syscall", "-t", "0"], "a time of 0"),
@@ -55,6 +56,7 @@ def test_bad_input_is_reported(_):
         (["syscall", "-c", nowhere], f"CPU {nowhere} does not exist"),
         (["syscall", "--dir", "/nonexistent"], "/nonexistent"),
         (["switch", "nope"], "there is no kind"),
+        (["switch", "evenfd"], "; did you mean eventfd?"),
         (["switch", "-t", "1ms"], "too short"),
         (["switch", "-c", "x"], "not a list of CPUs"),
         (["switch", "-c", "0,0"], "CPU 0 is named twice"),
