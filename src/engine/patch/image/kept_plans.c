@@ -1,6 +1,7 @@
 #include "engine/patch/image/kept_plans.h"
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "engine/kept.h"
 #include "engine/patch/image/module.h"
@@ -39,6 +40,7 @@ struct kept_plans {
 	struct head head;
 	struct entry *entries;
 	size_t n;
+	struct map spent; /* contains map_key() of the short names of programs without unused entries */
 };
 
 /* Could the engine have made this plan? */
@@ -110,8 +112,10 @@ void kept_plans_close(struct kept_plans *k)
 {
 	if (k && k->folder >= 0)
 		close(k->folder);
-	if (k)
+	if (k) {
 		free(k->entries);
+		map_free(&k->spent);
+	}
 	free(k);
 }
 
@@ -125,12 +129,17 @@ static bool is_unused(const struct entry *e, const char *program)
 	return e->state == ENTRY_UNUSED && strncmp(e->plan.program, program, PROC_NAME) == 0;
 }
 
-bool kept_plans_exist(const struct kept_plans *k, const char *program)
+bool kept_plans_exist(struct kept_plans *k, const char *program)
 {
 	size_t i = 0;
+	if (map_get(&k->spent, map_key(program)))
+		return false;
 	while (i < k->n && !is_unused(&k->entries[i], program))
 		i++;
-	return i < k->n;
+	if (i < k->n)
+		return true;
+	map_put(&k->spent, map_key(program), k);
+	return false;
 }
 
 void kept_plans_add(struct patch *p, struct module *mod, const char *program)

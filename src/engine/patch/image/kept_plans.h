@@ -29,7 +29,7 @@ void kept_plans_close(struct kept_plans *k);
 /* Can this plan of the module be kept? */
 bool kept_plans_suit(const struct module *mod, const struct plan *plan);
 /* Are there plans for the program with this short name that kept_plans_add() has not added yet? */
-bool kept_plans_exist(const struct kept_plans *k, const char *program);
+bool kept_plans_exist(struct kept_plans *k, const char *program);
 /* Adds the plans in p->kept for the module's file and the program with this short name to `mod`. */
 void kept_plans_add(struct patch *p, struct module *mod, const char *program);
 /* Keeps the plans of these modules, and of what was kept before, the plans that are not known to be outdated. */
