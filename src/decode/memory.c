@@ -28,6 +28,7 @@ static const struct {
 	{K_OUT_PATH, {MEMORY_OUT_ALL, 1}},
 	{K_OUT_PATH_N, {MEMORY_OUT_ALL, 1}},
 	{K_OUT_DENTS64, {MEMORY_OUT_ALL, 1}},
+	{K_OUT_CPU_SET, {MEMORY_OUT_ALL, 1}},
 	{K_OUT_EPOLL_EVENTS, {MEMORY_OUT_ALL, sizeof(struct epoll_event)}},
 	{K_EPOLL_EVENT, {MEMORY_EPOLL_EVENT, sizeof(struct epoll_event)}},
 	{K_POLLFDS, {MEMORY_IN_ARRAY, sizeof(struct pollfd)}},
@@ -67,6 +68,10 @@ static const struct {
 	{K_OUT_MMSG, {MEMORY_OUT_MMSG, 0}},
 	{K_FD_SET, {MEMORY_FD_SET, 0}},
 	{K_SIGSET_PAIR, {MEMORY_SIGSET_PAIR, 0}},
+	{K_CAP_HEADER, {MEMORY_CHANGED, 2 * sizeof(uint32_t)}}, /* gets the supported version if it has another */
+	/* In version 1, these are half as many bytes, and the others are ignored. */
+	{K_CAP_DATA, {MEMORY_IN, 6 * sizeof(uint32_t)}},
+	{K_OUT_CAP_DATA, {MEMORY_OUT, 6 * sizeof(uint32_t)}},
 };
 
 /* Show functions that use only the value and read no memory. */

@@ -280,7 +280,7 @@ LAYOUT_SAME(sched_attr, struct kernel_sched_attr, M(struct kernel_sched_attr, si
 void show_cpu_set(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	uint8_t bytes[1024];
-	uint64_t n = d->leaving && d->call->result > 0 ? (uint64_t)d->call->result : d->call->args[i - 1];
+	uint64_t n = d->leaving ? (uint64_t)d->call->result : d->call->args[i - 1];
 	struct buf text = {0};
 	(void)k;
 	n = n < sizeof(bytes) ? n : sizeof(bytes);

@@ -517,6 +517,15 @@ static void test_memory_needs(void **state)
 	assert_int_equal(statx.size, sizeof(struct statx));
 	assert_int_equal(tms.rule, MEMORY_OUT);
 	assert_int_equal(tms.size, sizeof(struct tms));
+	struct memory_need cpus = decode_memory_need(K_OUT_CPU_SET);
+	assert_int_equal(cpus.rule, MEMORY_OUT_ALL);
+	assert_int_equal(cpus.size, 1);
+	/* capget(2) changes the header if it does not know the version. */
+	struct memory_need header = decode_memory_need(K_CAP_HEADER), caps = decode_memory_need(K_OUT_CAP_DATA);
+	assert_int_equal(header.rule, MEMORY_CHANGED);
+	assert_int_equal(header.size, 8);
+	assert_int_equal(caps.rule, MEMORY_OUT);
+	assert_int_equal(caps.size, 24);
 }
 
 int main(void)

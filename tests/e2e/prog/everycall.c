@@ -361,6 +361,8 @@ static void process(void)
 	struct __user_cap_header_struct h = {_LINUX_CAPABILITY_VERSION_3, 0};
 	struct __user_cap_data_struct caps[2];
 	syscall(SYS_capget, &h, caps);
+	syscall(SYS_capget, &(struct __user_cap_header_struct){.version = 1},
+		caps); /* EINVAL, and changes the version */
 	getgroups(64, groups);
 	getgroups(0, NULL);
 	uid_t a, b, c2;
