@@ -28,6 +28,15 @@ static struct trace_text *text_of(struct trace_sink *s)
 	return (struct trace_text *)s;
 }
 
+/* Are these eight characters ASCII, and no beginning of a colour code? */
+static bool are_plain(const char *s)
+{
+	uint64_t v, escapes;
+	memcpy(&v, s, sizeof(v));
+	escapes = v ^ UINT64_C(0x1b1b1b1b1b1b1b1b); /* a byte of this is 0 where `v` has '\033' */
+	return !((v | ((escapes - UINT64_C(0x0101010101010101)) & ~escapes)) & UINT64_C(0x8080808080808080));
+}
+
 /*
  * Returns the number of columns that the text of the buffer takes on a terminal from index `begin` on, or `most` if it
  * takes more. Colour codes take none. A UTF-8 character counts once.
@@ -35,8 +44,10 @@ static struct trace_text *text_of(struct trace_sink *s)
 static size_t columns(const struct buf *b, size_t begin, size_t most)
 {
 	const char *s = b->s;
-	size_t width = 0, n = b->len;
-	for (size_t i = begin; i < n && width < most; i++) {
+	size_t width = 0, n = b->len, i = begin;
+	for (; i + 8 <= n && width + 8 <= most && are_plain(s + i); i += 8)
+		width += 8;
+	for (; i < n && width < most; i++) {
 		if (s[i] == '\033')
 			while (i < n && s[i] != 'm')
 				i++;

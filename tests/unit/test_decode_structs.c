@@ -37,6 +37,17 @@ static void test_stat(void **state)
 		 "fstat", 0, 3, BASE);
 }
 
+static void test_modes(void **state)
+{
+	(void)state;
+	CHECK("0x5, S_IFDIR|000) = 0", "mknod", 0, 5, S_IFDIR, 0);
+	CHECK("0x5, S_IFREG|007) = 0", "mknod", 0, 5, S_IFREG | 07, 0);
+	CHECK("0x5, S_IFIFO|070) = 0", "mknod", 0, 5, S_IFIFO | 070, 0);
+	CHECK("0x5, S_IFREG|S_ISUID|S_ISGID|S_ISVTX|0755) = 0", "mknod", 0, 5, S_IFREG | 07755, 0);
+	CHECK("0x5, 0644) = 0", "mknod", 0, 5, 0644, 0);
+	CHECK("0x5, 0170644) = 0", "mknod", 0, 5, 0170644, 0);
+}
+
 /* statx(2): times that the file system did not fill in are not shown. */
 static void test_statx(void **state)
 {
@@ -532,6 +543,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_modes),
 		cmocka_unit_test(test_statx),
 		cmocka_unit_test(test_old_directory),
 		cmocka_unit_test(test_rare_addresses),
