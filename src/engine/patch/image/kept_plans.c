@@ -22,10 +22,10 @@ struct head {
 };
 
 enum entry_state {
-	ENTRY_UNUSED, /* its program or its file was not seen in this run */
-	ENTRY_ADDED,  /* its plan was added to a module */
-	ENTRY_IN_WAY, /* its plan overlaps another one */
-	ENTRY_STALE,  /* its file has changed */
+	ENTRY_UNUSED,   /* its program or its file was not seen in this run */
+	ENTRY_ADDED,    /* its plan was added to a module */
+	ENTRY_OVERLAPS, /* its plan overlaps another one */
+	ENTRY_STALE,    /* its file has changed */
 };
 
 struct entry {
@@ -151,7 +151,7 @@ void kept_plans_add(struct patch *p, struct module *mod, const char *program)
 		if (e->changed != mod->changed)
 			e->state = ENTRY_STALE;
 		else
-			e->state = module_add(p, mod, &e->plan) ? ENTRY_ADDED : ENTRY_IN_WAY;
+			e->state = module_add(p, mod, &e->plan) ? ENTRY_ADDED : ENTRY_OVERLAPS;
 	}
 }
 
@@ -181,7 +181,7 @@ void kept_plans_save(const struct kept_plans *k, struct module *const *mods, siz
 					  &(struct entry){mods[i]->dev, mods[i]->ino, mods[i]->changed, *plan, 0});
 		}
 	for (size_t i = 0; i < k->n; i++)
-		if (k->entries[i].state == ENTRY_UNUSED || k->entries[i].state == ENTRY_IN_WAY)
+		if (k->entries[i].state == ENTRY_UNUSED || k->entries[i].state == ENTRY_OVERLAPS)
 			put_entry(&out, &k->entries[i]);
 	kept_replace(k->folder, NAME, out.s, out.len);
 	buf_free(&out);
