@@ -58,10 +58,11 @@ def test_an_early_interrupt(tmp):
     """SIGINT that arrives while an engine is chosen detaches, even if it was ignored at the start, as in a background job"""
     with subprocess.Popen(["sleep", "1000"]) as sleeper:
         try:
-            # An outer tracer delays the process that the inner one creates to find out whether an engine works.
-            outer = ["--engine=ptrace", "-o", "/dev/null", "-e", "inject=clone:delay_enter=3s:when=1"]
+            # An outer tracer delays the inner one while it finds out whether the patch engine works.
+            outer = ["--engine=ptrace", "-o", "/dev/null", "-e", "inject=uname:delay_enter=3s:when=1"]
+            env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}  # not in a traced process
             with subprocess.Popen([SCTRACE, *outer, SCTRACE, "-c", "-o", tmp / "out", "-p", str(sleeper.pid)], stderr=subprocess.PIPE,
-                                  text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) as tracer:
+                                  text=True, env=env, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) as tracer:
                 while not (tmp / "out").exists() and tracer.poll() is None:
                     time.sleep(0.05)
                 time.sleep(1)
