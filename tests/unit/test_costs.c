@@ -11,26 +11,11 @@
 
 #include <cmocka.h>
 
-struct place {
-	char dir[64], file[96];
-};
+#include "kept_place.h"
 
 static int make_place(void **state)
 {
-	static struct place p;
-	snprintf(p.dir, sizeof(p.dir), "/tmp/sctrace-costs-XXXXXX");
-	if (!mkdtemp(p.dir))
-		return -1;
-	snprintf(p.file, sizeof(p.file), "%s/sctrace-costs.json", p.dir);
-	*state = &p;
-	return setenv("XDG_RUNTIME_DIR", p.dir, 1);
-}
-
-static int remove_place(void **state)
-{
-	const struct place *p = *state;
-	unlink(p->file);
-	return rmdir(p->dir); /* fails if anything was left in the folder */
+	return make_place_for("sctrace-costs.json", state);
 }
 
 static void keep(const char *name, double ns, double spread, struct cost_numbers *least)
