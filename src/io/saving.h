@@ -16,12 +16,12 @@ struct io_search {
 	const struct io_cost *all; /* costs of all files; index: enum io_direction */
 	struct io_estimate e;
 	struct buf text;  /* the sentence of the finding, up to the word "saves", which is not part of it */
-	const char *unit; /* what is saved: "" means time, the other value is " of CPU time" */
+	const char *unit; /* text after the saved time: "", or " of CPU time" */
 };
 
-/* Adds the saving if `n` calls are not made at all. */
+/* Adds the time that is saved by not making `n` calls. */
 void io_add_calls(struct io_search *s, double n, const struct io_tally *t);
-/* Does the same, but adds nothing if the calls are so short that their time is not known. */
+/* Like io_add_calls(), but adds nothing if the calls are so short that their time is not known. */
 void io_add_more_calls(struct io_search *s, double n, const struct io_tally *t);
 /* Sets the cost to that of all calls in `t`, and adds the saving if none of them is made. */
 void io_saves_all(struct io_search *s, const struct io_tally *t);

@@ -38,7 +38,7 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
  * arguments, and the result is false.
  */
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused);
-/* Adds the calls that the loader and the C library of nearly every program make to p->calls. */
+/* Adds to p->calls the system calls that the loader and the C library make in nearly every program. */
 void image_expect_usual_calls(struct patch *p);
 /*
  * Assigns slots of `r` to the calls in p->calls, in img->counters.map. So the first call of each kind need not stop.

@@ -1,9 +1,9 @@
 /*
- * Keeps the plans of files for later runs, because the decision about a site and the stop for it take longer than many
- * programs run. The plans are in sctrace-sites, in the folder of engine/kept.h. They are valid for the file with the
- * same device, inode and time of last change. They are used only for the program in which they were learned: each site
- * that an image patches takes time, and other programs may not use it. Plans that were learned from other users'
- * programs are not kept.
+ * Keeps plans (module.h) for later runs. Without them, each call site costs a stop and an analysis of its code, which
+ * together can take longer than a short program. The plans are in sctrace-sites, in the folder of engine/kept.h. They are
+ * valid for the file with the same device, inode and time of last change. They are used only for the program in which
+ * they were learned: patching a site takes time, which is wasted if another program never reaches the site. Plans that
+ * were learned from other users' programs are not kept.
  */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_KEPT_PLANS_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_KEPT_PLANS_H
@@ -32,7 +32,10 @@ bool kept_plans_suit(const struct module *mod, const struct plan *plan);
 bool kept_plans_exist(struct kept_plans *k, const char *program);
 /* Adds the plans in p->kept for the module's file and the program with this short name to `mod`. */
 void kept_plans_add(struct patch *p, struct module *mod, const char *program);
-/* Keeps the plans of these modules, and of what was kept before, the plans that are not known to be outdated. */
+/*
+ * Writes the plans of these modules that can be kept. Also writes the plans of earlier runs that this run did not use, or
+ * that overlapped others.
+ */
 void kept_plans_save(const struct kept_plans *k, struct module *const *mods, size_t n);
 
 #endif

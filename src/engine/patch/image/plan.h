@@ -72,7 +72,7 @@ bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uin
  * some kinds of jumps.
  */
 void plan_open_kept(struct patch *p);
-/* Frees all plans, and keeps them for later runs. */
+/* Keeps the plans for later runs (kept_plans.h), and frees them. */
 void plan_free_all(struct patch *p);
 
 #endif
