@@ -67,31 +67,51 @@ void proc_comm(pid_t tid, char *name, size_t size)
 
 /* --- status --- */
 
+/* The lines of a file. Keys that are asked for in the order of the lines are found without reading a line twice. */
+struct lines {
+	const char *text;
+	const char *next; /* the line behind the one that was found last */
+};
+
+static const char *line_with(const char *line, const char *end, const char *key, size_t n)
+{
+	while (line && line != end && (strncmp(line, key, n) != 0 || line[n] != ':')) {
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+	return line != end ? line : NULL;
+}
+
 /*
  * Returns the text after "KEY:" and blanks, or NULL. The name of the program is also in the text, and the program can
  * choose any name. The kernel escapes the name, so it cannot form a line that begins with a key.
  */
-static const char *value_of(const char *text, const char *key)
+static const char *value_of(struct lines *l, const char *key)
 {
 	size_t n = strlen(key);
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, key, n) == 0 && line[n] == ':')
-			return line + n + 1 + strspn(line + n + 1, " \t");
-	}
-	return NULL;
+	const char *line = line_with(l->next, NULL, key, n);
+	if (!line)
+		line = line_with(l->text, l->next, key, n);
+	if (!line)
+		return NULL;
+	l->next = line;
+	return line + n + 1 + strspn(line + n + 1, " \t");
 }
 
-static uint64_t number_of(const char *text, const char *key, int base)
+static uint64_t number_at(const char *value, int base)
 {
-	const char *value = value_of(text, key);
 	return value && isxdigit((unsigned char)*value) ? strtoull(value, NULL, base) : 0;
 }
 
-/* Returns the id of a line with four ids if they are all equal, otherwise ID_MIXED. */
-static uint32_t only_id(const char *text, const char *key)
+static uint64_t number_of(struct lines *l, const char *key, int base)
 {
-	const char *value = value_of(text, key);
+	return number_at(value_of(l, key), base);
+}
+
+/* Returns the id of a line with four ids if they are all equal, otherwise ID_MIXED. */
+static uint32_t only_id(struct lines *l, const char *key)
+{
+	const char *value = value_of(l, key);
 	uint32_t ids[4];
 	for (size_t i = 0; i < 4; i++) {
 		char *behind;
@@ -117,28 +137,32 @@ static bool is_init(const char *numbers)
 
 void proc_status_parse(const char *text, struct proc_status *s)
 {
-	const char *state = value_of(text, "State"), *name = value_of(text, "Name");
-	*s = (struct proc_status){
-		.state = state && isalpha((unsigned char)*state) ? *state : '\0',
-		.tgid = (pid_t)number_of(text, "Tgid", 10),
-		.parent = (pid_t)number_of(text, "PPid", 10),
-		.tracer = (pid_t)number_of(text, "TracerPid", 10),
-		.init = is_init(value_of(text, "NStgid")),
-		.has_memory = value_of(text, "VmSize") != NULL,
-		.has_signals = value_of(text, "SigBlk") && value_of(text, "SigIgn") && value_of(text, "SigCgt"),
-		.peak_rss = number_of(text, "VmHWM", 10) * 1024,
-		.blocked = number_of(text, "SigBlk", 16),
-		.ignored = number_of(text, "SigIgn", 16),
-		.caught = number_of(text, "SigCgt", 16),
-		.pending = number_of(text, "SigPnd", 16) | number_of(text, "ShdPnd", 16),
-		.uid = only_id(text, "Uid"),
-		.gid = only_id(text, "Gid"),
-		.permitted = number_of(text, "CapPrm", 16),
-		.filtered = number_of(text, "Seccomp", 10) == SECCOMP_MODE_FILTER,
-		.filters = (uint32_t)number_of(text, "Seccomp_filters", 10),
-	};
+	struct lines l = {text, text};
+	*s = (struct proc_status){.state = '\0'};
+	/* In the order of the lines (proc_pid_status() in fs/proc/array.c), so that each line is read once. */
+	const char *name = value_of(&l, "Name");
 	if (name)
 		snprintf(s->name, sizeof(s->name), "%.*s", (int)strcspn(name, "\n"), name);
+	const char *state = value_of(&l, "State");
+	s->state = state && isalpha((unsigned char)*state) ? *state : '\0';
+	s->tgid = (pid_t)number_of(&l, "Tgid", 10);
+	s->parent = (pid_t)number_of(&l, "PPid", 10);
+	s->tracer = (pid_t)number_of(&l, "TracerPid", 10);
+	s->uid = only_id(&l, "Uid");
+	s->gid = only_id(&l, "Gid");
+	s->init = is_init(value_of(&l, "NStgid"));
+	s->has_memory = value_of(&l, "VmSize") != NULL;
+	s->peak_rss = number_of(&l, "VmHWM", 10) * 1024;
+	s->pending = number_of(&l, "SigPnd", 16) | number_of(&l, "ShdPnd", 16);
+	const char *blocked = value_of(&l, "SigBlk"), *ignored = value_of(&l, "SigIgn"),
+		   *caught = value_of(&l, "SigCgt");
+	s->has_signals = blocked && ignored && caught;
+	s->blocked = number_at(blocked, 16);
+	s->ignored = number_at(ignored, 16);
+	s->caught = number_at(caught, 16);
+	s->permitted = number_of(&l, "CapPrm", 16);
+	s->filtered = number_of(&l, "Seccomp", 10) == SECCOMP_MODE_FILTER;
+	s->filters = (uint32_t)number_of(&l, "Seccomp_filters", 10);
 }
 
 int proc_status(pid_t pid, struct proc_status *s)
@@ -181,7 +205,8 @@ const char *proc_lost_privilege(pid_t pid)
 
 uint64_t proc_rollup_parse(const char *text)
 {
-	return number_of(text, "Rss", 10) * 1024;
+	struct lines l = {text, text};
+	return number_of(&l, "Rss", 10) * 1024;
 }
 
 int64_t proc_peak_rss(pid_t pid)
@@ -201,41 +226,50 @@ int64_t proc_peak_rss(pid_t pid)
 
 /* --- maps --- */
 
+/* Returns the value of a hexadecimal digit, or 16 for another character. */
+static unsigned digit(char c)
+{
+	unsigned d = (unsigned char)c;
+	return d - '0' < 10 ? d - '0' : (d | 0x20) - 'a' < 6 ? (d | 0x20) - 'a' + 10 : 16;
+}
+
 /*
  * Reads a number that ends with the character `end`, and moves *p behind that character. Never reads beyond the line,
  * because a newline is not a digit.
  */
-static bool number(const char **p, int base, char end, uint64_t *v)
+static bool number(const char **p, unsigned base, char end, uint64_t *v)
 {
-	char *behind;
-	if (!isxdigit((unsigned char)**p))
+	const char *at = *p;
+	uint64_t n = 0;
+	for (unsigned d; (d = digit(*at)) < base; at++)
+		n = n * base + d;
+	if (at == *p || *at != end)
 		return false;
-	*v = strtoull(*p, &behind, base);
-	if (*behind != end)
-		return false;
-	*p = behind + 1;
+	*v = n;
+	*p = at + 1;
 	return true;
 }
 
-/* Parses "lo-hi rwxp offset major:minor inode   name" up to the newline. */
-static bool parse_map(const char *p, struct proc_map *m)
+/* Parses "lo-hi rwxp offset major:minor inode   name", which ends at `end`. */
+static bool parse_map(const char *p, const char *end, struct proc_map *m)
 {
 	uint64_t major, minor;
 	if (!number(&p, 16, '-', &m->lo) || !number(&p, 16, ' ', &m->hi) || m->lo >= m->hi)
 		return false;
 	m->perm = p;
-	if (strnlen(p, 5) < 5 || memchr(p, '\n', 5) || p[4] != ' ')
+	if (end - p < 5 || p[4] != ' ')
 		return false;
 	p += 5;
 	if (!number(&p, 16, ' ', &m->offset) || !number(&p, 16, ':', &major) || !number(&p, 16, ' ', &minor))
 		return false;
-	char *behind;
-	if (!isdigit((unsigned char)*p))
+	/* If the mapping has no name, its line may end behind the inode. */
+	if (!number(&p, 10, ' ', &m->ino) && !number(&p, 10, *end, &m->ino))
 		return false;
-	m->ino = strtoull(p, &behind, 10);
 	m->dev = major << 32 | minor;
-	m->name = behind + strspn(behind, " ");
-	m->name_len = strcspn(m->name, "\n");
+	while (p < end && *p == ' ')
+		p++;
+	m->name = p < end ? p : end;
+	m->name_len = (size_t)(end - m->name);
 	return true;
 }
 
@@ -244,8 +278,10 @@ bool proc_map_next(const char **text, struct proc_map *m)
 	while (**text) {
 		const char *line = *text;
 		const char *end = strchr(line, '\n');
-		*text = end ? end + 1 : line + strlen(line);
-		if (parse_map(line, m))
+		if (!end)
+			end = line + strlen(line);
+		*text = end + (*end == '\n');
+		if (parse_map(line, end, m))
 			return true;
 	}
 	return false;
