@@ -191,7 +191,7 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 		region_empty(p, img->counters.region, nr);
 	} else
 		entry = region_entry(p, img->counters.region, nr);
-	if (!entry || remote_write(task->tid, map_address(nr), &entry, sizeof(entry)) < 0)
+	if (remote_write(task->tid, map_address(nr), &entry, sizeof(entry)) < 0)
 		return false;
 	img->counters.map[nr] = entry;
 	note_call(p, nr);

@@ -240,18 +240,14 @@ static uint8_t slot_flags(int64_t nr)
 
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr)
 {
-	unsigned i = 0;
-	while (i < r->used && r->call_of[i] != nr)
-		i++;
-	if (i == AGENT_CALLS)
-		return 0;
-	if (i == r->used)
+	if (!r->entry_of[nr]) {
+		r->entry_of[nr] = r->used * SLOT_SIZE + SLOT_ALIGN + slot_flags(nr);
 		r->call_of[r->used++] = (int16_t)nr;
-	uint8_t flags = slot_flags(nr);
+	}
+	uint32_t entry = r->entry_of[nr];
 	bool plain = p->record && !(p->t.config.want & CAP_COUNTS) && p->record_way[nr] == RECORD_PASSES &&
-		     !(flags & ~SLOT_F_BYTES);
-	return i * SLOT_SIZE + SLOT_ALIGN + flags + (p->record_way[nr] == RECORD_WRITES ? SLOT_F_RECORD : 0) +
-	       (plain ? SLOT_F_PLAIN : 0);
+		     !(entry & (SLOT_ALIGN - 1) & ~SLOT_F_BYTES);
+	return entry + (p->record_way[nr] == RECORD_WRITES ? SLOT_F_RECORD : 0) + (plain ? SLOT_F_PLAIN : 0);
 }
 
 /* --- the memory --- */
