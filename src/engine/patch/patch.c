@@ -213,7 +213,7 @@ static void patch_free(struct patch *p)
 	if (p->t.failed)
 		sigkill_guard_rescue(p);
 	tracer_detach_all(&p->t);
-	remote_release();
+	remote_release_all();
 	record_close(p);
 	region_free_all(p);
 	plan_free_all(p);

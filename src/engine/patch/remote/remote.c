@@ -18,31 +18,59 @@
 #include <unistd.h>
 
 /*
- * The memory of the process that was written to last, opened as a file, because process_vm_writev(2) cannot write to
- * code.
+ * The memory of the processes that were written to last, opened as files, because process_vm_writev(2) cannot write to
+ * code. A shell that runs commands and its child are stopped by turns, so there are several.
  */
-static struct {
-	pid_t tid;
+#define HELD 4
+static struct held {
+	pid_t tid; /* 0: no file is held here */
 	int fd;
-} held = {0, -1};
+} held[HELD];
+static unsigned turn; /* which file is closed next if all are held */
 
-void remote_release(void)
+static void release(struct held *h)
 {
-	if (held.fd >= 0)
-		close(held.fd);
-	held.fd = -1;
+	if (h->tid)
+		close(h->fd);
+	h->tid = 0;
+}
+
+void remote_release(pid_t tid)
+{
+	for (unsigned i = 0; i < HELD; i++)
+		if (held[i].tid == tid)
+			release(&held[i]);
+}
+
+void remote_release_exec(const struct tracer *t, pid_t tid)
+{
+	for (unsigned i = 0; i < HELD; i++)
+		if (held[i].tid == tid || !tasks_find(&t->tasks, held[i].tid))
+			release(&held[i]);
+}
+
+void remote_release_all(void)
+{
+	for (unsigned i = 0; i < HELD; i++)
+		release(&held[i]);
 }
 
 int remote_open(pid_t tid)
 {
 	char path[40];
-	if (held.fd >= 0 && held.tid == tid)
-		return held.fd;
-	remote_release();
+	struct held *h = NULL;
+	for (unsigned i = 0; i < HELD; i++) {
+		if (held[i].tid == tid)
+			return held[i].fd;
+		if (!held[i].tid)
+			h = &held[i];
+	}
+	if (!h)
+		release(h = &held[turn++ % HELD]);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
-	held.tid = tid;
-	held.fd = open(path, O_RDWR | O_CLOEXEC);
-	return held.fd < 0 ? -errno : held.fd;
+	h->fd = open(path, O_RDWR | O_CLOEXEC);
+	h->tid = h->fd < 0 ? 0 : tid;
+	return h->fd < 0 ? -errno : h->fd;
 }
 
 int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n)

@@ -18,12 +18,19 @@ int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n);
  */
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
 /*
- * Opens the memory of `tid` as a file, which stays open until remote_release(). Returns the descriptor, which the
- * caller must not close, or -errno.
+ * Opens the memory of `tid` as a file. Returns the descriptor, which the caller must not close, and which is valid until
+ * the next call of this function; or -errno. The file may stay open until it is released.
  */
 int remote_open(pid_t tid);
-/* Closes the file of remote_open(). Must be called before the task can get another address space. */
-void remote_release(void);
+/* Closes the file of remote_open() for this task. Must be called when the task has ended. */
+void remote_release(pid_t tid);
+/*
+ * Must be called after an execve(2) of this task, which has other memory now: closes its file, and those of tasks that do
+ * not exist, because a thread that calls execve(2) may have had another id before.
+ */
+void remote_release_exec(const struct tracer *t, pid_t tid);
+/* Closes all files of remote_open(). */
+void remote_release_all(void);
 /*
  * Writes with a descriptor of remote_open(). If that fails, or `fd` is negative, writes with ptrace(2), for which the
  * thread must be stopped.
