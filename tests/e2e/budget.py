@@ -5,6 +5,7 @@ on the load. An outer sctrace traces the inner one by ptrace. The difference bet
 with few, divided by the number of children, is the cost of a child whose program was seen before. A wait4(2) that
 returns 0 is not counted, because the load determines how often sctrace polls before it sleeps.
 """
+import json
 import os
 import re
 import subprocess
@@ -112,6 +113,24 @@ def test_start(folder):
     """A program whose files were seen in an earlier run starts with few stops"""
     stops = stops_of(folder, "true")
     assert stops < 16, f"{stops} stops"
+
+
+def test_used_sites(folder):
+    """Only the sites of calls that a program has made are patched in its next images, and other calls still count"""
+    text = folder / "text"
+    text.write_text("line\n")
+    script = f"head -c 4 {text}; cat /dev/null; cat /dev/null; cat {text}; cat {text}; :"
+    run = subprocess.run([SCTRACE, "--engine=patch", "-f", "-c", "--format=json", "-o", str(folder / "counts"), "sh", "-c", script],
+                         capture_output=True, text=True, check=False, timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+    if run.returncode:
+        raise Skip("the patch engine does not work here")
+    sites = Counter(re.findall(r"\[(\d+)\] site \S+ .*as known", run.stderr))
+    cats = [sites[pid] for pid in dict.fromkeys(re.findall(r"\[(\d+)\] site", run.stderr))][2:]
+    print(f"# known sites that are patched in the runs of cat: {cats}")
+    assert len(cats) == 4 and cats[1] < cats[0], cats
+    assert cats[1] < cats[2] == cats[3], cats  # write(2): its site is patched at the first call, then at the start
+    counts = json.loads((folder / "counts").read_text())
+    assert [row["calls"] for row in counts["syscalls"] if row["syscall"] == "write"] == [3], counts
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ struct record_thread;
 struct module;
 struct region;
 struct stub_page;
+struct usage;
 
 enum image_state {
 	IMAGE_NEW,      /* the agent has not been put into the image yet */
@@ -90,6 +91,7 @@ struct image_start {
 	struct owner owner;      /* owner of the file that execve(2) loaded */
 	char program[PROC_NAME]; /* short name of the program, or "" if it is not known */
 	bool kept;               /* plans are kept for the program */
+	struct usage *usage;     /* which calls the program makes, or NULL */
 };
 
 /* Where the calls of the image are counted, and which of them the agent makes. */
@@ -176,6 +178,7 @@ struct image {
 	bool cleaned; /* the agent has been unmapped */
 	struct image_start start;
 	struct image_counters counters;
+	uint64_t *entered; /* the numbers of calls in the region's slots when the image began, or NULL (usage.c) */
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */
 	uint64_t blocking;            /* copy of agent_data.blocking */
@@ -285,6 +288,7 @@ struct patch {
 	size_t nplans;                /* number of plans of all files */
 	struct kept_plans *kept;      /* plans of earlier runs, or NULL */
 	bool learned;                 /* this run has made plans that can be kept */
+	struct map usages;            /* struct usage by map_key() of the program's short name */
 	size_t nsites;                /* number of sites of all images */
 	struct module *loader;        /* the file that contains the first instruction of new images, or NULL */
 	uint64_t loader_entry;        /* offset of that instruction in the file */

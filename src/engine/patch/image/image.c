@@ -5,6 +5,7 @@
 
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/usage.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
@@ -91,7 +92,9 @@ static void image_put(struct patch *p, struct image *img)
 {
 	if (!img || --img->refs > 0)
 		return;
+	usage_end(img);
 	site_free_all(p, img);
+	free(img->entered);
 	vec_free(&img->mappings);
 	vec_free(&img->borrowers);
 	free(img->threads);

@@ -54,9 +54,10 @@ static bool is_possible(const struct plan *plan)
 		[SITE_EARLY] = {1, 1, 5, RELOCATE_EARLY_MAX},
 		[SITE_REDIRECT] = {0, 0, 0, 0},
 	};
-	if (plan->owner.uid || plan->owner.gid || plan->kind < SITE_SHORT || plan->kind > SITE_REDIRECT ||
-	    plan->nchanges < limits[plan->kind].changes_min || plan->nchanges > limits[plan->kind].changes_max ||
-	    plan->moved < limits[plan->kind].moved_min || plan->moved > limits[plan->kind].moved_max)
+	if (plan->owner.uid || plan->owner.gid || plan->call < -1 || plan->call >= AGENT_CALLS ||
+	    plan->kind < SITE_SHORT || plan->kind > SITE_REDIRECT || plan->nchanges < limits[plan->kind].changes_min ||
+	    plan->nchanges > limits[plan->kind].changes_max || plan->moved < limits[plan->kind].moved_min ||
+	    plan->moved > limits[plan->kind].moved_max)
 		return false;
 	for (int i = 0; i < plan->nchanges; i++)
 		if (plan->change[i].len != (i == 0 ? 5 : 2))

@@ -9,6 +9,7 @@ struct plan {
 	struct owner owner;
 	char program[PROC_NAME]; /* short name of the program in which it was learned, or "" */
 	uint64_t offset;         /* the address after the call instruction, as an offset in the file */
+	int16_t call;            /* the number of the first call there, or -1 if it is not below AGENT_CALLS */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
 	uint8_t nchanges;

@@ -5,6 +5,7 @@
 #include "engine/patch/image/kept_plans.h"
 #include "engine/patch/image/module.h"
 #include "engine/patch/image/ranges.h"
+#include "engine/patch/image/usage.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 
@@ -25,6 +26,7 @@ void plan_free_all(struct patch *p)
 	if (p->learned)
 		kept_plans_save(p->kept, p->modules.v, p->modules.n);
 	module_free_all(p);
+	usage_free_all(p);
 	kept_plans_close(p->kept);
 }
 
@@ -69,12 +71,13 @@ static bool is_by(const struct plan *plan, const struct image *img)
 
 /* --- remembering --- */
 
-void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m)
+void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m, int64_t nr)
 {
 	struct plan plan;
 	struct module *mod = known_module(p, task, m);
 	memset(&plan, 0, sizeof(plan)); /* also the bytes between its members, because plans are written to a file */
 	plan.offset = s->ip - m->lo + m->file_offset;
+	plan.call = nr >= 0 && nr < AGENT_CALLS ? (int16_t)nr : -1;
 	plan.kind = s->kind;
 	plan.moved = s->moved;
 	plan.nchanges = s->nchanges;
@@ -345,7 +348,8 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 		const struct plan *plan = &mod->plans.v[i];
 		uint64_t ip = origin + plan->offset;
 		uint32_t slot = page->used + (uint32_t)b->n;
-		bool wanted = is_by(plan, img) && !map_get(&img->sites.by_ip, ip) && slot < page->max;
+		bool likely = mod == p->loader || usage_includes(img->start.usage, plan->call);
+		bool wanted = likely && is_by(plan, img) && !map_get(&img->sites.by_ip, ip) && slot < page->max;
 		struct site *s = wanted ? memory_zeroed(1, sizeof(*s)) : NULL;
 		uint64_t stub = page->addr + (uint64_t)slot * STUB_SIZE;
 		if (!s)
@@ -383,6 +387,7 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 	if (img->sites.surveyed || !img->start.observed)
 		return;
 	img->sites.surveyed = true;
+	usage_begin(img);
 	maps_read(task);
 	ranges_write(task);
 	const struct mapping *caller = maps_find(img, ip);
@@ -401,6 +406,9 @@ bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uin
 	struct module *mod = m->patchable ? known_module(p, task, m) : NULL;
 	if (!mod || !mod->plans.n)
 		return false;
+	for (size_t i = 0; i < mod->plans.n; i++)
+		if (mod->plans.v[i].offset == ip - m->lo + m->file_offset)
+			usage_add(image_of(task)->start.usage, mod->plans.v[i].call);
 	patch_module(p, task, mod, m->lo - m->file_offset, NULL);
 	return map_get(&image_of(task)->sites.by_ip, ip) != NULL;
 }
@@ -429,6 +437,7 @@ void plan_begin(struct patch *p, struct task *task, const struct proc_status *s,
 	struct image_start *start = &image_of(task)->start;
 	note_owner(p, task, s);
 	memcpy(start->program, s->name, sizeof(start->program));
+	start->usage = usage_find(p, start->program);
 	start->kept = p->kept && kept_plans_exist(p->kept, start->program);
 	if (start->kept && p->loader)
 		kept_plans_add(p, p->loader, start->program);

@@ -33,8 +33,11 @@ struct plan_extra {
  * loader.
  */
 void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry);
-/* Remembers what was decided about a site in mapping `m`, for the next image that maps the file. */
-void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m);
+/*
+ * Remembers what was decided about a site in mapping `m`, for the next image that maps the file. `nr` is the number of
+ * the call that was made there.
+ */
+void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m, int64_t nr);
 /*
  * Returns the end of the part of the padding [lo, hi) that plans for this image use, or `lo` if they use none. `m` is
  * the mapping of the file.
@@ -63,8 +66,8 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struc
  */
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
 /*
- * At the first stop in a known file, patches all known sites of the file. Returns whether the site at `ip` was among
- * them.
+ * At a stop in a known file, patches the known site at `ip`, and all other known sites of the file that the program is
+ * likely to reach. Returns whether the site at `ip` was known.
  */
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);
 /*

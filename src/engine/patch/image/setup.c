@@ -6,6 +6,7 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/usage.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
@@ -240,6 +241,7 @@ void setup_counters(struct patch *p, const struct task *task, struct region *reg
 	img->counters.single_thread = task->proc->ntasks == 1 && !region->crowded;
 	img->counters.words = region_take_words(region);
 	image_map_known_calls(p, img, region);
+	usage_begin(img);
 	img->user = task->tid;
 	img->state = IMAGE_READY;
 }

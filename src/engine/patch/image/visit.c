@@ -344,7 +344,7 @@ static const struct mapping *mapping_at(struct task *task, uint64_t ip)
 	return m;
 }
 
-static void decide(struct patch *p, struct task *task, struct site *s)
+static void decide(struct patch *p, struct task *task, struct site *s, int64_t nr)
 {
 	struct image *img = image_of(task);
 	const struct mapping *m = mapping_at(task, s->ip);
@@ -360,7 +360,7 @@ static void decide(struct patch *p, struct task *task, struct site *s)
 	s->serial = ++img->sites.serial;
 	/* A site is hopeless if even its stub could not be written, because the program has just been killed. */
 	if (s->kind != SITE_HOPELESS && m && m->patchable && !s->retry) {
-		plan_remember(p, task, s, m);
+		plan_remember(p, task, s, m, nr);
 		plan_note_loader(p, task, m);
 	}
 	site_index(img, s);
@@ -382,7 +382,7 @@ static bool is_patched_again(struct task *task, struct site *s)
 	return old && (s->kind == SITE_SHORT ? apply_changes(s, task->tid) : write_long(task, s));
 }
 
-struct site *visit_site(struct patch *p, struct task *task, uint64_t ip)
+struct site *visit_site(struct patch *p, struct task *task, uint64_t ip, int64_t nr)
 {
 	struct image *img = image_of(task);
 	struct site *s = map_get(&img->sites.by_ip, ip);
@@ -405,6 +405,6 @@ struct site *visit_site(struct patch *p, struct task *task, uint64_t ip)
 		s->moved = 0;
 		img->mappings.n = 0; /* another mapping is now at the address */
 	}
-	decide(p, task, s);
+	decide(p, task, s, nr);
 	return s;
 }

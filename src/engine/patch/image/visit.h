@@ -7,9 +7,9 @@
 struct site;
 
 /*
- * Returns the site of the instruction that ends at `ip`. At the first call at the site, decides how to patch it, and
- * patches it if possible. Returns NULL if the image has too many sites.
+ * Returns the site of the instruction that ends at `ip` and makes call `nr`. At the first call at the site, decides how to
+ * patch it, and patches it if possible. Returns NULL if the image has too many sites.
  */
-struct site *visit_site(struct patch *p, struct task *task, uint64_t ip);
+struct site *visit_site(struct patch *p, struct task *task, uint64_t ip, int64_t nr);
 
 #endif

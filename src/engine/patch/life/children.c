@@ -5,6 +5,7 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/usage.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/stepout.h"
@@ -90,6 +91,8 @@ void children_on_new_task(struct tracer *t, struct task *parent, struct task *ch
 	 */
 	if (image_of(parent))
 		image_end_single_thread(parent);
+	if (image_of(parent) && flags & CLONE_THREAD)
+		usage_note_threads(image_of(parent)->start.usage);
 	/* While a child of vfork(2) exists, the agent does not count the actions that another thread sets. */
 	if (image_of(parent) && flags & CLONE_VM && (flags & (CLONE_VFORK | CLONE_THREAD)) != CLONE_VFORK)
 		image_of(parent)->handlers.known = false;

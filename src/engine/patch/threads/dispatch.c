@@ -339,7 +339,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		return 0;
 	}
 	if (!s)
-		s = visit_site(p, task, r->rip);
+		s = visit_site(p, task, r->rip, call->nr);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
 	if (call->nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS && p->record)

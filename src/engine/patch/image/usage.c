@@ -1,0 +1,86 @@
+#include "engine/patch/image/usage.h"
+
+#include "base/memory.h"
+#include "engine/patch/image/region.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A limit, because a process can give itself any number of names. */
+#define PROGRAMS_MAX 4096
+
+struct usage {
+	char program[PROC_NAME];
+	bool known;                       /* an image of the program has ended */
+	bool threads;                     /* an image of the program had several threads */
+	uint64_t calls[AGENT_CALLS / 64]; /* bit set of the calls that were made */
+};
+
+struct usage *usage_find(struct patch *p, const char *program)
+{
+	const uint64_t key = map_key(program);
+	struct usage *u = map_get(&p->usages, key);
+	if (u)
+		return strncmp(u->program, program, PROC_NAME) == 0 ? u : NULL;
+	if (!program[0] || p->usages.n == PROGRAMS_MAX)
+		return NULL;
+	u = memory_zeroed(1, sizeof(*u));
+	snprintf(u->program, sizeof(u->program), "%s", program);
+	map_put(&p->usages, key, u);
+	return u;
+}
+
+void usage_free_all(struct patch *p)
+{
+	size_t i = 0;
+	struct usage *u;
+	while ((u = map_next(&p->usages, &i, NULL)))
+		free(u);
+	map_free(&p->usages);
+}
+
+static uint64_t entered(const struct region *r, unsigned slot)
+{
+	return __atomic_load_n(&region_slot(r, slot)->entered, __ATOMIC_RELAXED);
+}
+
+void usage_begin(struct image *img)
+{
+	const struct region *r = img->counters.region;
+	if (!img->start.usage || img->start.usage->known)
+		return;
+	free(img->entered);
+	img->entered = memory_zeroed(AGENT_CALLS, sizeof(*img->entered));
+	for (unsigned i = 0; r->slots && i < r->used; i++)
+		img->entered[i] = entered(r, i);
+}
+
+void usage_end(struct image *img)
+{
+	const struct region *r = img->counters.region;
+	struct usage *u = img->start.usage;
+	if (!img->entered || !r || !r->slots || img->state != IMAGE_READY)
+		return;
+	for (unsigned i = 0; i < r->used; i++)
+		if (entered(r, i) != img->entered[i] || img->counters.map[r->call_of[i]] & SLOT_F_PLAIN)
+			usage_add(u, r->call_of[i]);
+	u->known = true;
+}
+
+bool usage_includes(const struct usage *u, int nr)
+{
+	return !u || !u->known || u->threads || nr < 0 || u->calls[nr / 64] >> (nr % 64) & 1;
+}
+
+void usage_add(struct usage *u, int nr)
+{
+	if (u && nr >= 0)
+		u->calls[nr / 64] |= 1ull << (nr % 64);
+}
+
+void usage_note_threads(struct usage *u)
+{
+	if (u)
+		u->threads = true;
+}
