@@ -44,7 +44,7 @@ static struct usage *run(struct rig *r, const char *program, int slot)
 	if (slot >= 0)
 		region_slot(&r->region, (unsigned)slot)->entered++;
 	usage_end(&img);
-	free(img.entered);
+	vec_free(&img.entered);
 	return img.start.usage;
 }
 
@@ -95,7 +95,7 @@ static void test_plain(void **state)
 	img.start.usage = usage_find(&r->p, "prog");
 	usage_begin(&img);
 	usage_end(&img);
-	free(img.entered);
+	vec_free(&img.entered);
 	assert_true(usage_includes(img.start.usage, SYS_read));
 	assert_false(usage_includes(img.start.usage, SYS_write));
 	free_rig(r);

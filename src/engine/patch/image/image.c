@@ -94,7 +94,7 @@ static void image_put(struct patch *p, struct image *img)
 		return;
 	usage_end(img);
 	site_free_all(p, img);
-	free(img->entered);
+	vec_free(&img->entered);
 	vec_free(&img->mappings);
 	vec_free(&img->borrowers);
 	free(img->threads);

@@ -50,21 +50,22 @@ void usage_begin(struct image *img)
 	const struct region *r = img->counters.region;
 	if (!img->start.usage || img->start.usage->known)
 		return;
-	free(img->entered);
-	img->entered = memory_zeroed(AGENT_CALLS, sizeof(*img->entered));
+	img->entered.n = 0;
 	for (unsigned i = 0; r->slots && i < r->used; i++)
-		img->entered[i] = entered(r, i);
+		vec_push(&img->entered, entered(r, i));
 }
 
 void usage_end(struct image *img)
 {
 	const struct region *r = img->counters.region;
 	struct usage *u = img->start.usage;
-	if (!img->entered || !r || !r->slots || img->state != IMAGE_READY)
+	if (!img->entered.n || !r || !r->slots || img->state != IMAGE_READY)
 		return;
-	for (unsigned i = 0; i < r->used; i++)
-		if (entered(r, i) != img->entered[i] || img->counters.map[r->call_of[i]] & SLOT_F_PLAIN)
+	for (unsigned i = 0; i < r->used; i++) {
+		uint64_t before = i < img->entered.n ? img->entered.v[i] : 0;
+		if (entered(r, i) != before || img->counters.map[r->call_of[i]] & SLOT_F_PLAIN)
 			usage_add(u, r->call_of[i]);
+	}
 	u->known = true;
 }
 
