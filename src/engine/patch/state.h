@@ -178,8 +178,8 @@ struct image {
 	bool cleaned; /* the agent has been unmapped */
 	struct image_start start;
 	struct image_counters counters;
-	VEC(uint64_t)
-	entered; /* the numbers of calls in the region's slots when the image began, or nothing (usage.c) */
+	/* The number of calls in each slot of the region when the image began, or nothing (usage.c). */
+	VEC(uint64_t) entered;
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */
 	uint64_t blocking;            /* copy of agent_data.blocking */
