@@ -44,6 +44,21 @@ static void a_status_is_read_whatever_comes_before(void **state)
 	assert_false(s.has_memory || s.has_signals);
 }
 
+static void lines_may_come_in_any_order(void **state)
+{
+	struct proc_status s;
+	(void)state;
+	proc_status_parse("Seccomp_filters:\t3\nSeccomp:\t2\nSigCgt:\t4\nSigIgn:\t2\nSigBlk:\t1\nVmHWM:\t    5 kB\n"
+			  "PPid:\t8\nTgid:\t9\nName:\ta\\nState:\nState:\tT (stopped)",
+			  &s);
+	assert_string_equal(s.name, "a\\nState:");
+	assert_true(s.state == 'T' && s.tgid == 9 && s.parent == 8 && s.tracer == 0);
+	assert_true(s.has_signals && s.blocked == 1 && s.ignored == 2 && s.caught == 4);
+	assert_true(s.peak_rss == 5 * 1024 && s.filtered && s.filters == 3);
+	proc_status_parse("SigBlk:\t\nSigIgn:\t2\nSigCgt:\t\nabc", &s);
+	assert_true(s.blocked == 0 && s.ignored == 2 && s.caught == 0);
+}
+
 /* A process belongs to one user only if all its user ids are equal. */
 static void ids_count_only_if_all_four_are_equal(void **state)
 {
@@ -119,6 +134,7 @@ static void mappings_come_one_by_one(void **state)
 {
 	const char *text = "1000-3000 r-xp 00002000 fe:01 1311        /tmp/[stack] x\nnone\n3000-2000 r-xp 0 0:0 0\n"
 			   "5000-6000 rw-p 00000000 00:00 0 \n"
+			   "6000-7000 r-xp 0 a:B 12\n6000-7000 r-xp 0 0:0\n6000-g000 r-xp 0 0:0 1\n6000-7000 r-x\n"
 			   "7ffd3a1e0000-7ffd3a201000 rw-p 00000000 00:00 0    [stack]";
 	struct proc_map m;
 	(void)state;
@@ -130,6 +146,8 @@ static void mappings_come_one_by_one(void **state)
 	assert_true(proc_map_is(&m, "/tmp/[stack] x"));
 	assert_true(proc_map_next(&text, &m));
 	assert_true(m.lo == 0x5000 && m.name_len == 0);
+	assert_true(proc_map_next(&text, &m));
+	assert_true(m.lo == 0x6000 && m.dev == (0xaull << 32 | 0xb) && m.ino == 12 && m.name_len == 0);
 	assert_true(proc_map_next(&text, &m));
 	assert_true(proc_map_is(&m, "[stack]"));
 	assert_false(proc_map_next(&text, &m));
@@ -218,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_status_is_read_whatever_comes_before),
+		cmocka_unit_test(lines_may_come_in_any_order),
 		cmocka_unit_test(ids_count_only_if_all_four_are_equal),
 		cmocka_unit_test(first_process_of_a_pid_namespace_is_init),
 		cmocka_unit_test(the_status_of_this_process),
