@@ -1,7 +1,8 @@
 /*
  * Files in which sctrace keeps what it has found out, for later runs. They are valid until the next boot. They are in
- * $XDG_RUNTIME_DIR, which the system may remove earlier, at log-out (XDG Base Directory Specification). If the variable is not set, as after sudo(8)
- * and su(1), the folder is /run/user/UID, or /run for root. If the folder does not exist, nothing is kept.
+ * $XDG_RUNTIME_DIR, which the system may remove earlier, at log-out (XDG Base Directory Specification). If the variable
+ * is not set, as after sudo(8) and su(1), the folder is /run/user/UID, or /run for root. If the folder does not exist,
+ * nothing is kept.
  */
 #ifndef SCTRACE_ENGINE_KEPT_H
 #define SCTRACE_ENGINE_KEPT_H

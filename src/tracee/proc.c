@@ -67,10 +67,13 @@ void proc_comm(pid_t tid, char *name, size_t size)
 
 /* --- status --- */
 
-/* The lines of a file. Keys that are asked for in the order of the lines are found without reading a line twice. */
+/*
+ * Text with lines of the form "KEY: value". Each search begins at the line that was found last, so if the keys are
+ * searched in the order of their lines, no earlier line is searched again.
+ */
 struct lines {
 	const char *text;
-	const char *next; /* the line behind the one that was found last */
+	const char *next; /* the line that was found last; the next search begins here */
 };
 
 static const char *line_with(const char *line, const char *end, const char *key, size_t n)
@@ -139,7 +142,10 @@ void proc_status_parse(const char *text, struct proc_status *s)
 {
 	struct lines l = {text, text};
 	*s = (struct proc_status){.state = '\0'};
-	/* In the order of the lines (proc_pid_status() in fs/proc/array.c), so that each line is read once. */
+	/*
+	 * The keys are in the order of their lines (proc_pid_status() in fs/proc/array.c), so that value_of() rarely
+	 * searches a line twice.
+	 */
 	const char *name = value_of(&l, "Name");
 	if (name)
 		snprintf(s->name, sizeof(s->name), "%.*s", (int)strcspn(name, "\n"), name);
@@ -234,8 +240,9 @@ static unsigned digit(char c)
 }
 
 /*
- * Reads a number that ends with the character `end`, and moves *p behind that character. Never reads beyond the line,
- * because a newline is not a digit.
+ * Reads a number that is followed by the character `end`, and moves *p to the character after `end`. Returns false, and
+ * leaves *p unchanged, if there is no such number. Reads no further than the end of the line, because neither a newline
+ * nor a NUL is a digit.
  */
 static bool number(const char **p, unsigned base, char end, uint64_t *v)
 {
@@ -250,7 +257,7 @@ static bool number(const char **p, unsigned base, char end, uint64_t *v)
 	return true;
 }
 
-/* Parses "lo-hi rwxp offset major:minor inode   name", which ends at `end`. */
+/* Parses the line from `p` to `end`, of the form "lo-hi rwxp offset major:minor inode   name". */
 static bool parse_map(const char *p, const char *end, struct proc_map *m)
 {
 	uint64_t major, minor;
@@ -262,7 +269,7 @@ static bool parse_map(const char *p, const char *end, struct proc_map *m)
 	p += 5;
 	if (!number(&p, 16, ' ', &m->offset) || !number(&p, 16, ':', &major) || !number(&p, 16, ' ', &minor))
 		return false;
-	/* If the mapping has no name, its line may end behind the inode. */
+	/* If the mapping has no name, the line may end directly after the inode number. */
 	if (!number(&p, 10, ' ', &m->ino) && !number(&p, 10, *end, &m->ino))
 		return false;
 	m->dev = major << 32 | minor;

@@ -116,7 +116,7 @@ def test_start(folder):
 
 
 def test_used_sites(folder):
-    """Only the sites of calls that a program has made are patched in its next images, and other calls still count"""
+    """The next images of a program get only the sites of calls that it has made; calls at other sites are still counted"""
     text = folder / "text"
     text.write_text("line\n")
     script = f"head -c 4 {text}; cat /dev/null; cat /dev/null; cat {text}; cat {text}; :"
@@ -128,7 +128,7 @@ def test_used_sites(folder):
     cats = [sites[pid] for pid in dict.fromkeys(re.findall(r"\[(\d+)\] site", run.stderr))][2:]
     print(f"# known sites that are patched in the runs of cat: {cats}")
     assert len(cats) == 4 and cats[1] < cats[0], cats
-    assert cats[1] < cats[2] == cats[3], cats  # write(2): its site is patched at the first call, then at the start
+    assert cats[1] < cats[2] == cats[3], cats  # write(2) comes first in the third cat; then its site is known
     counts = json.loads((folder / "counts").read_text())
     assert [row["calls"] for row in counts["syscalls"] if row["syscall"] == "write"] == [3], counts
 

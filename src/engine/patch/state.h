@@ -178,7 +178,10 @@ struct image {
 	bool cleaned; /* the agent has been unmapped */
 	struct image_start start;
 	struct image_counters counters;
-	/* The number of calls in each slot of the region when the image began, or nothing (usage.c). */
+	/*
+	 * The value of agent_slot.entered of each slot in use, at the last usage_begin(). Empty if it need not be
+	 * compared (usage.c).
+	 */
 	VEC(uint64_t) entered;
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */

@@ -9,7 +9,7 @@ struct plan {
 	struct owner owner;
 	char program[PROC_NAME]; /* short name of the program in which it was learned, or "" */
 	uint64_t offset;         /* the address after the call instruction, as an offset in the file */
-	int16_t call;            /* the number of the first call there, or -1 if it is not below AGENT_CALLS */
+	int16_t call; /* number of the system call that was made there when the plan was made; -1: none below AGENT_CALLS */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
 	uint8_t nchanges;

@@ -60,14 +60,15 @@ uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n);
  */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra);
 /*
- * Patches the known sites of all files that the loader has mapped so far. Called at a stop that cannot be avoided
+ * Patches the known sites that the program probably uses (usage.h) in all files that the loader has mapped. Called at a stop that cannot be avoided
  * anyway; `ip` is the address after the call that has stopped. Does nothing if the image was already searched, or if
  * the call was not made by the loader: other programs, such as binary translators, may map a file to read it.
  */
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
 /*
- * At a stop in a known file, patches the known site at `ip`, and all other known sites of the file that the program is
- * likely to reach. Returns whether the site at `ip` was known.
+ * Called when a call has stopped at `ip`, which is not yet a site of the image. Applies the file's plans for that site,
+ * if there is one, and for all sites whose calls the program probably makes (usage.h). Returns whether the image now has
+ * a site at `ip`.
  */
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);
 /*

@@ -14,9 +14,12 @@ struct region {
 	struct agent_slot *seen[AGENT_CALLS]; /* the counts already collected from each slot in use, or NULL */
 	uint16_t used;                        /* number of slots in use */
 	int16_t call_of[AGENT_CALLS];         /* call number of each slot */
-	uint32_t entry_of
-		[AGENT_CALLS]; /* map entry of each call that has a slot, without the flags for records; otherwise 0 */
-	int64_t group_id;      /* the group of the summary to which the region's counts are added */
+	/*
+	 * By call number: the call's entry for agent_data.map, without SLOT_F_RECORD and SLOT_F_PLAIN; 0: the call has no
+	 * slot.
+	 */
+	uint32_t entry_of[AGENT_CALLS];
+	int64_t group_id; /* the group of the summary to which the region's counts are added */
 	char group_name[32];
 	bool discard;          /* the counts are discarded, because they were not requested */
 	bool pooled;           /* sctrace created the memory, and one image after another uses it */
@@ -51,8 +54,8 @@ int region_adopt(struct region *r, pid_t tid, int their_fd);
 void region_put(struct patch *p, struct region *r);
 
 /*
- * Returns the map entry of call `nr` (agent.h), which must be below AGENT_CALLS. The call's slot is allocated at the first
- * use.
+ * Returns the entry of call `nr` for agent_data.map (agent.h). `nr` must be from 0 to AGENT_CALLS - 1. The first request
+ * for a call allocates its slot.
  */
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Returns slot number `i`. */

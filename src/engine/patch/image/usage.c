@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A limit, because a process can give itself any number of names. */
+/* Limit on the number of programs, because a process can execute files with any number of different names. */
 #define PROGRAMS_MAX 4096
 
 struct usage {
 	char program[PROC_NAME];
-	bool known;                       /* an image of the program has ended */
-	bool threads;                     /* an image of the program had several threads */
-	uint64_t calls[AGENT_CALLS / 64]; /* bit set of the calls that were made */
+	bool known;                       /* an image with counters has ended, so `calls` is valid */
+	bool threads;                     /* the program starts threads */
+	uint64_t calls[AGENT_CALLS / 64]; /* bit set of the numbers of calls that the program makes, as far as known */
 };
 
 struct usage *usage_find(struct patch *p, const char *program)

@@ -18,15 +18,15 @@
 #include <unistd.h>
 
 /*
- * The memory of the processes that were written to last, opened as files, because process_vm_writev(2) cannot write to
- * code. A shell that runs commands and its child are stopped by turns, so there are several.
+ * Open files /proc/TID/mem. They are used because process_vm_writev(2) cannot write to read-only memory, such as code.
+ * There are several, because a shell and the commands that it runs stop alternately.
  */
 #define HELD 4
 static struct held {
-	pid_t tid; /* 0: no file is held here */
+	pid_t tid; /* 0: the entry is unused */
 	int fd;
 } held[HELD];
-static unsigned turn; /* which file is closed next if all are held */
+static unsigned turn; /* if all entries are in use, held[turn % HELD] is closed next */
 
 static void release(struct held *h)
 {

@@ -18,15 +18,20 @@ int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n);
  */
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
 /*
- * Opens the memory of `tid` as a file. Returns the descriptor, which the caller must not close, and which is valid until
- * the next call of this function; or -errno. The file may stay open until it is released.
+ * Opens /proc/TID/mem. Returns a descriptor or -errno. The caller must not close the descriptor. It is valid until the next
+ * call of remote_open() or remote_write() for another task, or until one of the functions below closes it. Files stay
+ * open, so that the next write needs no open(2).
  */
 int remote_open(pid_t tid);
-/* Closes the file of remote_open() for this task. Must be called when the task has ended. */
+/*
+ * Closes the file that remote_open() has opened for this task, if it is still open. Must be called when the task has
+ * ended.
+ */
 void remote_release(pid_t tid);
 /*
- * Must be called after an execve(2) of this task, which has other memory now: closes its file, and those of tasks that do
- * not exist, because a thread that calls execve(2) may have had another id before.
+ * Must be called after this task has called execve(2). Closes its file, which still refers to the old memory. Also closes
+ * files of ids that no task has any more: if the caller of execve(2) was not the first thread of its process, its id has
+ * changed (ptrace(2), "execve(2) under ptrace").
  */
 void remote_release_exec(const struct tracer *t, pid_t tid);
 /* Closes all files of remote_open(). */
