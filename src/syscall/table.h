@@ -32,7 +32,7 @@ enum syscall_group {
 	G_FSTATFS = 1 << 13,
 	G_PURE = 1 << 14,
 	G_NAMES = 1 << 15, /* not a group of -e: the call may change what a descriptor or the current directory refers
-			    * to, or the name of a process */
+			    * to, or the name of a process, or it closes descriptors because it ends the program */
 };
 
 /*

@@ -187,6 +187,15 @@ def test_names(folder):
                   "mkdir d; cd d; exec 3>a; echo 3 >&3; rm a; echo 4 >&3; cd ..; (exec 3<b; read z <&3; ls . <&3)", options=["-y"])
 
 
+def test_names_at_end(folder):
+    """sh -y: the last calls before execve(2) and exit_group(2) name descriptors that these calls close"""
+    # sh reads a script through a descriptor with FD_CLOEXEC.
+    (folder / "script").write_text("read x; exec sh other\n")
+    (folder / "other").write_text("read x\n")
+    (folder / "lines").write_text("1\n2\n")
+    shell(folder, f"cd {folder}; for i in 1 2 3; do sh script <lines; done", options=["-y"])
+
+
 def test_tar(folder):
     """tar, which writes and reads an archive"""
     shell(folder, f"tar cf a.tar -C {make_tree(folder)} . && mkdir x && tar xf a.tar -C x", "tar")
