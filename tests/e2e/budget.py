@@ -76,7 +76,7 @@ def test_handler(folder):
 
 def test_recorded(folder):
     """A child whose calls are recorded costs few calls"""
-    check(folder, "vfork", [], calls=65, stops=9)
+    check(folder, "vfork", [], calls=48, stops=6)
 
 
 def stops_of(folder, *program):

@@ -30,7 +30,7 @@
  *   exec word     A word in the region, one per image, that holds the time when the image began execve(2). The agent
  *                 cannot add the time of a call that does not return; sctrace does, from this word.
  *   vfork frame   A child of vfork(2) runs on its parent's stack and overwrites the agent's frame there. Until the
- *                 child ends, the agent keeps a copy of the frame in its data page.
+ *                 child ends, the agent keeps a copy of the frame in its data page (image/vfork_frame.h).
  *   stepping out  Moving a stopped thread out of the agent or a stub to where it would be natively, before a signal
  *                 handler, or the detached program, can see its position (threads/stepout.c).
  *   excursion     Running code of the engine in an attached thread. This code itself restores the thread's state at its

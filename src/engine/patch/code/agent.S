@@ -417,7 +417,10 @@ agent_sigreturn_sys:
 agent_sigreturn_bad:			/* reached only if the signal frame is invalid */
 	ud2
 agent_vfork:				/* one at a time: copies the frame to memory that the child does not write */
-	mov	$1, %r11d
+	mov	$VFORK_ASKED, %r11d
+	test	$SLOT_F_RECORD, %cl
+	cmovnz	%r11d, %ecx
+	jnz	agent_record_flagged
 	xchg	%r11, DATA_VFORK
 agent_taken:
 	test	%r11, %r11

@@ -56,6 +56,7 @@
  * structures.
  */
 #define SCRATCH_BUSY   0
+#define SCRATCH_VFORK  4
 #define SCRATCH_NR     8
 #define SCRATCH_ARGS   16
 #define SCRATCH_RET    64
@@ -72,6 +73,11 @@
 #define SCRATCH_IDLE     0
 #define SCRATCH_ENTERING 1 /* the call has not been made */
 #define SCRATCH_MADE     2 /* the call has been made, but its record is not committed */
+
+/* Values of agent_scratch.vfork. */
+#define VFORK_NONE  0
+#define VFORK_ASKED 1 /* the call is vfork(2); the thread has not reserved struct agent_vfork_frame yet */
+#define VFORK_TAKEN 2 /* from the reservation on; the thread releases the structure when its call has returned */
 
 #define AGENT_ASK 0x5ca5 /* a call with this number asks sctrace to complete a record; the kernel has no such call */
 
@@ -119,7 +125,7 @@ struct agent_ring {
 };
 
 struct agent_scratch {
-	uint32_t busy, pad;
+	uint32_t busy, vfork;
 	uint64_t nr;
 	uint64_t args[6]; /* rdi, rsi, rdx, r10, r8, r9 */
 	uint64_t ret, sp;
@@ -259,6 +265,7 @@ _Static_assert(sizeof(struct agent_record) == RECORD_HEAD && offsetof(struct age
 		       offsetof(struct agent_record, result) == RECORD_RESULT,
 	       "agent.S");
 _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
+		       offsetof(struct agent_scratch, vfork) == SCRATCH_VFORK &&
 		       offsetof(struct agent_scratch, nr) == SCRATCH_NR &&
 		       offsetof(struct agent_scratch, args) == SCRATCH_ARGS &&
 		       offsetof(struct agent_scratch, ret) == SCRATCH_RET &&

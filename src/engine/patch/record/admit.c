@@ -45,27 +45,40 @@ static bool write_row(const struct task *task, struct agent_thread *row, uint64_
 }
 
 /*
- * Frees the thread's row. The program's copy of the row may stay unchanged: before another thread with this fs base
- * runs, sctrace admits that thread, and thereby overwrites the copy.
+ * Is `o` the thread that waits in vfork(2) until `child` ends or calls execve(2)? `child` may not be such a child. If
+ * the vfork(2) was recorded, the agent writes the parent's scratch memory into the program's table when the call
+ * returns; sctrace may not have seen the child's execve(2) or end yet.
  */
-static void free_row(const struct record_thread *th)
+static bool is_vfork_parent(const struct record_thread *o, const struct record_thread *child)
 {
-	struct agent_thread *row = th->image->threads ? row_for(th->image, th->fs_base) : NULL;
-	if (row && row->scratch == record_scratch_address(th))
-		*row = (struct agent_thread){0};
+	return o->image == child->image && child->task && patch_task_of(child->task)->vfork_parent == o->tid;
 }
 
 /*
- * True if another thread that may run now uses the row. The parent of a vfork(2) child does not run while the child
- * uses the same fs base. At its end, the parent's vfork(2) stops, and the parent is then admitted again; sctrace may not
- * have seen the child's execve(2) or end yet.
+ * Frees the thread's row, or returns it to the parent whose recorded vfork(2) has created the thread. The program's copy
+ * of the row may stay unchanged: before another thread with this fs base runs, sctrace admits that thread, and thereby
+ * overwrites the copy.
  */
+static void free_row(const struct patch *p, const struct record_thread *th)
+{
+	struct agent_thread *row = th->image->threads ? row_for(th->image, th->fs_base) : NULL;
+	if (!row || row->scratch != record_scratch_address(th))
+		return;
+	*row = (struct agent_thread){0};
+	for (size_t i = 0; i < p->record->threads.n; i++) {
+		const struct record_thread *o = p->record->threads.v[i];
+		if (is_vfork_parent(o, th) && o->task && o->fs_base == th->fs_base && !patch_task_of(o->task)->slow)
+			*row = (struct agent_thread){.fs_base = o->fs_base, .scratch = record_scratch_address(o)};
+	}
+}
+
+/* True if another thread that may run now uses the row. Of a vfork(2) child and its parent, only one runs. */
 static bool is_contended(const struct patch *p, const struct agent_thread *row, const struct record_thread *th)
 {
 	for (size_t i = 0; row->scratch && i < p->record->threads.n; i++) {
 		const struct record_thread *o = p->record->threads.v[i];
 		if (o != th && o->task && o->image == th->image && row->scratch == record_scratch_address(o))
-			return !patch_task_of(o->task)->slow && patch_task_of(o->task)->vfork_parent != th->tid;
+			return !patch_task_of(o->task)->slow && !is_vfork_parent(o, th) && !is_vfork_parent(th, o);
 	}
 	return false;
 }
@@ -162,7 +175,7 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 		return false;
 	if (th->fs_base == fs_base && row->scratch == record_scratch_address(th))
 		return true;
-	free_row(th);
+	free_row(p, th);
 	th->fs_base = fs_base;
 	if (is_contended(p, row, th))
 		return write_row(task, row, fs_base, SHARED) && false;
@@ -198,8 +211,15 @@ void record_forget_copied(struct task *task)
 			write_row(task, &img->threads[i], 0, 0);
 }
 
-void record_dismiss(struct record_thread *th)
+bool record_take_back(const struct task *task)
+{
+	const struct record_thread *th = recorded_of(task);
+	struct agent_thread *row = row_for(th->image, th->fs_base);
+	return !row || row->scratch == SHARED || write_row(task, row, th->fs_base, record_scratch_address(th));
+}
+
+void record_dismiss(const struct patch *p, struct record_thread *th)
 {
 	region_give_ring(th->region, th->index);
-	free_row(th);
+	free_row(p, th);
 }

@@ -470,7 +470,7 @@ static void leave(struct patch *p, struct task *task, struct record_thread *th)
 	th->reader.ended = true;
 	th->reader.ended_at = p->t.detaching ? 0 : __rdtsc();
 	th->reader.ring = NULL;
-	record_dismiss(th);
+	record_dismiss(p, th);
 	th->task = NULL;
 	patch_task_of(task)->recorded = NULL;
 }

@@ -68,10 +68,13 @@ static bool is_in(const struct call_set *set, int64_t nr)
 	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);
 }
 
-/* Calls that create tasks must always stop, because the child must not write to its parent's ring. */
-static bool must_stop(int64_t nr)
+/*
+ * Calls that create tasks must stop, because the child must not write to its parent's ring. Only vfork(2) can be
+ * recorded instead.
+ */
+static bool must_stop(int64_t nr, bool wanted)
 {
-	return nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
+	return nr == SYS_fork || nr == SYS_clone || nr == SYS_clone3 || (nr == SYS_vfork && !wanted);
 }
 
 void record_open(struct patch *p, const struct engine_config *config)
@@ -85,7 +88,8 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool recordable = d && recipe_of(d, nr, config->verbose, &recipes[nr]);
 		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
 		bool wanted = is_in(config->only, nr);
-		bool stops = must_stop(nr) || (d && config->names && syscall_changes_names(d)) || (wanted && asked);
+		bool renames = d && config->names && syscall_changes_names(d);
+		bool stops = must_stop(nr, wanted) || renames || (wanted && asked);
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES
 								     : RECORD_PASSES;

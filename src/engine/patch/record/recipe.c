@@ -13,7 +13,7 @@
 static bool is_special(int64_t nr)
 {
 	static const int16_t special[] = {
-		SYS_clone,   SYS_clone3,          SYS_fork,  SYS_vfork,       SYS_execveat, SYS_exit, SYS_rt_sigreturn,
+		SYS_clone,   SYS_clone3,          SYS_fork,  SYS_execveat,    SYS_exit, SYS_rt_sigreturn,
 		SYS_seccomp, SYS_restart_syscall, SYS_prctl, SYS_userfaultfd,
 	};
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)

@@ -87,8 +87,13 @@ void record_expect(const struct task *task, uint64_t fs_base);
  * rings in the table belong to the parent.
  */
 void record_forget_copied(struct task *task);
+/*
+ * Makes the program's table contain the scratch memory of a task whose recorded vfork(2) has returned. Returns false if
+ * the program's memory cannot be written.
+ */
+bool record_take_back(const struct task *task);
 /* Frees the thread's ring and its row in the table. */
-void record_dismiss(struct record_thread *th);
+void record_dismiss(const struct patch *p, struct record_thread *th);
 /*
  * Called when the task or its image no longer exists: reads its last records and frees its ring. All records will still
  * be reported.

@@ -3,6 +3,7 @@
 
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/state/give_up.h"
 
@@ -18,6 +19,9 @@
 
 extern const unsigned char agent_record[], agent_record_entering[], agent_record_sys[], agent_record_after[];
 extern const unsigned char agent_record_made[], agent_record_done[], agent_record_refuse[], agent_record_end[];
+extern const unsigned char agent_record_take[], agent_record_taken[], agent_record_release[];
+extern const unsigned char agent_record_vfork[], agent_record_vfork_sys[], agent_record_vfork_after[];
+extern const unsigned char agent_record_loaded[];
 extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 
 static bool read_scratch(const struct task *task, const struct record_thread *th, struct agent_scratch *s)
@@ -142,16 +146,31 @@ static bool is_between(uint64_t ip, const unsigned char *from, const unsigned ch
 	return ip >= AGENT_AT(from) && ip < AGENT_AT(to);
 }
 
+/* Is `ip` the address after one of the two instructions that make the call? */
+static bool is_after_call(uint64_t ip)
+{
+	return ip == AGENT_AT(agent_record_after) || ip == AGENT_AT(agent_record_vfork_after);
+}
+
+/* Is the thread on the path of a recorded call? The child of a recorded vfork(2) is not. */
+static bool is_on_path(const struct user_regs_struct *r)
+{
+	return is_between(r->rip, agent_record_entering, agent_record_refuse) ||
+	       (is_between(r->rip, agent_record_vfork, agent_record_end) && !vfork_frame_is_child(r)) ||
+	       is_between(r->rip, agent_ask, agent_ask_end) || record_is_recorder(r->rip);
+}
+
 /*
  * True if the call has been made; sets *result to its result. The second instruction after the call stores the result
  * in the scratch memory.
  */
 static bool is_made(const struct agent_scratch *s, const struct user_regs_struct *r, int64_t *result)
 {
+	bool after_vfork = is_between(r->rip, agent_record_vfork_after, agent_record_end);
 	bool just_after = is_between(r->rip, agent_record_after, agent_record_made) &&
 			  r->rip <= AGENT_AT(agent_record_after) + 2 /* pop %r11 */;
-	*result = just_after ? (int64_t)r->rax : s->result;
-	return is_between(r->rip, agent_record_after, agent_record_refuse) ||
+	*result = just_after || after_vfork ? (int64_t)r->rax : s->result;
+	return after_vfork || is_between(r->rip, agent_record_after, agent_record_take) ||
 	       is_between(r->rip, agent_ask, agent_ask_end) ||
 	       (record_is_recorder(r->rip) && s->busy != SCRATCH_ENTERING);
 }
@@ -164,7 +183,7 @@ static bool leave_path(const struct image *img, const struct task *task, struct 
 	const struct site *site = site_of_stub(img, s->ret);
 	if (!site || remote_read(task->tid, s->sp + FRAME_AH, &flags, sizeof(flags)) < 0)
 		return false;
-	bool at_call = r->rip == AGENT_AT(agent_record_sys);
+	bool at_call = r->rip == AGENT_AT(agent_record_sys) || r->rip == AGENT_AT(agent_record_vfork_sys);
 	restore_registers(r, s);
 	r->rsp = s->sp + FRAME + sizeof(uint64_t) + RED_ZONE;
 	r->eflags = (r->eflags & ~0x8d5ull) | (flags >> 8 & 0xd5) | (flags & 1) << 11;
@@ -216,7 +235,7 @@ static void end_call(struct patch *p, struct record_thread *th, const struct tas
 {
 	struct agent_scratch s = {0};
 	int64_t result;
-	bool after = r->rip == AGENT_AT(agent_record_after);
+	bool after = is_after_call(r->rip);
 	bool again = after && remote_restart_pending(r);
 	if (!after && !read_scratch(task, th, &s))
 		return;
@@ -231,14 +250,33 @@ static void end_call(struct patch *p, struct record_thread *th, const struct tas
 	}
 }
 
+/*
+ * Does what the agent has not done yet for a recorded vfork(2): puts the thread's frame back on its stack, because the
+ * child may have overwritten it, takes back the thread's row in the table of threads, and releases struct
+ * agent_vfork_frame. Returns false if the program's memory cannot be read or written.
+ */
+static bool settle_vfork(const struct task *task, const struct agent_scratch *s, const struct user_regs_struct *r,
+			 bool made)
+{
+	struct agent_vfork_frame kept;
+	bool just_taken = is_between(r->rip, agent_record_taken, agent_record_refuse) && r->rcx == 0;
+	bool holds = s->vfork == VFORK_TAKEN || just_taken || r->rip == AGENT_AT(agent_record_release);
+	bool borrowed = is_between(r->rip, agent_record_vfork_after, agent_record_loaded);
+	if (made ? !borrowed : !holds)
+		return true;
+	if (made && (vfork_frame_read(task, &kept) < 0 ||
+		     remote_write(task->tid, kept.sp, &kept.frame, sizeof(kept.frame)) < 0 || !record_take_back(task)))
+		return false;
+	vfork_frame_release(task);
+	return true;
+}
+
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
 	struct record_thread *th = recorded_of(task);
 	struct agent_scratch s;
 	int64_t result;
-	bool on_path = is_between(r->rip, agent_record_entering, agent_record_refuse) ||
-		       is_between(r->rip, agent_ask, agent_ask_end) || record_is_recorder(r->rip);
-	if (!th || !th->reader.ring || !on_path)
+	if (!th || !th->reader.ring || !is_on_path(r))
 		return false;
 	if (what == STEPOUT_UNSEEN) {
 		end_call(p, th, task, r);
@@ -247,14 +285,14 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 	if (!read_scratch(task, th, &s))
 		return false;
 	bool made = is_made(&s, r, &result);
-	bool again = r->rip == AGENT_AT(agent_record_after) && remote_restart_pending(r);
+	bool again = is_after_call(r->rip) && remote_restart_pending(r);
 	th->reader.halted = th->reader.halted && again;
 	record_look(p);
-	if (!leave_path(image_of(task), task, r, &s, made, result))
+	if (!settle_vfork(task, &s, r, made) || !leave_path(image_of(task), task, r, &s, made, result))
 		return false;
 	if (again && what == STEPOUT_CORE)
 		return true;
-	bool unfinished = p->t.detaching && (!made || again);
+	bool unfinished = p->t.detaching && (!made || again || task->mid_call);
 	if (made && th->reader.has_open && !unfinished)
 		complete(p, th, task, result);
 	else if (!unfinished && reader_withdraw(&th->reader, __rdtsc()))

@@ -6,6 +6,7 @@
 
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/calls/calls.h"
@@ -68,6 +69,7 @@ PATH_LABELS(shared);
 PATH_LABELS(vfork);
 static const struct agent_path agent_paths[3] = {PATH(single), PATH(shared), PATH(vfork)};
 #define VFORK_PATH (&agent_paths[2])
+extern const unsigned char agent_record_vfork_after[], agent_record_child_up[];
 
 /* Returns the path that contains `ip`, or NULL. */
 static const struct agent_path *path_at(uint64_t ip)
@@ -78,17 +80,11 @@ static const struct agent_path *path_at(uint64_t ip)
 	return NULL;
 }
 
-/* Is `ip` the address after one of the agent's system call instructions? */
-static bool is_after_call(uint64_t ip)
+/* Is `ip` the address after a system call instruction of the agent that can create a child? */
+static bool is_after_fork(uint64_t ip)
 {
 	const struct agent_path *path = path_at(ip);
-	return path && ip == AGENT_AT(path->after);
-}
-
-/* After a vfork-like call: is the thread's frame still in struct agent_vfork_frame instead of on the stack? */
-static bool has_vfork_frame(const struct agent_path *path, uint64_t ip)
-{
-	return path == VFORK_PATH && ip >= AGENT_AT(path->after) && ip < AGENT_AT(agent_loaded);
+	return ip == AGENT_AT(path ? path->after : agent_record_vfork_after);
 }
 
 /* Before a vfork-like call: has this thread reserved struct agent_vfork_frame? */
@@ -119,17 +115,6 @@ static void clear_exec_word(const struct image *img)
 {
 	if (img->counters.words)
 		__atomic_store_n(&img->counters.words->exec_t0, 0, __ATOMIC_RELAXED);
-}
-
-static uint64_t vfork_frame_address(void)
-{
-	return AGENT_DATA + offsetof(struct agent_data, vfork_frame);
-}
-
-static void release_vfork_frame(const struct task *task)
-{
-	static const uint64_t none;
-	remote_write(task->tid, vfork_frame_address() + offsetof(struct agent_vfork_frame, taken), &none, sizeof(none));
 }
 
 /*
@@ -206,7 +191,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	if (!s)
 		return false;
 	if (has_reserved_frame(r))
-		release_vfork_frame(task);
+		vfork_frame_release(task);
 	if (has_set_exec_word(r, path, f.slot))
 		clear_exec_word(img);
 	struct agent_slot *slot = path ? image_slot(img, f.slot) : NULL;
@@ -291,11 +276,6 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
-static int read_vfork_frame(const struct task *task, struct agent_vfork_frame *kept)
-{
-	return remote_read(task->tid, vfork_frame_address(), kept, sizeof(*kept));
-}
-
 /*
  * Does the part of the agent's work after the call that the agent has not done yet. Not used for a child of vfork(2)
  * that has not loaded its frame yet.
@@ -307,14 +287,14 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	const struct agent_path *path = path_at(ip);
 	struct agent_frame f;
 	struct agent_vfork_frame kept;
-	bool borrowed = has_vfork_frame(path, ip);
+	bool borrowed = vfork_frame_is_kept(ip);
 	bool first = ip == AGENT_AT(path->after) || borrowed || ip == AGENT_AT(agent_loaded);
 	/* At the path's end, only the return address is left on the stack, and for a short time the flags below it. */
 	bool tail = ip >= AGENT_AT(path->ret);
 	int64_t pushed = ip == AGENT_AT(path->pushed) ? sizeof(uint64_t) : 0;
 	int64_t skip = first ? 0 : tail ? pushed - 40 : 8;
 	uint64_t result = r->rax;
-	if (borrowed ? read_vfork_frame(task, &kept) < 0 : read_frame(task, r, skip, &f) < 0)
+	if (borrowed ? vfork_frame_read(task, &kept) < 0 : read_frame(task, r, skip, &f) < 0)
 		return false;
 	if (!first && !tail && remote_read(task->tid, r->rsp, &result, sizeof(result)) < 0)
 		return false;
@@ -334,7 +314,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
 	bool again = ip == AGENT_AT(path->after) && remote_restart_pending(r);
 	if (borrowed)
-		release_vfork_frame(task);
+		vfork_frame_release(task);
 	if (!tail && has_set_exec_word(r, path, f.slot))
 		clear_exec_word(img);
 	if (!tail) {
@@ -376,15 +356,6 @@ static bool step_out_after_plain(const struct task *task, struct user_regs_struc
 }
 
 /*
- * Is this the child of a vfork-like call, and has it not yet loaded the frame that it shares with its parent? The
- * parent gets a result above 0.
- */
-static bool is_vfork_child(const struct user_regs_struct *r)
-{
-	return has_vfork_frame(path_at(r->rip), r->rip) && r->rax == 0;
-}
-
-/*
  * Called for a child that is just after the agent's system call: changes its registers `r` to those after the native
  * call. `borrowed` means that the child runs in its parent's memory, as after vfork(2), and that the frame still
  * belongs to the parent.
@@ -392,13 +363,15 @@ static bool is_vfork_child(const struct user_regs_struct *r)
 static bool leave_as_child(const struct task *task, struct user_regs_struct *r, bool borrowed)
 {
 	struct agent_vfork_frame kept = {0};
-	if (borrowed ? read_vfork_frame(task, &kept) < 0 : read_frame(task, r, 0, &kept.frame) < 0)
+	if (borrowed ? vfork_frame_read(task, &kept) < 0 : read_frame(task, r, 0, &kept.frame) < 0)
 		return false;
 	const struct site *s = site_of_stub(image_of(task), kept.frame.ret);
 	if (!s)
 		return false;
 	r->rdx = kept.frame.rdx;
 	restore_flags(r, kept.frame.flags);
+	if (r->rip == AGENT_AT(agent_record_child_up)) /* rdx is on top of the stack */
+		r->rsp -= offsetof(struct agent_frame, rdx);
 	/*
 	 * From `lowered` on, a child with a stack of its own has lowered its stack pointer to make room for the frame.
 	 */
@@ -445,7 +418,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 	else if ((s = site_of_stub(img, ip))) {
 		out_of_stub(r, s);
 		moved = true;
-	} else if (is_vfork_child(r))
+	} else if (vfork_frame_is_child(r))
 		moved = leave_as_child(task, r, true);
 	else if (path_at(ip) && ip >= AGENT_AT(path_at(ip)->after))
 		moved = step_out_after_call(p, task, r, what);
@@ -466,9 +439,9 @@ bool stepout_needed(const struct task *task, uint64_t ip)
 void stepout_child(struct task *task, bool copied)
 {
 	struct user_regs_struct r;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !is_after_call(r.rip))
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !is_after_fork(r.rip))
 		return;
-	bool borrowed = is_vfork_child(&r);
+	bool borrowed = vfork_frame_is_child(&r);
 	if ((borrowed || copied) && leave_as_child(task, &r, borrowed))
 		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }
