@@ -531,6 +531,9 @@ def test_tampering(tmp):
     assert run("-e", "inject=getppid:signal=TERM", sys.executable, "-c", "import os; os.getppid()").returncode == -15
     r = run("-c", "-e", "inject=write:delay_enter=200ms:when=1", "sh", "-c", "echo x; echo y")
     assert r.stdout == "x\ny\n"
+    for words in ([], ["-f"], ["--engine=patch"], ["--by=process"], ["--expect", "errors(write)>=1"]):
+        r = run("-c", *words, "-o", str(tmp / "t"), "-e", "inject=write:error=ENOSPC", "sh", "-c", "echo x")
+        assert r.stdout == "" and r.returncode not in (0, 3), (words, r)
 
 
 def test_environment_of_the_program(tmp):

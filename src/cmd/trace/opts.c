@@ -288,7 +288,7 @@ bool trace_opts_need_events(const struct trace_opts *o)
 {
 	bool grouped = o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0);
 	return o->io || grouped || trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n ||
-	       o->count_too;
+	       o->injects.rules.n || o->count_too;
 }
 
 void trace_opts_unused(const struct trace_opts *o, struct buf *out)
@@ -354,7 +354,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "--by, --errors, --expect, --hist, --interval, --save and -O are for summaries; add -c"},
 		{conditions_use_main(&o->expect) && (!program || !o->count || o->folded || trace_opts_need_events(o)),
 		 "main: in --expect needs a program that is started with -c, and cannot be used with options that "
-		 "select single calls (-z, -Z, -P, -e status=, -e fds=, --slower, --by=fd, --by=path, --io)"},
+		 "select single calls (-z, -Z, -P, -e status=, -e fds=, --slower, --by=fd, --by=path, --io), nor with "
+		 "-e inject="},
 		{tests_unselected(o),
 		 "a condition of --expect tests only calls that -e leaves out; select these calls with -e as well"},
 		{o->by && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE),
