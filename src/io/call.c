@@ -260,19 +260,16 @@ static void leave_transfer(const struct io_context *x)
 static void move_side(const struct io_context *x, int fd, int offset, enum io_direction direction, uint64_t size)
 {
 	struct io_open *o = io_open_of(x, fd);
-	uint64_t after = 0;
 	uint64_t bytes = (uint64_t)x->c->result;
 	if (!o)
 		return;
 	*(direction == IO_READ ? &o->file->row.reads : &o->file->row.writes) += 1;
-	bool positioned = offset >= 0 && x->c->args[offset] && x->ev->mem &&
-			  mem_get(x->ev->mem, x->c->args[offset], &after, sizeof(after)) == 0 && after >= bytes;
+	bool positioned = offset >= 0 && x->k->positioned >> offset & 1;
 	if (!bytes)
 		return;
-	/* The kernel has already added `bytes` to the offset in memory. */
 	io_file_request(o, &(struct io_request){.direction = direction,
 						.positioned = positioned,
-						.offset = after - bytes,
+						.offset = positioned ? x->k->offsets[offset] : 0,
 						.asked = at_most(size, BYTES_MAX),
 						.bytes = bytes,
 						.synced = direction == IO_WRITE && o->synced,
@@ -441,6 +438,16 @@ static void read_path(struct io_thread *k, const struct event *ev, int arg)
 		buf_add(&k->path, path, (size_t)n);
 }
 
+/* Reads the offsets that the call takes from memory. Recordings contain them only as they were before the call. */
+static void read_offsets(struct io_thread *k, const struct event *ev)
+{
+	const struct call *c = &ev->call;
+	for (unsigned i = 0; i < c->desc->nargs; i++)
+		if (c->desc->args[i].kind == K_OFF_PTR && c->args[i] &&
+		    mem_get(ev->mem, c->args[i], &k->offsets[i], sizeof(k->offsets[i])) == 0)
+			k->positioned |= 1u << i;
+}
+
 void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct event *ev)
 {
 	const struct call *c = &ev->call;
@@ -448,8 +455,11 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 	char last = 0;
 	buf_clear(&k->path);
 	k->writes_line = false;
+	k->positioned = 0;
 	if (!row || !ev->mem)
 		return;
+	if (row->leave == leave_move)
+		read_offsets(k, ev);
 	int path = io_find_kind(c, K_PATH);
 	if (path >= 0)
 		read_path(k, ev, path);

@@ -24,6 +24,9 @@ struct io_thread {
 	struct buf path;  /* the path argument of the current call, as the program passed it; empty if the call has
 			   * none */
 	bool writes_line; /* the data that the current call writes ends in a newline */
+	/* The offsets to which arguments of the current call point; bit I of `positioned`: argument I is such a pointer. */
+	uint64_t offsets[6];
+	unsigned positioned;
 	/*
 	 * The last read: its file, and the address of the buffer that it filled. A write from the same buffer copies
 	 * the data.

@@ -68,24 +68,33 @@ struct mem captures_keeping(struct captures *c)
 	return (struct mem){.read = keep_read, .ctx = c, .string = keep_string};
 }
 
-static ssize_t read_kept(void *captures, uint64_t addr, void *buf, size_t n)
+/* If several captures contain `addr`, returns the one that extends furthest beyond it, and sets *most to that length. */
+static const struct capture *find(const struct captures *c, uint64_t addr, size_t *most)
 {
-	const struct captures *c = captures;
 	const struct capture *found = NULL;
-	size_t most = 0;
-	/* If several captures overlap, use the one that extends furthest beyond `addr`. */
+	*most = 0;
 	for (size_t i = 0; i < c->list.n; i++) {
 		const struct capture *k = &c->list.v[i];
-		if (addr - k->addr < k->len && k->len - (addr - k->addr) > most) {
-			most = (size_t)(k->len - (addr - k->addr));
+		if (addr - k->addr < k->len && k->len - (addr - k->addr) > *most) {
+			*most = (size_t)(k->len - (addr - k->addr));
 			found = k;
 		}
 	}
-	if (!found)
-		return -EFAULT;
-	n = n < most ? n : most;
-	memcpy(buf, c->bytes.s + found->at + (addr - found->addr), n);
-	return (ssize_t)n;
+	return found;
+}
+
+/* Memory that was captured in parts is also read at once. */
+static ssize_t read_kept(void *captures, uint64_t addr, void *buf, size_t n)
+{
+	const struct captures *c = captures;
+	const struct capture *found;
+	size_t done = 0, most;
+	while (done < n && (found = find(c, addr + done, &most))) {
+		most = most < n - done ? most : n - done;
+		memcpy((char *)buf + done, c->bytes.s + found->at + (addr + done - found->addr), most);
+		done += most;
+	}
+	return done ? (ssize_t)done : -EFAULT;
 }
 
 struct mem captures_memory(struct captures *c)

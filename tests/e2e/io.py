@@ -379,6 +379,39 @@ use("lines")
         assert {name: shown.get(name) for name in rows} == rows, (way, shown)
 
 
+def test_recorded_memory(folder):
+    """show --io of a recording knows the pairs of descriptors and the offsets that calls keep in memory"""
+    (folder / "in").write_bytes(b"x" * 4000)
+    script = '''import os, socket
+f, g = os.open("in", os.O_RDONLY), os.open("out", os.O_RDWR | os.O_CREAT)
+for i in range(9, 0, -1):
+    os.copy_file_range(f, g, 10, i * 20, i * 200)
+for i in range(9, 0, -1):
+    os.sendfile(g, f, i * 10, 10)
+for _ in range(2):
+    a, b = os.pipe()
+    os.write(b, b"text")
+    os.read(a, 4)
+a, b = socket.socketpair()
+a.send(b"text")
+b.recv(4)
+'''
+    keys = ("opens", "calls", "read_bytes", "written_bytes", "sequential", "random")
+    for way in WAYS:
+        need(way)
+        prof = profile(folder, sys.executable, "-c", script, way=way)
+        (folder / "out").unlink()
+        sctrace(folder, "--record", "recording", sys.executable, "-c", script, way=way)
+        (folder / "out").unlink()
+        subprocess.run([SCTRACE, "show", "--io", "--save", "shown.json", "recording"], cwd=folder, capture_output=True, check=True,
+                       timeout=TIMEOUT)
+        shown = json.loads((folder / "shown.json").read_text())["io"]
+        rows, again = ({f["name"]: [f[key] for key in keys] for f in io["files"]} for io in (prof, shown))
+        names = ("in", "out", "pipe 1", "pipe 2", "socket pair 1")
+        assert [again.get(name) for name in names] == [rows[name] for name in names], (way, rows, again)
+        assert rows["in"][-1] > 9 and rows["pipe 1"][0] == 2, (way, rows)
+
+
 def test_many_files(folder):
     """nothing is said about the common row of more files than have a row of their own"""
     (folder / "many").mkdir()
