@@ -101,12 +101,18 @@ void trace_changes_text(const struct trace_tally *t, int width, struct buf *out)
 			}
 }
 
+/* Returns null if the recording does not contain the call. */
+static json_t *median_json(const struct tally_row *r, unsigned which)
+{
+	return r->calls[which] ? json_real(median(r, which) / 1e9) : json_null();
+}
+
 static json_t *row_json(const struct tally_row *r, enum change c)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s, s:[I, I], s:[I, I], s:[f, f]}", "change", words[c], "name",
+	json_t *o = json_pack("{s:s, s:s, s:s, s:[I, I], s:[I, I], s:[o, o]}", "change", words[c], "name",
 			      r->desc ? r->desc->name : "", "call", r->text, "calls", (json_int_t)r->calls[0],
 			      (json_int_t)r->calls[1], "errors", (json_int_t)r->errors[0], (json_int_t)r->errors[1],
-			      "median_s", median(r, 0) / 1e9, median(r, 1) / 1e9);
+			      "median_s", median_json(r, 0), median_json(r, 1));
 	const char *error = r->errors[1] ? decode_errno_name(r->err[1]) : NULL;
 	json_object_set_new(o, "error", error ? json_string(error) : json_null());
 	return o;

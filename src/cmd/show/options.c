@@ -119,9 +119,10 @@ int show_check(struct trace_opts *o, struct buf *why)
 		{o->record || o->last_set, "--record and --last cannot be used with a recording; use cp(1) to copy it"},
 		{conditions_use_main(&o->expect),
 		 "main: in --expect cannot be used with a recording, which does not contain the start of main"},
-		{o->diff && (o->count || o->count_too || o->folded || o->stacks || o->format == TRACE_PERFETTO),
-		 "--diff prints its own table, or JSON; -c, -C, -k, --stacks and --format=perfetto cannot be used with "
-		 "it"},
+		{o->diff && (o->count || o->count_too || o->io || o->save || o->folded || o->stacks ||
+			     o->format == TRACE_PERFETTO),
+		 "--diff prints its own table, or JSON; -c, -C, --io, --save, -k, --stacks and --format=perfetto "
+		 "cannot be used with it"},
 		{o->interval_ns, "--interval cannot be used with a recording, which is counted as a whole"},
 		{o->completion, "--completion is an option of sctrace itself; write sctrace --completion=SHELL"},
 	};

@@ -337,7 +337,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{o->html && o->interval_ns,
 		 "--interval prints tables while the program runs, and --format=html writes one page at the end; use "
 		 "only one of them"},
-		{o->io && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE || o->format == TRACE_PERFETTO),
+		{o->io && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE || o->format == TRACE_PERFETTO ||
+			   (f == SUMMARY_WIDE && !o->count && !o->count_too)),
 		 "--io has the formats text, csv, markdown, json and html"},
 		{o->io && (o->select.by_call || o->select.paths.n || o->select.fds.n ||
 			   trace_select_needs_exit(&o->select)),
@@ -365,6 +366,9 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "--errors and --hist need --format=text, wide or markdown; --save keeps both"},
 		{o->count && o->follow > 1 && !o->truss,
 		 "-ff writes traces to separate files, but -c prints one table; use -f"},
+		{o->follow > 1 && !o->truss && (o->folded || o->io || o->format == TRACE_PERFETTO),
+		 "-ff writes traces to separate files, but --io, --stacks and --format=perfetto write one result; use "
+		 "-f"},
 		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE; it writes each thread to FILE.TID"},
 		{o->follow > 1 && o->output && (o->output[0] == '|' || o->output[0] == '!'),
 		 "-ff writes to files and cannot write to a command"},
