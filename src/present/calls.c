@@ -111,7 +111,7 @@ static void change_words(const struct call_stats *a, const struct call_stats *b,
 		return;
 	}
 	if (calls)
-		buf_addf(out, "%+lld calls", calls);
+		buf_addf(out, "%+lld call%s", calls, calls == 1 || calls == -1 ? "" : "s");
 	double x = call_stats_quantile(a, 0.5);
 	double y = call_stats_quantile(b, 0.5);
 	if (typical_known(a) && typical_known(b) && x > 0 && y > 0 && fmax(x / y, y / x) >= TELLING) {

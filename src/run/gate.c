@@ -37,14 +37,20 @@ static double figure(const struct condition *c, const struct run *r, const struc
  */
 static double of_program(enum condition_metric m, const struct run_program *p)
 {
-	const double of[CONDITION_METRICS] = {
-		[CONDITION_WALL] = p->wall_s,
-		[CONDITION_USER] = p->user_s,
-		[CONDITION_SYSTEM] = p->system_s,
-		[CONDITION_CPU] = p->user_s + p->system_s,
-		[CONDITION_PEAK_RSS] = p->peak_rss_bytes,
+	const struct {
+		enum condition_metric m;
+		double value;
+	} known[] = {
+		{CONDITION_WALL, p->wall_s},
+		{CONDITION_USER, p->user_s},
+		{CONDITION_SYSTEM, p->system_s},
+		{CONDITION_CPU, p->user_s + p->system_s},
+		{CONDITION_PEAK_RSS, p->peak_rss_bytes},
 	};
-	return p->known ? of[m] : NAN;
+	for (size_t i = 0; p->known && i < sizeof(known) / sizeof(*known); i++)
+		if (known[i].m == m)
+			return known[i].value;
+	return NAN;
 }
 
 /* Appends the samples of the condition's metric to `out`, which the caller frees. */
@@ -136,7 +142,7 @@ static void ask_samples(const struct question *q)
 	samples_of(q->c, q->base->run, q->a, &a);
 	samples_of(q->c, q->run->run, q->b, &b);
 	if (!a.n || !b.n)
-		cannot_decide(q, "was not measured");
+		cannot_decide(q, "has no such figure");
 	else if (a.n < CHANGE_LEAST || b.n < CHANGE_LEAST)
 		buf_addf(q->undecided,
 			 "%s: there are too few samples, %zu in %s and %zu in %s; each run needs at least %d\n",

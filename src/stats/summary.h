@@ -89,7 +89,7 @@ void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, i
  * engines that count errors themselves can call this function.
  */
 void summary_errno(struct summary *s, struct summary_group *g, const struct call_errno *e);
-/* Adds everything in `from` to `s`. Groups with the same name and id are merged. */
+/* Adds everything in `from` to `s`, except calls that were not made. Groups with the same name and id are merged. */
 void summary_merge(struct summary *s, const struct summary *from);
 /* Returns the number of calls in all groups. */
 uint64_t summary_calls(const struct summary *s);

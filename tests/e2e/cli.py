@@ -616,6 +616,8 @@ def test_tables(tmp):
     assert lines(run("-c", "--errors", "cat", "/nonexistent").stderr, r"openat +\d+ +ENOENT +No such file.*")
     assert "#" in run("-c", "--hist=write", *copy).stderr
     assert run("-c", "--save", str(tmp / "run.json"), *copy).returncode == 0
+    run("-c", "-e", "openat", "--save", str(tmp / "some.json"), *copy)
+    assert [c["name"] for c in json.loads((tmp / "some.json").read_text())["results"]] == ["openat"]
     assert json.loads((tmp / "run.json").read_text())["kind"] == "count"
     assert stat.S_IMODE((tmp / "run.json").stat().st_mode) == 0o600
 
