@@ -512,7 +512,7 @@ def test_mistakes(_):
                        (["--expect=calls<2"], "--save and -O are for summaries; add -c"),
                        (["-C", "--expect=main:calls<2"], "main: in --expect needs a program that is started with -c"),
                        (["-c", "--format=csv", "--errors"], "need --format=text, wide or markdown"),
-                       (["-c", "-ff", "-o", "/nonexistent/x"], "-c prints one table; use -f"),
+                       (["-c", "-ff", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
                        (["-ff", "--io", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
                        (["-ff", "--stacks=folded", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
                        (["-ff", "--format=perfetto", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),

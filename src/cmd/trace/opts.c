@@ -364,11 +364,9 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{(o->errors || o->hist) &&
 			 (o->html || (f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN)),
 		 "--errors and --hist need --format=text, wide or markdown; --save keeps both"},
-		{o->count && o->follow > 1 && !o->truss,
-		 "-ff writes traces to separate files, but -c prints one table; use -f"},
-		{o->follow > 1 && !o->truss && (o->folded || o->io || o->format == TRACE_PERFETTO),
-		 "-ff writes traces to separate files, but --io, --stacks and --format=perfetto write one result; use "
-		 "-f"},
+		{o->follow > 1 && !o->truss && (o->count || o->io || o->folded || o->format == TRACE_PERFETTO),
+		 "-ff writes traces to separate files, but -c, --io, --stacks and --format=perfetto write one result; "
+		 "use -f"},
 		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE; it writes each thread to FILE.TID"},
 		{o->follow > 1 && o->output && (o->output[0] == '|' || o->output[0] == '!'),
 		 "-ff writes to files and cannot write to a command"},
