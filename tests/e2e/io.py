@@ -408,7 +408,8 @@ b.recv(4)
         shown = json.loads((folder / "shown.json").read_text())["io"]
         rows, again = ({f["name"]: [f[key] for key in keys] for f in io["files"]} for io in (prof, shown))
         names = ("in", "out", "pipe 1", "pipe 2", "socket pair 1")
-        assert [again.get(name) for name in names] == [rows[name] for name in names], (way, rows, again)
+        rows, again = ({name: of.get(name) for name in names} for of in (rows, again))
+        assert again == rows, (way, rows, again)
         assert rows["in"][-1] > 9 and rows["pipe 1"][0] == 2, (way, rows)
 
 

@@ -141,7 +141,9 @@ static void files(void)
 	char dents[2048];
 	syscall(SYS_getdents64, d, dents, sizeof(dents));
 	lseek(d, 0, SEEK_SET);
-	copy_file_range(fd, NULL, fd, &(off_t){6000}, 10, 0);
+	int both = open("a", O_RDWR);
+	copy_file_range(both, &(off_t){0}, both, &(off_t){6000}, 10, 0);
+	close(both);
 	int in = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	inotify_add_watch(in, ".", IN_CREATE | IN_DELETE | IN_ONLYDIR);
 	inotify_rm_watch(in, 1);
