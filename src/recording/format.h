@@ -58,6 +58,9 @@ enum recording_mask {
 	MASK_ERRNO = 1 << 15,  /* the error number is not the negated result */
 	MASK_INSIDE = 1 << 16, /* the call is an operation of a multiplexing call of i386 (socketcall, ipc); its name
 				* follows */
+	/* Flags of the call, for which nothing follows: */
+	MASK_INJECTED = 1 << 17,
+	MASK_DELAYED = 1 << 18,
 };
 
 /* Which question about a name an item answers. The questions are the functions of struct names (tracee/names.h). */

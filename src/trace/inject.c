@@ -206,6 +206,8 @@ static bool due(struct trace_inject *r, pid_t tid)
 bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper *t)
 {
 	struct trace_injects *all = ctx;
+	if (enter->launch)
+		return false;
 	for (size_t i = 0; i < all->rules.n; i++) {
 		struct trace_inject *r = all->rules.v[i];
 		if (!filter_takes(&r->calls, &enter->call) || !due(r, enter->tid))

@@ -112,6 +112,10 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 		buf_adds(out, "\"result\":null,\"unfinished\":true");
 	if (ev->call.restart)
 		buf_adds(out, ",\"restarted\":true");
+	if (ev->call.injected)
+		buf_adds(out, ",\"injected\":true");
+	if (ev->call.delayed)
+		buf_adds(out, ",\"delayed\":true");
 	add_duration(ev, out);
 	add_stack(j, l, ev, out);
 	buf_adds(out, "}\n");

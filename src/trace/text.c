@@ -210,6 +210,12 @@ static void resume_line(struct trace_text *t, struct trace_text_task *k, const s
 	}
 }
 
+static void add_tampering(const struct call *c, struct buf *to)
+{
+	buf_adds(to, c->injected ? " (INJECTED)" : "");
+	buf_adds(to, c->delayed ? " (DELAYED)" : "");
+}
+
 static void add_duration(const struct trace_text *t, const struct event *ev, struct buf *to)
 {
 	static const char *const marks[] = {[RESOLVED] = "", [DOUBTFUL] = "~", [UNRESOLVED] = "<"};
@@ -233,6 +239,7 @@ static void add_result(const struct trace_text *t, const struct trace_text_task 
 	buf_fill(to, ' ', at + 1 < t->c.column ? t->c.column - at : 1);
 	buf_adds(to, "= ");
 	decode_result(d);
+	add_tampering(&ev->call, to);
 	add_duration(t, ev, to);
 	buf_addc(to, '\n');
 }

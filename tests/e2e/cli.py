@@ -533,6 +533,15 @@ def test_tampering(tmp):
     r = run("-o", str(tmp / "t"), "-e", "inject=getppid:retval=42", sys.executable, "-c", "import os; print(os.getppid())")
     assert r.stdout == "42\n", r
     assert run("-e", "inject=getppid:signal=TERM", sys.executable, "-c", "import os; os.getppid()").returncode == -15
+    # Every format says which calls were tampered with, also from a recording; the execve(2) that starts the program is not.
+    r = run("-o", str(tmp / "t"), "-e", "inject=execve:error=EACCES", "-e", "inject=getppid:retval=42:delay_exit=1", "sh", "-c", "exec uname")
+    text = (tmp / "t").read_text()
+    assert r.returncode == 126 and "= 0\n" in text.splitlines(True)[0], (r, text)
+    assert "= -1 EACCES (Permission denied) (INJECTED)\n" in text and re.search(r"getppid\(\) += 42 \(INJECTED\) \(DELAYED\)\n", text), text
+    run("--record", str(tmp / "recording"), "-e", "inject=getppid:retval=42:delay_exit=1", "sh", "-c", "true")
+    shown = [json.loads(line) for line in run("show", "--json", "-e", "trace=getppid,openat", str(tmp / "recording")).stdout.splitlines()]
+    assert {(c.get("name"), c.get("injected"), c.get("delayed")) for c in shown if c["type"] == "call"} == {
+        ("getppid", True, True), ("openat", None, None)}, shown
     r = run("-c", "-e", "inject=write:delay_enter=200ms:when=1", "sh", "-c", "echo x; echo y")
     assert r.stdout == "x\ny\n"
     for words in ([], ["-f"], ["--engine=patch"], ["--by=process"], ["--expect", "errors(write)>=1"]):

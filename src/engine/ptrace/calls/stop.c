@@ -79,6 +79,8 @@ static void ask_inject(struct tracer *t, struct task *task, const struct event *
 		 */
 		.signal = t->filter ? tamper.signal : 0,
 	};
+	thread_of(task)->call.injected = thread_of(task)->tamper.set_result;
+	thread_of(task)->call.delayed = tamper.delay_enter_ns || tamper.delay_exit_ns;
 	if (tamper.signal && !t->filter)
 		task->deliver = tamper.signal;
 }
@@ -134,6 +136,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 		tracer_call_enter(t, task);
 		if (tracer_wants_call(t, task)) {
 			k->call.desc = syscall_lookup(k->call.arch, k->call.nr);
+			k->call.injected = k->call.delayed = false;
 			struct event *ev = tracer_event(t, EV_ENTER, task);
 			ev->call = k->call;
 			ev->launch = task->proc->root && !task->proc->execed;
