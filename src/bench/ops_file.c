@@ -239,7 +239,7 @@ const struct op ops_file[] = {
 	ROW("fgets-0", "stdio", fgets_0, make_stream, close_stream,
 	    "fgets() with a buffer that has no space for a character"),
 	ROW("fgets-1", "stdio", fgets_1, make_stream, close_stream,
-	    "fgets() of 1 character from a file that the C library reads in blocks"),
+	    "fgets() of 1 character from a file read in blocks"),
 	ROW("lseek", "file", do_lseek, make_file, close_all, "lseek() to the start of a file"),
 	ROW("fstat", "file", do_fstat, make_file, close_all, "fstat()"),
 	ROW("stat", "file", do_stat, NULL, NULL, "stat() of /dev/null"),

@@ -120,7 +120,7 @@ OP_LOOPS(clock_tsc)
 	}
 
 const struct op ops_self[] = {
-	ROW("loop", "control", empty, "an empty loop with a compiler barrier; its cost is subtracted from the others"),
+	ROW("loop", "control", empty, "an empty loop; its cost is subtracted from the others"),
 	ROW("getpid", "id", self_getpid, "getpid() of the C library"),
 	ROW("getpid-raw", "id", self_getpid_raw, "syscall(SYS_getpid)"),
 	ROW("getppid", "id", self_getppid, "getppid()"),
@@ -129,18 +129,17 @@ const struct op ops_self[] = {
 #ifdef TSC_ABOUT
 	ROW("tsc", "clock", clock_tsc, TSC_ABOUT),
 #endif
-	ROW("time", "clock", clock_time, "time(NULL), answered by the vDSO"),
+	ROW("time", "clock", clock_time, "time(NULL) in the vDSO"),
 #ifdef SYS_time
 	ROW("time-raw", "clock", clock_time_raw, "syscall(SYS_time)"),
 #endif
-	ROW("gettimeofday", "clock", clock_gettimeofday, "gettimeofday(), answered by the vDSO"),
-	ROW("monotonic", "clock", clock_monotonic, "clock_gettime(CLOCK_MONOTONIC), answered by the vDSO"),
+	ROW("gettimeofday", "clock", clock_gettimeofday, "gettimeofday() in the vDSO"),
+	ROW("monotonic", "clock", clock_monotonic, "clock_gettime(CLOCK_MONOTONIC) in the vDSO"),
 	ROW("monotonic-raw", "clock", clock_monotonic_raw, "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)"),
-	ROW("realtime", "clock", clock_realtime, "clock_gettime(CLOCK_REALTIME), answered by the vDSO"),
+	ROW("realtime", "clock", clock_realtime, "clock_gettime(CLOCK_REALTIME) in the vDSO"),
 	ROW("realtime-raw", "clock", clock_realtime_raw, "syscall(SYS_clock_gettime, CLOCK_REALTIME)"),
-	ROW("coarse", "clock", clock_coarse, "clock_gettime(CLOCK_MONOTONIC_COARSE), answered by the vDSO"),
+	ROW("coarse", "clock", clock_coarse, "clock_gettime(CLOCK_MONOTONIC_COARSE) in the vDSO"),
 	ROW("coarse-raw", "clock", clock_coarse_raw, "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)"),
-	ROW("cputime", "clock", clock_cputime,
-	    "clock_gettime(CLOCK_PROCESS_CPUTIME_ID), which the vDSO passes on to the kernel"),
+	ROW("cputime", "clock", clock_cputime, "clock_gettime(CLOCK_PROCESS_CPUTIME_ID): a system call"),
 };
 const size_t ops_self_count = sizeof(ops_self) / sizeof(*ops_self);

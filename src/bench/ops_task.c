@@ -164,7 +164,7 @@ const struct op ops_task[] = {
 	ROW("yield", "task", yield, NULL, NULL, OP_CHEAP, "sched_yield() while no other task wants the CPU"),
 	ROW("futex-wake", "ipc", futex_wake, NULL, NULL, OP_CHEAP, "futex(FUTEX_WAKE) while no task waits"),
 	ROW("signal", "task", signal_self, catch_signal, release_signal, OP_CHEAP,
-	    "tgkill() to the same thread, the handler, and the return from it"),
+	    "tgkill() to the same thread, handler and return"),
 	ROW("thread", "process", thread, NULL, NULL, OP_DEAR, "pthread_create() of an empty thread and pthread_join()"),
 	ROW("vfork", "process", vfork_wait, NULL, NULL, OP_DEAR, "vfork(), exit in the child, wait"),
 	ROW("fork", "process", fork_wait, NULL, NULL, OP_DEAR, "fork(), exit in the child, wait"),

@@ -15,11 +15,10 @@
 #define LIBRARY_BUFFER 4096
 
 static const struct strategy strategies[] = {
-	{"fgetc/fputc", "copy-fgetc-fputc", STRATEGY_DEFAULT, NULL,
-	 "one character at a time through the buffers of the C library",
+	{"fgetc/fputc", "copy-fgetc-fputc", STRATEGY_DEFAULT, NULL, "one character at a time, through stdio",
 	 "the C library reads one block at a time and returns its characters from memory, so there are few system "
 	 "calls, and the time is spent in one function call for each character"},
-	{"getc_unlocked", "copy-getc-unlocked", 0, NULL, "one character at a time, without locking the stream for each",
+	{"getc_unlocked", "copy-getc-unlocked", 0, NULL, "the same without locking the stream",
 	 "it makes the same system calls as fgetc/fputc, but does not lock the stream for each character, which saves "
 	 "user time"},
 	{"fgets/fputs", "copy-fgets-fputs", 0, NULL, "one line at a time (text only)",
@@ -33,16 +32,14 @@ static const struct strategy strategies[] = {
 	 "larger part of the cost"},
 	{"unbuffered", "copy-stdio-unbuffered", STRATEGY_PER_BYTE, NULL, "fgetc/fputc without stdio buffers (_IONBF)",
 	 "without a buffer, each character needs a read and a write, and the C library adds its own work"},
-	{"double-buffer", "copy-double-buffer", 0, NULL,
-	 "a second buffer on top of the stdio buffers, which is not needed",
+	{"double-buffer", "copy-double-buffer", 0, NULL, "a second, needless buffer above stdio's",
 	 "the bytes are copied once more, from the stdio buffer to the program's own buffer; that saves no system "
 	 "calls, but only the library call for each character, which fread/fwrite avoids without a second buffer"},
 	{"read/write", "copy-read-write", STRATEGY_DEFAULT | STRATEGY_BUFFER, "1,16,256,4K,64K,1M",
-	 "read(2) and write(2) with a buffer of a given size",
+	 "read(2) and write(2) with a given buffer",
 	 "each buffer needs one read and one write, and the cost of entering and leaving the kernel does not depend on "
 	 "the number of bytes"},
-	{"one-shot", "copy-read-write2", STRATEGY_DEFAULT, NULL,
-	 "one buffer of the size of the file, one read, one write",
+	{"one-shot", "copy-read-write2", STRATEGY_DEFAULT, NULL, "one buffer as large as the file",
 	 "one read and one write is the minimum, but the whole file must be in memory, and the kernel must first "
 	 "allocate each of its pages"},
 	{"readv/writev", "copy-readv-writev", STRATEGY_BUFFER, BLOCKS, "one call for four buffers",
@@ -62,14 +59,14 @@ static const struct strategy strategies[] = {
 	 "start-up"},
 	{"splice", "copy-splice", 0, NULL, "splice(2) through a pipe",
 	 "the pipe between the files holds 64 KiB, so every 64 KiB takes two calls; the bytes stay in the kernel"},
-	{"copy_file_range", "copy-copy-file-range", 0, NULL, "copy_file_range(2): the file system may share the blocks",
+	{"copy_file_range", "copy-copy-file-range", 0, NULL, "copy_file_range(2), may share the blocks",
 	 "the file system does the work, and if it can share blocks between files, no bytes are copied"},
 	{"O_DIRECT", "copy-direct", STRATEGY_BUFFER | STRATEGY_ALIGNED, "1M", "bypasses the page cache",
 	 "the page cache is not used, so each call waits for the device, and the next reader must wait for it again"},
-	{"O_SYNC", "copy-sync", STRATEGY_BUFFER, BLOCKS, "read/write, but each write waits for the device",
+	{"O_SYNC", "copy-sync", STRATEGY_BUFFER, BLOCKS, "each write waits for the device",
 	 "each write waits until the bytes are on the device, so its time is that of the device and not of the system "
 	 "call"},
-	{"threads", "copy-threads", STRATEGY_BUFFER, BLOCKS, "a reader and a writer thread with two buffers",
+	{"threads", "copy-threads", STRATEGY_BUFFER, BLOCKS, "a reader and a writer with two buffers",
 	 "reading and writing can overlap, but passing a block means waking the other thread, which costs more than "
 	 "the copy from a warm cache"},
 	{"io_uring", "copy-io-uring", STRATEGY_BUFFER | STRATEGY_BATCHED, BLOCKS,

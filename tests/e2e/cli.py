@@ -922,6 +922,9 @@ def test_help(_):
         r = run(*words.split(), "--help")
         assert r.returncode == 0 and r.stdout.startswith(f"Usage: sctrace {words} ") and not r.stderr, (words, r.stderr)
         assert max(map(len, r.stdout.splitlines())) <= 80, words
+    for words in (["bench", "syscall", "--list"], ["bench", "switch", "--list"], ["compare", "--list"]):
+        r = run(*words)
+        assert r.returncode == 0 and max(map(len, r.stdout.splitlines())) <= 80, (words, r)
     assert re.match(r"sctrace \d", run("--version").stdout)
     assert "ptrace" in run("--list-engines").stdout
     status, text = in_terminal(60, "--list-engines")
