@@ -197,35 +197,50 @@ static int high_pipe(int fd[2])
 }
 
 /*
- * Calls fork(2), and returns the pid of the child in the tracer. With -D, this process becomes the child, and the
- * function returns only in a grandchild, which becomes the tracer.
+ * For -D: this process becomes the child, and the function returns only in a grandchild, which becomes the tracer. It
+ * returns the pid of the child.
+ *
+ * SIGCHLD for the process in between is removed here. The tracer may have attached already, and then the program would
+ * get the signal, although a process that is not traced ignores it.
  */
-static pid_t fork_roles(struct child *c)
+static pid_t fork_tracer(struct child *c)
 {
-	if (!c->s->daemonize) {
-		pid_t pid = fork();
-		if (pid == 0)
-			child_main(c);
-		return pid;
-	}
+	sigset_t chld, mask;
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, &mask);
 	pid_t self = getpid();
 	pid_t middle = fork();
-	if (middle < 0)
-		return -1;
 	if (middle > 0) {
 		int status = 0;
 		while (waitpid(middle, &status, 0) < 0 && errno == EINTR)
 			;
+		sigtimedwait(&chld, NULL, &(struct timespec){0, 0});
 		errno = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-		if (errno)
-			return -1;
-		child_main(c);
 	}
+	int err = errno;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	errno = err;
+	if (middle > 0 && err == 0)
+		child_main(c);
+	if (middle != 0)
+		return -1;
 	pid_t tracer = fork();
 	if (tracer != 0)
 		_exit(tracer < 0 ? errno : 0);
 	setsid();
 	return self;
+}
+
+/* Calls fork(2), and returns the pid of the child in the tracer. */
+static pid_t fork_roles(struct child *c)
+{
+	if (c->s->daemonize)
+		return fork_tracer(c);
+	pid_t pid = fork();
+	if (pid == 0)
+		child_main(c);
+	return pid;
 }
 
 static int fork_child(struct child *c, struct spawned *out)

@@ -555,6 +555,11 @@ def test_environment_of_the_program(tmp):
     assert run(*out, "-E", "A=5", "-E", "HOME", "sh", "-c", 'echo "$A$HOME"').stdout == "5\n"
     assert run(*out, "--argv0", "zz", "sh", "-c", "echo $0").stdout == "zz\n"
     assert run(*out, "-D", "sh", "-c", "exit 4").returncode == 4
+    for i in range(20):  # The process between the program and the tracer sends no SIGCHLD to the program.
+        assert run("-o", str(tmp / f"d{i}"), "-D", "true").returncode == 0
+        wait_written(tmp / f"d{i}", "exited with 0")
+        t = (tmp / f"d{i}").read_text()
+        assert "SIGCHLD" not in t, t
     t = run("-f", "-b", "execve", "sh", "-c", "/bin/true; :").stderr
     assert "exited" in t
     if os.getuid() == 0:
