@@ -160,7 +160,6 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	if (c->s->daemonize)
 		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	close(c->go[1]);
-	close(c->err[0]);
 	while ((n = read(c->go[0], &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (n != 1)
