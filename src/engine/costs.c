@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MEMBER "measured" /* the member that contains the measurements */
+
 /*
  * Returns the contents of the file if it was written on this machine in its present state, otherwise empty contents.
  * Returns NULL if nothing can be kept.
@@ -29,10 +31,10 @@ static json_t *load(int folder, const char *machine)
 	else if (fd >= 0)
 		close(fd);
 	const char *of = json_string_value(json_object_get(all, "machine"));
-	if (of && strcmp(of, machine) == 0 && json_is_object(json_object_get(all, "costs")))
+	if (of && strcmp(of, machine) == 0 && json_is_object(json_object_get(all, MEMBER)))
 		return all;
 	json_decref(all);
-	return json_pack("{s:s, s:{}}", "machine", machine, "costs");
+	return json_pack("{s:s, s:{}}", "machine", machine, MEMBER);
 }
 
 static void store(int folder, const json_t *all)
@@ -52,7 +54,7 @@ static bool read_numbers(const json_t *list, struct cost_numbers *n)
 	return json_array_size(list) == COSTS_NUMBERS;
 }
 
-/* Returns the number of kept measurements. If there are any, sets *least to the measurement with the smallest cost. */
+/* Returns the number of kept measurements. If there are any, sets *least as costs_find() does. */
 static size_t least_of(const json_t *kept, struct cost_numbers *least)
 {
 	size_t i, n = 0;
@@ -60,8 +62,12 @@ static size_t least_of(const json_t *kept, struct cost_numbers *least)
 	json_array_foreach(kept, i, list)
 	{
 		struct cost_numbers one;
-		if (read_numbers(list, &one) && (n++ == 0 || one.v[0] < least->v[0]))
+		if (!read_numbers(list, &one))
+			continue;
+		double native = n++ ? fmin(one.v[COST_NATIVE], least->v[COST_NATIVE]) : one.v[COST_NATIVE];
+		if (n == 1 || one.v[COST_TRACED] < least->v[COST_TRACED])
 			*least = one;
+		least->v[COST_NATIVE] = native;
 	}
 	return n;
 }
@@ -98,13 +104,13 @@ void costs_close(struct costs *c)
 
 int costs_find(const struct costs *c, const char *name, struct cost_numbers *least)
 {
-	const json_t *costs = c ? json_object_get(c->all, "costs") : NULL;
+	const json_t *costs = c ? json_object_get(c->all, MEMBER) : NULL;
 	return least_of(json_object_get(costs, name), least) >= COSTS_MEASURED ? 0 : -ENOENT;
 }
 
 void costs_keep(struct costs *c, const char *name, const struct cost_numbers *measured, struct cost_numbers *least)
 {
-	json_t *costs = c ? json_object_get(c->all, "costs") : NULL;
+	json_t *costs = c ? json_object_get(c->all, MEMBER) : NULL;
 	json_t *kept = json_object_get(costs, name);
 	json_t *list = costs ? json_array() : NULL;
 	for (size_t i = 0; i < COSTS_NUMBERS; i++)

@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 /*
- * The number of measurements that are made after a boot. Later runs use the smallest of their results, because noise
- * can only increase a measurement.
+ * The number of measurements that are made after a boot. Later runs use the smallest traced time and the smallest native
+ * time of these, because noise can only increase a time. The smallest difference would be too small if noise increased
+ * the native time of that measurement.
  */
 #define COSTS_MEASURED 5
 
@@ -18,11 +19,17 @@
  */
 #define COSTS_TRIES 5
 
-/* One measurement: a list of numbers, of which the first is the cost. */
-#define COSTS_NUMBERS 4
+/* One measurement, in ns: the time of a call that is traced, the time of the same call natively, and more. */
+enum { COST_TRACED, COST_NATIVE, COST_SPREAD, COST_TICK, COSTS_NUMBERS };
 struct cost_numbers {
 	double v[COSTS_NUMBERS];
 };
+
+/* Returns the cost of tracing a call. It is not above zero if it could not be measured. */
+static inline double cost_of(const struct cost_numbers *n)
+{
+	return n->v[COST_TRACED] - n->v[COST_NATIVE];
+}
 
 struct costs;
 
@@ -33,12 +40,13 @@ struct costs;
 struct costs *costs_open(void);
 void costs_close(struct costs *c);
 /*
- * Finds the smallest cost that is kept under `name`. Returns 0 with *least set. Returns -ENOENT if fewer than
+ * Finds the smallest times that are kept under `name`. Returns 0 with *least set; the other numbers belong to the
+ * smallest traced time. Returns -ENOENT if fewer than
  * COSTS_MEASURED are kept; the caller should then measure and call costs_keep().
  */
 int costs_find(const struct costs *c, const char *name, struct cost_numbers *least);
 /*
- * Keeps one more measurement, and sets *least to the smallest one. If the file cannot be written, the next run measures
+ * Keeps one more measurement, and sets *least as costs_find() does. If the file cannot be written, the next run measures
  * again.
  */
 void costs_keep(struct costs *c, const char *name, const struct cost_numbers *measured, struct cost_numbers *least);

@@ -28,7 +28,7 @@ static void remove_place(void)
 /* Creates a temporary folder, and the beginning that a valid file must have. */
 static void make_place(void)
 {
-	static const char key[] = "\"costs\":";
+	static const char key[] = "\"measured\":";
 	struct cost_numbers n = {{1}};
 	snprintf(place.dir, sizeof(place.dir), "/tmp/sctrace-fuzz-XXXXXX");
 	FUZZ_REQUIRE(mkdtemp(place.dir) && setenv("XDG_RUNTIME_DIR", place.dir, 1) == 0);

@@ -18,10 +18,10 @@ static int make_place(void **state)
 	return make_place_for("sctrace-costs.json", state);
 }
 
-static void keep(const char *name, double ns, double spread, struct cost_numbers *least)
+static void keep(const char *name, double traced, double native, struct cost_numbers *least)
 {
 	struct costs *c = costs_open();
-	costs_keep(c, name, &(struct cost_numbers){{ns, spread}}, least);
+	costs_keep(c, name, &(struct cost_numbers){{traced, native, traced / 10}}, least);
 	costs_close(c);
 }
 
@@ -36,16 +36,17 @@ static int find(const char *name, struct cost_numbers *least)
 static void test_least_of_five(void **state)
 {
 	const struct place *p = *state;
-	static const double ns[COSTS_MEASURED] = {30, 20, 40, 25, 35};
+	static const double traced[COSTS_MEASURED] = {300, 200, 400, 250, 350};
+	static const double native[COSTS_MEASURED] = {110, 150, 120, 100, 240};
 	struct cost_numbers n;
 	struct stat st;
 	for (int i = 0; i < COSTS_MEASURED; i++) {
 		assert_int_not_equal(find("a", &n), 0);
-		keep("a", ns[i], ns[i] / 10, &n);
-		assert_true(n.v[0] == (i == 0 ? 30 : 20));
+		keep("a", traced[i], native[i], &n);
+		assert_true(n.v[COST_TRACED] == (i == 0 ? 300 : 200) && n.v[COST_NATIVE] == (i < 3 ? 110 : 100));
 	}
 	assert_int_equal(find("a", &n), 0);
-	assert_true(n.v[0] == 20 && n.v[1] == 2);
+	assert_true(cost_of(&n) == 100 && n.v[COST_SPREAD] == 20);
 	assert_int_not_equal(find("b", &n), 0);
 	assert_int_equal(stat(p->file, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
@@ -66,7 +67,7 @@ static void test_foreign_files(void **state)
 		"",
 		"{",
 		"[1]",
-		"{\"machine\":\"another\",\"costs\":{\"a\":[[1,1,0,0],[1,1,0,0],[1,1,0,0],[1,1,0,0],[1,1,0,0]]}}",
+		"{\"machine\":\"another\",\"measured\":{\"a\":[[1,1,0,0],[1,1,0,0],[1,1,0,0],[1,1,0,0],[1,1,0,0]]}}",
 	};
 	struct cost_numbers n;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {

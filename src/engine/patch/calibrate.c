@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/helper.h"
+#include "engine/costs.h"
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
@@ -138,10 +139,10 @@ static void end_child(struct patch *p, pid_t pid)
 }
 
 /*
- * Sets p->fast.ns to the mean time of the undisturbed calls (those below the 90th percentile) minus the native time,
- * and p->fast.spread_ns to the robust standard deviation (IQR / 1.349).
+ * Sets the traced time to the mean time of the undisturbed calls (those below the 90th percentile), and the spread to
+ * the robust standard deviation (IQR / 1.349).
  */
-static int read_cost(struct patch *p, double native_ns)
+static int read_cost(struct patch *p, double native_ns, struct cost_numbers *cost)
 {
 	region_collect_all(&p->t);
 	struct summary_group *g = summary_group(&p->t.counts, "", -1);
@@ -159,12 +160,14 @@ static int read_cost(struct patch *p, double native_ns)
 		sum += mid * (double)c->hist.count[i];
 		n += c->hist.count[i];
 	}
-	p->fast.ns = sum / (double)n - native_ns;
-	p->fast.spread_ns = (hist_quantile(&c->hist, 0.75) - hist_quantile(&c->hist, 0.25)) / 1.349;
+	cost->v[COST_TRACED] = sum / (double)n;
+	cost->v[COST_NATIVE] = native_ns;
+	cost->v[COST_SPREAD] = (hist_quantile(&c->hist, 0.75) - hist_quantile(&c->hist, 0.25)) / 1.349;
+	cost->v[COST_TICK] = p->tick_ns;
 	return 0;
 }
 
-int patch_calibrate(struct patch *p)
+int patch_calibrate(struct patch *p, struct cost_numbers *cost)
 {
 	struct probe *probe = mmap(NULL, sizeof(*probe), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (probe == MAP_FAILED)
@@ -176,7 +179,7 @@ int patch_calibrate(struct patch *p)
 		child(probe, &p->filter);
 	int r = pid < 0 ? -errno : run_child(p, pid, probe);
 	if (r == 0)
-		r = read_cost(p, probe->native_ns);
+		r = read_cost(p, probe->native_ns, cost);
 	else if (pid > 0)
 		end_child(p, pid);
 	munmap(probe, sizeof(*probe));

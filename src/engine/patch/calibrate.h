@@ -4,10 +4,12 @@
 
 #include "engine/patch/state.h"
 
+struct cost_numbers;
+
 /*
- * Measures p->fast and p->tick_ns with a child that has also timed the same call natively. `p` must be an engine
- * created only for this purpose, whose ops, arming and clock are set. Returns 0 or -errno.
+ * Measures the cost of a call and the length of a tick with a child that has also timed the same call natively. `p` must
+ * be an engine created only for this purpose, whose ops, arming and clock are set. Returns 0 or -errno.
  */
-int patch_calibrate(struct patch *p);
+int patch_calibrate(struct patch *p, struct cost_numbers *cost);
 
 #endif

@@ -231,15 +231,13 @@ static void patch_free(struct patch *p)
  * Measures the cost of a call through the agent and the length of a tick. A second patch engine traces a child for this
  * purpose. Returns 0 or -errno.
  */
-static int measure_agent(struct patch *p)
+static int measure_agent(struct patch *p, struct cost_numbers *cost)
 {
 	struct patch *probe = patch_new();
 	probe->arming = p->arming;
 	probe->tsc0 = p->tsc0;
 	probe->ns0 = p->ns0;
-	int r = patch_calibrate(probe);
-	if (r == 0)
-		p->fast = probe->fast;
+	int r = patch_calibrate(probe, cost);
 	p->tick_ns = probe->tick_ns;
 	patch_free(probe);
 	return r;
@@ -252,19 +250,16 @@ static int measure_agent(struct patch *p)
 static void calibrate(struct patch *p)
 {
 	const char *name = p->arming == ARM_SUD ? "patch, armed by dispatch" : "patch, armed by a filter";
-	struct cost_numbers n;
+	struct cost_numbers n = {0}, measured;
 	int r = 0;
 	struct costs *kept = costs_open();
 	tracer_calibrate(kept, p->t.cost);
-	if (costs_find(kept, name, &n) < 0) {
-		for (int i = 0; i < COSTS_TRIES && p->fast.ns <= 0; i++)
-			r = measure_agent(p);
-		n = (struct cost_numbers){{p->fast.ns, p->fast.spread_ns, p->tick_ns}};
-		if (p->fast.ns > 0)
-			costs_keep(kept, name, &n, &n);
-	}
-	p->fast = (struct tracer_cost){n.v[0], n.v[1], r};
-	p->tick_ns = n.v[2];
+	if (costs_find(kept, name, &n) < 0)
+		for (int i = 0; i < COSTS_TRIES && (i == 0 || cost_of(&n) <= 0); i++)
+			if ((r = measure_agent(p, &measured)) == 0)
+				costs_keep(kept, name, &measured, &n);
+	p->fast = (struct tracer_cost){cost_of(&n), n.v[COST_SPREAD], r};
+	p->tick_ns = n.v[COST_TICK] > 0 ? n.v[COST_TICK] : p->tick_ns;
 	p->t.unseen_cost = p->fast;
 	costs_close(kept);
 }

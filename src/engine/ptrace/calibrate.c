@@ -119,22 +119,23 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p, const cpu_s
 }
 
 /*
- * Sets cost->ns to the median of the traced time of getppid(2) minus its native time, and cost->spread_ns to the robust
- * standard deviation of the traced time (IQR / 1.349, exact for a normal distribution).
+ * Sets the traced time of getppid(2) to its median, and its spread to the robust standard deviation of the traced time
+ * (IQR / 1.349, exact for a normal distribution).
  */
-static int read_cost(struct tracer *t, double native_ns, struct tracer_cost *cost)
+static int read_cost(struct tracer *t, double native_ns, struct cost_numbers *n)
 {
 	struct summary_group *g = summary_group(&t->counts, "", -1);
 	struct call_stats *c = summary_call(&t->counts, g, syscall_native_arch(), SYS_getppid);
 	if (!c || c->returned < TRACED)
 		return -EIO;
-	cost->ns = hist_quantile(&c->hist, 0.5) - native_ns;
-	cost->spread_ns = (hist_quantile(&c->hist, 0.75) - hist_quantile(&c->hist, 0.25)) / 1.349;
+	n->v[COST_TRACED] = hist_quantile(&c->hist, 0.5);
+	n->v[COST_NATIVE] = native_ns;
+	n->v[COST_SPREAD] = (hist_quantile(&c->hist, 0.75) - hist_quantile(&c->hist, 0.25)) / 1.349;
 	return 0;
 }
 
 /* Measures the cost of a call whose end is noticed in the way `how`. Returns 0 or -errno. */
-static int measure(const cpu_set_t *allowed, enum noticed how, struct tracer_cost *cost)
+static int measure(const cpu_set_t *allowed, enum noticed how, struct cost_numbers *n)
 {
 	struct probe *p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
@@ -150,7 +151,7 @@ static int measure(const cpu_set_t *allowed, enum noticed how, struct tracer_cos
 	if (allowed)
 		sched_setaffinity(0, sizeof(*allowed), allowed);
 	if (r == 0)
-		r = read_cost(&t, p->native_ns, cost);
+		r = read_cost(&t, p->native_ns, n);
 	else if (pid > 0)
 		helper_kill(pid);
 	tracer_free(&t);
@@ -165,16 +166,14 @@ static void calibrate(struct costs *kept, const cpu_set_t *allowed, enum noticed
 		[NOTICED_ASLEEP] = "ptrace, one CPU",
 		[NOTICED_POLLING] = "ptrace, two CPUs",
 	};
-	struct cost_numbers n = {0};
+	struct cost_numbers n = {0}, measured = {0};
 	*cost = (struct tracer_cost){0};
-	if (costs_find(kept, names[how], &n) < 0) {
-		for (int i = 0; i < COSTS_TRIES && cost->ns <= 0; i++)
-			cost->err = measure(allowed, how, cost);
-		if (cost->err < 0)
-			return;
-		costs_keep(kept, names[how], &(struct cost_numbers){{cost->ns, cost->spread_ns}}, &n);
-	}
-	*cost = (struct tracer_cost){.ns = n.v[0], .spread_ns = n.v[1]};
+	if (costs_find(kept, names[how], &n) < 0)
+		for (int i = 0; i < COSTS_TRIES && (i == 0 || cost_of(&n) <= 0); i++)
+			if ((cost->err = measure(allowed, how, &measured)) == 0)
+				costs_keep(kept, names[how], &measured, &n);
+	cost->ns = cost_of(&n);
+	cost->spread_ns = n.v[COST_SPREAD];
 }
 
 void tracer_calibrate(struct costs *kept, struct tracer_cost cost[NOTICED_WAYS])
