@@ -1043,7 +1043,7 @@ def abi_inject(world, mode):
 @scenario("inside", RECORDED)
 def inside_inject(world, mode):
     """
-    Injection changes only the calls of its rules: every second one of each thread fails, one gets another result, and
+    Injection changes only the calls of its rules, and marks them: every second one of each thread fails, one gets another result, and
     one raises a signal.
     """
     program = [world.program("tally"), world.scratch / "tally", "4", "50"]
@@ -1058,11 +1058,11 @@ def inside_inject(world, mode):
         raise Failed(f"threads {tids}\n" + "\n".join(lines[:20]))
     for tid in tids:
         own = [line for line in lines if line.startswith(tid + " ") and "<unfinished" not in line]
-        ends = [bool(re.search(r"= -1 EXDEV \(", line)) for line in own if "getppid" in line]
+        ends = [bool(re.search(r"= -1 EXDEV \(.*\(INJECTED\)", line)) for line in own if "getppid" in line]
         if ends != [False, True] * 25:
             raise Failed(f"{tid}: getppid failed {ends}")
         groups = [line for line in own if "getpgid" in line]
-        put = [line.endswith(" = 1234567890") for line in groups]
+        put = [line.endswith(" = 1234567890 (INJECTED) (DELAYED)") for line in groups]
         if put != [i == 2 for i in range(50)]:
             raise Failed(f"{tid}: " + "\n".join(groups[:4]))
         kinds = [re.sub(r"^\d+ +(?:<\.\.\. )?(--- SIGUSR1|\w+).*", r"\1", line) for line in own]

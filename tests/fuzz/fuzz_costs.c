@@ -14,7 +14,7 @@
 static struct {
 	pid_t owner; /* libFuzzer may fork */
 	char dir[40], file[64];
-	char head[1024]; /* the beginning of a valid file of this machine, up to the value of "costs" */
+	char head[1024]; /* the beginning of a valid file of this machine, up to the value of "measured" */
 } place;
 
 static void remove_place(void)
