@@ -22,7 +22,7 @@ struct call {
 	bool error;
 	int err;              /* positive errno; a value of syscall/restart.h if a signal interrupted the call */
 	uint64_t enter_ns;    /* CLOCK_MONOTONIC */
-	uint64_t duration_ns; /* duration of the call as measured, including the cost of tracing */
+	uint64_t duration_ns; /* duration of the call as measured, including the cost of tracing; 0: not measured */
 	uint64_t cost_ns;     /* the part of `duration_ns` that is the cost of tracing, as calibrated */
 	uint64_t spread_ns;   /* standard deviation of that calibration */
 	bool restart;         /* this entry continues an interrupted call */

@@ -219,7 +219,7 @@ static void add_tampering(const struct call *c, struct buf *to)
 static void add_duration(const struct trace_text *t, const struct event *ev, struct buf *to)
 {
 	static const char *const marks[] = {[RESOLVED] = "", [DOUBTFUL] = "~", [UNRESOLVED] = "<"};
-	if (!t->c.durations || ev->kind == EV_VANISH)
+	if (!t->c.durations || ev->kind == EV_VANISH || !ev->call.duration_ns)
 		return;
 	enum resolved how;
 	double own = trace_own_ns(&ev->call, &how);

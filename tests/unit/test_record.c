@@ -65,9 +65,11 @@ static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int6
 {
 	struct buf live = {0}, recorded = {0};
 	set_up(RING_DATA);
+	rig.scratch.sp = (uint64_t)(uintptr_t)page; /* rt_sigreturn(2) reads the frame of a signal above it */
 	if (!enter(nr, args) || leave(result) != 0)
 		return; /* the call stops, and sctrace decodes it from the program's memory */
 	struct call c = call_of(nr, args, result);
+	c.sp = rig.scratch.sp + BELOW_PROGRAM;
 	const struct mem memory = {.read = own_memory, .ctx = page};
 	show_recorded(&c, &recorded);
 	show(&c, &memory, &memory, &live);
@@ -286,12 +288,13 @@ static void usual_calls_have_recipes(void **state)
 {
 	(void)state;
 	static const int16_t usual[] = {
-		SYS_read,     SYS_write,      SYS_openat,    SYS_close,      SYS_newfstatat,  SYS_mmap,    SYS_futex,
-		SYS_lseek,    SYS_getpid,     SYS_poll,      SYS_epoll_wait, SYS_getdents64,  SYS_ioctl,   SYS_writev,
-		SYS_readv,    SYS_preadv,     SYS_prlimit64, SYS_statfs,     SYS_uname,       SYS_sysinfo, SYS_sendto,
-		SYS_recvfrom, SYS_accept,     SYS_select,    SYS_getsockopt, SYS_sendmsg,     SYS_recvmsg, SYS_ppoll,
-		SYS_pselect6, SYS_setsockopt, SYS_sendmmsg,  SYS_recvmmsg,   SYS_getsockname, SYS_execve};
-	static const int16_t stopping[] = {SYS_clone, SYS_exit, SYS_rt_sigreturn, SYS_ptrace};
+		SYS_read,       SYS_write,    SYS_openat,      SYS_close,    SYS_newfstatat,  SYS_mmap,
+		SYS_futex,      SYS_lseek,    SYS_getpid,      SYS_poll,     SYS_epoll_wait,  SYS_getdents64,
+		SYS_ioctl,      SYS_writev,   SYS_readv,       SYS_preadv,   SYS_prlimit64,   SYS_statfs,
+		SYS_uname,      SYS_sysinfo,  SYS_sendto,      SYS_recvfrom, SYS_accept,      SYS_select,
+		SYS_getsockopt, SYS_sendmsg,  SYS_recvmsg,     SYS_ppoll,    SYS_pselect6,    SYS_setsockopt,
+		SYS_sendmmsg,   SYS_recvmmsg, SYS_getsockname, SYS_execve,   SYS_rt_sigreturn};
+	static const int16_t stopping[] = {SYS_clone, SYS_exit, SYS_ptrace};
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		assert_true(is_recordable(usual[i]));
 	for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)

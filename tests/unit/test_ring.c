@@ -172,6 +172,38 @@ static void a_call_that_was_ended_is_reported_once(void **state)
 	}
 }
 
+/* A signal that comes just before rt_sigreturn(2) makes the thread commit two records of this call. */
+static void a_return_that_is_repeated_is_reported_once(void **state)
+{
+	(void)state;
+	uint64_t stack[128] = {0};
+	const uint64_t args[6] = {0};
+	const uint64_t outer = (uint64_t)(uintptr_t)(stack + 32), inner = (uint64_t)(uintptr_t)stack;
+	/* Two handlers are interrupted just before they return; the second interrupts the first. */
+	const struct {
+		int nr;
+		uint64_t sp;
+		bool repeats, reported;
+	} steps[] = {
+		{SYS_rt_sigreturn, outer, true, true},   {SYS_getppid, inner, false, true},
+		{SYS_rt_sigreturn, inner, true, true},   {SYS_rt_sigreturn, inner, false, false},
+		{SYS_rt_sigreturn, outer, false, false}, {SYS_rt_sigreturn, outer, false, true},
+	};
+	set_up(RING_DATA);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		rig.scratch.sp = steps[i].sp;
+		assert_true(enter(steps[i].nr, args));
+		assert_int_equal(leave((int64_t)i), 0);
+		assert_int_equal(reader_fill(&rig.reader), 0);
+		if (steps[i].repeats)
+			reader_repeats(&rig.reader, steps[i].sp);
+		assert_int_equal(take().kind, steps[i].reported ? RECORD_ENTER : RECORD_NONE);
+		struct record_item it = take();
+		assert_int_equal(it.kind, steps[i].reported ? RECORD_EXIT : RECORD_NONE);
+		assert_true(!steps[i].reported || it.record->result == (int64_t)i);
+	}
+}
+
 static void a_ring_that_was_overwritten_is_noticed(void **state)
 {
 	(void)state;
@@ -203,6 +235,7 @@ int main(void)
 		cmocka_unit_test(an_interrupted_call_goes_on),
 		cmocka_unit_test(an_interrupted_call_is_not_lost),
 		cmocka_unit_test(a_call_that_was_ended_is_reported_once),
+		cmocka_unit_test(a_return_that_is_repeated_is_reported_once),
 		cmocka_unit_test(a_ring_that_was_overwritten_is_noticed),
 	};
 	return cmocka_run_group_tests(tests, set_up_all, NULL);

@@ -408,6 +408,10 @@ agent_exec_taken:			/* this thread has set the exec word if ZF is set */
 	jmp	go_shared
 agent_exec_end:
 agent_sigreturn:			/* rt_sigreturn sets all registers; the signal frame is at the program's rsp */
+	mov	$KIND_RETURN, %r11d
+	test	$SLOT_F_RECORD, %cl
+	cmovnz	%r11d, %ecx
+	jnz	agent_record_flagged
 	and	$-SLOT_ALIGN, %rcx
 	lock incq SLOT_ENTERED(%rcx)
 agent_sigreturn_counted:
@@ -417,7 +421,7 @@ agent_sigreturn_sys:
 agent_sigreturn_bad:			/* reached only if the signal frame is invalid */
 	ud2
 agent_vfork:				/* one at a time: copies the frame to memory that the child does not write */
-	mov	$VFORK_ASKED, %r11d
+	mov	$KIND_VFORK, %r11d
 	test	$SLOT_F_RECORD, %cl
 	cmovnz	%r11d, %ecx
 	jnz	agent_record_flagged

@@ -233,6 +233,7 @@ extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared
  * program's. A thread reaches `bad` only if its signal frame was invalid.
  */
 extern const unsigned char agent_sigreturn_counted[], agent_sigreturn_sys[], agent_sigreturn_bad[];
+extern const unsigned char agent_record_return_bad[]; /* like agent_sigreturn_bad, for a recorded call */
 
 /* The path of a call that is neither counted nor recorded. From `after` to `ret`, the result is in the frame. */
 extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_ret[], agent_plain_pushed[],

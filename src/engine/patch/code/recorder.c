@@ -215,7 +215,10 @@ HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const
 			n = recipe->op[i].size;
 		else if (rule == RECIPE_FD_SET)
 			n = fd_set_size(s->args[0]);
-		else if (rule == RECIPE_OUT_MSG && addr) {
+		else if (rule == RECIPE_FRAME_MASK) {
+			addr = s->sp + BELOW_PROGRAM + FRAME_MASK;
+			n = sizeof(uint64_t);
+		} else if (rule == RECIPE_OUT_MSG && addr) {
 			addr += offsetof(struct agent_message, namelen);
 			n = sizeof(uint32_t);
 		}

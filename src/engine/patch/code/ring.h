@@ -56,7 +56,7 @@
  * structures.
  */
 #define SCRATCH_BUSY   0
-#define SCRATCH_VFORK  4
+#define SCRATCH_KIND   4
 #define SCRATCH_NR     8
 #define SCRATCH_ARGS   16
 #define SCRATCH_RET    64
@@ -74,10 +74,20 @@
 #define SCRATCH_ENTERING 1 /* the call has not been made */
 #define SCRATCH_MADE     2 /* the call has been made, but its record is not committed */
 
-/* Values of agent_scratch.vfork. */
-#define VFORK_NONE  0
-#define VFORK_ASKED 1 /* the call is vfork(2); the thread has not reserved struct agent_vfork_frame yet */
-#define VFORK_TAKEN 2 /* from the reservation on; the thread releases the structure when its call has returned */
+/* Values of agent_scratch.kind. */
+#define KIND_USUAL       0
+#define KIND_VFORK       1 /* vfork(2); the thread has not reserved struct agent_vfork_frame yet */
+#define KIND_VFORK_TAKEN 2 /* from the reservation on; the thread releases the structure when its call has returned */
+#define KIND_RETURN      3 /* rt_sigreturn(2), whose record is committed just before the call */
+
+/*
+ * The number of bytes below the program's stack pointer while the agent makes a call: the red zone, the return address
+ * into the stub, and the three registers that agent_entry has pushed.
+ */
+#define BELOW_PROGRAM (128 + 8 + 24)
+/* Offsets in the frame of a signal (struct ucontext, arch/x86/include/uapi/asm/ucontext.h). */
+#define FRAME_RAX  144
+#define FRAME_MASK 296
 
 #define AGENT_ASK 0x5ca5 /* a call with this number asks sctrace to complete a record; the kernel has no such call */
 
@@ -125,7 +135,7 @@ struct agent_ring {
 };
 
 struct agent_scratch {
-	uint32_t busy, vfork;
+	uint32_t busy, kind;
 	uint64_t nr;
 	uint64_t args[6]; /* rdi, rsi, rdx, r10, r8, r9 */
 	uint64_t ret, sp;
@@ -159,6 +169,8 @@ enum recipe_rule {
 	RECIPE_PATH,     /* a string up to its NUL */
 	RECIPE_POINTERS, /* pointers up to a NULL */
 	RECIPE_STRINGS, /* at most `size` pointers up to a NULL, and at most string_max + 1 bytes of each of their strings */
+	/* rt_sigreturn(2). Captured only before the call, which does not return here: */
+	RECIPE_FRAME_MASK, /* the signal mask in the signal frame at the program's stack pointer */
 	/* Captured before the call, and again after it: */
 	RECIPE_CHANGED, /* `size` bytes, which the kernel reads and then changes */
 	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */
@@ -265,7 +277,7 @@ _Static_assert(sizeof(struct agent_record) == RECORD_HEAD && offsetof(struct age
 		       offsetof(struct agent_record, result) == RECORD_RESULT,
 	       "agent.S");
 _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
-		       offsetof(struct agent_scratch, vfork) == SCRATCH_VFORK &&
+		       offsetof(struct agent_scratch, kind) == SCRATCH_KIND &&
 		       offsetof(struct agent_scratch, nr) == SCRATCH_NR &&
 		       offsetof(struct agent_scratch, args) == SCRATCH_ARGS &&
 		       offsetof(struct agent_scratch, ret) == SCRATCH_RET &&

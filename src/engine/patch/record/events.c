@@ -394,11 +394,15 @@ static void call_ends(const struct patch *p, struct record_thread *th, const str
 	struct call *c = &th->call;
 	struct life_ends ends;
 	c->result = item->record->result;
-	c->error = (uint64_t)c->result >= (uint64_t)-4095;
+	/* The result of rt_sigreturn(2) is the interrupted program's value of rax. */
+	c->error = (uint64_t)c->result >= (uint64_t)-4095 && c->nr != SYS_rt_sigreturn;
 	c->err = c->error ? (int)-c->result : 0;
 	c->duration_ns = item->ticks > item->began ? (uint64_t)((double)(item->ticks - item->began) * p->tick_ns) : 0;
-	if (th->task && c->error && IS_RESTART_ERROR(c->err))
-		life_exit(&thread_of(th->task)->life, c, c->duration_ns, &ends);
+	if (!th->task || !c->error || !IS_RESTART_ERROR(c->err))
+		return;
+	life_exit(&thread_of(th->task)->life, c, c->duration_ns, &ends);
+	/* The tracer must see how the handler returns. The thread is held until this event has been reported. */
+	image_note_frames(th->task);
 }
 
 bool record_next(struct patch *p, struct event *ev)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /*
  * Flags in agent_record.pad of the reader's copies. LIVE: the record has no captures. CONTINUED: the call continued
@@ -60,6 +61,18 @@ static uint32_t check(const unsigned char *at, size_t most)
 	return head.size;
 }
 
+/* Was the call of this record, which has just been copied, already reported? */
+static bool was_reported(struct record_reader *r, const struct agent_record *rec)
+{
+	bool reported = r->ahead;
+	for (size_t i = 0; i < REPEATS_MOST && rec->nr == SYS_rt_sigreturn; i++)
+		if (r->repeats[i] == rec->sp) {
+			r->repeats[i] = 0;
+			reported = true;
+		}
+	return reported;
+}
+
 /* Copies the records in the next `bytes` of the ring. */
 static int copy_committed(struct record_reader *r, uint64_t bytes)
 {
@@ -77,10 +90,11 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 			uint32_t taken, size = check(to + k, n - k);
 			if (!size)
 				return -EPROTO;
-			((struct agent_record *)(void *)(to + k))->pad = 0;
+			struct agent_record *rec = (struct agent_record *)(void *)(to + k);
+			rec->pad = 0;
 			r->off = ring_step(r->off, size, r->limit, &taken);
 			taken_in_all += taken;
-			if (r->ahead) {
+			if (was_reported(r, rec)) {
 				n -= size;
 				memmove(to + k, to + k + size, n - k);
 			} else
@@ -198,6 +212,12 @@ void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool 
 		append(r, result, t1, live);
 	r->has_open = r->ahead = false;
 	r->went_on = 0;
+}
+
+void reader_repeats(struct record_reader *r, uint64_t sp)
+{
+	memmove(r->repeats + 1, r->repeats, sizeof(r->repeats) - sizeof(*r->repeats));
+	r->repeats[0] = sp;
 }
 
 void reader_end(struct record_reader *r, int64_t result, uint64_t t1)

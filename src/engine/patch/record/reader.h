@@ -26,6 +26,8 @@ struct record_item {
 	const struct agent_record *record;
 };
 
+#define REPEATS_MOST 4 /* handlers that interrupt each other just before they return */
+
 /* Initialise with zeros, except `ring` and `limit`. Free with reader_free(). */
 struct record_reader {
 	struct agent_ring *ring; /* NULL: the ring no longer exists, and only copied records are left */
@@ -44,6 +46,8 @@ struct record_reader {
 	uint64_t open_at; /* the value of agent_ring.open when the open record was copied */
 	/* The end of the current call was reported, but the thread has not yet committed the record of this call. */
 	bool ahead;
+	/* The stack pointers (agent_record.sp) of calls for which reader_repeats() was called; 0: none. */
+	uint64_t repeats[REPEATS_MOST];
 	/* A signal has interrupted the call, and sctrace assumes that the kernel has not restarted it yet. */
 	bool halted;
 	uint64_t went_on; /* when the open call continued after an interruption; 0: it was not interrupted */
@@ -71,6 +75,11 @@ void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool 
  * thread must stay stopped until the end of the call was reported.
  */
 void reader_end(struct record_reader *r, int64_t result, uint64_t t1);
+/*
+ * The thread has committed the record of an rt_sigreturn(2), but will make this call later, at the same stack pointer,
+ * because a signal came between. The second record of the call is then ignored.
+ */
+void reader_repeats(struct record_reader *r, uint64_t sp);
 /*
  * Like reader_complete(), but for a call that a signal interrupted (`result` is -ERESTART*) and that the kernel
  * will restart: the record stays in the ring and describes the restarted call. This call is not reported while `halted`

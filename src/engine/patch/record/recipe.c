@@ -13,7 +13,7 @@
 static bool is_special(int64_t nr)
 {
 	static const int16_t special[] = {
-		SYS_clone,   SYS_clone3,          SYS_fork,  SYS_execveat,    SYS_exit, SYS_rt_sigreturn,
+		SYS_clone,   SYS_clone3,          SYS_fork,  SYS_execveat,    SYS_exit,
 		SYS_seccomp, SYS_restart_syscall, SYS_prctl, SYS_userfaultfd,
 	};
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
@@ -119,6 +119,8 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct ag
 	*recipe = (struct agent_recipe){0};
 	if (nr == SYS_execve)
 		return exec_recipe(verbose, recipe);
+	if (nr == SYS_rt_sigreturn)
+		return add(recipe, RECIPE_FRAME_MASK, 0, 0);
 	/* The agent records only ARCH_SET_FS, which has no memory. */
 	if (nr == SYS_arch_prctl)
 		return true;

@@ -21,7 +21,7 @@ extern const unsigned char agent_record[], agent_record_entering[], agent_record
 extern const unsigned char agent_record_made[], agent_record_done[], agent_record_refuse[], agent_record_end[];
 extern const unsigned char agent_record_take[], agent_record_taken[], agent_record_release[];
 extern const unsigned char agent_record_vfork[], agent_record_vfork_sys[], agent_record_vfork_after[];
-extern const unsigned char agent_record_loaded[];
+extern const unsigned char agent_record_loaded[], agent_record_special[];
 extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 
 static bool read_scratch(const struct task *task, const struct record_thread *th, struct agent_scratch *s)
@@ -156,7 +156,7 @@ static bool is_after_call(uint64_t ip)
 static bool is_on_path(const struct user_regs_struct *r)
 {
 	return is_between(r->rip, agent_record_entering, agent_record_refuse) ||
-	       (is_between(r->rip, agent_record_vfork, agent_record_end) && !vfork_frame_is_child(r)) ||
+	       (is_between(r->rip, agent_record_special, agent_record_end) && !vfork_frame_is_child(r)) ||
 	       is_between(r->rip, agent_ask, agent_ask_end) || record_is_recorder(r->rip);
 }
 
@@ -166,6 +166,10 @@ static bool is_on_path(const struct user_regs_struct *r)
  */
 static bool is_made(const struct agent_scratch *s, const struct user_regs_struct *r, int64_t *result)
 {
+	if (s->kind == KIND_RETURN) {
+		*result = (int64_t)r->rax;
+		return r->rip == AGENT_AT(agent_record_return_bad);
+	}
 	bool after_vfork = is_between(r->rip, agent_record_vfork_after, agent_record_end);
 	bool just_after = is_between(r->rip, agent_record_after, agent_record_made) &&
 			  r->rip <= AGENT_AT(agent_record_after) + 2 /* pop %r11 */;
@@ -260,7 +264,7 @@ static bool settle_vfork(const struct task *task, const struct agent_scratch *s,
 {
 	struct agent_vfork_frame kept;
 	bool just_taken = is_between(r->rip, agent_record_taken, agent_record_refuse) && r->rcx == 0;
-	bool holds = s->vfork == VFORK_TAKEN || just_taken || r->rip == AGENT_AT(agent_record_release);
+	bool holds = s->kind == KIND_VFORK_TAKEN || just_taken || r->rip == AGENT_AT(agent_record_release);
 	bool borrowed = is_between(r->rip, agent_record_vfork_after, agent_record_loaded);
 	if (made ? !borrowed : !holds)
 		return true;
@@ -288,6 +292,8 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 	bool again = is_after_call(r->rip) && remote_restart_pending(r);
 	th->reader.halted = th->reader.halted && again;
 	record_look(p);
+	if (s.kind == KIND_RETURN && !made && !th->reader.has_open)
+		reader_repeats(&th->reader, s.sp);
 	if (!settle_vfork(task, &s, r, made) || !leave_path(image_of(task), task, r, &s, made, result))
 		return false;
 	if (again && what == STEPOUT_CORE)

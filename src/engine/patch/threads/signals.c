@@ -95,7 +95,7 @@ static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
 static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 {
 	struct user_regs_struct r;
-	if (ip == AGENT_AT(agent_sigreturn_bad))
+	if (ip == AGENT_AT(agent_sigreturn_bad) || ip == AGENT_AT(agent_record_return_bad))
 		return false;
 	stepout(p, task, STEPOUT_PROGRAM);
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
