@@ -87,7 +87,10 @@ int beside_name(struct beside *b, const char *names, struct buf *why)
 	return -ERANGE;
 }
 
-/* Writes the note "Merged from a.json, b.json; ..." and the label "a+b". */
+/*
+ * Writes the note "Merged from a.json, b.json; ..." and the label "a+b". For counts, the lines that each run had below
+ * its table follow the note.
+ */
 static void name_merged(struct beside *b, struct buf *note)
 {
 	struct buf label = {0};
@@ -96,7 +99,13 @@ static void name_merged(struct beside *b, struct buf *note)
 		buf_addf(note, "%s%s", i ? ", " : " ", b->list[i].path);
 		buf_addf(&label, "%s%s", i ? "+" : "", b->list[i].label);
 	}
-	buf_adds(note, "; the differences between the runs are part of the spread of the merged run.");
+	if (b->runs[0].bits == RUN_COUNT)
+		buf_adds(note, "; the numbers of calls and the times are sums.");
+	else
+		buf_adds(note, "; the differences between the runs are part of the spread of the merged run.");
+	for (size_t i = 0; i < b->n; i++)
+		for (size_t k = 0; k < b->runs[i].footer.n; k++)
+			buf_addf(note, "\n%s: %s", b->list[i].label, b->runs[i].footer.v[k]);
 	set_label(b, 0, buf_take(&label));
 }
 
@@ -117,9 +126,9 @@ int beside_merge(struct beside *b, struct buf *note, struct buf *why)
 			rc = run_poolable(&b->runs[k], b->list[k].path, &b->runs[i], b->list[i].path, why);
 	if (rc < 0)
 		return rc;
+	name_merged(b, note);
 	for (size_t i = 1; i < b->n; i++)
 		run_merge(&b->runs[0], &b->runs[i]);
-	name_merged(b, note);
 	forget(b, 1);
 	return 0;
 }

@@ -108,11 +108,32 @@ int run_comparable(const struct run *a, const char *path_a, const struct run *b,
 	return rc;
 }
 
+/* Appends the commands of two runs, or of two rows with the same name, if they differ. */
+static void say_commands(const struct run *a, const struct run *b, struct buf *out)
+{
+	const struct field *f = fields_find(&run_fields, "command");
+	if (a->bits == RUN_COUNT && a->command.known && b->command.known && !field_equal(f, a, b)) {
+		buf_adds(out, "they counted the calls of different commands (");
+		field_say(f, a, out);
+		buf_adds(out, " and ");
+		field_say(f, b, out);
+		buf_addc(out, ')');
+		return;
+	}
+	for (size_t i = 0; i < b->subjects.n && !out->len; i++) {
+		const struct run_subject *y = &b->subjects.v[i], *x = run_find(a, y->name);
+		if (x && x->command && y->command && strcmp(x->command, y->command) != 0)
+			buf_addf(out, "the command of the row '%s' is '%s' in one and '%s' in the other", y->name,
+				 x->command, y->command);
+	}
+}
+
 int run_poolable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why)
 {
 	struct buf x = {0};
 	struct buf y = {0};
 	struct buf lines = {0};
+	struct buf commands = {0};
 	if (a->bits == RUN_LATENCY)
 		buf_adds(why, "runs of bench latency cannot be merged: they contain histograms, not samples");
 	run_dump(a, &x);
@@ -128,9 +149,15 @@ int run_poolable(const struct run *a, const char *path_a, const struct run *b, c
 			 (int)strcspn(buf_str(&lines), "\n"), buf_str(&lines));
 		rc = -EINVAL;
 	}
+	say_commands(a, b, &commands);
+	if (rc == 0 && commands.len) {
+		buf_addf(why, "'%s' and '%s' cannot be merged: %s", path_a, path_b, buf_str(&commands));
+		rc = -EINVAL;
+	}
 	buf_free(&x);
 	buf_free(&y);
 	buf_free(&lines);
+	buf_free(&commands);
 	return rc;
 }
 
@@ -154,6 +181,12 @@ static void merge_subject(struct run_subject *to, struct run_subject *from)
 	to->load_span_s += from->load_span_s;
 	if (!from->unable)
 		field_set(&to->unable, NULL);
+	agree(&to->counts.calls, from->counts.calls);
+	agree(&to->counts.reads, from->counts.reads);
+	agree(&to->counts.writes, from->counts.writes);
+	agree(&to->counts.errors, from->counts.errors);
+	agree(&to->counts.moved_bytes, from->counts.moved_bytes);
+	agree(&to->counts.calls_before_main, from->counts.calls_before_main);
 	agree(&to->kernel_calls, from->kernel_calls);
 	agree(&to->batch, from->batch);
 	agree(&to->two_loops_ns, from->two_loops_ns);

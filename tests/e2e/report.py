@@ -463,6 +463,17 @@ def test_merging(folder):
     two = counted(folder, "two.json", "/bin/echo", "x")
     calls = {r["name"]: r["calls"] for r in json.loads(report("--merge", "--format=json", one, two))["calls"]}
     assert calls["write"] == 2, calls
+    shown = report("--merge", one, two)
+    assert "Merged from" in shown and "the numbers of calls and the times are sums." in shown and shown.count(": engine: ") == 2, shown
+    # Runs of different programs have the same kind, or rows with the same name, but no common sum.
+    other = counted(folder, "other.json", "/bin/echo", "y")
+    assert "different commands (/bin/echo, x and /bin/echo, y)" in refused("--merge", one, other)
+    for i, words in enumerate(("true x", "true x", "true y")):
+        subprocess.run([SCTRACE, "compare", "-r", "2", "--save", f"c{i}.json", "--command-name", "prog", words], cwd=folder,
+                       check=True, capture_output=True, timeout=TIMEOUT)
+    assert report("--merge", folder / "c0.json", folder / "c1.json")
+    assert "the command of the row 'prog' is 'true x' in one and 'true y' in the other" in refused("--merge", folder / "c0.json",
+                                                                                                  folder / "c2.json")
 
 
 def test_odd_runs(folder):

@@ -136,8 +136,12 @@ static int merge(struct report *r, struct buf *why)
 	struct buf note = {0};
 	int rc = beside_merge(&r->beside, &note, why);
 	if (rc == 0) {
-		tell(&r->beside.runs[0]);
-		run_note(&r->beside.runs[0], "%s", buf_str(&note));
+		struct run *merged = &r->beside.runs[0];
+		tell(merged);
+		if (merged->bits == RUN_COUNT)
+			strings_add_lines(&merged->footer, buf_str(&note));
+		else
+			run_note(merged, "%s", buf_str(&note));
 	}
 	buf_free(&note);
 	return rc;
