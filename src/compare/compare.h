@@ -211,6 +211,8 @@ int compare_count(struct compare *c, struct buf *why);
 int compare_time(struct compare *c, struct buf *why);
 /* enough.c: returns true if subject `i` has been timed often enough. */
 bool compare_enough(const struct compare *c, size_t i);
+/* Returns 0, or -EINVAL with a sentence in `why` if there is no row with the name that --reference gives. */
+int compare_check_reference(const struct compare *c, struct buf *why);
 /* Returns how often compare_enough() could test the intervals during the measurement and at its end (CHANGE_LOOKS). */
 int compare_looks(const struct compare *c);
 
@@ -237,7 +239,7 @@ int compare_exit_status(const struct sample *s);
  * fill.c: fills in c->run from the measurements, including its notes, warnings and findings. Returns 0, or -EINVAL
  * with the reason in `why` if no row has the name that --reference gives.
  */
-int compare_fill(struct compare *c, struct buf *why);
+int compare_fill(struct compare *c);
 /* Calls run_judge(), and replaces the notes, warnings, findings and explanations of the run by newly generated ones. */
 int compare_tell(struct run *r);
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "stats/change.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,22 +100,38 @@ static double mean(const struct subject *s)
 	return s->samples.n && !s->unable ? sum / (double)s->samples.n : INFINITY;
 }
 
-/* Returns the subject with which the others are compared: the one that --reference names, or the fastest one so far. */
-static const struct subject *reference(const struct compare *c)
+/* Returns the subject that --reference names, or NULL. */
+static const struct subject *named_reference(const struct compare *c)
 {
-	const struct subject *best = NULL;
-	for (size_t i = 0; i < c->subjects.n; i++) {
+	for (size_t i = 0; c->opt.reference && i < c->subjects.n; i++) {
 		const struct subject *s = c->subjects.v[i];
 		struct buf label = {0};
 		compare_label(&label, s);
-		bool named = c->opt.reference &&
-			     (strcmp(s->name, c->opt.reference) == 0 || strcmp(buf_str(&label), c->opt.reference) == 0);
+		bool named = strcmp(s->name, c->opt.reference) == 0 || strcmp(buf_str(&label), c->opt.reference) == 0;
 		buf_free(&label);
 		if (named)
 			return s;
-		if (!best || mean(s) < mean(best))
-			best = s;
 	}
+	return NULL;
+}
+
+int compare_check_reference(const struct compare *c, struct buf *why)
+{
+	if (!c->opt.reference || named_reference(c))
+		return 0;
+	buf_addf(why, "--reference names the row '%s', which does not exist", c->opt.reference);
+	return -EINVAL;
+}
+
+/* Returns the subject with which the others are compared: the one that --reference names, or the fastest one so far. */
+static const struct subject *reference(const struct compare *c)
+{
+	const struct subject *best = named_reference(c);
+	if (best)
+		return best;
+	for (size_t i = 0; i < c->subjects.n; i++)
+		if (!best || mean(c->subjects.v[i]) < mean(best))
+			best = c->subjects.v[i];
 	return best;
 }
 

@@ -168,14 +168,11 @@ int compare_tell(struct run *r)
 	return 0;
 }
 
-int compare_fill(struct compare *c, struct buf *why)
+int compare_fill(struct compare *c)
 {
 	for (size_t i = 0; i < c->subjects.n; i++)
 		fill_subject(c, c->subjects.v[i]);
 	fill_method(c);
 	c->run.interrupted = yes(c->interrupted);
-	int err = compare_tell(&c->run);
-	if (err)
-		buf_addf(why, "--reference names the row '%s', which does not exist", c->opt.reference);
-	return err;
+	return compare_tell(&c->run);
 }

@@ -20,6 +20,8 @@ int compare_prepare(struct compare *c, char *const *commands, size_t n, struct b
 	if (!err)
 		err = compare_plan(c, commands, n, why);
 	if (!err)
+		err = compare_check_reference(c, why);
+	if (!err)
 		err = work_make_input(&c->work, input, size, why);
 	if (err)
 		return err;
@@ -107,5 +109,5 @@ int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why)
 	}
 	if (!err)
 		activity_end(c, &before);
-	return err ? err : compare_fill(c, why);
+	return err ? err : compare_fill(c);
 }

@@ -202,7 +202,7 @@ static void render_csv(const struct table *t, struct buf *out)
 		csv_text(out, t->columns[k].key);
 		sep = ",";
 	}
-	buf_adds(out, "\r\n");
+	buf_addc(out, '\n');
 	for (size_t i = 0; i < t->rows.n; i++) {
 		if (t->rows.v[i].total)
 			continue;
@@ -214,7 +214,7 @@ static void render_csv(const struct table *t, struct buf *out)
 			csv_cell(out, &t->rows.v[i].cells[k]);
 			sep = ",";
 		}
-		buf_adds(out, "\r\n");
+		buf_addc(out, '\n');
 	}
 }
 

@@ -14,7 +14,7 @@ struct table;
 
 enum table_format {
 	TABLE_TEXT,
-	TABLE_CSV, /* as RFC 4180 says, with a header line */
+	TABLE_CSV, /* as RFC 4180 says, but with \n at the end of a line; with a header line */
 	TABLE_MARKDOWN,
 	TABLE_JSON, /* an array of objects, whose members have the keys of the columns */
 	TABLE_HTML, /* a <table> for a page of out/html.h */
@@ -25,12 +25,13 @@ enum column_flags {
 	COL_OPTIONAL = 1 << 1,  /* the first to be left out on a narrow terminal */
 	COL_TEXT_ONLY = 1 << 2, /* not in CSV and JSON */
 	COL_DATA_ONLY = 1 << 3, /* only in CSV and JSON */
-	COL_SPARE = 1 << 4,     /* left out on a narrow terminal after the optional columns */
-	COL_WRAP = 1 << 5,      /* text that is too wide continues on the next lines; without this flag, it is cut */
-	COL_JOINED = 1 << 6,    /* left out if the column before it is left out, and only then */
-	COL_ALIGNED = 1 << 7,   /* only in aligned text, such as a column of bars */
-	COL_LAST = 1 << 8,      /* the last to be left out on a narrow terminal, such as the verdict */
-	COL_TAIL = 1 << 9,      /* names of files: text that is too wide loses its beginning, and is cut to 18 columns
+	COL_NOWHERE = COL_TEXT_ONLY | COL_DATA_ONLY,
+	COL_SPARE = 1 << 4,   /* left out on a narrow terminal after the optional columns */
+	COL_WRAP = 1 << 5,    /* text that is too wide continues on the next lines; without this flag, it is cut */
+	COL_JOINED = 1 << 6,  /* left out if the column before it is left out, and only then */
+	COL_ALIGNED = 1 << 7, /* only in aligned text, such as a column of bars */
+	COL_LAST = 1 << 8,    /* the last to be left out on a narrow terminal, such as the verdict */
+	COL_TAIL = 1 << 9,    /* names of files: text that is too wide loses its beginning, and is cut to 18 columns
 				 * before other columns are left out */
 };
 

@@ -158,6 +158,7 @@ def test_usage_errors(place):
         (["--buffers=0"], "'0' is not a buffer size"),
         (["--runs=0"], "out of range"),
         (["--runs=3", "--max-time=1s"], "--runs"),
+        (["--runs=3", "--min-runs=2"], "--runs sets the exact number"),
         (["--cpus=1-"], "not a list of CPUs"),
         (["--cpus=1023"], "CPU 1023 does not exist, or this process is not allowed to use it; the usable CPUs are "),
         (["--strategy=one-shot", "true"], "cannot be compared in one run"),
@@ -189,6 +190,12 @@ def test_paths_are_tried_before_the_first_run(place):
         status, out, err = run(place, "--runs=1", option, "/no/such/folder/x", f"touch {ran}")
         assert status == 125 and "/no/such/folder/x" in err and err.count("\n") == 1 and out == "", (option, status, err)
         assert not ran.exists(), option
+
+
+def test_the_reference_is_looked_up_before_the_first_run(place):
+    ran = place / "ran"
+    status, out, err = run(place, "--runs=1", "--reference=nosuch", f"touch {ran}", "true")
+    assert status == 2 and "--reference names the row 'nosuch'" in err and out == "" and not ran.exists(), (status, err)
 
 
 def test_a_disk_that_is_too_small_is_reported_first(place):
@@ -477,6 +484,7 @@ def test_a_path_with_spaces(place):
 def test_other_formats(place):
     _, out, _ = run(place, "--format=csv", "--size=4K", "--runs=2", "--all", "--no-count")
     table = list(csv.DictReader(io.StringIO(out)))
+    assert "" not in table[0] and len(table[0]) == len(set(out.splitlines()[0].split(","))), out
     assert {"strategy", "buffer_bytes", "calls", "wall_median_s", "peak_rss_bytes", "unable"} <= set(table[0]), table[0]
     assert all(float(r["wall_median_s"]) > 0 for r in table if not r["unable"])
     _, out, _ = run(place, "--format=markdown", "--size=4K", "--runs=2", "-s", "one-shot,sendfile")

@@ -304,7 +304,7 @@ static void a_saved_run_has_every_sample(void **state)
 						      .status = 3 << 8});
 	vec_push(&c.subjects, s);
 	run_init(&c.run, "compare", 0, NULL);
-	assert_int_equal(compare_fill(&c, &why), 0);
+	assert_int_equal(compare_fill(&c), 0);
 	const struct run_subject *row = run_find(&c.run, "read/write 4K");
 	assert_non_null(row);
 	assert_int_equal(row->samples[METRIC_TIME].n, RUNS);

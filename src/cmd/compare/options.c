@@ -133,6 +133,8 @@ const struct opt_command compare_command = {
 		  "Calls are counted in one run; time and memory are measured in others. See sctrace-compare(1).",
 };
 
+enum { MIN_RUNS = 5 };
+
 /* Returns a message about options that are wrong or contradict each other, or NULL. */
 static const char *contradiction(const struct compare_options *o, bool commands)
 {
@@ -142,6 +144,8 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 		return "--columns needs a run that is traced, so --no-count cannot be used with it";
 	if (o->runs && (o->min_time || o->max_time))
 		return "--runs sets the exact number of runs, so --min-time and --max-time cannot be used with it";
+	if (o->runs && (o->min_runs || o->max_runs))
+		return "--runs sets the exact number of runs, so --min-runs and --max-runs cannot be used with it";
 	if (o->max_runs && o->min_runs > o->max_runs)
 		return "--min-runs is larger than --max-runs";
 	if (!commands && o->names.n)
@@ -161,7 +165,7 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 
 int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status)
 {
-	*o = (struct compare_options){.warmup = 1, .seed = 1, .min_runs = 5, .size = UINT64_MAX};
+	*o = (struct compare_options){.warmup = 1, .seed = 1, .size = UINT64_MAX};
 	struct buf why = {0};
 	enum opt_outcome outcome = opt_parse(&compare_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, *first < argc) : NULL;
@@ -177,6 +181,8 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	if (o->size == UINT64_MAX)
 		o->size = 0;
 	/* The default limit of the number of runs must not end the measurement before the minimum time. */
+	if (!o->min_runs)
+		o->min_runs = o->max_runs && o->max_runs < MIN_RUNS ? o->max_runs : MIN_RUNS;
 	if (!o->max_runs)
 		o->max_runs = o->min_time ? 100000 : o->min_runs > 100 ? o->min_runs : 100;
 	if (o->runs)
