@@ -94,16 +94,16 @@ static void add_quoted(struct buf *out, const char *text, const char *special)
 }
 
 /*
- * Returns the bash command that prints the possible values of the option, or NULL. bash_value() writes the command into
- * the branch for "COMMAND:OPTION" of the script's case statement.
+ * Returns the bash command that sets COMPREPLY to the possible values of the option, or NULL. bash_value() writes the
+ * command into the branch for "COMMAND:OPTION" of the script's case statement.
  */
 static const char *bash_action(const struct opt *o)
 {
 	static const char *const actions[] = {
-		[COMPLETE_FILE] = "compgen -f -- \"$cur\"",
-		[COMPLETE_DIR] = "compgen -d -- \"$cur\"",
-		[COMPLETE_PID] = "command ps -eo pid= | command tr -d ' ' | command grep \"^$cur\"",
-		[COMPLETE_USER] = "compgen -u -- \"$cur\"",
+		[COMPLETE_FILE] = "_sctrace_files -f",
+		[COMPLETE_DIR] = "_sctrace_files -d",
+		[COMPLETE_PID] = "COMPREPLY=($(command ps -eo pid= | command tr -d ' ' | command grep \"^$cur\"))",
+		[COMPLETE_USER] = "COMPREPLY=($(compgen -u -- \"$cur\"))",
 		[COMPLETE_EXPR] = NULL,
 	};
 	return actions[o->complete];
@@ -153,7 +153,7 @@ static void bash_value(struct buf *out, const struct opt_command *c, const struc
 	else if (o->complete == COMPLETE_EXPR)
 		bash_expr(out, c, o);
 	else if (bash_action(o))
-		buf_addf(out, "COMPREPLY=($(%s))", bash_action(o));
+		buf_adds(out, bash_action(o));
 	else
 		buf_adds(out, ":");
 	buf_adds(out, "; return ;;\n");
@@ -182,6 +182,8 @@ static void bash_context(const struct opt_command *const *commands, size_t n, st
 		      "\t\t# -e NAME=VALUE is --NAME VALUE\n"
 		      "\t\t[[ $prev != -* && ${COMP_WORDS[at-1]} == -* ]] && prev=--$prev\n\tfi\n"
 		      "\tCOMPREPLY=()\n"
+		      "\t# bash keeps the quote that was opened before the word\n"
+		      "\t[[ $cur == [\\'\\\"]* ]] && cur=${cur:1}\n"
 		      "\tcase ${COMP_WORDS[1]} in ");
 	add_subcommands(out, commands, n, false, "", "|");
 	buf_adds(out, ") ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]} ;; esac\n"
@@ -196,6 +198,9 @@ static void bash_script(const struct opt_command *const *commands, size_t n, str
 	buf_addf(out, "# bash completion for %s; made by `%s --completion bash`.\n", name, name);
 	buf_adds(out, "_sctrace_list()\n{\n\tlocal before=${cur%\"${cur##*[,!]}\"}\n"
 		      "\tCOMPREPLY=($(compgen -P \"$before\" -W \"$1\" -- \"${cur##*[,!]}\"))\n}\n");
+	/* The shell quotes names of files, but not other words: "--format\\=" would be the result. */
+	buf_adds(out, "_sctrace_files()\n{\n\tcompopt -o filenames\n"
+		      "\tmapfile -t COMPREPLY < <(compgen \"$@\" -- \"$cur\")\n}\n");
 	buf_addf(out, "_%s()\n{\n", name);
 	bash_context(commands, n, out);
 	buf_adds(out, "\tcase $command:$prev in\n");
@@ -209,7 +214,7 @@ static void bash_script(const struct opt_command *const *commands, size_t n, str
 		      "\t\t[[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
 		      "\telif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -c -W '");
 	add_subcommands(out, commands, n, false, "", " ");
-	buf_adds(out, "' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
+	buf_adds(out, "' -- \"$cur\") $(compgen -f -- \"$cur\"))\n\t\tcompopt -o filenames\n"
 		      "\telif [[ -z $command && $prev == -* ]]; then\n\t\tCOMPREPLY=($(compgen -c -- \"$cur\"))\n");
 	for (size_t i = 0; i < n; i++)
 		if (commands[i]->operands)
@@ -217,8 +222,8 @@ static void bash_script(const struct opt_command *const *commands, size_t n, str
 				out,
 				"\telif [[ $command == '%s' ]]; then\n\t\tCOMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n",
 				subcommand(commands[i]), commands[i]->operands);
-	buf_adds(out, "\telse\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n");
-	buf_addf(out, "complete -o filenames -F _%s %s\n", name, name);
+	buf_adds(out, "\telse\n\t\t_sctrace_files -f\n\tfi\n}\n");
+	buf_addf(out, "complete -F _%s %s\n", name, name);
 }
 
 /* Writes the part of an _arguments specification that says how to complete the option's value. */

@@ -36,6 +36,15 @@ TYPED = [
     ("compare --strategy=setvbuf,unbuf", "compare --strategy=setvbuf,unbuffered"),
     ("compare --format=mark", "compare --format=markdown"),
 ]
+# The same for bash alone. Two Tabs: the second one completes a value.
+TYPED_IN_BASH = [
+    ("--form\tma", "--format=markdown"),
+    ("compare --form\tma", "compare --format=markdown"),
+    ("--trace '!process_vm_r", "--trace !process_vm_readv"),
+    ("-e '!process_vm_r", "-e !process_vm_readv"),
+    ("-o 'two wo", "-o two words"),
+    ("-o two\\ wo", "-o two words"),
+]
 START = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], "sctrace() {{ printf '<%s>\\n' \"$*\"; }}; bind 'set bell-style none'; source {script}"),
     "zsh": (["zsh", "-f", "-i"], "sctrace() {{ print -r -- \"<$*>\"; }}; unsetopt beep; autoload -U compinit; compinit -D -u; source {script}"),
@@ -74,13 +83,16 @@ def complete_in(shell, script):
     argv, start = START[shell]
     file = script / shell
     file.write_text(subprocess.run([SCTRACE, "--completion", shell], capture_output=True, text=True, check=True).stdout)
+    (script / "two words").touch()
     terminal = Terminal(argv)
+    terminal.type(f"cd {script}\n")
     terminal.type(start.format(script=file) + "; echo BEG''UN\n")
     terminal.wait("BEGUN")
     try:
-        for typed, expected in TYPED:
-            terminal.type(f"sctrace {typed}\t")
-            time.sleep(0.05)
+        for typed, expected in TYPED + (TYPED_IN_BASH if shell == "bash" else []):
+            for part in f"sctrace {typed}".split("\t"):
+                terminal.type(part + "\t")
+                time.sleep(0.05)
             terminal.type("\n")
             line = terminal.wait(r"<([^>\r\n]*)>")[1].strip()
             assert line == expected, f"{shell}: {typed!r} gives {line!r}"
