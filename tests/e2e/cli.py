@@ -99,7 +99,11 @@ def test_options_without_effect(tmp):
         what = ["calls"] if before else ["true"]
         r = run(*before, "-c", "-tt", "-r", "-T", "-n", "-i", "-y", "-Y", "-o", "out", *what, cwd=tmp)
         assert r.returncode == 0 and r.stderr == note + "-t, -r, -T, -n, -i, -y, -Y; -C prints the calls as well\n", r
-        for words in (["-C", "-T"], ["-c", "-f"], ["-c", "-s", "9"], ["-y"]):
+        looks = ("-s", "9", "-x", "-v", "-a", "9", "-X", "raw", "-e", "read=3", "-e", "write=3", "-e", "abbrev=read", "-e", "verbose=read", "-e",
+                 "raw=read")
+        r = run(*before, "-c", *looks, "-o", "out", *what, cwd=tmp)
+        assert r.stderr == note + "-s, -x, -v, -a, -X, -e read, -e write, -e abbrev, -e verbose, -e raw; -C prints the calls as well\n", r
+        for words in (["-C", "-T"], ["-c", "-f"], ["-c", "-s", "32", "-a", "40"], ["-y"]):
             r = run(*before, *words, "-o", "out", *what, cwd=tmp)
             assert (r.returncode, r.stderr) == (0, ""), (words, r)
 

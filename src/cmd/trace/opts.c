@@ -17,7 +17,7 @@
 /*
  * The defaults of -s. More bytes are recorded than shown, because bytes that were not recorded cannot be shown later.
  */
-enum { STRINGS_SHOWN = 32, STRINGS_RECORDED = 1024 };
+enum { STRINGS_SHOWN = 32, STRINGS_RECORDED = 1024, RESULT_COLUMN = 40 };
 #define AT(member) .offset = offsetof(struct trace_opts, member)
 
 static const struct opt trace_table[] = {
@@ -256,7 +256,7 @@ const char *trace_other_dialect(bool truss, char letter)
 
 void trace_opts_init(struct trace_opts *o)
 {
-	*o = (struct trace_opts){.string_max = -1, .column = 40};
+	*o = (struct trace_opts){.string_max = -1, .column = RESULT_COLUMN};
 }
 
 void trace_opts_free(struct trace_opts *o)
@@ -297,8 +297,24 @@ void trace_opts_unused(const struct trace_opts *o, struct buf *out)
 		bool given;
 		const char *letter;
 	} of_lines[] = {
-		{o->clock, "-t"},     {o->relative, "-r"},      {o->durations, "-T"}, {o->numbers, "-n"},
-		{o->addresses, "-i"}, {o->look.fd_names, "-y"}, {o->pid_names, "-Y"}, {o->stacks, "-k"},
+		{o->clock, "-t"},
+		{o->relative, "-r"},
+		{o->durations, "-T"},
+		{o->numbers, "-n"},
+		{o->addresses, "-i"},
+		{o->look.fd_names, "-y"},
+		{o->pid_names, "-Y"},
+		{o->stacks, "-k"},
+		{o->string_max != STRINGS_SHOWN, "-s"},
+		{o->hex, "-x"},
+		{o->verbose_count, "-v"},
+		{o->column != RESULT_COLUMN, "-a"},
+		{o->look.constants != CONSTANTS_NAMED, "-X"},
+		{o->look.read.fds.n || o->look.read.all, "-e read"},
+		{o->look.write.fds.n || o->look.write.all, "-e write"},
+		{o->look.abbrev.given, "-e abbrev"},
+		{o->look.verbose.given, "-e verbose"},
+		{o->look.raw.given, "-e raw"},
 	};
 	for (size_t i = 0; o->count && !o->truss && i < sizeof(of_lines) / sizeof(*of_lines); i++)
 		if (of_lines[i].given)
