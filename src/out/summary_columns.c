@@ -237,7 +237,10 @@ static bool has_column(const struct summary_columns *c, int id)
 int summary_columns_parse(const char *text, struct summary_columns *columns, struct buf *why)
 {
 	static const struct summary_columns usual = {
-		{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_AVG, SC_P50, SC_P99, SC_MAX}, 8};
+		.index = {SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_AVG, SC_P50, SC_P99, SC_MAX},
+		.n = 8,
+		.added = true,
+	};
 	*columns = text[0] == '+' ? usual : (struct summary_columns){0};
 	text += text[0] == '+';
 	for (;; text++) {
@@ -247,6 +250,7 @@ int summary_columns_parse(const char *text, struct summary_columns *columns, str
 			return id;
 		if (!has_column(columns, id))
 			columns->index[columns->n++] = (unsigned char)id;
+		columns->named |= UINT32_C(1) << id;
 		text += len;
 		if (!*text)
 			break;
@@ -274,8 +278,13 @@ int summary_sort_parse(const char *text, int *sort, struct buf *why)
 
 void summary_columns_say(const struct summary_columns *columns, struct buf *out)
 {
-	for (size_t i = 0; i < columns->n; i++)
-		buf_addf(out, "%s%s", i ? "," : "", summary_column_table[columns->index[i]].key);
+	const char *before = columns->added ? "+" : "";
+	for (size_t i = 0; i < columns->n; i++) {
+		if (columns->added && !(columns->named >> columns->index[i] & 1))
+			continue;
+		buf_addf(out, "%s%s", before, summary_column_table[columns->index[i]].key);
+		before = ",";
+	}
 }
 
 void summary_sort_say(int sort, struct buf *out)

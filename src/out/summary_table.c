@@ -103,7 +103,7 @@ static void leave_out(struct summary_columns *c, int *width, int total, const st
 	static const unsigned char spare[] = {SC_P50, SC_P99, SC_AVG, SC_MAX};
 	for (size_t k = 0; k < sizeof(spare) && total > v->width; k++)
 		for (size_t i = 0; i < c->n; i++) {
-			if (c->index[i] != spare[k] || v->sort == spare[k] + 1)
+			if (c->index[i] != spare[k] || v->sort == spare[k] + 1 || c->named >> spare[k] & 1)
 				continue;
 			total -= width[i];
 			c->n--;
@@ -166,7 +166,7 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 	int width[SUMMARY_COLUMNS_MAX];
 	struct summary_columns c = columns_of(rows, v);
 	locale_t before = width_begin();
-	bool limited = v->width && !v->columns.n && v->format == SUMMARY_TEXT;
+	bool limited = v->width && v->format == SUMMARY_TEXT;
 	if (measure(rows, &c, false, width) > v->width && limited)
 		leave_out(&c, width, measure(rows, &c, true, width), v);
 	buf_adds(out, v->colour ? BOLD : "");

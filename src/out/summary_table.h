@@ -33,6 +33,8 @@ enum summary_format {
 struct summary_columns {
 	unsigned char index[SUMMARY_COLUMNS_MAX];
 	size_t n;
+	uint32_t named; /* bits of the columns that the user named: these are never left out */
+	bool added;     /* the user added the named columns to the usual ones */
 };
 
 /* How a summary is shown. Zeros mean text with the usual columns, sorted by seconds. */
