@@ -33,6 +33,8 @@ enum column_flags {
 	COL_LAST = 1 << 8,    /* the last to be left out on a narrow terminal, such as the verdict */
 	COL_TAIL = 1 << 9,    /* names of files: text that is too wide loses its beginning, and is cut to 18 columns
 				 * before other columns are left out */
+	COL_NAMED =
+		1 << 10, /* the user named the column: left out after all others, and a line below the table says so */
 };
 
 struct column {

@@ -101,6 +101,7 @@ static void layout_fit(const struct table *t, size_t limit, struct layout *l)
 	layout_drop(t, limit, COL_OPTIONAL, l);
 	layout_drop(t, limit, COL_SPARE, l);
 	layout_drop(t, limit, COL_LAST, l);
+	layout_drop(t, limit, COL_NAMED, l);
 	for (size_t k = 0; k < t->n; k++)
 		if (t->columns[k].flags & COL_TAIL && l->width[k] != SIZE_MAX)
 			l->width[k] = widest_cell(t, k);
@@ -323,6 +324,20 @@ static void print(const struct table *t, const struct table_look *look, const st
 	scols_unref_table(tb);
 }
 
+/* Names the columns that the user named, but for which the table has no room. */
+static void say_left_out(const struct table *t, const struct table_look *look, const struct layout *l, struct buf *out)
+{
+	struct buf text = {0};
+	for (size_t k = 0; k < t->n; k++)
+		if (t->columns[k].flags & COL_NAMED && !(t->columns[k].flags & COL_DATA_ONLY) &&
+		    l->width[k] == SIZE_MAX)
+			buf_addf(&text, "%s%s", text.len ? ", " : "not shown, because the table would be too wide: ",
+				 t->columns[k].title);
+	if (text.len)
+		buf_add_wrapped(out, buf_str(&text), look->indent ? (int)strlen(look->indent) : 0, 2, look->width);
+	buf_free(&text);
+}
+
 void table_render_text(const struct table *t, const struct table_look *look, struct buf *out)
 {
 	struct layout l = {.width = memory_zeroed(t->n, sizeof(*l.width))};
@@ -334,6 +349,7 @@ void table_render_text(const struct table *t, const struct table_look *look, str
 	layout_fit(t, limit, &l);
 	if (l.total)
 		print(t, look, &l, out);
+	say_left_out(t, look, &l, out);
 	width_end(before);
 	free(l.width);
 }

@@ -298,9 +298,9 @@ static void choose_columns(const struct run *r, struct column *shown)
 	memcpy(shown, columns, sizeof(columns));
 	for (size_t m = 0; m < METRICS; m++)
 		shown[C_USAGE + m] = (struct column){metric_rows[m].median, metric_rows[m].title,
-						     *metric_rows[m].title ? COL_RIGHT | COL_OPTIONAL : COL_NOWHERE};
+						     *metric_rows[m].title ? COL_RIGHT | COL_NAMED : COL_NOWHERE};
 	for (int u = 0; u < USES; u++)
-		shown[C_USE + u] = (struct column){use_rows[u].key, use_rows[u].title, COL_RIGHT};
+		shown[C_USE + u] = (struct column){use_rows[u].key, use_rows[u].title, COL_RIGHT | COL_NAMED};
 	if (commands)
 		shown[C_NAME].title = "command";
 	if (commands)

@@ -138,6 +138,10 @@ def test_columns_are_shown_if_they_are_named(place):
     assert row["seeks"] == "0" and row["written_bytes"] == "8192", row
     _, out, _ = run(place, "--size=8K", "--runs=1", "-s", "one-shot", "--columns=seeks,opens")
     assert re.search(r"^strategy.* seeks +opens", out, re.M) and "syncs" not in out, out
+    # Columns that do not fit are named below the table.
+    _, out, _ = run(place, "--size=8K", "--runs=1", "-s", "one-shot", "--columns=all", "--usage", env={**os.environ, "COLUMNS": "80"})
+    head, left_out = re.search(r"^strategy.*", out, re.M)[0], re.search(r"^not shown, because .*(?:\n  .*)*", out, re.M)[0]
+    assert max(map(len, out.splitlines())) <= 80 and "voluntary" in head and "bytes written" in left_out, out
 
 
 def test_unknown_columns_are_refused(place):
