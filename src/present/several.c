@@ -292,7 +292,7 @@ static void add_words(struct table *t, double ratio, const struct interval *i, s
 {
 	struct buf text = {0};
 	if (!isfinite(i->low)) {
-		table_string(t, R_WORDS, "not known: there is only one sample");
+		table_string(t, R_WORDS, "not known: too few samples");
 		return;
 	}
 	if (boot_spans_one(i)) {

@@ -65,6 +65,8 @@ int run_ratio(const struct run *r, const struct run_subject *a, const struct run
 	const struct reals *x = &a->samples[METRIC_TIME];
 	const struct reals *y = &b->samples[METRIC_TIME];
 	bool paired = in_rounds(r, a, b);
+	if (x->n < CHANGE_LEAST || y->n < CHANGE_LEAST)
+		return -EINVAL;
 	int rc = change_measure(&(struct change_spec){.a = y->v,
 						      .na = y->n,
 						      .b = x->v,

@@ -26,7 +26,7 @@ double run_looks(const struct run *r);
  * computed for 1 - CHANGE_ALPHA or more, but shown as a 95 % interval, because times are not distributed exactly as the
  * method assumes (stats/change.h). If the interval does not include the ratio of the medians, it is extended so that it
  * does. If `a` and `b` belong to `r`, and `r` is an unmerged run of `compare`, the two samples of each round form a
- * pair. Returns 0, or -EINVAL if a subject has fewer than two samples.
+ * pair. Returns 0, or -EINVAL if a subject has fewer than CHANGE_LEAST samples.
  */
 int run_ratio(const struct run *r, const struct run_subject *a, const struct run_subject *b, struct change *ratio);
 /* Returns true if `a` is slower than `b`: the interval of run_ratio() lies above 1. */

@@ -238,9 +238,11 @@ def test_a_file_system_in_memory_is_noted(_):
 
 
 def test_commands_under_load(_):
-    doc = document("load", "-r", "2", "--loads", "none,cpu", "--", "sh", "-c", "exit 0")
+    few = document("load", "-r", "2", "--loads", "none,cpu", "--", "true")  # fewer than 5 samples have no interval
+    assert [r["over_none_interval_percent"] for r in few["results"]] == [[None, None]] * 2, few
+    doc = document("load", "-r", "5", "--loads", "none,cpu", "--", "sh", "-c", "exit 0")
     assert {r["name"] for r in doc["results"]} == {"none", "cpu"}
-    assert all(len(r["samples_s"]) == 2 for r in doc["results"])
+    assert all(len(r["samples_s"]) == 5 for r in doc["results"])
     over = {r["name"]: (r["over_none_percent"], r["over_none_interval_percent"]) for r in doc["results"]}
     assert over["none"] == (None, [None, None]), over
     low, high = over["cpu"][1]

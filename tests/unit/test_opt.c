@@ -212,7 +212,7 @@ static void lists_are_completed(void)
 static void completion_for_each_shell(void **state)
 {
 	(void)state;
-	assert_true(completion_has("bash", "\t:-o|:--output) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"));
+	assert_true(completion_has("bash", "\t:-o|:--output) _sctrace_files -f; return ;;\n"));
 	assert_true(completion_has("bash", ":--format) COMPREPLY=($(compgen -W 'csv json wide' -- \"$cur\"))"));
 	assert_true(completion_has("zsh", "'*--format=[layout]:FORMAT:(csv json wide)' \\\n"));
 	assert_true(completion_has("zsh", "'*-o+[write to FILE]:FILE:_files' \\\n"));

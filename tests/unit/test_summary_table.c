@@ -88,7 +88,16 @@ static void a_narrow_terminal_has_fewer_columns(void **state)
 	assert_int_equal(summary_columns_parse("calls,p50,p90,p99,max", &v.columns, &why), 0);
 	struct buf out = {0};
 	summary_render(&s, &v, &out);
-	assert_non_null(strstr(buf_str(&out), "p50        p90        p99        max"));
+	/* Columns that the user named stay. */
+	assert_non_null(strstr(buf_str(&out), "p50      p90      p99      max\n"));
+	buf_clear(&out);
+	assert_int_equal(summary_columns_parse("+p50,bytes", &v.columns, &why), 0);
+	v.sort = 0;
+	summary_render(&s, &v, &out);
+	assert_non_null(strstr(buf_str(&out), "errors      p50 bytes\n"));
+	buf_clear(&out);
+	summary_columns_say(&v.columns, &out);
+	assert_string_equal(buf_str(&out), "+p50,bytes");
 	buf_free(&out);
 	buf_free(&why);
 	summary_free(&s);
