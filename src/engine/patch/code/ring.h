@@ -6,10 +6,10 @@
  * ring by its fs base (the address of its thread-local storage) in a table that sctrace fills in. A ring is shared
  * memory, so sctrace must not trust it.
  *
- * A record is opened before the call and committed after it. Captures are copies of the memory that the decoders will
- * need. The recorder makes them after the call, and only of memory that the call is known to have read or written, so
- * that copying cannot fault. Otherwise the recorder asks sctrace, which completes the record from the stopped thread's
- * memory.
+ * A record is opened before the call and committed after it. (That of rt_sigreturn(2), which does not return to the
+ * agent, is committed just before the call.) Captures are copies of the memory that the decoders will need. The
+ * recorder makes them after the call, and only of memory that the call is known to have read or written, so that copying
+ * cannot fault. Otherwise the recorder asks sctrace, which completes the record from the stopped thread's memory.
  *
  * Memory that the call both reads and changes is also captured before the call, and so are the arguments of execve(2).
  * If this capture faults, the call is made without the recorder.
