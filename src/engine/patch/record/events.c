@@ -385,8 +385,11 @@ static void call_begins(const struct patch *p, struct record_thread *th, const s
 	 * Some calls of a handler may be recorded while others stop. The same is true for the restart of the call that
 	 * the handler interrupted. `life` must see all these calls, because they belong to one thread.
 	 */
-	if (th->task)
-		life_enter(&thread_of(th->task)->life, &th->call, &ends);
+	if (!th->task)
+		return;
+	life_enter(&thread_of(th->task)->life, &th->call, &ends);
+	if (th->call.restart) /* the handler has returned */
+		image_note_frames(th->task);
 }
 
 static void call_ends(const struct patch *p, struct record_thread *th, const struct record_item *item)
