@@ -423,11 +423,12 @@ def attach_killed(world, mode):
         ("compute", b"computed as ever\n"),
         ("creates", b"created children as expected\n"),
         ("child_creates", b"its child created children as expected\n", "-f"),
+        ("ticking", b"finished\n"),
     ):
         with running([world.program("target"), what], stdin=subprocess.PIPE) as target:
             wait_ready(target)
             with attached(world, mode, target.pid, *flags, seconds=0.15) as process:
-                if what != "compute":
+                if "creates" in what:
                     target.stdin.write(b"x")
                     target.stdin.flush()
                     wait_ready(target)
@@ -878,6 +879,17 @@ def output_closed_amid_calls(world, mode):
             os.kill(int(re.search(r"^pid (\d+)$", note.read_text(), re.M)[1]), signal.SIGTERM)
             until("the program is at its end", end.exists)
         end.unlink()
+
+
+@scenario("output", ["trace", "record", "record-small"])
+def output_closed_amid_signals(world, mode):
+    """A pipe that is closed while the program gets many signals: the signals that come after sctrace has left do no harm."""
+    end = world.scratch / "end"
+    argv, env = tracer(world, mode, "--", world.program("target"), "ticking", end, out=None)
+    with running([argv[0], "-o", "|head -1 >/dev/null", *argv[1:]], env, stderr=subprocess.DEVNULL) as process:
+        process.wait(TIMEOUT)
+        until("the program is at its end", end.exists)
+    end.unlink()
 
 
 @scenario("output")

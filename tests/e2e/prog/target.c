@@ -383,6 +383,35 @@ static void test_endless(int argc, char **argv)
 	CHECK(fd >= 0 && write(fd, "finished\n", 9) == 9);
 }
 
+static volatile sig_atomic_t ticks;
+
+static void on_tick(int sig)
+{
+	(void)sig;
+	ticks++;
+}
+
+/*
+ * Makes calls for two seconds while a timer raises thousands of signals, some of them inside the tracer's code. Then
+ * writes a file, or prints a line if no file is named.
+ */
+static void test_ticking(int argc, char **argv)
+{
+	const struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
+	const struct itimerval often = {{0, 300}, {0, 300}};
+	struct timespec begin, now;
+	CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+	CHECK(clock_gettime(CLOCK_MONOTONIC, &begin) == 0);
+	CHECK(write(1, "ready\n", 6) == 6);
+	do {
+		for (int i = 0; i < 1000; i++)
+			getppid();
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec - begin.tv_sec < 2 || ticks < 1000);
+	int fd = argc > 0 ? open(argv[0], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : 1;
+	CHECK(fd >= 0 && write(fd, "finished\n", 9) == 9);
+}
+
 static volatile sig_atomic_t interrupts;
 
 static void on_interrupt(int sig)
@@ -521,6 +550,6 @@ static const struct test tests[] = {
 	{"sleeps", test_sleeps},       {"escapes", test_escapes},
 	{"heartbeat", test_heartbeat}, {"child_creates", test_child_creates},
 	{"numbered", test_numbered},   {"slow-vfork", test_slow_vfork},
-	{"endless", test_endless},
+	{"endless", test_endless},     {"ticking", test_ticking},
 };
 TEST_MAIN(tests)

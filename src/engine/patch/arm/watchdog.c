@@ -12,7 +12,7 @@
 
 static void __attribute__((noreturn)) watchdog(int sock)
 {
-	static unsigned char *selectors[4096];
+	static void *tails[4096];
 	size_t n = 0;
 	sigset_t all;
 	sigfillset(&all);
@@ -46,11 +46,14 @@ static void __attribute__((noreturn)) watchdog(int sock)
 					 (off_t)AGENT_SLOTS_SIZE);
 		if (fd >= 0)
 			close(fd);
-		if (at != MAP_FAILED && n < sizeof(selectors) / sizeof(*selectors))
-			selectors[n++] = at;
+		if (at != MAP_FAILED && n < sizeof(tails) / sizeof(*tails))
+			tails[n++] = at;
 	}
-	while (n > 0)
-		*(volatile unsigned char *)selectors[--n] = 0;
+	while (n > 0) {
+		volatile struct agent_tail *tail = (volatile struct agent_tail *)tails[--n];
+		tail->selector = 0;
+		tail->records = 0;
+	}
 	_exit(0);
 }
 

@@ -84,6 +84,8 @@
 #define UNATTENDED_WORK_STUBS 16
 #define UNATTENDED_WORK_HEAD  24
 
+#define TAIL_RECORDS (AGENT_STATS + AGENT_CALLS * SLOT_SIZE + 1) /* agent_tail.records */
+
 #ifndef __ASSEMBLER__
 #include <stddef.h>
 #include <stdint.h>
@@ -106,8 +108,10 @@ _Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
 _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
 
 /*
- * The slots, and one page after them. The page has the selector byte, which says whether dispatch is on (1) or off (0),
- * then a mark by which this memory is recognised, then a struct agent_words for each image.
+ * The slots, and one page after them. The page has the selector byte, which says whether dispatch is on (1) or off (0);
+ * a byte that says whether the agent may record calls (1); a mark by which this memory is recognised; and a struct
+ * agent_words for each image. The second byte is cleared before sctrace leaves the program: without a tracer, a signal
+ * that comes while the thread is in the recorder would put its frame onto the recorder's small stack.
  */
 #define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
 #define AGENT_STATS_SIZE (AGENT_SLOTS_SIZE + AGENT_PAGE)
@@ -118,11 +122,13 @@ struct agent_words {
 			  * children of vfork(2) */
 };
 struct agent_tail {
-	uint8_t selector, pad[7];
+	uint8_t selector, records, pad[6];
 	uint64_t mark;
 	struct agent_words image[AGENT_WORDS];
 };
-_Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_tail, mark) == 8, "agent.S");
+_Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_tail, records) == 1 &&
+		       AGENT_STATS + AGENT_SLOTS_SIZE + 1 == TAIL_RECORDS,
+	       "agent.S");
 
 /*
  * The frame that agent_entry builds; its last word is the stub's return address. `flags`: AH from lahf, AL from seto.

@@ -162,12 +162,19 @@ void region_collect_all(struct tracer *t)
 		region_collect(p, p->regions.v[i]);
 }
 
+void region_end_records(struct region *r)
+{
+	tail_of(r)->records = 0;
+}
+
 void region_switch_off(struct tracer *t)
 {
 	const struct patch *p = patch_of(t);
 	for (size_t i = 0; i < p->regions.n; i++)
-		if (p->regions.v[i]->slots)
+		if (p->regions.v[i]->slots) {
 			tail_of(p->regions.v[i])->selector = 0;
+			region_end_records(p->regions.v[i]);
+		}
 }
 
 static void region_free(struct region *r)
@@ -295,6 +302,7 @@ static int map_memory(struct region *r, int fd)
 	r->slots = at;
 	r->fd = fd;
 	tail_of(r)->selector = 1;
+	tail_of(r)->records = 1;
 	return 0;
 }
 

@@ -79,7 +79,12 @@ uint64_t region_address(const struct region *r, const struct agent_words *words)
 void region_empty(struct patch *p, struct region *r, int64_t nr);
 /* tracer_ops.gather: adds what all regions have counted since the previous call to t->counts. */
 void region_collect_all(struct tracer *t);
-/* tracer_ops.gave_up: turns dispatch off in all attached processes, as the watchdog does if sctrace dies. */
+/* The agent records no more calls in the region (struct agent_tail). */
+void region_end_records(struct region *r);
+/*
+ * tracer_ops.gave_up: turns dispatch off in all attached processes, and ends recording, as the watchdog does if sctrace
+ * dies.
+ */
 void region_switch_off(struct tracer *t);
 void region_free_all(struct patch *p);
 

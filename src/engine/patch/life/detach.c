@@ -64,6 +64,8 @@ void detach_task(struct tracer *t, struct task *task)
 	 */
 	if (img->sigsys.selected && t->detaching)
 		img->counters.region->slots[AGENT_SLOTS_SIZE] = 0;
+	if (t->detaching)
+		region_end_records(img->counters.region);
 	settle_pending(p, task);
 	arm_task(p, task, false);
 	if (task->proc->counted)
