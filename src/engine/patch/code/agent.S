@@ -443,7 +443,6 @@ agent_pre_end:
 #define SI_CODE      8
 #define SI_CALL_ADDR 16
 #define SI_SYSCALL   24
-#define UC_RAX       144
 #define UC_RIP       168
 #define USER_DISPATCH 2
 agent_sigsys:

@@ -216,7 +216,7 @@ HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const
 		else if (rule == RECIPE_FD_SET)
 			n = fd_set_size(s->args[0]);
 		else if (rule == RECIPE_FRAME_MASK) {
-			addr = s->sp + BELOW_PROGRAM + FRAME_MASK;
+			addr = s->sp + BELOW_PROGRAM + UC_MASK;
 			n = sizeof(uint64_t);
 		} else if (rule == RECIPE_OUT_MSG && addr) {
 			addr += offsetof(struct agent_message, namelen);

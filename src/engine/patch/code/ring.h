@@ -86,8 +86,8 @@
  */
 #define BELOW_PROGRAM (128 + 8 + 24)
 /* Offsets in the frame of a signal (struct ucontext, arch/x86/include/uapi/asm/ucontext.h). */
-#define FRAME_RAX  144
-#define FRAME_MASK 296
+#define UC_RAX  144
+#define UC_MASK 296
 
 #define AGENT_ASK 0x5ca5 /* a call with this number asks sctrace to complete a record; the kernel has no such call */
 

@@ -16,12 +16,6 @@
 #include <sys/syscall.h>
 #include <x86intrin.h>
 
-#define RED_ZONE 128
-/* Size of the values that agent_entry has pushed after the stub's return address: rdx, the flags, the call number. */
-#define FRAME     24
-#define FRAME_RDX 0
-#define FRAME_AH  8
-
 /*
  * Returns how many bytes of the call's memory an operation of the recipe captures. If `result` is -1, the call has not
  * been made, and only its input is captured; otherwise also its output.
@@ -364,7 +358,7 @@ static void call_of(const struct patch *p, const struct record_thread *th, const
 	c->desc = syscall_lookup(c->arch, c->nr);
 	memcpy(c->args, rec->args, sizeof(rec->args));
 	c->ip = s ? s->ip : rec->ret;
-	c->sp = rec->sp + FRAME + sizeof(uint64_t) + RED_ZONE;
+	c->sp = rec->sp + BELOW_PROGRAM;
 	c->result = 0;
 	c->error = false;
 	c->err = 0;

@@ -11,11 +11,7 @@
 #include <sys/ptrace.h>
 #include <x86intrin.h>
 
-#define RED_ZONE 128
-/* Size of the values that agent_entry has pushed after the stub's return address: rdx, the flags, the call number. */
-#define FRAME     24
-#define FRAME_RDX 0
-#define FRAME_AH  8
+#define FRAME_AH 8 /* offset of the flags in the values that agent_entry has pushed */
 
 extern const unsigned char agent_record[], agent_record_entering[], agent_record_sys[], agent_record_after[];
 extern const unsigned char agent_record_made[], agent_record_done[], agent_record_refuse[], agent_record_end[];
@@ -189,7 +185,7 @@ static bool leave_path(const struct image *img, const struct task *task, struct 
 		return false;
 	bool at_call = r->rip == AGENT_AT(agent_record_sys) || r->rip == AGENT_AT(agent_record_vfork_sys);
 	restore_registers(r, s);
-	r->rsp = s->sp + FRAME + sizeof(uint64_t) + RED_ZONE;
+	r->rsp = s->sp + BELOW_PROGRAM;
 	r->eflags = (r->eflags & ~0x8d5ull) | (flags >> 8 & 0xd5) | (flags & 1) << 11;
 	if (made) {
 		r->rax = (unsigned long long)result;
