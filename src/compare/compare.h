@@ -211,7 +211,7 @@ int compare_count(struct compare *c, struct buf *why);
 int compare_time(struct compare *c, struct buf *why);
 /* enough.c: returns true if subject `i` has been timed often enough. */
 bool compare_enough(const struct compare *c, size_t i);
-/* Returns 0, or -EINVAL with a sentence in `why` if there is no row with the name that --reference gives. */
+/* Returns 0. If no row has the name in --reference, returns -EINVAL with a sentence in `why`. */
 int compare_check_reference(const struct compare *c, struct buf *why);
 /* Returns how often compare_enough() could test the intervals during the measurement and at its end (CHANGE_LOOKS). */
 int compare_looks(const struct compare *c);

@@ -41,8 +41,8 @@ struct costs *costs_open(void);
 void costs_close(struct costs *c);
 /*
  * Finds the smallest times that are kept under `name`. Returns 0 with *least set; the other numbers belong to the
- * smallest traced time. Returns -ENOENT if fewer than
- * COSTS_MEASURED are kept; the caller should then measure and call costs_keep().
+ * smallest traced time. Returns -ENOENT if fewer than COSTS_MEASURED are kept; the caller should then measure and call
+ * costs_keep().
  */
 int costs_find(const struct costs *c, const char *name, struct cost_numbers *least);
 /*

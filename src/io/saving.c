@@ -12,8 +12,9 @@
 #define JOINED_LEAST 0.3
 #define JOINED_MOST  0.9
 /*
- * The part of the cost of a single page that arises once for each write, however many pages the write adds. A write of
- * 4 KiB instead of 64 KiB cost 1.9 and 3.2 times as much per page on two machines (ext4, Linux 6.18).
+ * The part of the cost of a single page that arises once for each write, however many pages the write adds. Chosen so
+ * that the middle of the range suits what tests/bench/estimates.py measured on two machines (ext4, Linux 6.18): a larger
+ * buffer saved about half of the cost of these pages on one, and about two thirds on the other.
  */
 #define ONCE_LEAST 0.32
 #define ONCE_MOST  0.85
