@@ -9,8 +9,8 @@
 
 /*
  * The number of measurements that are made after a boot. Later runs use the smallest traced time and the smallest native
- * time of these, because noise can only increase a time. The smallest difference would be too small if noise increased
- * the native time of that measurement.
+ * time of these, because noise can only increase a time. The smallest difference of the two times of one measurement is
+ * not used: it is too small if noise has increased the native time.
  */
 #define COSTS_MEASURED 5
 

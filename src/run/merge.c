@@ -108,16 +108,23 @@ int run_comparable(const struct run *a, const char *path_a, const struct run *b,
 	return rc;
 }
 
+/* Appends the words of a command, separated by blanks. */
+static void add_words(const struct strings *command, struct buf *out)
+{
+	for (size_t i = 0; i < command->n; i++)
+		buf_addf(out, "%s%s", i ? " " : "", command->v[i]);
+}
+
 /* Appends the commands of two runs, or of two rows with the same name, if they differ. */
 static void say_commands(const struct run *a, const struct run *b, struct buf *out)
 {
 	const struct field *f = fields_find(&run_fields, "command");
 	if (a->bits == RUN_COUNT && a->command.known && b->command.known && !field_equal(f, a, b)) {
-		buf_adds(out, "they counted the calls of different commands (");
-		field_say(f, a, out);
-		buf_adds(out, " and ");
-		field_say(f, b, out);
-		buf_addc(out, ')');
+		buf_adds(out, "they counted the calls of different commands, '");
+		add_words(&a->command, out);
+		buf_adds(out, "' and '");
+		add_words(&b->command, out);
+		buf_addc(out, '\'');
 		return;
 	}
 	for (size_t i = 0; i < b->subjects.n && !out->len; i++) {

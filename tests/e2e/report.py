@@ -467,7 +467,7 @@ def test_merging(folder):
     assert "Merged from" in shown and "the numbers of calls and the times are sums." in shown and shown.count(": engine: ") == 2, shown
     # Runs of different programs have the same kind, or rows with the same name, but no common sum.
     other = counted(folder, "other.json", "/bin/echo", "y")
-    assert "different commands (/bin/echo, x and /bin/echo, y)" in refused("--merge", one, other)
+    assert "different commands, '/bin/echo x' and '/bin/echo y'" in refused("--merge", one, other)
     for i, words in enumerate(("true x", "true x", "true y")):
         subprocess.run([SCTRACE, "compare", "-r", "2", "--save", f"c{i}.json", "--command-name", "prog", words], cwd=folder,
                        check=True, capture_output=True, timeout=TIMEOUT)

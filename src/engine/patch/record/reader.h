@@ -76,8 +76,8 @@ void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool 
  */
 void reader_end(struct record_reader *r, int64_t result, uint64_t t1);
 /*
- * The thread has committed the record of an rt_sigreturn(2), but will make this call later, at the same stack pointer,
- * because a signal came between. The second record of the call is then ignored.
+ * A signal came after the thread had committed the record of an rt_sigreturn(2), and before it made the call. The thread
+ * will make the call later, at the same stack pointer, and commit a second record, which is then ignored.
  */
 void reader_repeats(struct record_reader *r, uint64_t sp);
 /*
