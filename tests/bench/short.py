@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Measures the cost of tracing short-lived programs. Native, counted, recorded and strace runs alternate; the figures are
-ratios of medians. Nothing passes or fails.
+"""Measures the cost of tracing short-lived programs. Native, counted, recorded and strace runs alternate, and runs under
+the smallest tracer that follows every child (smallest.c), whose time no tracer that uses ptrace(2) can undercut. The
+figures are ratios of medians. Nothing passes or fails.
 
 usage: short.py BUILD [ROUNDS]
 
@@ -8,6 +9,7 @@ tests/e2e/budget.py counts the calls that sctrace itself makes for a child, whic
 """
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -33,19 +35,22 @@ def make_project(folder):
     (folder / "Makefile").write_text(f"all: {names}\n%.o: %.c\n\tcc -O1 -c -o $@ $<\nclean:\n\trm -f *.o\n")
 
 
-def compare(title, command, cwd, out):
+def compare(title, command, cwd, smallest):
     """
-    Runs the command natively, counted, recorded and under strace. Prints the time that sctrace adds as a share of what
-    strace adds.
+    Runs the command natively, under the smallest tracer, counted, recorded and under strace. Prints the time that
+    sctrace and the smallest tracer add as a share of what strace adds.
     """
+    out = str(smallest.with_name("out"))
     ways = [("native", command, None),
+            ("smallest tracer", [smallest, *command], "native"),
             ("count: -f -c", [SCTRACE, "-f", "-c", "-o", out, *command], "native"),
             ("records: -f -o FILE", [SCTRACE, "-f", "-o", out, *command], "native")]
     if STRACE:
         ways += [("strace -f -c", [STRACE, "-f", "-c", "-o", out, *command], "native"),
                  ("strace -f -o FILE", [STRACE, "-f", "-o", out, *command], "native")]
     median = rounds(title, ways, cwd)
-    for ours, theirs in (("count: -f -c", "strace -f -c"), ("records: -f -o FILE", "strace -f -o FILE")):
+    for ours, theirs in (("smallest tracer", "strace -f -c"), ("count: -f -c", "strace -f -c"),
+                         ("records: -f -o FILE", "strace -f -o FILE")):
         if theirs in median:
             added, by_strace = median[ours] - median["native"], median[theirs] - median["native"]
             print(f"  {ours} adds {added / by_strace:.2f} of what {theirs} adds")
@@ -55,20 +60,22 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         work = Path(work)
         out = str(work / "out")
+        smallest = work / "smallest"
+        subprocess.run(["cc", "-O2", "-o", smallest, Path(__file__).with_name("smallest.c")], check=True)
         ways = [("native", ["true"], None), ("sctrace -c", [SCTRACE, "-c", "-o", out, "true"], "native")]
         if STRACE:
             ways.append(("strace -c", [STRACE, "-c", "-o", out, "true"], "native"))
             ways[1] = (*ways[1][:2], "strace -c")
         rounds("start-up: true", ways, work)
-        compare("200 forks", ["sh", "-c", FORKS], work, out)
-        compare("1,000 short commands", ["sh", "-c", CONFIGURE], work, out)
+        compare("200 forks", ["sh", "-c", FORKS], work, smallest)
+        compare("1,000 short commands", ["sh", "-c", CONFIGURE], work, smallest)
         if shutil.which("make"):
             make_project(work / "project")
-            compare("make -j2 of 100 small C files", ["sh", "-c", "make -s clean && make -s -j2"], work / "project", out)
+            compare("make -j2 of 100 small C files", ["sh", "-c", "make -s clean && make -s -j2"], work / "project", smallest)
         if shutil.which("go"):
             os.environ.setdefault("GOCACHE", str(work / "cache"))
             # TestRemoveAllNoFcntl runs strace, and a traced program cannot trace others.
-            compare("go test os", ["go", "test", "-count=1", "-skip", "TestRemoveAllNoFcntl", "os"], work, out)
+            compare("go test os", ["go", "test", "-count=1", "-skip", "TestRemoveAllNoFcntl", "os"], work, smallest)
 
 
 main()
