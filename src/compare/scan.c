@@ -49,11 +49,23 @@ static int scan_numbers(struct scan *s, const char *range, const char *delta, st
 	return 0;
 }
 
-static void scan_words(struct scan *s, char *list)
+/* Adds the words of a list. As in hyperfine, a word may be empty, and "\\," stands for a comma within a word. */
+static void scan_words(struct scan *s, const char *list)
 {
-	char *save = NULL;
-	for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save))
-		vec_push(&s->values, memory_copy(word));
+	struct buf word = {0};
+	for (;; list++) {
+		if (list[0] == '\\' && (list[1] == ',' || list[1] == '\\')) {
+			buf_addc(&word, *++list);
+		} else if (*list && *list != ',') {
+			buf_addc(&word, *list);
+		} else {
+			vec_push(&s->values, memory_copy(buf_str(&word)));
+			buf_clear(&word);
+			if (!*list)
+				break;
+		}
+	}
+	buf_free(&word);
 }
 
 static int scan_read(struct scan *s, const char *text, bool range, const char *delta, struct buf *why)

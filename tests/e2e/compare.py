@@ -431,6 +431,8 @@ def test_parameters(place):
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)", "true {n} (n=3)"], list(got)
     got = rows(place, "--runs=1", "--no-count", "-L", "w=a,b", "true {w}")
     assert list(got) == ["true {w} (w=a)", "true {w} (w=b)"], list(got)
+    got = rows(place, "--runs=1", "--no-count", "-L", r"w=,a\,b,c\\d", "true {w}")
+    assert [r["parameters"]["w"] for r in got.values()] == ["", "a,b", r"c\d"], list(got)
     # The form of hyperfine's option.
     got = rows(place, "--runs=1", "--no-count", "-P", "n", "1", "2", "true {n}")
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)"], list(got)
