@@ -249,34 +249,16 @@ static int add_commands(struct compare *c, char *const *operands, size_t n, stru
 	return err;
 }
 
-static int add_strategies(struct compare *c, struct buf *why)
+int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why)
 {
+	if (ncommands)
+		return add_commands(c, commands, ncommands, why);
 	int err = check_beside(&c->opt.prepare, "--prepare", 1, why);
 	if (!err)
 		err = check_beside(&c->opt.conclude, "--conclude", 1, why);
 	if (err)
 		return err;
 	return c->opt.strategies ? add_named(c, why) : add_set(c, why);
-}
-
-/* Returns -EINVAL with the reason in `why` if the user gave buffer sizes that no row uses, otherwise 0. */
-static int check_buffers(const struct compare *c, bool commands, struct buf *why)
-{
-	for (size_t i = 0; i < c->subjects.n; i++)
-		if (c->subjects.v[i]->buffer)
-			return 0;
-	if (!c->opt.buffers)
-		return 0;
-	buf_addf(why, "--buffers needs %s",
-		 commands ? "a COMMAND that contains {buffer}"
-			  : "a strategy with a buffer size; sctrace compare --list shows which have one");
-	return -EINVAL;
-}
-
-int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why)
-{
-	int err = ncommands ? add_commands(c, commands, ncommands, why) : add_strategies(c, why);
-	return err < 0 ? err : check_buffers(c, ncommands > 0, why);
 }
 
 void compare_list(struct buf *out, const struct table_look *look)
