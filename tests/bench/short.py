@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures the cost of tracing short-lived programs. Native, counted, recorded and strace runs alternate, and runs under
-the smallest tracer that follows every child (smallest.c), whose time no tracer that uses ptrace(2) can undercut. The
-figures are ratios of medians. Nothing passes or fails.
+"""Measures the cost of tracing short-lived programs. Runs alternate: native, counted, recorded, under strace, and
+under a tracer that only follows children (smallest.c), which shows the cost of the stops alone. The figures are ratios
+of medians. Nothing passes or fails.
 
 usage: short.py BUILD [ROUNDS]
 

@@ -1,7 +1,7 @@
 /*
- * The smallest tracer that follows every child, for comparison: it lets each program go on at once, and counts nothing.
- * A tracer that follows children with ptrace(2) cannot cost less, because it has the same stops. It ends with the status
- * of the program that it started.
+ * A tracer that only follows children, for comparison: it resumes each thread at once, and counts nothing. sctrace has
+ * at least the same stops. So the time of this tracer shows which part of the cost of sctrace is that of the stops. The
+ * exit status is that of the program, or 1 if a signal ended the program.
  *
  * usage: smallest PROGRAM [ARGUMENT]...
  */
