@@ -37,8 +37,8 @@ def make_project(folder):
 
 def compare(title, command, cwd, smallest):
     """
-    Runs the command natively, under the smallest tracer, counted, recorded and under strace. Prints the time that
-    sctrace and the smallest tracer add as a share of what strace adds.
+    Runs the command natively, under the smallest tracer, counted, recorded and under strace. Prints the times that
+    the smallest tracer and sctrace add, each as a share of what strace adds.
     """
     out = str(smallest.with_name("out"))
     ways = [("native", command, None),

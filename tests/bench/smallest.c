@@ -13,7 +13,7 @@
 
 #define OPTIONS (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 
-/* Lets a stopped thread go on: signals are delivered, and a group-stop lasts (ptrace(2)). */
+/* Resumes a thread: its signal is delivered, but a thread in a group-stop stays stopped (ptrace(2)). */
 static void resume(pid_t thread, int status)
 {
 	int event = status >> 16, sig = WSTOPSIG(status);
