@@ -64,4 +64,16 @@ static inline void arch_pause(void)
 #endif
 }
 
+/* Makes a system call that has no arguments and whose result is not needed, without a function of the C library. */
+static inline void arch_bare_call(long nr)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("syscall" : "+a"(nr) : : "rcx", "r11", "memory");
+#elif defined(__aarch64__)
+	register long number __asm__("x8") = nr;
+	register long result __asm__("x0");
+	__asm__ volatile("svc 0" : "=r"(result) : "r"(number) : "memory");
+#endif
+}
+
 #endif

@@ -15,6 +15,7 @@
 #define SMALL        2048 /* bytes; larger requests count as small only if there are VERY_MANY */
 #define VERY_MANY    1024
 #define STDIO_BUFFER 4096
+#define PROBES       8 /* maximum number of measurements of file systems, each of which takes about 5 ms */
 #define NOT_MEASURED                                                                                                   \
 	" saves time, but the amount could not be measured, because tracing a call took longer than the call."
 
@@ -364,9 +365,9 @@ static void add_saving(struct io_search *s)
 }
 
 static void look(const struct detector *d, const struct io_profile *p, const struct io_file *f,
-		 const struct io_cost *all, struct run_io *out)
+		 const struct io_cost *all, unsigned *probes, struct run_io *out)
 {
-	struct io_search s = {.p = p, .f = f, .all = all, .unit = ""};
+	struct io_search s = {.p = p, .f = f, .all = all, .probes = probes, .unit = ""};
 	if (f) {
 		escape_line(&s.text, f->row.name, strlen(f->row.name));
 		buf_adds(&s.text, ": ");
@@ -401,6 +402,7 @@ static int worse(const void *a, const void *b)
 void io_find(const struct io_profile *p, struct run_io *out)
 {
 	struct io_cost all[2] = {0};
+	unsigned probes = p->here ? PROBES : 0;
 	for (size_t i = 0; i < p->files.n; i++)
 		for (unsigned d = 0; d < 2; d++)
 			/* The cost of a synchronous write says nothing about other writes. */
@@ -408,11 +410,11 @@ void io_find(const struct io_profile *p, struct run_io *out)
 				io_cost_merge(&all[d], &p->files.v[i]->flow[d].cost);
 	for (size_t k = 0; k < sizeof(detectors) / sizeof(*detectors); k++) {
 		if (detectors[k].whole)
-			look(&detectors[k], p, NULL, all, out);
+			look(&detectors[k], p, NULL, all, &probes, out);
 		/* The calls of several files are not repetitions. */
 		for (size_t i = 0; i < p->files.n && !detectors[k].whole; i++)
 			if (!p->files.v[i]->several)
-				look(&detectors[k], p, p->files.v[i], all, out);
+				look(&detectors[k], p, p->files.v[i], all, &probes, out);
 	}
 	for (unsigned d = 0; d < 2; d++)
 		io_cost_free(&all[d]);

@@ -1,6 +1,7 @@
 #include "io/profile.h"
 
 #include "base/memory.h"
+#include "io/probe.h"
 #include "syscall/restart.h"
 #include "syscall/table.h"
 #include "tracee/mem.h"
@@ -161,6 +162,7 @@ void io_profile_finish(struct io_profile *p, struct run_io *out)
 	for (size_t i = 0; i < p->files.n; i++)
 		io_file_finish(p->files.v[i]);
 	out->known = true;
+	p->return_ns = p->here ? io_probe_return_ns() : 0;
 	io_find(p, out);
 	add_up(p, &out->use);
 	size_t pictures = 0;

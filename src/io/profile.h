@@ -38,10 +38,12 @@ struct io_thread {
 	double ns;
 };
 
-/* A zeroed struct is an empty profile, but the caller sets the first two members. Free it with io_profile_free(). */
+/* A zeroed struct is an empty profile, but the caller sets the first three members. Free it with io_profile_free(). */
 struct io_profile {
 	const struct names *names; /* returns the names of descriptors that were open before the trace began */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC at the start of the trace */
+	bool here; /* the program ran on this machine and its files are still there, so that measurements on this
+		    * machine (probe.h) can make the estimates more accurate */
 	VEC(struct io_file *) files;
 	struct map by_id;     /* map_key() of io_file.id -> struct io_file */
 	struct buf start;     /* absolute name of the directory to which relative names refer; empty if unknown */
@@ -51,6 +53,7 @@ struct io_profile {
 	struct io_tally polls; /* calls such as poll(2) with a timeout of 0 that found nothing */
 	double polls_in_all;
 	double quickest_ns; /* time of the quickest call that succeeded; 0 if there is none */
+	double return_ns;   /* time that each call costs the program outside of the kernel; 0 if it was not measured */
 };
 
 /* Must be called when a system call begins. */

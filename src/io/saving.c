@@ -1,5 +1,7 @@
 #include "io/saving.h"
 
+#include "io/probe.h"
+
 #include <math.h>
 
 /* Time in ns to copy a byte between the kernel and the program: 50 GB/s from a cache, 8 GB/s from memory. */
@@ -24,6 +26,11 @@
  * Measured on ext4.
  */
 #define UNALIGNED_MOST 0.6
+/*
+ * Smaller writes are not made for a measurement, because there would be many for each page. The requests of such a
+ * program show the cost of a call without that of the pages anyway.
+ */
+#define PROBED_LEAST 64
 /* Time in ns to move a byte to a disk: 5 GB/s to a fast SSD, 100 MB/s to a hard disk. */
 #define DISK_LEAST_NS 0.2
 #define DISK_MOST_NS  10.0
@@ -61,8 +68,8 @@ void io_add_calls(struct io_search *s, double n, const struct io_tally *t)
 {
 	double each = io_tally_each(t);
 	struct call_cost c = in_doubt(t, each, each);
-	s->e.low_ns += n * c.least_ns;
-	s->e.high_ns += n * no_more(c.most_ns, t);
+	s->e.low_ns += n * (c.least_ns + s->p->return_ns);
+	s->e.high_ns += n * (no_more(c.most_ns, t) + s->p->return_ns);
 }
 
 void io_add_more_calls(struct io_search *s, double n, const struct io_tally *t)
@@ -144,16 +151,39 @@ static void add_joined(const struct io_search *s, const struct io_tally *t, doub
 	}
 }
 
+/*
+ * Measures which part of the time of the writes a larger buffer saves, and sets *c from it. Returns false if that was not
+ * possible.
+ */
+static bool probe_joined(struct io_search *s, const struct io_tally *t, double bytes, double saved, double buffer,
+			 struct call_cost *c)
+{
+	double size = bytes / t->n, each = io_tally_each(t);
+	if (size < PROBED_LEAST || !*s->probes)
+		return false;
+	--*s->probes;
+	double part = io_probe_joined(s->f->id, size, each, buffer);
+	if (!isfinite(part))
+		return false;
+	/* The probe included the return from the call, which the caller adds. */
+	double whole_ns = (each + s->p->return_ns) * part * t->n / saved - s->p->return_ns;
+	*c = in_doubt(t, whole_ns, whole_ns);
+	return true;
+}
+
 double io_fewer_calls(struct io_search *s, enum io_direction d, const struct io_tally *t, double bytes, double starts,
 		      double buffer)
 {
 	double needed = ceil(bytes / buffer) + fmax(starts - 1, 0);
 	struct call_cost c = request_cost(s, s->f, d, t, t->n > 0 ? bytes / t->n : 0);
 	double saved = fmax(t->n - needed, 0);
-	if (saved > 0 && d == IO_WRITE && buffer >= IO_BUFFER && s->f->kind == IO_FILE)
+	bool joins = saved > 0 && d == IO_WRITE && buffer >= IO_BUFFER && s->f->kind == IO_FILE;
+	if (joins && !probe_joined(s, t, bytes, saved, buffer, &c))
 		add_joined(s, t, bytes, saved, buffer, &c);
 	double most_ns = no_more(c.most_ns, t);
-	s->e = (struct io_estimate){t->ns, saved * fmin(c.least_ns, most_ns), saved * most_ns};
+	double least_ns = fmin(c.least_ns, most_ns);
+	double return_ns = s->p->return_ns;
+	s->e = (struct io_estimate){t->ns, saved * (least_ns + return_ns), saved * (most_ns + return_ns)};
 	return needed;
 }
 

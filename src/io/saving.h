@@ -14,6 +14,7 @@ struct io_search {
 	const struct io_profile *p;
 	const struct io_file *f;   /* NULL if the detector examines the whole program */
 	const struct io_cost *all; /* costs of all files; index: enum io_direction */
+	unsigned *probes;          /* how many more times the file system may be measured */
 	struct io_estimate e;
 	struct buf text;  /* the sentence of the finding, up to the word "saves", which is not part of it */
 	const char *unit; /* text after the saved time: "", or " of CPU time" */

@@ -1,14 +1,19 @@
-/* Tests the parts of an I/O profile that need no events: costs, ranges of offsets, names of files. */
+/* Tests the parts of an I/O profile that need no events: costs, ranges of offsets, names of files, measurements. */
 #include "base/buf.h"
 #include "io/cost.h"
 #include "io/path.h"
+#include "io/probe.h"
 #include "io/ranges.h"
 
+#include <dirent.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -109,6 +114,43 @@ static void a_directory_that_may_be_a_link_is_kept(void **state)
 	join("", "link/../f", "link/../f");
 }
 
+/* Returns the number of entries of a directory, including "." and "..". */
+static int entries(const char *path)
+{
+	DIR *d = opendir(path);
+	int n = 0;
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void writes_are_measured_beside_a_file(void **state)
+{
+	char folder[] = "/var/tmp/sctrace-test-XXXXXX", file[64];
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(file, sizeof(file), "%s/out", folder);
+	double part = io_probe_joined(file, 256, 0, 65536);
+	int left = entries(folder);
+	double much_slower = io_probe_joined(file, 256, 1e12, 65536);
+	rmdir(folder);
+	assert_int_equal(left, 2);
+	/* On every file system, 256 calls take longer than one. NAN: this one has no O_TMPFILE. */
+	assert_true(isnan(part) || (part > 0 && part <= 1));
+	assert_true(isnan(much_slower));
+	assert_true(isnan(io_probe_joined(file, 256, 0, 65536))); /* the folder is gone */
+	assert_true(isnan(io_probe_joined("out", 256, 0, 65536)));
+}
+
+static void the_return_from_a_call_takes_no_negative_time(void **state)
+{
+	(void)state;
+	double ns = io_probe_return_ns();
+	assert_true(ns >= 0 && isfinite(ns));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +159,8 @@ int main(void)
 		cmocka_unit_test(ranges_join_and_divide),
 		cmocka_unit_test(a_file_has_one_name),
 		cmocka_unit_test(a_directory_that_may_be_a_link_is_kept),
+		cmocka_unit_test(writes_are_measured_beside_a_file),
+		cmocka_unit_test(the_return_from_a_call_takes_no_negative_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,7 @@ void trace_wire(struct trace *t)
 	}
 	if (o->io) {
 		trace_io_init(&t->io);
+		t->io.profile.here = !t->recording;
 		trace_pipeline_add(p, &t->io.sink);
 	}
 	if (o->folded) {

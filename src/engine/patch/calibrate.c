@@ -1,5 +1,6 @@
 #include "engine/patch/calibrate.h"
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "base/helper.h"
 #include "engine/costs.h"
@@ -41,10 +42,8 @@ static uint64_t make_batch(void)
 {
 	syscall(SYS_getppid);
 	const uint64_t start = clock_ns();
-	for (int i = 0; i < BATCH; i++) {
-		long result;
-		__asm__ volatile("syscall" : "=a"(result) : "a"(SYS_getppid) : "rcx", "r11", "memory");
-	}
+	for (int i = 0; i < BATCH; i++)
+		arch_bare_call(SYS_getppid);
 	return start;
 }
 
