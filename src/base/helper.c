@@ -50,8 +50,9 @@ static pid_t start_forked(void)
 {
 	int status;
 	pid_t pid = helper_fork();
-	while (pid == 0)
-		raise(SIGSTOP);
+	if (pid == 0)
+		for (;;)
+			raise(SIGSTOP);
 	while (pid > 0 && waitpid(pid, &status, WUNTRACED) < 0 && errno == EINTR)
 		;
 	return pid;

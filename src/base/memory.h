@@ -14,10 +14,10 @@
  */
 _Noreturn void memory_exhausted(void);
 /*
- * From now on, memory_exhausted() calls `cleanup` before it ends this process (not in a child that was forked later).
- * `cleanup` must not need memory. NULL cancels this. There is one such function at a time.
+ * From now on, memory_exhausted() calls `fn` before it ends this process (not in a child that was forked later).
+ * `fn` must not need memory. NULL cancels this. There is one such function at a time.
  */
-void memory_on_exhaustion(void (*cleanup)(void *ctx), void *ctx);
+void memory_on_exhaustion(void (*fn)(void *ctx), void *ctx);
 
 /* Like malloc(3). */
 void *memory_get(size_t size);

@@ -27,12 +27,18 @@
 #define END
 #include "decode/flags.def"
 
-const char *flags_find(const struct flag_table *t, uint64_t v)
+static const struct flag *find_row(const struct flag_table *t, uint64_t v)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->rows[i].value == v)
-			return t->rows[i].name;
+			return &t->rows[i];
 	return NULL;
+}
+
+const char *flags_find(const struct flag_table *t, uint64_t v)
+{
+	const struct flag *f = find_row(t, v);
+	return f ? f->name : NULL;
 }
 
 static void join(struct buf *out, bool *any, const char *name)
@@ -46,9 +52,9 @@ static void join(struct buf *out, bool *any, const char *name)
 bool flags_join(struct buf *out, const struct flag_table *t, uint64_t v)
 {
 	bool any = false;
-	const char *whole = v & ~t->mask && t->mask ? NULL : flags_find(t, v);
+	const struct flag *whole = v & ~t->mask && t->mask ? NULL : find_row(t, v);
 	if (whole) {
-		buf_adds(out, whole);
+		buf_adds(out, whole->name);
 		return true;
 	}
 	for (size_t i = 0; i < t->n; i++) {

@@ -305,7 +305,7 @@ static bool never_closed(struct io_search *s)
 		n += f->unclosed_of_many;
 		worst = !worst || f->unclosed_of_many > worst->unclosed_of_many ? f : worst;
 	}
-	if (n < IO_UNCLOSED_MANY)
+	if (!worst || n < IO_UNCLOSED_MANY)
 		return false;
 	s->e = (struct io_estimate){NAN, NAN, NAN};
 	add_number(&s->text, n, "descriptor");

@@ -258,7 +258,7 @@ static void fill_use(struct table *t, const struct run_io_file *f)
 static void fill_access(struct table *t, const struct run_io_file *f)
 {
 	const double counts[] = {f->seeks, f->seeks_without_effect, f->syncs, f->mmaps};
-	int share[4];
+	int share[4] = {0};
 	if (requests(f) > 0)
 		shares(f, share);
 	for (size_t i = 0; i < 4 && requests(f) > 0; i++)

@@ -136,6 +136,7 @@ static void sheet_field(const struct field *f, const char *group, const void *co
 		sheet(f->of, f->key, inner, n, out);
 		return;
 	}
+	/* There is at least one machine. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign) */
 	const struct texts *first = inner[0];
 	for (size_t k = 0; f->type == FIELD_TEXTS && k < first->n; k++) {
 		for (size_t i = 0; i < n; i++)

@@ -346,13 +346,13 @@ json_t *fields_write(const struct fields *f, const void *object, unsigned kinds)
 	return o;
 }
 
-int fields_read_reals(const json_t *v, struct reals *r)
+int fields_read_reals(const json_t *array, struct reals *r)
 {
 	size_t i;
 	json_t *x;
-	if (!json_is_array(v))
+	if (!json_is_array(array))
 		return -EINVAL;
-	json_array_foreach(v, i, x)
+	json_array_foreach(array, i, x)
 	{
 		if (!json_is_number(x) && !json_is_null(x))
 			return -EINVAL;

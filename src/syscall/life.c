@@ -80,7 +80,9 @@ static void interrupt(struct call_life *l, const struct life_interrupted *it, st
 	while (newest(l) && newest(l)->call.sp <= it->call.sp)
 		end_newest(l, CALL_UNFINISHED, out);
 	if (l->interrupted.n == LIFE_DEPTH) {
-		add_end(out, CALL_UNFINISHED, &l->interrupted.v[0].call, 0, l->interrupted.v[0].tag);
+		const struct life_interrupted *oldest = l->interrupted.v;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the list is not empty */
+		add_end(out, CALL_UNFINISHED, &oldest->call, 0, oldest->tag);
 		l->interrupted.n--;
 		memmove(l->interrupted.v, l->interrupted.v + 1, l->interrupted.n * sizeof(*l->interrupted.v));
 	}

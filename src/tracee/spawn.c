@@ -338,17 +338,17 @@ static bool is_changed(const char *const *by, size_t n, const char *variable)
 	return false;
 }
 
-char **spawn_environment(const char *const *by, size_t n)
+char **spawn_environment(const char *const *changes, size_t n)
 {
 	size_t had = 0, used = 0;
 	while (environ[had])
 		had++;
 	char **env = memory_zeroed(had + n + 1, sizeof(*env));
 	for (size_t i = 0; i < had; i++)
-		if (!is_changed(by, n, environ[i]))
+		if (!is_changed(changes, n, environ[i]))
 			env[used++] = environ[i];
 	for (size_t i = 0; i < n; i++)
-		if (strchr(by[i], '=') && !is_changed(by + i + 1, n - i - 1, by[i]))
-			env[used++] = (char *)by[i];
+		if (strchr(changes[i], '=') && !is_changed(changes + i + 1, n - i - 1, changes[i]))
+			env[used++] = (char *)changes[i];
 	return env;
 }

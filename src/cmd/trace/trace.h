@@ -99,7 +99,7 @@ void trace_save_last(struct trace *t);
  * Implements --last: must be called when a process has ended. Writes the last part of the recording to its file in two
  * cases: if the process has crashed, or if it has failed and is the program or a process that sctrace attached to.
  */
-void trace_record_end_of(struct trace *t, const struct event *death);
+void trace_record_end_of(struct trace *t, const struct event *ev);
 /* Ends the recording and frees its writer. If this fails, the reason is in t->failure. */
 void trace_record_close(struct trace *t, const struct engine_result *result);
 /*

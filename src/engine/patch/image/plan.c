@@ -139,22 +139,16 @@ static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip,
 	return true;
 }
 
-/*
- * The number of sites that are patched together. All their bytes are read with one call, and each run of bytes is
- * written with one call.
- */
-#define BATCH        32
-#define BATCH_PIECES (BATCH * 7 + 1)
-_Static_assert(BATCH *STUB_SIZE == PLAN_EXTRA_STUBS, "room for the stubs of a batch");
+#define BATCH_PIECES (PLAN_BATCH * 7 + 1)
 
 struct batch {
-	struct site *site[BATCH];
-	unsigned char stubs[BATCH][STUB_SIZE];
+	struct site *site[PLAN_BATCH];
+	unsigned char stubs[PLAN_BATCH][STUB_SIZE];
 	int n;
 	struct plan_extra *extra; /* written together with these sites, or NULL */
 };
 
-#define EXTRA BATCH /* the value of piece.site for the extra code */
+#define EXTRA PLAN_BATCH /* the value of piece.site for the extra code */
 
 /*
  * Bytes of site number `site`. The bytes must be equal to `old` before the change, and are equal to `new` after it.
@@ -180,7 +174,7 @@ struct work {
 	struct piece piece[BATCH_PIECES]; /* sorted by address */
 	struct run run[BATCH_PIECES];
 	size_t npieces, nruns, size;
-	bool overwritten[BATCH +
+	bool overwritten[PLAN_BATCH +
 			 1]; /* a byte of this site differs from the file, because the program has overwritten it */
 };
 
@@ -345,7 +339,7 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 	if (page && img->start.observed && task->proc->ntasks == 1 && site_is_near(page->addr, origin))
 		fd = remote_open(task->tid);
 	b->extra = extra;
-	for (size_t i = 0; fd >= 0 && i < mod->plans.n && !(extra && b->n == BATCH); i++) {
+	for (size_t i = 0; fd >= 0 && i < mod->plans.n && !(extra && b->n == PLAN_BATCH); i++) {
 		const struct plan *plan = &mod->plans.v[i];
 		uint64_t ip = origin + plan->offset;
 		uint32_t slot = page->used + (uint32_t)b->n;
@@ -362,7 +356,7 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 			continue;
 		}
 		b->site[b->n++] = s;
-		if (b->n == BATCH && !extra)
+		if (b->n == PLAN_BATCH && !extra)
 			batch_apply(p, task, b, page, fd);
 	}
 	if (fd >= 0)
@@ -437,7 +431,8 @@ void plan_begin(struct patch *p, struct task *task, const struct proc_status *s,
 {
 	struct image_start *start = &image_of(task)->start;
 	note_owner(p, task, s);
-	memcpy(start->program, s->name, sizeof(start->program));
+	/* A new image has just been created, so `start` is not NULL. */
+	memcpy(start->program, s->name, sizeof(start->program)); /* NOLINT(clang-analyzer-core.NonNullParamChecker) */
 	start->usage = usage_find(p, start->program);
 	start->kept = p->kept && kept_plans_exist(p->kept, start->program);
 	if (start->kept && p->loader)

@@ -25,7 +25,12 @@ struct plan_extra {
 	bool written;  /* set if the code and the sites were written; otherwise nothing was written */
 };
 #define PLAN_EXTRA_MAX   1024
-#define PLAN_EXTRA_STUBS (32 * STUB_SIZE)
+#define PLAN_EXTRA_STUBS (PLAN_BATCH * STUB_SIZE)
+/*
+ * The number of sites that are patched together. All their bytes are read with one call, and each run of bytes is
+ * written with one call.
+ */
+#define PLAN_BATCH 32
 
 /*
  * Must be called before a new image runs its first instruction, which is at `entry`. `s` is the /proc/PID/status of its

@@ -223,7 +223,7 @@ static void note_restart(const struct patch *p, struct record_thread *th)
 	if (task->stopped || task->listening)
 		r->went_on = now;
 	else
-		r->halted = (double)(int64_t)(now - r->went_on) * p->tick_ns < NSEC_PER_SEC / 1000;
+		r->halted = (double)(int64_t)(now - r->went_on) * p->tick_ns < (double)NSEC_PER_SEC / 1000;
 }
 
 bool record_has_many(const struct record *rec)

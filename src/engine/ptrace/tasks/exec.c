@@ -20,8 +20,10 @@ static void forget_threads(struct tracer *t, struct task *survivor)
 {
 	size_t i = 0;
 	struct task *x;
-	while (survivor->proc->ntasks > 1 && (x = map_next(&t->tasks.by_tid, &i, NULL))) {
-		if (x == survivor || x->proc != survivor->proc)
+	const struct process *proc = survivor->proc;
+	/* Only a task that belongs to a process can execute. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+	while (proc->ntasks > 1 && (x = map_next(&t->tasks.by_tid, &i, NULL))) {
+		if (x == survivor || x->proc != proc)
 			continue;
 		tracer_call_vanish(t, x);
 		tracer_forget(t, x);
