@@ -43,16 +43,22 @@ double io_probe_return_ns(void)
 
 #define MUCH 4.0
 enum { ROUNDS = 5, CALLS = 256, LEAST = 1 << 19, MOST = 1 << 21 };
+enum { LOOK = 16 };                    /* the clock is read once for this number of writes */
+#define PROBE_MOST (NSEC_PER_SEC / 10) /* the file system may be slow, for example mounted with -o sync */
 
-/* Returns the time in ns per byte to write about `bytes` to the empty file in pieces, or NAN if that fails. */
-static double time_writes(int fd, const char *piece, size_t size, size_t bytes)
+/*
+ * Returns the time in ns per byte to write about `bytes` to the empty file in pieces, or NAN if that fails or does not
+ * end before `deadline_ns`.
+ */
+static double time_writes(int fd, const char *piece, size_t size, size_t bytes, uint64_t deadline_ns)
 {
 	size_t n = bytes / size;
 	if (ftruncate(fd, 0) < 0)
 		return NAN;
 	uint64_t start = clock_ns();
 	for (size_t i = 0; i < n; i++)
-		if (pwrite(fd, piece, size, (off_t)(i * size)) != (ssize_t)size)
+		if (pwrite(fd, piece, size, (off_t)(i * size)) != (ssize_t)size ||
+		    (i % LOOK == 0 && clock_ns() > deadline_ns))
 			return NAN;
 	return (double)(clock_ns() - start) / (double)(n * size);
 }
@@ -79,12 +85,15 @@ double io_probe_joined(const char *file, double small, double small_ns, double l
 	if (fd < 0)
 		return NAN;
 	char *piece = memory_zeroed(1, sizes[1]);
+	uint64_t deadline_ns = clock_ns() + PROBE_MOST;
 	for (int r = -1; r < ROUNDS; r++) /* round -1 is a warm-up */
 		for (int k = 0; k < 2; k++)
-			taken[k][r < 0 ? 0 : r] = time_writes(fd, piece, sizes[k], bytes);
+			taken[k][r < 0 ? 0 : r] = time_writes(fd, piece, sizes[k], bytes, deadline_ns);
 	free(piece);
 	close(fd);
 	for (int k = 0; k < 2; k++)
 		ns[k] = quantile_sorted(taken[k], sample_sort(taken[k], ROUNDS), 0.5);
-	return small_ns > MUCH * ns[0] * small ? NAN : fmin(fmax(1 - ns[1] / ns[0], 0), 1);
+	if (!isfinite(ns[0]) || !isfinite(ns[1]) || small_ns > MUCH * ns[0] * small)
+		return NAN;
+	return fmin(fmax(1 - ns[1] / ns[0], 0), 1);
 }

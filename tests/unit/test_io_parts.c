@@ -8,11 +8,13 @@
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -144,6 +146,20 @@ static void writes_are_measured_beside_a_file(void **state)
 	assert_true(isnan(io_probe_joined("out", 256, 0, 65536)));
 }
 
+static void a_failed_measurement_is_unknown(void **state)
+{
+	struct rlimit before, small = {.rlim_cur = 4096};
+	(void)state;
+	getrlimit(RLIMIT_FSIZE, &before);
+	small.rlim_max = before.rlim_max;
+	void (*former)(int) = signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &small);
+	double part = io_probe_joined("/var/tmp/out", 256, 0, 65536);
+	setrlimit(RLIMIT_FSIZE, &before);
+	signal(SIGXFSZ, former);
+	assert_true(isnan(part));
+}
+
 static void the_return_from_a_call_takes_no_negative_time(void **state)
 {
 	(void)state;
@@ -160,6 +176,7 @@ int main(void)
 		cmocka_unit_test(a_file_has_one_name),
 		cmocka_unit_test(a_directory_that_may_be_a_link_is_kept),
 		cmocka_unit_test(writes_are_measured_beside_a_file),
+		cmocka_unit_test(a_failed_measurement_is_unknown),
 		cmocka_unit_test(the_return_from_a_call_takes_no_negative_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
