@@ -28,7 +28,7 @@ WORDS = sys.argv[4:]
 ENGINES = ("patch", "ptrace")
 ENOUGH_S, RUNS_MAX = 0.03, 12
 SIZES = ("1", "16", "64", "256", "1K", "4K", "16K", "64K")
-INPUT = {"1": 1 << 17, "16": 1 << 21, "64": 1 << 23, "256": 1 << 25, "1K": 1 << 26, "4K": 1 << 28, "16K": 1 << 28, "64K": 1 << 26}
+INPUT = {"1": 1 << 17, "16": 1 << 21, "64": 1 << 23, "256": 1 << 25, "1K": 1 << 26, "4K": 1 << 26, "16K": 1 << 26, "64K": 1 << 26}
 SMALL = {"small-reads", "small-writes"}
 
 # Programs with the loops of the copiers that use stdio, but with a buffer of 64 KiB, because no copier has small pieces
