@@ -45,15 +45,31 @@ static void summary_cells(struct table *t, size_t col, const struct sample_summa
 		cell_time_above(t, col + i, figures[i], resolution, NS);
 }
 
+/* Adds the table of the subjects of a test. `row` fills in the row of a subject, which has been begun. */
+static void add_subjects(struct page *p, const char *test, const char *key, const struct column *columns, size_t n,
+			 void (*row)(struct table *t, const struct run *r, const struct run_subject *s,
+				     const char *name))
+{
+	const struct run *r = p->runs[0].run;
+	struct table *t = table_new(columns, n);
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		if (!is_of(s, test))
+			continue;
+		table_row(t);
+		row(t, r, s, name_of(s, test));
+	}
+	page_add_part(p, key, test ? texts_find(&r->heads, test) : NULL, t, NULL);
+}
+
 enum { O_NAME, O_GROUP, O_MIN, O_SD = O_MIN + 6, O_OUT, O_KERNEL, O_N, O_BATCH, O_TWO, O_SURE };
 
-static void operation_row(struct table *t, const struct run_subject *s, const char *test)
+static void operation_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
 {
 	const struct sample_summary *d = &s->judged.of[METRIC_TIME];
-	table_row(t);
-	table_string(t, O_NAME, name_of(s, test));
-	if (s->group)
-		table_string(t, O_GROUP, s->group);
+	(void)r;
+	table_string(t, O_NAME, name);
+	table_string(t, O_GROUP, s->group);
 	summary_cells(t, O_MIN, d, s->resolution_ns * 1e-9);
 	if (d->n > 1)
 		cell_time(t, O_SD, d->stddev, NS);
@@ -93,29 +109,21 @@ static void add_syscall_tables(struct page *p, const char *test)
 		{"two_loops_ns", "two loops", COL_DATA_ONLY},
 		{"resolved", "resolved", COL_DATA_ONLY},
 	};
-	const struct run *r = p->runs[0].run;
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < r->subjects.n; i++)
-		if (is_of(&r->subjects.v[i], test))
-			operation_row(t, &r->subjects.v[i], test);
-	page_add_part(p, "operations", test ? texts_find(&r->heads, test) : NULL, t, NULL);
+	add_subjects(p, test, "operations", columns, sizeof(columns) / sizeof(*columns), operation_row);
 }
 
 enum { W_NAME, W_WHAT, W_CPUS, W_MIN, W_OUT = W_MIN + 6, W_ROUND, W_OWN, W_VOL, W_INVOL, W_N, W_ROUNDS };
 
-static void switch_row(struct table *t, const struct run_subject *s, const char *test)
+static void switch_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
 {
-	const char *name = name_of(s, test);
 	const char *two = strstr(name, " (two CPUs)");
 	struct buf kind = {0};
+	(void)r;
 	buf_add(&kind, name, two ? (size_t)(two - name) : strlen(name));
-	table_row(t);
 	table_string(t, W_NAME, buf_str(&kind));
 	buf_free(&kind);
-	if (s->what)
-		table_string(t, W_WHAT, s->what);
-	if (s->cpus)
-		table_string(t, W_CPUS, s->cpus);
+	table_string(t, W_WHAT, s->what);
+	table_string(t, W_CPUS, s->cpus);
 	summary_cells(t, W_MIN, &s->judged.of[METRIC_TIME], NAN);
 	table_integer(t, W_OUT, (long long)run_outliers(s), NULL);
 	cell_time(t, W_ROUND, s->round_median_ns * 1e-9, NS);
@@ -146,12 +154,7 @@ static void add_switch_tables(struct page *p, const char *test)
 		{"samples", "samples", COL_RIGHT | COL_OPTIONAL},
 		{"rounds", "rounds", COL_DATA_ONLY},
 	};
-	const struct run *r = p->runs[0].run;
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < r->subjects.n; i++)
-		if (is_of(&r->subjects.v[i], test))
-			switch_row(t, &r->subjects.v[i], test);
-	page_add_part(p, "switches", test ? texts_find(&r->heads, test) : NULL, t, NULL);
+	add_subjects(p, test, "switches", columns, sizeof(columns) / sizeof(*columns), switch_row);
 }
 
 /* Splits a name such as "cpu_loops" into "cpu" and "loops". */
@@ -175,7 +178,7 @@ static void say_work(const struct run_subject *s, struct buf *out)
 }
 
 /* Adds a table of the work that the loads did during the measurement. Each part of a load has a row. */
-static void add_work(struct page *p, const char *test)
+static void add_work(struct page *p)
 {
 	static const struct column c[] = {{"load", "load", 0},
 					  {"part", "part", 0},
@@ -186,12 +189,12 @@ static void add_work(struct page *p, const char *test)
 	struct table *t = table_new(c, sizeof(c) / sizeof(*c));
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
-		for (size_t k = 0; is_of(s, test) && k < s->load_work.n; k++) {
+		for (size_t k = 0; k < s->load_work.n; k++) {
 			struct buf part = {0};
 			const char *unit;
 			split_work(s->load_work.v[k].name, &part, &unit);
 			table_row(t);
-			table_string(t, 0, name_of(s, test));
+			table_string(t, 0, s->name);
 			table_string(t, 1, buf_str(&part));
 			add_count(t, 2, s->load_work.v[k].number);
 			table_string(t, 3, unit);
@@ -255,13 +258,13 @@ static void add_histogram(struct page *p)
 	page_add_part(p, "histogram", "wake-ups by delay:", t, NULL);
 }
 
-static void latency_row(struct table *t, const struct run_subject *s, const char *test)
+static void latency_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
 {
 	const double figures[] = {s->mean_ns, s->max_ns, s->min_ns, s->stddev_ns, s->p99_ns, s->p999_ns};
 	struct buf work = {0};
+	(void)r;
 	say_work(s, &work);
-	table_row(t);
-	table_string(t, 0, name_of(s, test));
+	table_string(t, 0, name);
 	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++)
 		cell_time(t, 1 + i, figures[i] * 1e-9, 1e6);
 	add_count(t, 7, s->wakeups);
@@ -284,27 +287,21 @@ static void add_latency_tables(struct page *p, const char *test)
 		{"missed", "missed", COL_RIGHT},
 		{"load_work", "work of the load", COL_DATA_ONLY},
 	};
-	const struct run *r = p->runs[0].run;
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < r->subjects.n; i++)
-		if (is_of(&r->subjects.v[i], test))
-			latency_row(t, &r->subjects.v[i], test);
-	page_add_part(p, "latencies", test ? texts_find(&r->heads, test) : NULL, t, NULL);
+	add_subjects(p, test, "latencies", columns, sizeof(columns) / sizeof(*columns), latency_row);
 	if (test)
 		return;
-	add_work(p, test);
+	add_work(p);
 	add_histogram(p);
 }
 
-static void load_row(struct table *t, const struct run *r, const struct run_subject *s, const char *test)
+static void load_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
 {
 	const struct sample_summary *d = &s->judged.of[METRIC_TIME];
 	struct interval ratio;
 	double over = run_over_none(r, s, &ratio);
 	struct buf work = {0};
 	say_work(s, &work);
-	table_row(t);
-	table_string(t, 0, name_of(s, test));
+	table_string(t, 0, name);
 	cell_time(t, 1, d->mean, 1);
 	cell_time(t, 2, d->stddev, 1);
 	cell_time(t, 3, d->min, 1);
@@ -335,14 +332,9 @@ static void add_load_tables(struct page *p, const char *test)
 		{"runs", "runs", COL_RIGHT},
 		{"load_work", "work of the load", COL_DATA_ONLY},
 	};
-	const struct run *r = p->runs[0].run;
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < r->subjects.n; i++)
-		if (is_of(&r->subjects.v[i], test))
-			load_row(t, r, &r->subjects.v[i], test);
-	page_add_part(p, "loads", test ? texts_find(&r->heads, test) : NULL, t, NULL);
+	add_subjects(p, test, "loads", columns, sizeof(columns) / sizeof(*columns), load_row);
 	if (!test)
-		add_work(p, test);
+		add_work(p);
 }
 
 /* Fills in what the pages of all tests have in common: the title, and the texts around the tables. */
@@ -435,6 +427,7 @@ static int draw_tests(void *page, int width, struct buf *out)
 			widest = svg_number(svg.s, " width=\"") > widest ? svg_number(svg.s, " width=\"") : widest;
 			height += svg_number(svg.s, " height=\"");
 		}
+		page_free(&one);
 		vec_free(&part.subjects);
 		buf_free(&svg);
 	}
