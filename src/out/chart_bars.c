@@ -146,8 +146,8 @@ static void draw_labels(const struct rows *r, struct buf *out)
 		label_at(r->left - 8, row_at(r, i) + ROW / 2 + 4, r->labels[i], out);
 }
 
-int chart_bars_grouped(const struct chart_frame *f, const char *const *labels, size_t n, size_t members,
-		       const struct chart_bar_panel *panels, size_t npanels, struct buf *out)
+int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n, size_t members,
+	       const struct chart_bar_panel *panels, size_t npanels, struct buf *out)
 {
 	if (!n || !npanels || !members)
 		return -EINVAL;
@@ -171,10 +171,4 @@ int chart_bars_grouped(const struct chart_frame *f, const char *const *labels, s
 	}
 	frame_finish(f, &body, stacked ? y : y + height, out);
 	return 0;
-}
-
-int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n, const struct chart_bar_panel *panels,
-	       size_t npanels, struct buf *out)
-{
-	return chart_bars_grouped(f, labels, n, 1, panels, npanels, out);
 }

@@ -365,7 +365,7 @@ int draw_calls(void *page, int width, struct buf *out)
 	struct chart_bar_panel panels[] = {{"Time in calls", {NULL, UNIT_SECONDS, SCALE_AUTO}, seconds, NULL, NULL},
 					   {"Calls", {NULL, UNIT_COUNT, SCALE_AUTO}, calls, NULL, NULL}};
 	struct chart_frame f = {"System calls", NULL, NULL, width};
-	int rc = chart_bars_grouped(&f, (const char *const *)labels, n, p->n, panels, 2, out);
+	int rc = chart_bars(&f, (const char *const *)labels, n, p->n, panels, 2, out);
 	for (size_t i = 0; i < n; i++)
 		free(labels[i]);
 	free(labels);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/size.h"
+#include "run/judge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,4 +91,15 @@ void cell_printf(struct table *t, size_t col, double x, const char *fmt)
 	snprintf(text, sizeof(text), fmt, x);
 #pragma GCC diagnostic pop
 	table_real(t, col, x, text);
+}
+
+double figure_of(const struct run_subject *s, size_t member)
+{
+	double v = *(const double *)(const void *)((const char *)s + member);
+	return member == FIGURE_PEAK_RSS && !(v > 0) ? NAN : v;
+}
+
+double figure_drawn(const struct run_subject *s, size_t member)
+{
+	return member == FIGURE(counts.calls) && run_counted_partly(s) ? NAN : figure_of(s, member);
 }

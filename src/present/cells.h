@@ -1,13 +1,13 @@
-/* Sets the cells of tables, so that all tables show times, sizes and counts in the same style. Only for present/. */
+/*
+ * The figures of subjects, and the cells of tables, so that all tables show times, sizes and counts in the same style.
+ * Only for present/.
+ */
 #ifndef SCTRACE_PRESENT_CELLS_H
 #define SCTRACE_PRESENT_CELLS_H
 
 #include "out/table.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct buf;
+#include "run/run.h"
 
 /*
  * Sets a cell to a time. NAN leaves the cell empty. `scale` is the number of the column's units in a second: 1e9 if the
@@ -30,5 +30,13 @@ void cell_factor(struct table *t, size_t col, double x);
 void cell_printf(struct table *t, size_t col, double x, const char *fmt);
 /* Sets a cell to a number: `value` in CSV and JSON, and the text `shown` in the formats for people. Frees `shown`. */
 void cell_real(struct table *t, size_t col, double value, struct buf *shown);
+
+/* The offset of a member of struct run_subject that is a double. */
+#define FIGURE(member)  offsetof(struct run_subject, member)
+#define FIGURE_PEAK_RSS FIGURE(judged.of[METRIC_PEAK_RSS].median)
+/* Returns the member of `s` at this offset. Returns NAN for a peak RSS of zero, which means that it is unknown. */
+double figure_of(const struct run_subject *s, size_t member);
+/* Like figure_of(), but NAN for a count of calls for only a part of the input: other counts are for all of it. */
+double figure_drawn(const struct run_subject *s, size_t member);
 
 #endif

@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/chart.h"
+#include "present/cells.h"
 #include "present/kinds.h"
-#include "present/labels.h"
 #include "present/machine.h"
 #include "run/judge.h"
 #include "stats/box.h"
@@ -14,70 +14,85 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double time_median(const struct run_subject *s)
+/* A row of a picture: a subject in one run. */
+struct row {
+	const struct run_subject *s; /* NULL: the run does not contain the subject */
+	size_t nth;                  /* index of the run */
+	char *label;
+};
+
+struct rows {
+	VEC(struct row) list;
+	const char **labels; /* the labels of all rows, as an array for the chart functions */
+};
+
+static char *label_of(const struct page *p, const struct run_subject *s, size_t k, bool single)
 {
-	return run_median(s, METRIC_TIME);
+	struct buf text = {0};
+	if (p->n == 1 || !single)
+		buf_adds(&text, s->name);
+	if (p->n > 1)
+		buf_addf(&text, "%s%s", single ? "" : " · ", p->runs[k].label);
+	return buf_take(&text);
 }
 
-static double time_q1(const struct run_subject *s)
+/*
+ * Makes a row for each subject of the first run in each of the runs; the rows of one subject follow each other. A
+ * subject that could not run has no row if there is only one run.
+ */
+static void rows_init(struct rows *r, const struct page *p)
 {
-	return s->judged.of[METRIC_TIME].q1;
+	const struct run *first = p->runs[0].run;
+	for (size_t i = 0; i < first->subjects.n; i++)
+		for (size_t k = 0; k < p->n; k++) {
+			const struct run_subject *s = &first->subjects.v[i];
+			if (p->n == 1 && s->unable)
+				continue;
+			vec_push(&r->list, (struct row){run_find(p->runs[k].run, s->name), k,
+							label_of(p, s, k, first->subjects.n == 1)});
+		}
+	r->labels = memory_zeroed(r->list.n, sizeof(*r->labels));
+	for (size_t i = 0; i < r->list.n; i++)
+		r->labels[i] = r->list.v[i].label;
 }
 
-static double time_q3(const struct run_subject *s)
+static void rows_free(struct rows *r)
 {
-	return s->judged.of[METRIC_TIME].q3;
+	for (size_t i = 0; i < r->list.n; i++)
+		free(r->list.v[i].label);
+	vec_free(&r->list);
+	free(r->labels);
 }
 
-static double time_mean(const struct run_subject *s)
-{
-	return s->judged.of[METRIC_TIME].mean;
-}
-
-static double time_min(const struct run_subject *s)
-{
-	return s->judged.of[METRIC_TIME].min;
-}
-
-static double time_max(const struct run_subject *s)
-{
-	return s->judged.of[METRIC_TIME].max;
-}
-
-static double system_mean(const struct run_subject *s)
-{
-	return s->judged.of[METRIC_SYSTEM].mean;
-}
-
-static double calls(const struct run_subject *s)
-{
-	/* A count for only a part of the input cannot be compared with counts for all of it, so it is not drawn. */
-	return s->counts.known && !run_counted_partly(s) ? s->counts.calls : NAN;
-}
-
-static double peak_rss(const struct run_subject *s)
-{
-	double rss = run_median(s, METRIC_PEAK_RSS);
-	return rss > 0 ? rss : NAN;
-}
-
-typedef double value_fn(const struct run_subject *s);
+/* The offset of a figure of the wall time, for figure_of(). */
+#define TIME_OF(part) FIGURE(judged.of[METRIC_TIME].part)
 
 struct measure {
 	const char *title;
 	enum chart_unit unit;
-	value_fn *value, *low, *high;
+	size_t members[3]; /* offsets of the value and of the ends of its whisker (0: none), for figure_drawn() */
 };
 
 static const struct measure compare_measures[] = {
-	{"wall time (median)", UNIT_SECONDS, time_median, time_q1, time_q3},
-	{"system time (mean)", UNIT_SECONDS, system_mean, NULL, NULL},
-	{"system calls", UNIT_COUNT, calls, NULL, NULL},
-	{"peak resident set", UNIT_BYTES, peak_rss, NULL, NULL},
+	{"wall time (median)", UNIT_SECONDS, {TIME_OF(median), TIME_OF(q1), TIME_OF(q3)}},
+	{"system time (mean)", UNIT_SECONDS, {FIGURE(judged.of[METRIC_SYSTEM].mean)}},
+	{"system calls", UNIT_COUNT, {FIGURE(counts.calls)}},
+	{"peak resident set", UNIT_BYTES, {FIGURE_PEAK_RSS}},
 };
 #define MEASURES (sizeof(compare_measures) / sizeof(*compare_measures))
 
-static const struct measure load_measure = {"wall", UNIT_SECONDS, time_mean, time_min, time_max};
+static const struct measure load_measure = {"wall", UNIT_SECONDS, {TIME_OF(mean), TIME_OF(min), TIME_OF(max)}};
+
+/* Returns a new array with a figure of each row (NAN: the row has none), or NULL if `member` is 0. */
+static double *rows_values(const struct rows *r, size_t member)
+{
+	double *v = member ? memory_zeroed(r->list.n, sizeof(*v)) : NULL;
+	for (size_t i = 0; member && i < r->list.n; i++) {
+		const struct run_subject *s = r->list.v[i].s;
+		v[i] = s && !s->unable ? figure_drawn(s, member) : NAN;
+	}
+	return v;
+}
 
 static bool any_finite(const double *v, size_t n)
 {
@@ -97,95 +112,77 @@ static int draw_bars(const struct page *p, const struct measure *measures, size_
 	size_t drawn = 0;
 	rows_init(&rows, p);
 	for (size_t m = 0; m < n; m++) {
-		value_fn *const fn[] = {measures[m].value, measures[m].low, measures[m].high};
 		double **v = &owned[3 * m];
 		for (size_t k = 0; k < 3; k++)
-			v[k] = fn[k] ? rows_values(&rows, fn[k]) : NULL;
+			v[k] = rows_values(&rows, measures[m].members[k]);
 		if (any_finite(v[0], rows.list.n))
 			panels[drawn++] = (struct chart_bar_panel){
 				measures[m].title, {NULL, measures[m].unit, SCALE_AUTO}, v[0], v[1], v[2]};
 	}
-	int err = p->n > 1 ? chart_bars_grouped(frame, rows.labels, rows.list.n, p->n, panels, drawn, out)
-			   : chart_bars(frame, rows.labels, rows.list.n, panels, drawn, out);
+	int err = chart_bars(frame, rows.labels, rows.list.n, p->n, panels, drawn, out);
 	for (size_t i = 0; i < MEASURES * 3; i++)
 		free(owned[i]);
 	rows_free(&rows);
 	return err;
 }
 
-/* Appends "copying 1 MiB, warm cache; Linux 6.1, a CPU, ext4", or only the machines if there are several runs. */
-static void compare_subtitle(const struct page *p, struct buf *out)
+/* Returns "copying 1 MiB, warm cache; Linux 6.1, a CPU, ext4", or only the machines if there are several runs. */
+static const char *compare_subtitle(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
-	if (p->n == 1) {
-		if (r->subjects.n && r->subjects.v[0].strategy) {
-			buf_adds(out, "copying ");
-			size_human(out, (uint64_t)fmax(fmin(r->method.input_bytes, 9e18), 0));
-			buf_adds(out, ", ");
-		}
-		buf_addf(out, "%s cache; ", r->method.cold == TRUTH_YES ? "cold" : "warm");
+	struct buf text = {0};
+	if (p->n > 1)
+		return machine_subtitle(p);
+	if (r->subjects.n && r->subjects.v[0].strategy) {
+		buf_adds(&text, "copying ");
+		size_human(&text, (uint64_t)fmax(fmin(r->method.input_bytes, 9e18), 0));
+		buf_adds(&text, ", ");
 	}
-	struct buf machines = {0};
-	machine_subtitle(p, &machines);
-	buf_adds(out, buf_str(&machines));
-	buf_free(&machines);
-	if (p->n == 1 && r->env.file_system.type)
-		buf_addf(out, ", %s", r->env.file_system.type);
+	buf_addf(&text, "%s cache; %s", r->method.cold == TRUTH_YES ? "cold" : "warm", machine_subtitle(p));
+	if (r->env.file_system.type)
+		buf_addf(&text, ", %s", r->env.file_system.type);
+	return page_keep(p, &text);
 }
 
 int draw_compare(void *page, int width, struct buf *out)
 {
-	const struct page *p = page;
-	struct buf sub = {0};
-	compare_subtitle(p, &sub);
+	struct page *p = page;
 	const struct chart_frame frame = {.title = p->n > 1 ? "Side by side" : "Cost of each strategy",
-					  .subtitle = buf_str(&sub),
+					  .subtitle = compare_subtitle(p),
 					  .note = p->n > 1 ? "Medians; whiskers are quartiles." : NULL,
 					  .width = width};
-	int err = draw_bars(p, compare_measures, MEASURES, &frame, out);
-	buf_free(&sub);
-	return err;
+	return draw_bars(p, compare_measures, MEASURES, &frame, out);
 }
 
 int draw_loads(void *page, int width, struct buf *out)
 {
-	struct buf sub = {0};
-	machine_subtitle(page, &sub);
-	const struct chart_frame frame = {.title = "Elapsed time under load",
-					  .subtitle = buf_str(&sub),
-					  .note = "bars: mean; whiskers: minimum and maximum",
-					  .width = width};
-	int err = draw_bars(page, &load_measure, 1, &frame, out);
-	buf_free(&sub);
-	return err;
+	const struct chart_frame frame = {"Elapsed time under load", machine_subtitle(page),
+					  "bars: mean; whiskers: minimum and maximum", width};
+	return draw_bars(page, &load_measure, 1, &frame, out);
 }
 
 int draw_tradeoff(void *page, int width, struct buf *out)
 {
-	const struct page *p = page;
 	struct rows rows = {0};
-	struct buf sub = {0};
-	rows_init(&rows, p);
+	rows_init(&rows, page);
 	struct chart_point *points = memory_zeroed(rows.list.n, sizeof(*points));
-	compare_subtitle(p, &sub);
 	for (size_t i = 0; i < rows.list.n; i++) {
-		const struct run_subject *row = rows.list.v[i].s;
-		points[i] = (struct chart_point){rows.list.v[i].label, time_median(row), peak_rss(row), time_q1(row),
-						 time_q3(row)};
+		const struct run_subject *s = rows.list.v[i].s;
+		const struct sample_summary *time = &s->judged.of[METRIC_TIME];
+		points[i] = (struct chart_point){rows.labels[i], time->median, figure_of(s, FIGURE_PEAK_RSS), time->q1,
+						 time->q3};
 	}
 	char note[160];
 	snprintf(note, sizeof(note),
 		 "Lower and further left is better. The line joins the rows that no other row beats. Differences below "
 		 "%.0f %% and overlapping quartiles do not count.",
 		 100 * RUN_WORTHWHILE);
-	const struct chart_frame frame = {
-		.title = "Time against memory", .subtitle = buf_str(&sub), .note = note, .width = width};
+	const struct chart_frame frame = {"Time against memory", compare_subtitle(page), note, width};
 	const struct chart_axis x = {"wall time (median)", UNIT_SECONDS, SCALE_AUTO};
 	const struct chart_axis y = {"peak resident set", UNIT_BYTES, SCALE_AUTO};
 	int err = chart_scatter(&frame, RUN_WORTHWHILE, &x, &y, points, rows.list.n, out);
 	free(points);
 	rows_free(&rows);
-	buf_free(&sub);
 	return err;
 }
 
@@ -217,11 +214,11 @@ static void scan_init(struct scan *s, const struct run *r, const char *base)
 	}
 	s->x = memory_zeroed(s->n, sizeof(double));
 	for (size_t m = 0; m < MEASURES; m++) {
-		value_fn *const fn[] = {compare_measures[m].value, compare_measures[m].low, compare_measures[m].high};
+		const size_t *members = compare_measures[m].members;
 		for (size_t k = 0; k < 3; k++) {
-			s->v[m][k] = fn[k] ? memory_zeroed(s->n, sizeof(double)) : NULL;
-			for (size_t i = 0; fn[k] && i < s->n; i++)
-				s->v[m][k][i] = fn[k](rows[i]);
+			s->v[m][k] = members[k] ? memory_zeroed(s->n, sizeof(double)) : NULL;
+			for (size_t i = 0; members[k] && i < s->n; i++)
+				s->v[m][k][i] = figure_drawn(rows[i], members[k]);
 		}
 	}
 	for (size_t i = 0; i < s->n; i++)
@@ -301,7 +298,7 @@ static int draw_lines(const struct scan_lines *l, const struct chart_frame *fram
 
 int draw_scan(void *page, int width, struct buf *out)
 {
-	const struct page *p = page;
+	struct page *p = page;
 	const struct run *r = p->runs[0].run;
 	const char *scanned = run_scanned(r);
 	const struct run_subject *knee = scanned && p->n == 1 ? run_knee(r, scanned) : NULL;
@@ -309,15 +306,13 @@ int draw_scan(void *page, int width, struct buf *out)
 		return -EINVAL;
 	struct scan_lines *l = memory_zeroed(1, sizeof(*l));
 	struct buf mark = {0};
-	struct buf sub = {0};
 	struct buf title = {0};
-	compare_subtitle(p, &sub);
 	if (knee)
 		buf_addf(&mark, "no gain beyond %s", knee->name + strlen(knee->base) + (*knee->base != '\0'));
 	buf_addf(&title, p->n > 1 ? "%s: cost by buffer size" : "Cost by buffer size", scanned);
 	const struct chart_frame frame = {
-		.title = buf_str(&title),
-		.subtitle = buf_str(&sub),
+		.title = page_keep(p, &title),
+		.subtitle = compare_subtitle(p),
 		.note = knee ? "Both axes are logarithmic. The dashed line marks the smallest buffer for which no "
 			       "larger one was measured to be faster by 10 % or more."
 			     : "Wall time is the median, with the quartiles as a band; system time is the mean.",
@@ -328,8 +323,6 @@ int draw_scan(void *page, int width, struct buf *out)
 		scan_free(&l->scan[i]);
 	free(l);
 	buf_free(&mark);
-	buf_free(&sub);
-	buf_free(&title);
 	return err;
 }
 
@@ -418,12 +411,11 @@ static enum chart_scale scale_for(const struct box *boxes, size_t n)
 
 int draw_boxes(void *page, int width, struct buf *out)
 {
-	const struct page *p = page;
+	struct page *p = page;
 	const struct run *r = p->runs[0].run;
 	const struct boxes_words *words = words_of(r->bits);
 	struct rows rows = {0};
 	struct buf title = {0};
-	struct buf sub = {0};
 	size_t n = 0;
 	rows_init(&rows, p);
 	struct box *boxes = memory_zeroed(rows.list.n, sizeof(*boxes));
@@ -432,9 +424,8 @@ int draw_boxes(void *page, int width, struct buf *out)
 	buf_adds(&title, words->title);
 	if (r->subjects.n == 1 && p->n > 1)
 		buf_addf(&title, ": %s", r->subjects.v[0].name);
-	machine_subtitle(p, &sub);
-	const struct chart_frame f = {.title = buf_str(&title),
-				      .subtitle = buf_str(&sub),
+	const struct chart_frame f = {.title = page_keep(p, &title),
+				      .subtitle = machine_subtitle(p),
 				      .note = words->note ? words->note
 							  : "Boxes: quartiles and median; whiskers: the outermost "
 							    "values within 1.5 interquartile ranges.",
@@ -446,17 +437,13 @@ int draw_boxes(void *page, int width, struct buf *out)
 	free(boxes);
 	free(drawn);
 	rows_free(&rows);
-	buf_free(&title);
-	buf_free(&sub);
 	return rc;
 }
 
 int draw_latencies(void *page, int width, struct buf *out)
 {
-	const struct page *p = page;
 	struct rows rows = {0};
-	struct buf sub = {0};
-	rows_init(&rows, p);
+	rows_init(&rows, page);
 	struct chart_hist *charts = memory_zeroed(rows.list.n, sizeof(*charts));
 	size_t n = 0;
 	for (size_t i = 0; i < rows.list.n; i++) {
@@ -465,14 +452,10 @@ int draw_latencies(void *page, int width, struct buf *out)
 			charts[n++] = (struct chart_hist){rows.list.v[i].label, &s->hist, 1e-9,
 							  isfinite(s->max_ns) ? s->max_ns : 0};
 	}
-	machine_subtitle(p, &sub);
-	const struct chart_frame f = {.title = "Delay of timer wake-ups under load",
-				      .subtitle = buf_str(&sub),
-				      .note = "Wake-ups by delay. Counts are on a logarithmic scale.",
-				      .width = width};
+	const struct chart_frame f = {"Delay of timer wake-ups under load", machine_subtitle(page),
+				      "Wake-ups by delay. Counts are on a logarithmic scale.", width};
 	int rc = chart_hists(&f, &(struct chart_axis){"late", UNIT_SECONDS, SCALE_LOG}, charts, n, out);
 	free(charts);
 	rows_free(&rows);
-	buf_free(&sub);
 	return rc;
 }

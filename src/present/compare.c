@@ -149,30 +149,19 @@ static void use_cells(struct table *t, const struct run_subject *s)
 	}
 }
 
-static double bar_wall(const struct run_subject *s)
-{
-	return run_median(s, METRIC_TIME);
-}
-
-static double bar_calls(const struct run_subject *s)
-{
-	return s->counts.known && !run_counted_partly(s) ? s->counts.calls : NAN;
-}
-
-static double bar_rss(const struct run_subject *s)
-{
-	return run_median(s, METRIC_PEAK_RSS) > 0 ? run_median(s, METRIC_PEAK_RSS) : NAN;
-}
-
 /*
  * The columns that contain bars. The scale of times and of calls is logarithmic, because they can differ by powers of
  * ten. Memory differs less.
  */
 static const struct bar {
 	size_t col;
-	double (*value)(const struct run_subject *s);
+	size_t member; /* for figure_drawn() */
 	bool log;
-} bar_columns[] = {{C_BAR_WALL, bar_wall, true}, {C_BAR_CALLS, bar_calls, true}, {C_BAR_RSS, bar_rss, false}};
+} bar_columns[] = {
+	{C_BAR_WALL, FIGURE(judged.of[METRIC_TIME].median), true},
+	{C_BAR_CALLS, FIGURE(counts.calls), true},
+	{C_BAR_RSS, FIGURE_PEAK_RSS, false},
+};
 
 /*
  * Sets a cell to a bar. The bar of the greatest value has the full length. On a logarithmic scale, the cell contains a
@@ -183,9 +172,9 @@ static void set_bar(struct table *t, const struct run *r, const struct run_subje
 	enum { WIDTH = 10 };
 	double low = INFINITY;
 	double high = 0;
-	double value = bar->value(s);
+	double value = figure_drawn(s, bar->member);
 	for (size_t i = 0; i < r->subjects.n; i++) {
-		double x = r->subjects.v[i].unable ? NAN : bar->value(&r->subjects.v[i]);
+		double x = r->subjects.v[i].unable ? NAN : figure_drawn(&r->subjects.v[i], bar->member);
 		low = x < low ? x : low;
 		high = x > high ? x : high;
 	}
@@ -217,23 +206,18 @@ static void calls_cells(struct table *t, const struct run_subject *s)
 static void time_cells(struct table *t, const struct run *r, const struct run_subject *s)
 {
 	const struct sample_summary *wall = &s->judged.of[METRIC_TIME];
-	double rss = run_median(s, METRIC_PEAK_RSS);
+	const struct interval *median = &s->judged.median_ci;
+	/* The columns from C_Q1 to C_HIGH, which are only for programs. */
+	const double data[] = {wall->q1,     wall->q3, wall->min,   wall->max,   wall->mean,
+			       wall->stddev, wall->cv, median->low, median->high};
 	cell_time(t, C_WALL, wall->median, 1);
 	if (wall->n > 1)
 		cell_time(t, C_SPREAD, wall->q3 - wall->q1, 1);
-	table_real(t, C_Q1, wall->q1, NULL);
-	table_real(t, C_Q3, wall->q3, NULL);
-	table_real(t, C_MIN, wall->min, NULL);
-	table_real(t, C_MAX, wall->max, NULL);
-	table_real(t, C_MEAN, wall->mean, NULL);
-	table_real(t, C_STDDEV, wall->stddev, NULL);
-	table_real(t, C_CV, wall->cv, NULL);
-	table_real(t, C_LOW, s->judged.median_ci.low, NULL);
-	table_real(t, C_HIGH, s->judged.median_ci.high, NULL);
+	for (size_t i = 0; i < sizeof(data) / sizeof(*data); i++)
+		table_real(t, C_Q1 + i, data[i], NULL);
 	cell_time(t, C_USER, s->judged.of[METRIC_USER].mean, 1);
 	cell_time(t, C_SYSTEM, s->judged.of[METRIC_SYSTEM].mean, 1);
-	if (rss > 0)
-		cell_bytes(t, C_RSS, rss);
+	cell_bytes(t, C_RSS, figure_of(s, FIGURE_PEAK_RSS));
 	double mb = s->input_bytes / 1e6 / wall->median;
 	if (s->strategy)
 		cell_printf(t, C_RATE, mb, mb < 99.95 ? "%.1f" : "%.0f");

@@ -50,26 +50,25 @@ static bool same_machine(const struct run *a, const struct run *b)
 	       strcmp(or_unknown(a->env.cpu.model), or_unknown(b->env.cpu.model)) == 0;
 }
 
-void machine_subtitle(const struct page *p, struct buf *out)
+const char *machine_subtitle(struct page *p)
 {
-	if (p->n == 1) {
-		line_of(&p->runs[0].run->env, out);
-		return;
-	}
-	for (size_t i = 0; i < p->n; i++) {
+	struct buf text = {0};
+	if (p->n == 1)
+		line_of(&p->runs[0].run->env, &text);
+	for (size_t i = 0; i < p->n && p->n > 1; i++) {
 		const struct run *run = p->runs[i].run;
 		bool told = false;
 		for (size_t k = 0; k < i && !told; k++)
 			told = same_machine(p->runs[k].run, run);
 		if (told)
 			continue;
-		buf_adds(out, out->len ? "; " : "");
-		buf_adds(out, p->runs[i].label);
+		buf_addf(&text, "%s%s", text.len ? "; " : "", p->runs[i].label);
 		for (size_t k = i + 1; k < p->n; k++)
 			if (same_machine(p->runs[k].run, run))
-				buf_addf(out, ", %s", p->runs[k].label);
-		buf_addf(out, ": Linux %s, %s", or_unknown(run->env.kernel.release), or_unknown(run->env.cpu.model));
+				buf_addf(&text, ", %s", p->runs[k].label);
+		buf_addf(&text, ": Linux %s, %s", or_unknown(run->env.kernel.release), or_unknown(run->env.cpu.model));
 	}
+	return page_keep(p, &text);
 }
 
 void page_footer(const struct page *p, struct buf *out)

@@ -11,10 +11,10 @@ void machine_alarm(const struct env *e, struct buf *out);
 /* Appends one line about a run: "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ..., sctrace 0.1.0". */
 void machine_run_line(const struct page_run *r, struct buf *out);
 /*
- * Appends the machines of all runs: "vanilla, rt: Linux 6.1.0, a CPU; kvm: ...". For a single run, appends
- * machine_line().
+ * Returns the machines of all runs: "vanilla, rt: Linux 6.1.0, a CPU; kvm: ...". For a single run, returns the line of
+ * machine_line(). The page keeps the string.
  */
-void machine_subtitle(const struct page *p, struct buf *out);
+const char *machine_subtitle(struct page *p);
 /*
  * Appends an HTML table in a <details> element, with a column for the machine of each run. Rows whose values differ are
  * marked.

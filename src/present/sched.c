@@ -12,73 +12,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The type of functions that return a figure of process `i` in a repetition. */
-typedef double figure_fn(const struct run_repetition *r, size_t i);
-
-static double throughput_of(const struct run_repetition *r, size_t i)
+static double median(double *x, size_t n)
 {
-	(void)i;
-	return r->throughput_per_s;
-}
-
-static double mean_latency_of(const struct run_repetition *r, size_t i)
-{
-	(void)i;
-	return r->latency_mean_s;
-}
-
-static double others_of(const struct run_repetition *r, size_t i)
-{
-	(void)i;
-	return 100 * r->others_share;
-}
-
-static double latency_of(const struct run_repetition *r, size_t i)
-{
-	return r->processes.v[i].latency_s;
-}
-
-static double share_of(const struct run_repetition *r, size_t i)
-{
-	return 100 * r->processes.v[i].cpu_share;
-}
-
-static double slices_of(const struct run_repetition *r, size_t i)
-{
-	return (double)r->processes.v[i].slices_s.n;
-}
-
-static double slice_of(const struct run_repetition *r, size_t i)
-{
-	const struct run_process *p = &r->processes.v[i];
-	double *x = memory_zeroed(p->slices_s.n, sizeof(*x));
-	for (size_t k = 0; k < p->slices_s.n; k++)
-		x[k] = p->slices_s.v[k].end - p->slices_s.v[k].start;
-	double median = quantile_sorted(x, sample_sort(x, p->slices_s.n), 0.5);
-	free(x);
-	return median;
-}
-
-static double involuntary_of(const struct run_repetition *r, size_t i)
-{
-	return r->processes.v[i].involuntary_switches;
+	return quantile_sorted(x, sample_sort(x, n), 0.5);
 }
 
 /*
- * Returns the median of a figure over all repetitions or, if `of_process` is set, over the repetitions that have
- * process `i`. Returns NAN if there are no such repetitions.
+ * Returns the median over the repetitions of a number that is saved in units of 1 / `scale`: the member of struct
+ * run_process at offset `member` for process `i`, in the repetitions that have this process, or the member of struct
+ * run_repetition if `i` is WHOLE. Returns NAN if there are no such repetitions.
  */
-static double over_runs(const struct run_subject *s, figure_fn *f, size_t i, bool of_process)
+#define WHOLE SIZE_MAX
+static double over_runs(const struct run_subject *s, size_t i, size_t member, double scale)
 {
 	size_t n = 0;
 	double *x = memory_zeroed(s->repetitions.n, sizeof(*x));
-	for (size_t k = 0; k < s->repetitions.n; k++)
-		if (!of_process || i < s->repetitions.v[k].processes.n)
-			x[n++] = f(&s->repetitions.v[k], i);
-	double median = quantile_sorted(x, sample_sort(x, n), 0.5);
+	for (size_t k = 0; k < s->repetitions.n; k++) {
+		const struct run_repetition *r = &s->repetitions.v[k];
+		if (i != WHOLE && i >= r->processes.n)
+			continue;
+		const void *from = i == WHOLE ? (const void *)r : &r->processes.v[i];
+		x[n++] = scale * *(const double *)(const void *)((const char *)from + member);
+	}
+	double found = median(x, n);
 	free(x);
-	return median;
+	return found;
 }
+
+static double slice_of(const struct run_process *p)
+{
+	double *x = memory_zeroed(p->slices_s.n, sizeof(*x));
+	for (size_t k = 0; k < p->slices_s.n; k++)
+		x[k] = p->slices_s.v[k].end - p->slices_s.v[k].start;
+	double length = median(x, p->slices_s.n);
+	free(x);
+	return length;
+}
+
+/* Sets the cells of the number of slices of process `i`, and of the length of a slice. */
+static void slice_cells(struct table *t, const struct run_subject *s, size_t i)
+{
+	size_t n = 0;
+	double *number = memory_zeroed(s->repetitions.n, sizeof(*number));
+	double *length = memory_zeroed(s->repetitions.n, sizeof(*length));
+	for (size_t k = 0; k < s->repetitions.n; k++) {
+		if (i >= s->repetitions.v[k].processes.n)
+			continue;
+		number[n] = (double)s->repetitions.v[k].processes.v[i].slices_s.n;
+		length[n++] = slice_of(&s->repetitions.v[k].processes.v[i]);
+	}
+	cell_printf(t, 6, median(number, n), "%.0f");
+	cell_time(t, 7, median(length, n), 1);
+	free(number);
+	free(length);
+}
+
+#define OF_RUN(member)     offsetof(struct run_repetition, member)
+#define OF_PROCESS(member) offsetof(struct run_process, member)
 
 static bool is_shown(const struct run_subject *s, const char *test)
 {
@@ -104,16 +94,16 @@ static struct table *sizes_table(const struct run *r, const char *test)
 		if (!is_shown(s, test))
 			continue;
 		first = first ? first : s;
-		double throughput = over_runs(s, throughput_of, 0, false);
-		double latency = over_runs(s, mean_latency_of, 0, false);
+		double throughput = over_runs(s, WHOLE, OF_RUN(throughput_per_s), 1);
+		double latency = over_runs(s, WHOLE, OF_RUN(latency_mean_s), 1);
 		table_row(t);
 		table_integer(t, 0, (long long)s->repetitions.v[0].processes.n, NULL);
 		table_integer(t, 1, (long long)s->repetitions.n, NULL);
 		cell_printf(t, 2, throughput, "%.3f /s");
-		cell_printf(t, 3, throughput / over_runs(first, throughput_of, 0, false), "%.2f");
+		cell_printf(t, 3, throughput / over_runs(first, WHOLE, OF_RUN(throughput_per_s), 1), "%.2f");
 		cell_time(t, 4, latency, 1);
-		cell_printf(t, 5, latency / over_runs(first, mean_latency_of, 0, false), "%.2f");
-		cell_printf(t, 6, over_runs(s, others_of, 0, false), "%.1f %%");
+		cell_printf(t, 5, latency / over_runs(first, WHOLE, OF_RUN(latency_mean_s), 1), "%.2f");
+		cell_printf(t, 6, over_runs(s, WHOLE, OF_RUN(others_share), 100), "%.1f %%");
 	}
 	return t;
 }
@@ -125,12 +115,11 @@ static void process_row(struct table *t, const struct run_subject *s, size_t i)
 	table_integer(t, 0, (long long)s->repetitions.v[0].processes.n, NULL);
 	table_integer(t, 1, (long long)i + 1, NULL);
 	cell_printf(t, 2, p->nice, "%.0f");
-	cell_time(t, 3, over_runs(s, latency_of, i, true), 1);
-	cell_printf(t, 4, over_runs(s, share_of, i, true), "%.1f %%");
+	cell_time(t, 3, over_runs(s, i, OF_PROCESS(latency_s), 1), 1);
+	cell_printf(t, 4, over_runs(s, i, OF_PROCESS(cpu_share), 100), "%.1f %%");
 	cell_printf(t, 5, 100 * p->cpu_share_by_weight, "%.1f %%");
-	cell_printf(t, 6, over_runs(s, slices_of, i, true), "%.0f");
-	cell_time(t, 7, over_runs(s, slice_of, i, true), 1);
-	cell_printf(t, 8, over_runs(s, involuntary_of, i, true), "%.0f");
+	slice_cells(t, s, i);
+	cell_printf(t, 8, over_runs(s, i, OF_PROCESS(involuntary_switches), 1), "%.0f");
 }
 
 static struct table *processes_table(const struct run *r)
@@ -190,8 +179,8 @@ static void staircase_free(struct staircase *s)
 static void name_process(const struct run_subject *subject, size_t i, char *name, size_t size)
 {
 	double nice = subject->repetitions.v[0].processes.v[i].nice;
-	double latency = over_runs(subject, latency_of, i, true);
-	double share = over_runs(subject, share_of, i, true);
+	double latency = over_runs(subject, i, OF_PROCESS(latency_s), 1);
+	double share = over_runs(subject, i, OF_PROCESS(cpu_share), 100);
 	struct buf text = {0};
 	buf_addf(&text, "%zu (nice %.0f)", i + 1, isfinite(nice) ? fmax(fmin(nice, 19), -20) : 0);
 	if (isfinite(latency)) {
@@ -226,7 +215,7 @@ static void add_process(struct staircase *s, const struct run_subject *subject, 
 
 int draw_progress(void *page, int width, struct buf *out)
 {
-	const struct page *p = page;
+	struct page *p = page;
 	const struct run *r = p->runs[0].run;
 	struct staircase *stairs = memory_zeroed(r->subjects.n, sizeof(*stairs));
 	struct chart_progress *panels = memory_zeroed(r->subjects.n, sizeof(*panels));
@@ -241,24 +230,18 @@ int draw_progress(void *page, int width, struct buf *out)
 			add_process(st, s, k);
 		panels[n - 1] = (struct chart_progress){s->name, st->series, st->n, st->slices.v, st->slices.n};
 	}
-	struct buf sub = {0};
 	struct buf note = {0};
-	machine_subtitle(p, &sub);
 	buf_adds(&note, "The curves show the progress of CPU-bound processes. The strips show, in the same "
 			"colours, which process had the CPU. Curves and strips are those of the first repetition; "
 			"times and shares are medians of all "
 			"repetitions.");
 	if (p->n > 1)
 		buf_addf(&note, " Only the run %s is shown.", p->runs[0].label);
-	const struct chart_frame f = {.title = "Progress of processes and their use of the CPU",
-				      .subtitle = buf_str(&sub),
-				      .note = buf_str(&note),
-				      .width = width};
+	const struct chart_frame f = {"Progress of processes and their use of the CPU", machine_subtitle(p),
+				      page_keep(p, &note), width};
 	int rc = chart_progress(&f, panels, n, out);
 	for (size_t i = 0; i < n; i++)
 		staircase_free(&stairs[i]);
-	buf_free(&sub);
-	buf_free(&note);
 	free(stairs);
 	free(panels);
 	return rc;

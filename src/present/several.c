@@ -16,94 +16,26 @@
 
 enum show { SHOW_SECONDS, SHOW_COUNT, SHOW_BYTES, SHOW_PLAIN };
 
-/* The type of functions that return a figure of a subject, or NAN if the subject does not have this figure. */
-typedef double figure_fn(const struct run_subject *s);
-
-static double user_mean(const struct run_subject *s)
-{
-	return s->judged.of[METRIC_USER].n ? s->judged.of[METRIC_USER].mean : NAN;
-}
-
-static double system_mean(const struct run_subject *s)
-{
-	return s->judged.of[METRIC_SYSTEM].n ? s->judged.of[METRIC_SYSTEM].mean : NAN;
-}
-
-static double calls(const struct run_subject *s)
-{
-	return s->counts.known ? s->counts.calls : NAN;
-}
-
-static double peak_rss(const struct run_subject *s)
-{
-	double rss = run_median(s, METRIC_PEAK_RSS);
-	return rss > 0 ? rss : NAN;
-}
-
-static double kernel_calls(const struct run_subject *s)
-{
-	return s->kernel_calls;
-}
-
-static double voluntary(const struct run_subject *s)
-{
-	return s->voluntary_per_round;
-}
-
-static double involuntary(const struct run_subject *s)
-{
-	return s->involuntary_per_round;
-}
-
-static double throughput(const struct run_subject *s)
-{
-	return run_median(s, METRIC_THROUGHPUT);
-}
-
-static double p99(const struct run_subject *s)
-{
-	return s->p99_ns * 1e-9;
-}
-
-static double p999(const struct run_subject *s)
-{
-	return s->p999_ns * 1e-9;
-}
-
-static double mean_time(const struct run_subject *s)
-{
-	return s->judged.of[METRIC_TIME].n ? s->judged.of[METRIC_TIME].mean : NAN;
-}
-
-static double latest(const struct run_subject *s)
-{
-	return s->max_ns * 1e-9;
-}
-
-static double mean_latency(const struct run_subject *s)
-{
-	return s->mean_ns * 1e-9;
-}
-
 struct extra {
 	unsigned kind;
 	const char *key, *title;
 	enum show show;
-	figure_fn *of;
+	size_t member; /* for figure_of() */
+	double unit;   /* the unit of the member */
 };
 
 /* The figures that have columns in the summary, in addition to those of R's summary(). */
 static const struct extra extras[] = {
-	{RUN_COMPARE, "user_mean_s", "user", SHOW_SECONDS, user_mean},
-	{RUN_COMPARE, "system_mean_s", "system", SHOW_SECONDS, system_mean},
-	{RUN_COMPARE, "calls", "calls", SHOW_COUNT, calls},
-	{RUN_COMPARE, "peak_rss_bytes", "peak RSS", SHOW_BYTES, peak_rss},
-	{RUN_SYSCALL, "kernel_calls", "kernel calls", SHOW_PLAIN, kernel_calls},
-	{RUN_SWITCH, "voluntary_switches_per_round", "voluntary/round", SHOW_PLAIN, voluntary},
-	{RUN_SWITCH, "involuntary_switches_per_round", "invol./round", SHOW_PLAIN, involuntary},
-	{RUN_SCHED, "throughput_per_s", "throughput/s", SHOW_PLAIN, throughput},
-	{RUN_LATENCY, "p99_s", "p99", SHOW_SECONDS, p99},
-	{RUN_LATENCY, "p999_s", "p99.9", SHOW_SECONDS, p999},
+	{RUN_COMPARE, "user_mean_s", "user", SHOW_SECONDS, FIGURE(judged.of[METRIC_USER].mean), 1},
+	{RUN_COMPARE, "system_mean_s", "system", SHOW_SECONDS, FIGURE(judged.of[METRIC_SYSTEM].mean), 1},
+	{RUN_COMPARE, "calls", "calls", SHOW_COUNT, FIGURE(counts.calls), 1},
+	{RUN_COMPARE, "peak_rss_bytes", "peak RSS", SHOW_BYTES, FIGURE_PEAK_RSS, 1},
+	{RUN_SYSCALL, "kernel_calls", "kernel calls", SHOW_PLAIN, FIGURE(kernel_calls), 1},
+	{RUN_SWITCH, "voluntary_switches_per_round", "voluntary/round", SHOW_PLAIN, FIGURE(voluntary_per_round), 1},
+	{RUN_SWITCH, "involuntary_switches_per_round", "invol./round", SHOW_PLAIN, FIGURE(involuntary_per_round), 1},
+	{RUN_SCHED, "throughput_per_s", "throughput/s", SHOW_PLAIN, FIGURE(judged.of[METRIC_THROUGHPUT].median), 1},
+	{RUN_LATENCY, "p99_s", "p99", SHOW_SECONDS, FIGURE(p99_ns), 1e-9},
+	{RUN_LATENCY, "p999_s", "p99.9", SHOW_SECONDS, FIGURE(p999_ns), 1e-9},
 };
 
 /*
@@ -111,12 +43,18 @@ static const struct extra extras[] = {
  * usual form for comparing kernels.
  */
 static const struct extra grids[] = {
-	{RUN_LOAD, "mean_s", "Mean elapsed time", SHOW_SECONDS, mean_time},
-	{RUN_LATENCY, "max_s", "Maximum latency", SHOW_SECONDS, latest},
-	{RUN_LATENCY, "mean_s", "Mean latency", SHOW_SECONDS, mean_latency},
-	{RUN_SCHED, "throughput_per_s", "Throughput, processes/s", SHOW_PLAIN, throughput},
-	{RUN_SCHED, "mean_s", "Mean latency of a process", SHOW_SECONDS, mean_time},
+	{RUN_LOAD, "mean_s", "Mean elapsed time", SHOW_SECONDS, FIGURE(judged.of[METRIC_TIME].mean), 1},
+	{RUN_LATENCY, "max_s", "Maximum latency", SHOW_SECONDS, FIGURE(max_ns), 1e-9},
+	{RUN_LATENCY, "mean_s", "Mean latency", SHOW_SECONDS, FIGURE(mean_ns), 1e-9},
+	{RUN_SCHED, "throughput_per_s", "Throughput, processes/s", SHOW_PLAIN,
+	 FIGURE(judged.of[METRIC_THROUGHPUT].median), 1},
+	{RUN_SCHED, "mean_s", "Mean latency of a process", SHOW_SECONDS, FIGURE(judged.of[METRIC_TIME].mean), 1},
 };
+
+static double extra_of(const struct run_subject *s, const struct extra *x)
+{
+	return figure_of(s, x->member) * x->unit;
+}
 
 static void show_value(struct buf *text, enum show show, double v)
 {
@@ -186,7 +124,7 @@ static size_t find_extras(const struct page *p, const struct extra **found)
 		bool any = false;
 		for (size_t k = 0; k < p->n && extras[i].kind == p->runs[0].run->bits; k++)
 			for (size_t j = 0; j < p->runs[k].run->subjects.n && !any; j++)
-				any = isfinite(extras[i].of(&p->runs[k].run->subjects.v[j]));
+				any = isfinite(extra_of(&p->runs[k].run->subjects.v[j], &extras[i]));
 		if (any)
 			found[n++] = &extras[i];
 	}
@@ -201,15 +139,9 @@ static void set_time(struct table *t, size_t col, const struct run_subject *s, d
 static void summary_row(struct table *t, const struct page_run *run, const struct run_subject *s,
 			const struct extra **more, size_t nmore)
 {
-	const struct sample_summary histogram = {.min = s->min_ns * 1e-9,
-						 .q1 = NAN,
-						 .median = s->median_ns * 1e-9,
-						 .mean = s->mean_ns * 1e-9,
-						 .q3 = NAN,
-						 .max = s->max_ns * 1e-9,
-						 .stddev = s->stddev_ns * 1e-9};
 	const struct sample_summary *of = &s->judged.of[METRIC_TIME];
-	const struct sample_summary *v = of->n ? of : &histogram;
+	const double times[] = {of->min, of->q1, of->median, of->mean, of->q3, of->max};
+	const double histogram[] = {s->min_ns, NAN, s->median_ns, s->mean_ns, NAN, s->max_ns};
 	table_row(t);
 	table_string(t, S_NAME, s->name);
 	table_string(t, S_RUN, run->label);
@@ -221,17 +153,13 @@ static void summary_row(struct table *t, const struct page_run *run, const struc
 	double n = of->n ? (double)of->n : s->wakeups;
 	if (isfinite(n))
 		table_integer(t, S_N, (long long)fmin(n, 9e18), NULL);
-	set_time(t, S_MIN, s, v->min);
-	set_time(t, S_Q1, s, v->q1);
-	set_time(t, S_MEDIAN, s, v->median);
-	set_time(t, S_MEAN, s, v->mean);
-	set_time(t, S_Q3, s, v->q3);
-	set_time(t, S_MAX, s, v->max);
-	set_value(t, S_STDDEV, SHOW_SECONDS, v->stddev);
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		set_time(t, S_MIN + i, s, of->n ? times[i] : histogram[i] * 1e-9);
+	set_value(t, S_STDDEV, SHOW_SECONDS, of->n ? of->stddev : s->stddev_ns * 1e-9);
 	if (of->n)
 		table_integer(t, S_OUTLIERS, (long long)run_outliers(s), NULL);
 	for (size_t i = 0; i < nmore; i++)
-		set_value(t, S_COLUMNS + i, more[i]->show, more[i]->of(s));
+		set_value(t, S_COLUMNS + i, more[i]->show, extra_of(s, more[i]));
 }
 
 static bool any_unable(const struct page *p)
@@ -456,7 +384,7 @@ static struct table *grid_table(const struct page *p, const struct names *names,
 		for (size_t i = 0; i < names->list.n; i++) {
 			const struct run_subject *a = run_find(p->runs[0].run, names->list.v[i]);
 			const struct run_subject *s = run_find(p->runs[k].run, names->list.v[i]);
-			grid_cell(t, i + 1, g, s ? g->of(s) : NAN, k && a ? g->of(a) : NAN);
+			grid_cell(t, i + 1, g, s ? extra_of(s, g) : NAN, k && a ? extra_of(a, g) : NAN);
 		}
 	}
 	return t;
@@ -466,7 +394,8 @@ static void add_grids(struct page *p, const struct names *names)
 {
 	const struct run *first = p->runs[0].run;
 	for (size_t i = 0; i < sizeof(grids) / sizeof(*grids) && p->n > 1; i++)
-		if (grids[i].kind == first->bits && first->subjects.n && isfinite(grids[i].of(&first->subjects.v[0])))
+		if (grids[i].kind == first->bits && first->subjects.n &&
+		    isfinite(extra_of(&first->subjects.v[0], &grids[i])))
 			page_add_part(p, grids[i].key, grids[i].title, grid_table(p, names, &grids[i]), NULL);
 }
 

@@ -77,7 +77,7 @@ static void bars_and_points(void **state)
 	for (int width = CHART_NARROW; width <= CHART_WIDE; width += CHART_WIDE - CHART_NARROW) {
 		struct chart_frame f = frame;
 		f.width = width;
-		assert_int_equal(chart_bars(&f, labels, 4, p, 2, &b), 0);
+		assert_int_equal(chart_bars(&f, labels, 4, 1, p, 2, &b), 0);
 		assert_sound(&b);
 	}
 	/* Bars begin at zero. A logarithmic axis has no zero, so values are drawn as dots. */
@@ -85,10 +85,10 @@ static void bars_and_points(void **state)
 	struct chart_bar_panel linear = {"n", {NULL, UNIT_COUNT, SCALE_LINEAR}, near, NULL, NULL};
 	struct chart_bar_panel log = {"n", {NULL, UNIT_COUNT, SCALE_LOG}, near, NULL, NULL};
 	buf_clear(&b);
-	assert_int_equal(chart_bars(&frame, labels, 2, &linear, 1, &b), 0);
+	assert_int_equal(chart_bars(&frame, labels, 2, 1, &linear, 1, &b), 0);
 	assert_null(strstr(buf_str(&b), "<circle"));
 	buf_clear(&b);
-	assert_int_equal(chart_bars(&frame, labels, 2, &log, 1, &b), 0);
+	assert_int_equal(chart_bars(&frame, labels, 2, 1, &log, 1, &b), 0);
 	assert_int_equal(strstr(strstr(buf_str(&b), "<circle") + 1, "<circle") != NULL, 1);
 	struct chart_point points[] = {{HOSTILE, 1, 2}, {"b", 2, 1}, {"c", NAN, 1}, {"d", 3, 3}, {"e", 1, 2}};
 	assert_int_equal(chart_scatter(&frame, 0, &seconds, &seconds, points, 5, &b), 0);
@@ -106,7 +106,7 @@ static void bars_and_points(void **state)
 		assert_non_null(first);
 		assert_int_equal(second && second < strchr(path, '>'), !i);
 	}
-	assert_int_equal(chart_bars(&frame, labels, 0, p, 1, &b), -EINVAL);
+	assert_int_equal(chart_bars(&frame, labels, 0, 1, p, 1, &b), -EINVAL);
 	buf_free(&b);
 }
 
@@ -121,7 +121,7 @@ static void titles_of_bars_stand_apart(void **state)
 	for (size_t i = 0; i < 4; i++)
 		p[i] = (struct chart_bar_panel){title, seconds, v, NULL, NULL};
 	struct buf b = {0};
-	assert_int_equal(chart_bars(&frame, labels, 2, p, 4, &b), 0);
+	assert_int_equal(chart_bars(&frame, labels, 2, 1, p, 4, &b), 0);
 	double before = 0;
 	size_t found = 0;
 	for (const char *s = b.s, *at; (at = strstr(s, title)); s = at + 1, found++) {
