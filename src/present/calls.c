@@ -321,28 +321,10 @@ static bool any_program(const struct page *p)
 	return false;
 }
 
-void page_of_several_counts(struct page *p)
-{
-	struct calls c = {0};
-	calls_init(&c, p);
-	add_lessons(p, &c);
-	add_table(p, &c);
-	/*
-	 * A single run needs no table of programs, because the lines below the table of calls contain the same figures.
-	 * Runs that older versions of sctrace have saved do not contain these lines.
-	 */
-	if ((p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
-		add_programs(p);
-	if (p->n > 1)
-		page_add_several_io(p);
-	page_add_figure(p, "calls", draw_calls);
-	calls_free(&c);
-}
-
 #define CALLS_MAX 12 /* the largest number of calls in the picture */
 
 /* Draws the calls that took the most time (one run) or changed the most (several runs). */
-int draw_calls(void *page, int width, struct buf *out)
+static int draw_calls(void *page, int width, struct buf *out)
 {
 	const struct page *p = page;
 	const struct table *t = p->parts.n ? p->parts.v[0].table : NULL;
@@ -372,4 +354,37 @@ int draw_calls(void *page, int width, struct buf *out)
 	free(seconds);
 	free(calls);
 	return rc;
+}
+
+void page_of_several_counts(struct page *p)
+{
+	struct calls c = {0};
+	calls_init(&c, p);
+	add_lessons(p, &c);
+	add_table(p, &c);
+	/*
+	 * A single run needs no table of programs, because the lines below the table of calls contain the same figures.
+	 * Runs that older versions of sctrace have saved do not contain these lines.
+	 */
+	if ((p->n > 1 || !p->runs[0].run->footer.known) && any_program(p))
+		add_programs(p);
+	if (p->n > 1)
+		page_add_several_io(p);
+	page_add_figure(p, "calls", draw_calls);
+	calls_free(&c);
+}
+
+void page_of_count(struct page *p)
+{
+	const struct run *r = p->runs[0].run;
+	if (r->view.calls != TRUTH_NO)
+		page_of_several_counts(p);
+	if (r->io.known)
+		page_add_io(p);
+	struct page_section *below = page_section(p, SECTION_LINES, "The program", "");
+	buf_adds(&p->title, r->io.known ? "Use of files" : "System calls");
+	for (size_t i = 0; i < r->command.n; i++)
+		buf_addf(&p->subtitle, "%s%s", i ? " " : "", r->command.v[i]);
+	for (size_t i = 0; i < r->footer.n; i++)
+		buf_addf(&below->text, "%s\n", r->footer.v[i]);
 }

@@ -32,19 +32,6 @@ void differences_fill(struct page *p);
  */
 void add_sched_tables(struct page *p, const char *test);
 
-/*
- * Appends one table of the page in `format`. The calls of a single run of -c are shown by summary_render()
- * (out/summary_table.h).
- */
-void part_render(const struct page *p, const struct page_part *part, enum table_format format,
-		 const struct table_look *look, struct buf *out);
-/* Appends one table of the page as HTML, with `note` (or NULL) below it. */
-void part_html(const struct page *p, const struct page_part *part, const char *note, struct buf *out);
-/*
- * Appends the text below the table of -c: errors and a histogram if the user requested them, and the lines that -c
- * itself printed there.
- */
-void below_calls(const struct page *p, const struct table_look *look, struct buf *out);
 /* Appends all samples as CSV, with one sample in each row. */
 void samples_csv(const struct page *p, struct buf *out);
 
@@ -56,8 +43,5 @@ int draw_tradeoff(void *page, int width, struct buf *out);
 int draw_latencies(void *page, int width, struct buf *out);
 int draw_progress(void *page, int width, struct buf *out);
 int draw_loads(void *page, int width, struct buf *out);
-int draw_calls(void *page, int width, struct buf *out);
-int draw_io_offsets(void *page, int width, struct buf *out);
-int draw_io_sizes(void *page, int width, struct buf *out);
 
 #endif

@@ -1,15 +1,84 @@
 /* Writes a page in each format. */
 #include "base/escape.h"
 #include "out/html.h"
+#include "out/summary_table.h"
 #include "out/wrap.h"
 #include "present/kinds.h"
 #include "present/machine.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PROSE_WIDTH 100 /* maximum length of a line of text, unless the terminal is narrower */
+
+/* Returns the options of the table (--by, -U, --sort and others) that the user gave when the run was made. */
+static struct summary_view view_of(const struct run *r, enum table_format format, const struct table_look *look)
+{
+	struct summary_view v = {.by = r->view.by, .colour = look && look->colour, .width = look ? look->width : 0};
+	struct buf why = {0};
+	v.format = format == TABLE_CSV         ? SUMMARY_CSV
+		   : format == TABLE_MARKDOWN  ? SUMMARY_MARKDOWN
+		   : r->view.wide == TRUTH_YES ? SUMMARY_WIDE
+					       : SUMMARY_TEXT;
+	if (r->view.columns && summary_columns_parse(r->view.columns, &v.columns, &why) < 0)
+		v.columns.n = 0;
+	if (r->view.sort && summary_sort_parse(r->view.sort, &v.sort, &why) < 0)
+		v.sort = 0;
+	buf_free(&why);
+	return v;
+}
+
+/*
+ * Appends one table of the page in `format`. The calls of a single run of -c are shown by summary_render()
+ * (out/summary_table.h).
+ */
+static void part_render(const struct page *p, const struct page_part *part, enum table_format format,
+			const struct table_look *look, struct buf *out)
+{
+	if (strcmp(part->key, "files") == 0 && p->n == 1 && (format == TABLE_TEXT || format == TABLE_MARKDOWN)) {
+		io_render(&p->runs[0].run->io, format, look, out);
+	} else if (strcmp(part->key, "calls") != 0 || p->n > 1) {
+		table_render(part->table, format, look, out);
+	} else {
+		struct summary_view v = view_of(p->runs[0].run, format, look);
+		summary_render(&p->runs[0].run->calls, &v, out);
+	}
+}
+
+/* Appends one table of the page as HTML, with `note` (or NULL) below it. */
+static void part_html(const struct page *p, const struct page_part *part, const char *note, struct buf *out)
+{
+	const char *heading = part->heading ? part->heading : "The figures";
+	struct table *own = NULL;
+	if (strcmp(part->key, "calls") == 0 && p->n == 1) {
+		struct summary_view v = view_of(p->runs[0].run, TABLE_HTML, NULL);
+		own = summary_table(&p->runs[0].run->calls, &v);
+	}
+	html_table(out, heading, own ? own : part->table, note);
+	table_free(own);
+}
+
+/*
+ * Appends the text below the table of -c: errors and a histogram if the user requested them, and the lines that -c
+ * itself printed there.
+ */
+static void below_calls(const struct page *p, const struct table_look *look, struct buf *out)
+{
+	const struct run *r = p->runs[0].run;
+	int width = look ? look->width : 0;
+	if (r->view.errors == TRUTH_YES) {
+		buf_addc(out, '\n');
+		summary_render_errors(&r->calls, out);
+	}
+	if (r->view.hist) {
+		buf_addc(out, '\n');
+		summary_render_hist(&r->calls, r->view.hist, width ? width : 80, out);
+	}
+	for (size_t i = 0; i < r->footer.n; i++)
+		buf_add_wrapped(out, r->footer.v[i], 0, 2, width ? width : INT_MAX);
+}
 
 static size_t prose_width(const struct table_look *look)
 {
