@@ -54,7 +54,7 @@ static const struct {
 
 /* The state of the parser. `p` to `end` is the rest of the current condition. */
 struct reader {
-	const char *text, *p, *end;
+	const char *p, *end;
 	enum condition_use use;
 	struct condition *to;
 	struct buf *why;
@@ -115,6 +115,14 @@ static size_t length_to(const char *from, const char *to)
 	return (size_t)(to - from);
 }
 
+/* Appends the operators that this option allows, each after a space. */
+static void say_operators(const struct reader *r)
+{
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
+		if (operators[i].use & r->use)
+			buf_addf(r->why, " %s", operators[i].text);
+}
+
 static int missing_operator(struct reader *r)
 {
 	if (memchr(r->p, '(', (size_t)(r->end - r->p))) {
@@ -122,9 +130,7 @@ static int missing_operator(struct reader *r)
 		return -EINVAL;
 	}
 	buf_addf(r->why, "'%.*s' has no operator; write one of", (int)(r->end - r->p), r->p);
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
-		if (operators[i].use & r->use)
-			buf_addf(r->why, " %s", operators[i].text);
+	say_operators(r);
 	buf_addf(r->why, ", for example %s", r->use == CONDITION_EXPECT ? "read<=100" : "wall>5%");
 	return -EINVAL;
 }
@@ -140,9 +146,7 @@ static int read_operator(struct reader *r)
 			return 0;
 		}
 	buf_addf(r->why, "'%.*s' cannot be used here; the operators are", (int)n, r->p);
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
-		if (operators[i].use & r->use)
-			buf_addf(r->why, " %s", operators[i].text);
+	say_operators(r);
 	return -EINVAL;
 }
 
@@ -389,7 +393,7 @@ int conditions_parse(struct conditions *c, const char *text, enum condition_use 
 	for (;;) {
 		struct condition one = {0};
 		const char *end = end_of(p);
-		struct reader r = {.text = text, .p = p, .end = end, .use = use, .to = &one, .why = why};
+		struct reader r = {.p = p, .end = end, .use = use, .to = &one, .why = why};
 		skip_blanks(&r);
 		r.end = r.p + length_to(r.p, end);
 		one.text = memory_copy_part(r.p, (size_t)(r.end - r.p));

@@ -4,7 +4,6 @@
 #include "run/judge.h"
 #include "stats/change.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -99,22 +98,15 @@ static void say(const struct question *q, const struct change *d, struct buf *ou
 	buf_addf(out, " from %s to %s", q->base->label, q->run->label);
 }
 
-/* Returns true if every value of the interval fulfils the condition. Sets *none to true if no value does. */
-static bool fulfilled(const struct condition *c, const struct interval *i, bool *none)
-{
-	bool low = condition_holds(c, i->low);
-	bool high = condition_holds(c, i->high);
-	*none = !low && !high;
-	return low && high;
-}
-
+/* The gate fails if every value of the interval fulfils the condition, and passes if no value does. */
 static void decide(const struct question *q, const struct change *d)
 {
-	bool none;
-	if (fulfilled(q->c, &d->interval, &none)) {
+	bool low = condition_holds(q->c, d->interval.low);
+	bool high = condition_holds(q->c, d->interval.high);
+	if (low && high) {
 		say(q, d, q->failed);
 		buf_addc(q->failed, '\n');
-	} else if (!none) {
+	} else if (low || high) {
 		say(q, d, q->undecided);
 		buf_adds(q->undecided, "; more samples of both runs are needed to decide\n");
 	}

@@ -37,11 +37,6 @@ size_t run_outliers(const struct run_subject *s)
 	return s->judged.of[METRIC_TIME].outliers_low + s->judged.of[METRIC_TIME].outliers_high;
 }
 
-uint64_t run_seed(const struct run *r)
-{
-	return r->method.seed > 0 ? (uint64_t)r->method.seed : 1;
-}
-
 /*
  * Returns true if sample i of `a` and sample i of `b` come from the same round, that is, from one unmerged run of
  * compare.
@@ -99,8 +94,11 @@ static void judge_samples(const struct run *r, struct run_subject *s)
 		sample_summarise(s->samples[m].v, s->samples[m].n, &s->judged.of[m]);
 	const struct reals *time = &s->samples[METRIC_TIME];
 	/* Only compare displays the interval of the median. */
-	if (time->n >= 2 && r->bits == RUN_COMPARE)
-		boot_median(time->v, time->n, run_seed(r), &s->judged.median_ci);
+	if (time->n >= 2 && r->bits == RUN_COMPARE) {
+		uint64_t seed =
+			r->method.seed > 0 ? (uint64_t)r->method.seed : 1; /* all reports of a run are identical */
+		boot_median(time->v, time->n, seed, &s->judged.median_ci);
+	}
 }
 
 /* Sets r->reference. Returns 0, or -EINVAL if no subject has the name that the user gave. */

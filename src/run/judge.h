@@ -14,8 +14,6 @@
  */
 int run_judge(struct run *r);
 
-/* Returns the seed of the bootstrap. It depends only on the run, so that all reports of a run are identical. */
-uint64_t run_seed(const struct run *r);
 /*
  * Returns how often compare may have tested the intervals during the measurement to decide whether to end it. Each
  * interval must be wider if there were several tests (CHANGE_LOOKS in stats/change.h).

@@ -140,31 +140,27 @@ int run_poolable(const struct run *a, const char *path_a, const struct run *b, c
 	struct buf x = {0};
 	struct buf y = {0};
 	struct buf lines = {0};
-	struct buf commands = {0};
-	if (a->bits == RUN_LATENCY)
+	struct buf unlike = {0};
+	if (a->bits == RUN_LATENCY) {
 		buf_adds(why, "runs of bench latency cannot be merged: they contain histograms, not samples");
+		return -EINVAL;
+	}
 	run_dump(a, &x);
 	run_dump(b, &y);
-	int rc = why->len ? -EINVAL : 0;
-	if (rc == 0 && strcmp(buf_str(&x), buf_str(&y)) == 0) {
-		buf_addf(why, "'%s' and '%s' cannot be merged: they are the same run, which would count twice", path_a,
-			 path_b);
-		rc = -EINVAL;
-	}
-	if (rc == 0 && env_differences(&a->env, &b->env, &lines) > 0) {
-		buf_addf(why, "'%s' and '%s' cannot be merged: their machines differ in %.*s", path_a, path_b,
-			 (int)strcspn(buf_str(&lines), "\n"), buf_str(&lines));
-		rc = -EINVAL;
-	}
-	say_commands(a, b, &commands);
-	if (rc == 0 && commands.len) {
-		buf_addf(why, "'%s' and '%s' cannot be merged: %s", path_a, path_b, buf_str(&commands));
-		rc = -EINVAL;
-	}
+	if (strcmp(buf_str(&x), buf_str(&y)) == 0)
+		buf_adds(&unlike, "they are the same run, which would count twice");
+	else if (env_differences(&a->env, &b->env, &lines) > 0)
+		buf_addf(&unlike, "their machines differ in %.*s", (int)strcspn(buf_str(&lines), "\n"),
+			 buf_str(&lines));
+	else
+		say_commands(a, b, &unlike);
+	if (unlike.len)
+		buf_addf(why, "'%s' and '%s' cannot be merged: %s", path_a, path_b, buf_str(&unlike));
+	int rc = unlike.len ? -EINVAL : 0;
 	buf_free(&x);
 	buf_free(&y);
 	buf_free(&lines);
-	buf_free(&commands);
+	buf_free(&unlike);
 	return rc;
 }
 
