@@ -5,56 +5,48 @@
 #include <string.h>
 #include <time.h>
 
-#define S(type, key, member)                                                                                           \
+#define TELLS(type, key, kind, member, words)                                                                          \
 	{                                                                                                              \
-		key, FIELD_STRING, offsetof(struct type, member), 0, 0, NULL, NULL                                     \
+		key, kind, offsetof(struct type, member), 0, 0, NULL, words                                            \
 	}
-#define TELLS(type, key, member, w)                                                                                    \
-	{                                                                                                              \
-		key, FIELD_STRING, offsetof(struct type, member), 0, 0, NULL, w                                        \
-	}
-#define F(type, key, kind, member)                                                                                     \
-	{                                                                                                              \
-		key, kind, offsetof(struct type, member), 0, 0, NULL, NULL                                             \
-	}
+#define F(type, key, kind, member) TELLS(type, key, kind, member, NULL)
 
 /*
- * In the tables below, some fields have words: the last argument of TELLS, or the last member of a row. Figures of two
+ * In the tables below, some fields have words, the last argument of TELLS. Figures of two
  * machines can only be compared if these fields are equal on both. env_differences() calls each field by its words.
  */
 static const struct field kernel_rows[] = {
-	TELLS(env_kernel, "release", release, "kernel"),
-	TELLS(env_kernel, "version", version, "kernel build"),
-	TELLS(env_kernel, "machine", machine, "architecture"),
-	TELLS(env_kernel, "preemption", preemption, "kernel preemption"),
-	{"debug_options", FIELD_STRINGS, offsetof(struct env_kernel, debug_options), 0, 0, NULL,
-	 "kernel debug options"},
-	S(env_kernel, "config_source", config_source),
-	{"tick_hz", FIELD_INTEGER, offsetof(struct env_kernel, tick_hz), 0, 0, NULL, "kernel clock tick (Hz)"},
+	TELLS(env_kernel, "release", FIELD_STRING, release, "kernel"),
+	TELLS(env_kernel, "version", FIELD_STRING, version, "kernel build"),
+	TELLS(env_kernel, "machine", FIELD_STRING, machine, "architecture"),
+	TELLS(env_kernel, "preemption", FIELD_STRING, preemption, "kernel preemption"),
+	TELLS(env_kernel, "debug_options", FIELD_STRINGS, debug_options, "kernel debug options"),
+	F(env_kernel, "config_source", FIELD_STRING, config_source),
+	TELLS(env_kernel, "tick_hz", FIELD_INTEGER, tick_hz, "kernel clock tick (Hz)"),
 	F(env_kernel, "parameters", FIELD_STRINGS, parameters),
 };
 static const struct fields kernel_fields = FIELDS(kernel_rows, struct env_kernel);
 
 static const struct field cpu_rows[] = {
-	TELLS(env_cpu, "model", model, "CPU"),
-	{"online", FIELD_INTEGER, offsetof(struct env_cpu, online), 0, 0, NULL, "CPUs online"},
+	TELLS(env_cpu, "model", FIELD_STRING, model, "CPU"),
+	TELLS(env_cpu, "online", FIELD_INTEGER, online, "CPUs online"),
 	F(env_cpu, "allowed", FIELD_INTEGER, allowed),
 	F(env_cpu, "mhz", FIELD_REAL, mhz),
-	S(env_cpu, "smt", smt),
-	TELLS(env_cpu, "governor", governor, "frequency governor"),
-	S(env_cpu, "driver", driver),
-	{"turbo", FIELD_TRUTH, offsetof(struct env_cpu, turbo), 0, 0, NULL, "turbo"},
-	TELLS(env_cpu, "clocksource", clocksource, "clock source"),
-	S(env_cpu, "isolated", isolated),
+	F(env_cpu, "smt", FIELD_STRING, smt),
+	TELLS(env_cpu, "governor", FIELD_STRING, governor, "frequency governor"),
+	F(env_cpu, "driver", FIELD_STRING, driver),
+	TELLS(env_cpu, "turbo", FIELD_TRUTH, turbo, "turbo"),
+	TELLS(env_cpu, "clocksource", FIELD_STRING, clocksource, "clock source"),
+	F(env_cpu, "isolated", FIELD_STRING, isolated),
 };
 static const struct fields cpu_fields = FIELDS(cpu_rows, struct env_cpu);
 
 static const struct field memory_rows[] = {
-	{"total_bytes", FIELD_INTEGER, offsetof(struct env_memory, total_bytes), 0, 0, NULL, "memory (bytes)"},
+	TELLS(env_memory, "total_bytes", FIELD_INTEGER, total_bytes, "memory (bytes)"),
 	F(env_memory, "available_bytes", FIELD_INTEGER, available_bytes),
 	F(env_memory, "swap_total_bytes", FIELD_INTEGER, swap_total_bytes),
 	F(env_memory, "page_bytes", FIELD_INTEGER, page_bytes),
-	TELLS(env_memory, "transparent_hugepages", transparent_hugepages, "transparent huge pages"),
+	TELLS(env_memory, "transparent_hugepages", FIELD_STRING, transparent_hugepages, "transparent huge pages"),
 };
 static const struct fields memory_fields = FIELDS(memory_rows, struct env_memory);
 
@@ -66,32 +58,32 @@ static const struct field load_rows[] = {
 static const struct fields load_fields = FIELDS(load_rows, struct env_load);
 
 static const struct field fs_rows[] = {
-	S(env_file_system, "directory", directory),
-	TELLS(env_file_system, "type", type, "file system"),
-	S(env_file_system, "source", source),
-	S(env_file_system, "mount_point", mount_point),
-	TELLS(env_file_system, "options", options, "mount options"),
+	F(env_file_system, "directory", FIELD_STRING, directory),
+	TELLS(env_file_system, "type", FIELD_STRING, type, "file system"),
+	F(env_file_system, "source", FIELD_STRING, source),
+	F(env_file_system, "mount_point", FIELD_STRING, mount_point),
+	TELLS(env_file_system, "options", FIELD_STRING, options, "mount options"),
 	F(env_file_system, "block_bytes", FIELD_INTEGER, block_bytes),
 	F(env_file_system, "total_bytes", FIELD_INTEGER, total_bytes),
 	F(env_file_system, "free_bytes", FIELD_INTEGER, free_bytes),
 	F(env_file_system, "in_memory", FIELD_TRUTH, in_memory),
 	F(env_file_system, "compresses", FIELD_TRUTH, compresses),
 	F(env_file_system, "shares_extents", FIELD_TRUTH, shares_extents),
-	S(env_file_system, "io_scheduler", io_scheduler),
+	F(env_file_system, "io_scheduler", FIELD_STRING, io_scheduler),
 };
 static const struct fields fs_fields = FIELDS(fs_rows, struct env_file_system);
 
 static const struct field rows[] = {
-	S(env, "host", host),
-	TELLS(env, "os", os, "operating system"),
-	TELLS(env, "libc", libc, "C library"),
-	S(env, "date", date),
+	F(env, "host", FIELD_STRING, host),
+	TELLS(env, "os", FIELD_STRING, os, "operating system"),
+	TELLS(env, "libc", FIELD_STRING, libc, "C library"),
+	F(env, "date", FIELD_STRING, date),
 	F(env, "uptime_s", FIELD_REAL, uptime_s),
 	{"kernel", FIELD_OBJECT, offsetof(struct env, kernel), 0, 0, &kernel_fields, NULL},
 	{"cpu", FIELD_OBJECT, offsetof(struct env, cpu), 0, 0, &cpu_fields, NULL},
-	{"mitigations", FIELD_TEXTS, offsetof(struct env, mitigations), 0, 0, NULL, "mitigation of"},
-	TELLS(env, "hypervisor", hypervisor, "hypervisor"),
-	TELLS(env, "container", container, "container"),
+	TELLS(env, "mitigations", FIELD_TEXTS, mitigations, "mitigation of"),
+	TELLS(env, "hypervisor", FIELD_STRING, hypervisor, "hypervisor"),
+	TELLS(env, "container", FIELD_STRING, container, "container"),
 	{"memory", FIELD_OBJECT, offsetof(struct env, memory), 0, 0, &memory_fields, NULL},
 	{"load", FIELD_OBJECT, offsetof(struct env, load), 0, 0, &load_fields, NULL},
 	{"file_system", FIELD_OBJECT, offsetof(struct env, file_system), 0, 0, &fs_fields, NULL},

@@ -127,16 +127,14 @@ static const struct field subject_rows[] = {
 };
 const struct fields run_subject_fields = FIELDS(subject_rows, struct run_subject);
 
-#define TIMED (RUN_SYSCALL | RUN_SWITCH)
-
 static const struct field method_rows[] = {
 	ROW(run_method, FIELD_INTEGER, input_bytes, RUN_COMPARE),
 	ROW(run_method, FIELD_STRING, input, RUN_COMPARE),
 	OPTIONAL(run_method, FIELD_STRING, input_name, RUN_COMPARE),
 	ROW(run_method, FIELD_STRING, cpus, RUN_SYSCALL | RUN_SCHED | LOADS),
 	ROW(run_method, FIELD_STRING, mode, RUN_SYSCALL),
-	ROW(run_method, FIELD_INTEGER, samples, TIMED),
-	ROW(run_method, FIELD_INTEGER, sample_ns, TIMED),
+	ROW(run_method, FIELD_INTEGER, samples, OPS),
+	ROW(run_method, FIELD_INTEGER, sample_ns, OPS),
 	ROW(run_method, FIELD_INTEGER, seed, RUN_COMPARE | RUN_SYSCALL | RUN_LOAD),
 	ROW(run_method, FIELD_INTEGER, warmup, RUN_COMPARE),
 	OPTIONAL(run_method, FIELD_INTEGER, looks, RUN_COMPARE),
