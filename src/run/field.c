@@ -1,7 +1,6 @@
 #include "run/field.h"
 
 #include "base/buf.h"
-#include "base/escape.h"
 #include "base/memory.h"
 #include "run/summary_json.h"
 #include "stats/hist.h"
@@ -174,34 +173,11 @@ void fields_free(const struct fields *f, void *object)
 	fields_init(f, object);
 }
 
-/*
- * Returns a JSON string. JSON requires UTF-8, but the name of a program or file can contain any bytes, so a text that
- * is not valid UTF-8 is escaped.
- */
-static json_t *text_json(const char *s)
-{
-	json_t *exact = json_string(s);
-	if (exact)
-		return exact;
-	struct buf b = {0};
-	escape_line(&b, s, strlen(s));
-	json_t *escaped = json_string(buf_str(&b));
-	buf_free(&b);
-	return escaped;
-}
-
-static json_t *number_json(double x, bool whole)
-{
-	if (!isfinite(x))
-		return json_null();
-	return whole ? json_integer((json_int_t)fmax(fmin(x, 9e18), -9e18)) : json_real(x);
-}
-
 static json_t *reals_json(const struct reals *r, bool whole)
 {
 	json_t *a = json_array();
-	for (size_t i = 0; a && i < r->n; i++)
-		json_array_append_new(a, number_json(r->v[i], whole));
+	for (size_t i = 0; i < r->n; i++)
+		json_array_append_new(a, summary_json_number(r->v[i], whole));
 	return a;
 }
 
@@ -209,7 +185,7 @@ static json_t *strings_json(const struct strings *s)
 {
 	json_t *a = json_array();
 	for (size_t i = 0; i < s->n; i++)
-		json_array_append_new(a, text_json(s->v[i]));
+		json_array_append_new(a, summary_json_text(s->v[i]));
 	return a;
 }
 
@@ -217,7 +193,7 @@ static json_t *texts_json(const struct texts *t)
 {
 	json_t *o = json_object();
 	for (size_t i = 0; i < t->n; i++)
-		json_object_set_new(o, t->v[i].name, t->v[i].text ? text_json(t->v[i].text) : json_null());
+		json_object_set_new(o, t->v[i].name, t->v[i].text ? summary_json_text(t->v[i].text) : json_null());
 	return o;
 }
 
@@ -225,7 +201,7 @@ static json_t *numbers_json(const struct numbers *t)
 {
 	json_t *o = json_object();
 	for (size_t i = 0; i < t->n; i++)
-		json_object_set_new(o, t->v[i].name, number_json(t->v[i].number, true));
+		json_object_set_new(o, t->v[i].name, summary_json_number(t->v[i].number, true));
 	return o;
 }
 
@@ -236,8 +212,8 @@ static json_t *triples_json(const void *at)
 	for (size_t i = 0; i < l.n; i++) {
 		double x[3];
 		memcpy(x, l.v + i * sizeof(x), sizeof(x));
-		json_array_append_new(a, json_pack("[o, o, o]", number_json(x[0], false), number_json(x[1], false),
-						   number_json(x[2], true)));
+		json_array_append_new(a, json_pack("[o, o, o]", summary_json_number(x[0], false),
+						   summary_json_number(x[1], false), summary_json_number(x[2], true)));
 	}
 	return a;
 }
@@ -256,10 +232,10 @@ static json_t *write_one(const struct field *f, const void *object, unsigned kin
 	const void *at = const_member(object, f);
 	switch (f->type) {
 	case FIELD_STRING:
-		return text_json(*(char *const *)at);
+		return summary_json_text(*(char *const *)at);
 	case FIELD_REAL:
 	case FIELD_INTEGER:
-		return number_json(*(const double *)at, f->type == FIELD_INTEGER);
+		return summary_json_number(*(const double *)at, f->type == FIELD_INTEGER);
 	case FIELD_TRUTH:
 		return json_boolean(*(const enum truth *)at == TRUTH_YES);
 	case FIELD_STRINGS:
@@ -333,15 +309,12 @@ static bool is_null(const struct field *f, const void *object)
 json_t *fields_write(const struct fields *f, const void *object, unsigned kinds)
 {
 	json_t *o = json_object();
-	for (size_t i = 0; o && i < f->n; i++) {
+	for (size_t i = 0; i < f->n; i++) {
 		const struct field *x = &f->v[i];
 		bool null = is_null(x, object);
 		if ((x->kinds && !(x->kinds & kinds)) || (null && x->flags & FIELD_OPTIONAL))
 			continue;
-		if (json_object_set_new(o, x->key, null ? json_null() : write_one(x, object, kinds)) < 0) {
-			json_decref(o);
-			return NULL;
-		}
+		json_object_set_new(o, x->key, null ? json_null() : write_one(x, object, kinds));
 	}
 	return o;
 }
@@ -499,7 +472,7 @@ int fields_read(const struct fields *f, void *object, const json_t *o, unsigned 
 	for (size_t i = 0; i < f->n; i++) {
 		const struct field *x = &f->v[i];
 		const json_t *v = json_object_get(o, x->key);
-		if (!v || json_is_null(v) || x->flags & FIELD_DERIVED || (x->kinds && !(x->kinds & kinds)))
+		if (!v || json_is_null(v) || (x->kinds && !(x->kinds & kinds)))
 			continue;
 		int err = read_one(x, member(object, x), v, kinds, why);
 		if (err == -EINVAL && !why->len)

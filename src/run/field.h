@@ -66,7 +66,6 @@ enum field_type {
 };
 
 #define FIELD_OPTIONAL 1u /* a member that is unknown or empty is not written at all */
-#define FIELD_DERIVED  2u /* written for other programs but not read, because it can be computed from other members */
 
 struct field {
 	const char *key;

@@ -5,8 +5,8 @@
 #include "base/escape.h"
 #include "base/memory.h"
 #include "base/size.h"
-#include "run/derived.h"
 #include "run/judge.h"
+#include "run/summary_json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -35,20 +35,104 @@ static void time_key(const struct run_subject *s, char *key, size_t size)
 	snprintf(key, size, "samples_%.8s", s->unit ? s->unit : "");
 }
 
+static void set_real(json_t *o, const char *key, double v)
+{
+	json_object_set_new(o, key, summary_json_number(v, false));
+}
+
+static void set_count(json_t *o, const char *key, size_t n)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)n));
+}
+
+/* Adds the members PREFIXminSUFFIX, PREFIXmedianSUFFIX and so on. Their unit is `scale` seconds. */
+static void set_summary(json_t *o, const char *prefix, const char *suffix, const struct sample_summary *d, double scale)
+{
+	const struct {
+		const char *name;
+		double value;
+	} parts[] = {{"min", d->min}, {"q1", d->q1},   {"median", d->median}, {"mean", d->mean},
+		     {"q3", d->q3},   {"max", d->max}, {"stddev", d->stddev}};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		struct buf key = {0};
+		buf_addf(&key, "%s%s%s", prefix, parts[i].name, suffix);
+		set_real(o, buf_str(&key), d->n ? parts[i].value / scale : NAN);
+		buf_free(&key);
+	}
+}
+
+static void add_compare(const struct run_subject *s, json_t *o)
+{
+	const struct sample_summary *wall = &s->judged.of[METRIC_TIME];
+	double rss = run_median(s, METRIC_PEAK_RSS);
+	set_count(o, "samples", s->samples[METRIC_TIME].n);
+	if (s->unable)
+		return;
+	set_summary(o, "wall_", "_s", wall, 1);
+	set_summary(o, "user_", "_s", &s->judged.of[METRIC_USER], 1);
+	set_summary(o, "system_", "_s", &s->judged.of[METRIC_SYSTEM], 1);
+	set_real(o, "wall_fence_low_s", wall->fence_low);
+	set_real(o, "wall_fence_high_s", wall->fence_high);
+	set_real(o, "wall_median_low95_s", s->judged.median_ci.low);
+	set_real(o, "wall_median_high95_s", s->judged.median_ci.high);
+	set_real(o, "wall_cv", wall->cv);
+	set_count(o, "wall_outliers", run_outliers(s));
+	json_object_set_new(o, "peak_rss_bytes", summary_json_number(rss > 0 ? rss : NAN, true));
+	set_real(o, "times_the_fastest", s->judged.slowdown);
+	set_real(o, "times_reference", s->judged.relative);
+	set_real(o, "times_reference_low95", s->judged.relative_ci.low);
+	set_real(o, "times_reference_high95", s->judged.relative_ci.high);
+	json_object_set_new(o, "difference_seen", json_boolean(!s->judged.same_as_reference));
+}
+
+/* Adds by how many percent `s` took longer than the subject "none", which was measured without a load. */
+static void add_over_none(const struct run *r, const struct run_subject *s, json_t *o)
+{
+	struct interval ratio = {NAN, NAN};
+	double over = run_over_none(r, s, &ratio);
+	set_real(o, "over_none_percent", over);
+	json_t *pair = json_array();
+	json_array_append_new(pair, summary_json_number(100 * (ratio.low - 1), false));
+	json_array_append_new(pair, summary_json_number(100 * (ratio.high - 1), false));
+	json_object_set_new(o, "over_none_interval_percent", pair);
+}
+
+/*
+ * Adds figures computed from the samples of `s` to its JSON object `o`. They are saved only for other programs (jq,
+ * pandas): sctrace does not read them.
+ */
+static void add_derived(const struct run *r, const struct run_subject *s, json_t *o)
+{
+	unsigned bits = run_subject_bits(r, s);
+	if (bits == RUN_COMPARE)
+		add_compare(s, o);
+	if (!(bits & RUN_SAMPLED) || bits == RUN_COMPARE)
+		return;
+	const struct sample_summary *d = &s->judged.of[METRIC_TIME];
+	bool ns = bits & (RUN_SYSCALL | RUN_SWITCH);
+	set_count(o, "samples", d->n);
+	set_summary(o, "", ns ? "_ns" : "_s", d, ns ? 1e-9 : 1);
+	set_count(o, "outliers_low", d->outliers_low);
+	set_count(o, "outliers_high", d->outliers_high);
+	if (bits == RUN_SCHED)
+		set_real(o, "throughput_per_s", run_median(s, METRIC_THROUGHPUT));
+	if (bits == RUN_LOAD)
+		add_over_none(r, s, o);
+}
+
 static json_t *subject_json(const struct run *r, const struct run_subject *s)
 {
 	char key[32];
 	double scale = unit_seconds(s->unit);
 	const struct reals *time = &s->samples[METRIC_TIME];
 	json_t *o = fields_write(&run_subject_fields, s, run_subject_bits(r, s));
-	json_t *a = o && scale > 0 && !s->unable && run_subject_bits(r, s) & RUN_SAMPLED ? json_array() : NULL;
+	json_t *a = scale > 0 && !s->unable && run_subject_bits(r, s) & RUN_SAMPLED ? json_array() : NULL;
 	for (size_t i = 0; a && i < time->n; i++)
-		json_array_append_new(a, isfinite(time->v[i]) ? json_real(time->v[i] / scale) : json_null());
+		json_array_append_new(a, summary_json_number(time->v[i] / scale, false));
 	time_key(s, key, sizeof(key));
 	if (a)
 		json_object_set_new(o, key, a);
-	if (o)
-		derived_add(r, s, o);
+	add_derived(r, s, o);
 	return o;
 }
 
@@ -56,11 +140,7 @@ static json_t *document(const struct run *r)
 {
 	json_t *doc = json_pack("{s:s, s:i}", "schema", SCHEMA, "schema_version", RUN_SCHEMA_VERSION);
 	json_t *rest = fields_write(&run_fields, r, r->bits);
-	if (!doc || !rest || json_object_update_missing(doc, rest) < 0) {
-		json_decref(doc);
-		json_decref(rest);
-		return NULL;
-	}
+	json_object_update_missing(doc, rest);
 	json_decref(rest);
 	if (r->bits == RUN_COUNT)
 		return doc;
@@ -160,8 +240,6 @@ static void parse_why(struct buf *why, const char *path, const json_error_t *e, 
 	bool at_end = first == '{' && size && e->position >= 0 && (size_t)e->position >= size;
 	if (json_error_code(e) == json_error_premature_end_of_input || at_end)
 		buf_addf(why, "'%s' is incomplete: the JSON text ends at line %d", path, e->line);
-	else if (json_error_code(e) == json_error_out_of_memory)
-		buf_addf(why, "'%s' does not fit in memory", path);
 	else
 		buf_addf(why, "'%s' is not a saved run: it is not valid JSON (line %d, column %d)%s", path, e->line,
 			 e->column, first == '{' ? "" : "; sctrace show displays recordings");
@@ -225,7 +303,7 @@ static json_t *escaped(const json_t *string)
 
 /*
  * Returns a copy of the value in which all strings are escaped, because a file that someone else wrote may contain
- * control characters. The caller owns the reference. Returns NULL if memory ran out.
+ * control characters. The caller owns the reference.
  */
 static json_t *harmless(const json_t *value)
 {
@@ -237,19 +315,15 @@ static json_t *harmless(const json_t *value)
 	if (!json_is_object(value) && !json_is_array(value))
 		return json_incref((json_t *)value);
 	json_t *copy = json_is_array(value) ? json_array() : json_object();
-	int err = copy ? 0 : -1;
-	json_array_foreach(value, i, v) err = err ? err : json_array_append_new(copy, harmless(v));
+	json_array_foreach(value, i, v) json_array_append_new(copy, harmless(v));
 	json_object_foreach((json_t *)value, key, v)
 	{
 		struct buf name = {0};
 		escape_line(&name, key, strlen(key));
-		err = err ? err : json_object_set_new(copy, buf_str(&name), harmless(v));
+		json_object_set_new(copy, buf_str(&name), harmless(v));
 		buf_free(&name);
 	}
-	if (!err)
-		return copy;
-	json_decref(copy);
-	return NULL;
+	return copy;
 }
 
 /* Returns the name without the buffer size at its end. Subjects with equal base names form one scan. */

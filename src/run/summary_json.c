@@ -34,9 +34,23 @@ static const struct {
 };
 #define NFIELDS (sizeof(fields) / sizeof(*fields))
 
-static json_t *real_or_null(double v)
+json_t *summary_json_text(const char *s)
 {
-	return isfinite(v) ? json_real(v) : json_null();
+	json_t *exact = json_string(s);
+	if (exact)
+		return exact;
+	struct buf b = {0};
+	escape_line(&b, s, strlen(s));
+	json_t *escaped = json_string(buf_str(&b));
+	buf_free(&b);
+	return escaped;
+}
+
+json_t *summary_json_number(double x, bool whole)
+{
+	if (!isfinite(x))
+		return json_null();
+	return whole ? json_integer((json_int_t)fmax(fmin(x, 9e18), -9e18)) : json_real(x);
 }
 
 static json_t *count_value(uint64_t v)
@@ -53,23 +67,10 @@ static json_t *call_name(uint32_t arch, int64_t nr)
 	return name;
 }
 
-/* Returns the JSON string for the name of a program or file. A name that is not valid UTF-8 is escaped. */
-static json_t *group_name(const char *name)
-{
-	struct buf b = {0};
-	json_t *exact = json_string(name);
-	if (exact)
-		return exact;
-	escape_line(&b, name, strlen(name));
-	json_t *escaped = json_string(buf_str(&b));
-	buf_free(&b);
-	return escaped;
-}
-
 json_t *summary_hist_json(const struct hist *h)
 {
 	json_t *a = json_array();
-	for (uint32_t i = 0; a && i < h->n; i++)
+	for (uint32_t i = 0; i < h->n; i++)
 		if (h->count[i])
 			json_array_append_new(a, json_pack("[o, o]", count_value(hist_bucket_low(h->first + i)),
 							   count_value(h->count[i])));
@@ -98,54 +99,48 @@ static json_t *errnos(const struct summary_group *g, const struct call_stats *c)
 }
 
 /* Adds figures computed from the other members, for programs that read the file. */
-static int add_derived(json_t *row, const struct call_stats *c)
+static void add_derived(json_t *row, const struct call_stats *c)
 {
 	static const char *const resolved[] = {[RESOLVED] = "yes", [DOUBTFUL] = "doubtful", [UNRESOLVED] = "no"};
 	static const struct {
 		const char *key;
 		double q;
 	} quantiles[] = {{"p50_ns", 0.5}, {"p90_ns", 0.9}, {"p99_ns", 0.99}, {"p999_ns", 0.999}};
-	int rc = json_object_set_new(row, "calls", count_value(call_stats_calls(c)));
-	rc |= json_object_set_new(row, "unfinished", count_value(call_stats_unfinished(c)));
-	rc |= json_object_set_new(row, "mean_ns", c->returned ? real_or_null(call_stats_mean(c)) : json_null());
-	rc |= json_object_set_new(row, "stddev_ns", real_or_null(call_stats_stddev(c)));
+	json_object_set_new(row, "calls", count_value(call_stats_calls(c)));
+	json_object_set_new(row, "unfinished", count_value(call_stats_unfinished(c)));
+	json_object_set_new(row, "mean_ns", c->returned ? summary_json_number(call_stats_mean(c), false) : json_null());
+	json_object_set_new(row, "stddev_ns", summary_json_number(call_stats_stddev(c), false));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++)
-		rc |= json_object_set_new(row, quantiles[i].key,
-					  c->returned ? real_or_null(call_stats_quantile(c, quantiles[i].q))
-						      : json_null());
-	rc |= json_object_set_new(row, "resolved", json_string(resolved[call_stats_resolved(c)]));
-	return rc;
+		json_object_set_new(row, quantiles[i].key,
+				    c->returned ? summary_json_number(call_stats_quantile(c, quantiles[i].q), false)
+						: json_null());
+	json_object_set_new(row, "resolved", json_string(resolved[call_stats_resolved(c)]));
 }
 
 static json_t *row_new(const struct summary_group *g, const struct call_stats *c)
 {
-	json_t *row =
-		json_pack("{s:o, s:o, s:I, s:I, s:I}", "name", call_name(c->arch, c->nr), "group", group_name(g->name),
-			  "group_id", (json_int_t)g->id, "arch", (json_int_t)c->arch, "nr", (json_int_t)c->nr);
-	int rc = row ? add_derived(row, c) : -1;
-	for (size_t i = 0; i < NFIELDS && rc == 0; i++) {
+	json_t *row = json_pack("{s:o, s:o, s:I, s:I, s:I}", "name", call_name(c->arch, c->nr), "group",
+				summary_json_text(g->name), "group_id", (json_int_t)g->id, "arch", (json_int_t)c->arch,
+				"nr", (json_int_t)c->nr);
+	add_derived(row, c);
+	for (size_t i = 0; i < NFIELDS; i++) {
 		const char *at = (const char *)c + fields[i].offset;
 		uint64_t count;
 		double real;
 		memcpy(&count, at, sizeof(count));
 		memcpy(&real, at, sizeof(real));
-		rc = json_object_set_new(row, fields[i].key,
-					 fields[i].is_count ? count_value(count) : real_or_null(real));
+		json_object_set_new(row, fields[i].key,
+				    fields[i].is_count ? count_value(count) : summary_json_number(real, false));
 	}
-	if (rc == 0)
-		rc = json_object_set_new(row, "errnos", errnos(g, c));
-	if (rc == 0)
-		rc = json_object_set_new(row, "histogram_ns", summary_hist_json(&c->hist));
-	if (rc == 0)
-		return row;
-	json_decref(row);
-	return NULL;
+	json_object_set_new(row, "errnos", errnos(g, c));
+	json_object_set_new(row, "histogram_ns", summary_hist_json(&c->hist));
+	return row;
 }
 
 json_t *summary_json(const struct summary *s)
 {
 	json_t *a = json_array();
-	for (size_t i = 0; a && i < s->groups.n; i++)
+	for (size_t i = 0; i < s->groups.n; i++)
 		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
 			json_array_append_new(a, row_new(s->groups.v[i], s->groups.v[i]->calls.v[k]));
 	return a;
