@@ -93,10 +93,12 @@ void html_begin(struct buf *out, const char *title, const char *subtitle)
 	element(out, "p", "sub", subtitle);
 }
 
-/* Appends the lines of `text` as an HTML list. */
-static void list(struct buf *out, const char *class, const char *text)
+void html_lessons(struct buf *out, const char *heading, const char *text)
 {
-	buf_addf(out, "<ul class=\"%s\">\n", class);
+	if (!text || !*text)
+		return;
+	element(out, "h2", NULL, heading);
+	buf_adds(out, "<ul class=\"see\">\n");
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 		struct buf line = {0};
@@ -108,21 +110,12 @@ static void list(struct buf *out, const char *class, const char *text)
 	buf_adds(out, "</ul>\n");
 }
 
-void html_lessons(struct buf *out, const char *heading, const char *text)
-{
-	if (!text || !*text)
-		return;
-	element(out, "h2", NULL, heading);
-	list(out, "see", text);
-}
-
 void html_warnings(struct buf *out, const char *heading, const char *text)
 {
 	if (!text || !*text)
 		return;
 	buf_adds(out, "<section class=\"warn\">\n");
-	element(out, "h2", NULL, heading);
-	list(out, "see", text);
+	html_lessons(out, heading, text);
 	buf_adds(out, "</section>\n");
 }
 

@@ -192,30 +192,29 @@ static void csv_cell(struct buf *out, const struct cell *c)
 		buf_addf(out, "%.15g", c->real);
 }
 
-static void render_csv(const struct table *t, struct buf *out)
+/* Appends a line of CSV: row `r`, or the keys of the columns if `r` is NULL. */
+static void csv_line(const struct table *t, const struct row *r, struct buf *out)
 {
 	const char *sep = "";
 	for (size_t k = 0; k < t->n; k++) {
 		if (!for_programs(&t->columns[k]))
 			continue;
 		buf_adds(out, sep);
-		csv_text(out, t->columns[k].key);
+		if (r)
+			csv_cell(out, &r->cells[k]);
+		else
+			csv_text(out, t->columns[k].key);
 		sep = ",";
 	}
 	buf_addc(out, '\n');
-	for (size_t i = 0; i < t->rows.n; i++) {
-		if (t->rows.v[i].total)
-			continue;
-		sep = "";
-		for (size_t k = 0; k < t->n; k++) {
-			if (!for_programs(&t->columns[k]))
-				continue;
-			buf_adds(out, sep);
-			csv_cell(out, &t->rows.v[i].cells[k]);
-			sep = ",";
-		}
-		buf_addc(out, '\n');
-	}
+}
+
+static void render_csv(const struct table *t, struct buf *out)
+{
+	csv_line(t, NULL, out);
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (!t->rows.v[i].total)
+			csv_line(t, &t->rows.v[i], out);
 }
 
 /* Appends text to a cell of a Markdown table. Escapes characters that would end the cell or begin a markup. */
@@ -228,14 +227,15 @@ static void markdown_text(struct buf *out, const char *s)
 	}
 }
 
+/* Appends row `r`, or the titles of the columns if `r` is NULL. */
 static void markdown_row(const struct table *t, const struct row *r, struct buf *out)
 {
 	buf_addc(out, '|');
 	for (size_t k = 0; k < t->n; k++) {
 		if (!for_people(&t->columns[k]))
 			continue;
-		const char *text = table_cell_shown(&r->cells[k]);
-		const char *bold = *text && (r->total || r->mark == MARK_BOLD) ? "**" : "";
+		const char *text = r ? table_cell_shown(&r->cells[k]) : t->columns[k].title;
+		const char *bold = r && *text && (r->total || r->mark == MARK_BOLD) ? "**" : "";
 		buf_addf(out, " %s", bold);
 		markdown_text(out, text);
 		buf_addf(out, "%s |", bold);
@@ -245,15 +245,8 @@ static void markdown_row(const struct table *t, const struct row *r, struct buf 
 
 static void render_markdown(const struct table *t, struct buf *out)
 {
+	markdown_row(t, NULL, out);
 	buf_addc(out, '|');
-	for (size_t k = 0; k < t->n; k++) {
-		if (!for_people(&t->columns[k]))
-			continue;
-		buf_addc(out, ' ');
-		markdown_text(out, t->columns[k].title);
-		buf_adds(out, " |");
-	}
-	buf_adds(out, "\n|");
 	for (size_t k = 0; k < t->n; k++)
 		if (for_people(&t->columns[k]))
 			buf_adds(out, t->columns[k].flags & COL_RIGHT ? " ---: |" : " --- |");
