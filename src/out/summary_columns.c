@@ -1,9 +1,8 @@
-#include "out/summary_columns.h"
-
+/* The columns of the table of `-c`: their names, and how they show the values of a call. */
 #include "base/buf.h"
 #include "base/near.h"
 #include "base/size.h"
-#include "out/summary_table.h"
+#include "out/summary_rows.h"
 
 #include <errno.h>
 #include <math.h>
@@ -137,17 +136,16 @@ static void text_time(const struct summary_column *column, const struct summary_
 	}
 }
 
-const char *summary_resolved_word(const struct call_stats *c)
+/* Says how far the mean of the call's times can be trusted. */
+static void text_resolved(const struct summary_row *r, struct buf *out)
 {
 	static const char *const words[] = {
 		[RESOLVED] = "resolved", [DOUBTFUL] = "doubtful", [UNRESOLVED] = "unresolved"};
-	return words[call_stats_resolved(c)];
+	buf_adds(out, words[call_stats_resolved(r->call)]);
 }
 
-static void text_resolved(const struct summary_row *r, struct buf *out)
-{
-	buf_adds(out, summary_resolved_word(r->call));
-}
+const struct summary_columns summary_columns_usual = {
+	.index = {SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_AVG, SC_P50, SC_P99, SC_MAX}, .n = 8};
 
 const struct summary_column summary_column_table[SC_COUNT] = {
 	[SC_NAME] = {"syscall", "syscall", "name syscall_name syscall-name", KIND_NAME, .width = 20},
@@ -236,13 +234,10 @@ static bool has_column(const struct summary_columns *c, int id)
 
 int summary_columns_parse(const char *text, struct summary_columns *columns, struct buf *why)
 {
-	static const struct summary_columns usual = {
-		.index = {SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_AVG, SC_P50, SC_P99, SC_MAX},
-		.n = 8,
-		.added = true,
-	};
-	*columns = text[0] == '+' ? usual : (struct summary_columns){0};
-	text += text[0] == '+';
+	bool added = text[0] == '+';
+	*columns = added ? summary_columns_usual : (struct summary_columns){0};
+	columns->added = added;
+	text += added;
 	for (;; text++) {
 		size_t len = strcspn(text, ",");
 		int id = column_find(text, len, why);

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
-#include "out/summary_columns.h"
 #include "out/summary_rows.h"
 #include "out/table.h"
 #include "out/width.h"
@@ -15,8 +14,6 @@
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"
 
-static const struct summary_columns usual = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_AVG, SC_P50, SC_P99, SC_MAX},
-					     8};
 static const struct summary_columns wide = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_PERCENT, SC_AVG, SC_MIN,
 					     SC_P50, SC_P90, SC_P99, SC_MAX, SC_STDDEV, SC_BYTES, SC_BYTES_PER_CALL},
 					    14};
@@ -57,7 +54,7 @@ static struct summary_columns columns_of(const struct summary_rows *rows, const 
 		return v->columns;
 	if (v->format == SUMMARY_JSON)
 		return json;
-	struct summary_columns c = v->format == SUMMARY_WIDE ? wide : usual;
+	struct summary_columns c = v->format == SUMMARY_WIDE ? wide : summary_columns_usual;
 	if (v->format == SUMMARY_CSV)
 		return c;
 	static const unsigned char extra[] = {SC_RESTARTED, SC_UNFINISHED};
@@ -252,14 +249,6 @@ static struct table *table_of(const struct summary_rows *rows, const struct summ
 	return t;
 }
 
-static void render_table(const struct summary_rows *rows, const struct summary_view *v, enum table_format format,
-			 struct buf *out)
-{
-	struct table *t = table_of(rows, v);
-	table_render(t, format, NULL, out);
-	table_free(t);
-}
-
 struct table *summary_table(const struct summary *s, const struct summary_view *v)
 {
 	struct summary_rows rows;
@@ -269,44 +258,24 @@ struct table *summary_table(const struct summary *s, const struct summary_view *
 	return t;
 }
 
-/* Removes the carriage returns of CSV, because cut(1) and the shell treat them as data. */
-static void unix_lines(struct buf *out, size_t from)
-{
-	size_t to = from;
-	for (size_t i = from; i < out->len; i++)
-		if (out->s[i] != '\r')
-			out->s[to++] = out->s[i];
-	buf_truncate(out, to);
-}
-
 const char summary_format_words[] = "text, wide, truss, strace, csv, markdown, json";
 
 void summary_render(const struct summary *s, const struct summary_view *v, struct buf *out)
 {
+	static const enum table_format formats[] = {
+		[SUMMARY_CSV] = TABLE_CSV, [SUMMARY_MARKDOWN] = TABLE_MARKDOWN, [SUMMARY_JSON] = TABLE_JSON};
 	struct summary_rows rows;
-	size_t before = out->len;
 	summary_rows_init(&rows, s, v);
-	switch (v->format) {
-	case SUMMARY_TEXT:
-	case SUMMARY_WIDE:
+	if (v->format == SUMMARY_TEXT || v->format == SUMMARY_WIDE)
 		render_text(&rows, v, out);
-		break;
-	case SUMMARY_TRUSS:
+	else if (v->format == SUMMARY_TRUSS)
 		render_truss(&rows, out);
-		break;
-	case SUMMARY_STRACE:
+	else if (v->format == SUMMARY_STRACE)
 		summary_render_strace(&rows, v, out);
-		break;
-	case SUMMARY_CSV:
-		render_table(&rows, v, TABLE_CSV, out);
-		unix_lines(out, before);
-		break;
-	case SUMMARY_MARKDOWN:
-		render_table(&rows, v, TABLE_MARKDOWN, out);
-		break;
-	case SUMMARY_JSON:
-		render_table(&rows, v, TABLE_JSON, out);
-		break;
+	else {
+		struct table *t = table_of(&rows, v);
+		table_render(t, formats[v->format], NULL, out);
+		table_free(t);
 	}
 	summary_rows_free(&rows);
 }
