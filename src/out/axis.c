@@ -10,11 +10,6 @@
 
 #define AUTO_LOG_RATIO 10
 
-void axis_range_init(struct axis_range *r)
-{
-	*r = (struct axis_range){INFINITY, -INFINITY, INFINITY};
-}
-
 void axis_range_add(struct axis_range *r, double v)
 {
 	if (!isfinite(v))

@@ -4,6 +4,8 @@
 
 #include "out/chart.h"
 
+#include <math.h>
+
 #define AXIS_TICKS_MAX 64
 
 struct axis_tick {
@@ -20,11 +22,14 @@ struct axis {
 	size_t nticks;
 };
 
-/* A range of values, which grows as values are added. */
+/* A range of values, which grows as values are added. Initialise it with AXIS_RANGE_EMPTY. */
 struct axis_range {
 	double low, high, least_above_zero;
 };
-void axis_range_init(struct axis_range *r);
+#define AXIS_RANGE_EMPTY                                                                                               \
+	{                                                                                                              \
+		INFINITY, -INFINITY, INFINITY                                                                          \
+	}
 void axis_range_add(struct axis_range *r, double v); /* ignores NAN */
 
 /*

@@ -51,9 +51,9 @@ static void draw_bar(const struct axis *a, const struct chart_bar_panel *p, size
 	buf_addf(&tip, "%s: %s", name, buf_str(&text));
 	/* The length of a bar means nothing on a logarithmic axis, so a dot is drawn instead. */
 	if (a->log)
-		svg_circle(out, axis_at(a, v), y + BAR / 2, 4, svg_bar(colour), buf_str(&tip));
+		svg_circle(out, axis_at(a, v), y + BAR / 2, 4, svg_class(SVG_BAR, colour), buf_str(&tip));
 	else
-		svg_rect(out, a->from, y, axis_at(a, v) - a->from, BAR, svg_bar(colour), buf_str(&tip));
+		svg_rect(out, a->from, y, axis_at(a, v) - a->from, BAR, svg_class(SVG_BAR, colour), buf_str(&tip));
 	double low = whisker(p->low, i);
 	double high = whisker(p->high, i);
 	double end = axis_at(a, v) + (a->log ? 4 : 0);
@@ -71,8 +71,7 @@ static void draw_bar(const struct axis *a, const struct chart_bar_panel *p, size
 
 static int panel_axis(struct axis *a, const struct chart_bar_panel *p, const struct rows *r)
 {
-	struct axis_range range;
-	axis_range_init(&range);
+	struct axis_range range = AXIS_RANGE_EMPTY;
 	for (size_t i = 0; i < r->n; i++) {
 		axis_range_add(&range, p->value[i]);
 		axis_range_add(&range, whisker(p->low, i));

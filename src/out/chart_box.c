@@ -63,9 +63,8 @@ static void rect(const struct boxes *b, double v1, double v2, double c, const ch
 /* Returns the limit above which outliers are left out. There is no limit on a logarithmic axis. */
 static double outlier_limit(const struct boxes *b, const struct chart_axis *spec)
 {
-	struct axis_range r;
+	struct axis_range r = AXIS_RANGE_EMPTY;
 	struct axis probe;
-	axis_range_init(&r);
 	for (size_t i = 0; i < b->n; i++) {
 		axis_range_add(&r, b->v[i].box->whisker_low);
 		axis_range_add(&r, b->v[i].box->whisker_high);
@@ -77,8 +76,7 @@ static double outlier_limit(const struct boxes *b, const struct chart_axis *spec
 
 static int boxes_axis(struct boxes *b, const struct chart_axis *spec, size_t ticks)
 {
-	struct axis_range r;
-	axis_range_init(&r);
+	struct axis_range r = AXIS_RANGE_EMPTY;
 	b->limit = outlier_limit(b, spec);
 	for (size_t i = 0; i < b->n; i++) {
 		const struct box *box = b->v[i].box;
@@ -143,7 +141,7 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 		double p = axis_at(&b->value, value);
 		buf_clear(&tip);
 		axis_format(&tip, b->value.unit, value);
-		svg_circle(out, b->rows ? p : at, b->rows ? at : p, 1.8, svg_fill(v->group), buf_str(&tip));
+		svg_circle(out, b->rows ? p : at, b->rows ? at : p, 1.8, svg_class(SVG_FILL, v->group), buf_str(&tip));
 	}
 	buf_free(&tip);
 	return beyond;
@@ -186,7 +184,7 @@ static void draw_box(const struct boxes *b, size_t i, struct buf *out)
 	double low = axis_at(&b->value, v->box->whisker_low);
 	double high = axis_at(&b->value, v->box->whisker_high);
 	char class[24];
-	snprintf(class, sizeof(class), "bx %s %s", svg_pale(v->group), svg_stroke(v->group));
+	snprintf(class, sizeof(class), "bx %s %s", svg_class(SVG_PALE, v->group), svg_class(SVG_STROKE, v->group));
 	line(b, low, c, q1, c, "w", out);
 	line(b, q3, c, high, c, "w", out);
 	line(b, low, c - b->half / 2, low, c + b->half / 2, "w", out);

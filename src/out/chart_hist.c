@@ -98,7 +98,7 @@ static double tallest(const struct columns *c)
 static void draw_bars(const struct columns *c, const struct axis *x, const struct axis *y, size_t colour,
 		      struct buf *out)
 {
-	buf_addf(out, "<path class=\"%s\" d=\"", svg_fill(colour));
+	buf_addf(out, "<path class=\"%s\" d=\"", svg_class(SVG_FILL, colour));
 	for (size_t i = 0; i < c->n; i++) {
 		if (c->count[i] <= 0)
 			continue;
@@ -165,10 +165,9 @@ static void draw_one(const struct chart_hist *h, const struct axis *x, double to
 int chart_hists(const struct chart_frame *f, const struct chart_axis *x, const struct chart_hist *hists, size_t n,
 		struct buf *out)
 {
-	struct axis_range r;
+	struct axis_range r = AXIS_RANGE_EMPTY;
 	struct axis a;
 	struct buf body = {0};
-	axis_range_init(&r);
 	for (size_t i = 0; i < n; i++) {
 		axis_range_add(&r, hist_end(&hists[i], false));
 		axis_range_add(&r, hist_end(&hists[i], true));

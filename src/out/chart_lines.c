@@ -20,7 +20,7 @@ struct plot {
 static void draw_path(const struct plot *p, const struct chart_series *s, size_t colour, struct buf *out)
 {
 	bool open = false;
-	buf_addf(out, "<path class=\"ln %s\" d=\"", svg_stroke(colour));
+	buf_addf(out, "<path class=\"ln %s\" d=\"", svg_class(SVG_STROKE, colour));
 	for (size_t i = 0; i < s->n; i++) {
 		bool shown = axis_shows(&p->x, s->x[i]) && axis_shows(&p->y, s->y[i]);
 		if (shown)
@@ -44,7 +44,7 @@ static void draw_band(const struct plot *p, const struct chart_series *s, size_t
 		if (axis_shows(&p->x, s->x[i]) && axis_shows(&p->y, s->low[i]))
 			buf_addf(&d, "L%.1f %.1f", axis_at(&p->x, s->x[i]), axis_at(&p->y, s->low[i]));
 	if (d.len)
-		buf_addf(out, "<path class=\"%s\" d=\"%sZ\"/>\n", svg_pale(colour), buf_str(&d));
+		buf_addf(out, "<path class=\"%s\" d=\"%sZ\"/>\n", svg_class(SVG_PALE, colour), buf_str(&d));
 	buf_free(&d);
 }
 
@@ -55,7 +55,8 @@ static void draw_points(const struct plot *p, const struct chart_series *s, size
 		if (!axis_shows(&p->x, s->x[i]) || !axis_shows(&p->y, s->y[i]))
 			continue;
 		frame_tip(&tip, s->name, p->x.unit, s->x[i], p->y.unit, s->y[i]);
-		svg_circle(out, axis_at(&p->x, s->x[i]), axis_at(&p->y, s->y[i]), 3, svg_fill(colour), buf_str(&tip));
+		svg_circle(out, axis_at(&p->x, s->x[i]), axis_at(&p->y, s->y[i]), 3, svg_class(SVG_FILL, colour),
+			   buf_str(&tip));
 	}
 	buf_free(&tip);
 }
@@ -73,10 +74,8 @@ static void draw_mark(const struct plot *p, const struct chart_panel *panel, str
 
 static int plot_axes(struct plot *p, const struct chart_panel *panel, size_t xticks)
 {
-	struct axis_range x;
-	struct axis_range y;
-	axis_range_init(&x);
-	axis_range_init(&y);
+	struct axis_range x = AXIS_RANGE_EMPTY;
+	struct axis_range y = AXIS_RANGE_EMPTY;
 	for (size_t i = 0; i < panel->nseries; i++) {
 		const struct chart_series *s = &panel->series[i];
 		for (size_t k = 0; k < s->n; k++) {

@@ -20,7 +20,7 @@ static void draw_stairs(const struct chart_series *s, const struct axis *x, cons
 	bool open = false;
 	double last_x = -INFINITY;
 	double last_y = -INFINITY;
-	buf_addf(out, "<path class=\"ln %s\" d=\"", svg_stroke(colour));
+	buf_addf(out, "<path class=\"ln %s\" d=\"", svg_class(SVG_STROKE, colour));
 	for (size_t i = 0; i < s->n; i++) {
 		if (!axis_shows(x, s->x[i]) || !axis_shows(y, s->y[i]))
 			continue;
@@ -59,7 +59,7 @@ static double draw_strips(const struct chart_progress *p, const struct axis *x, 
 			continue;
 		double y = top + (STRIP + 4) * (double)row;
 		double left = axis_at(x, s->start);
-		svg_rect(out, left, y, fmax(axis_at(x, s->end) - left, 0.15), STRIP, svg_fill(s->who), NULL);
+		svg_rect(out, left, y, fmax(axis_at(x, s->end) - left, 0.15), STRIP, svg_class(SVG_FILL, s->who), NULL);
 	}
 	for (size_t i = 0; i < n; i++) {
 		char text[24];
@@ -71,9 +71,8 @@ static double draw_strips(const struct chart_progress *p, const struct axis *x, 
 
 static int panel_axes(const struct chart_progress *p, struct axis *x, struct axis *y, double width)
 {
-	struct axis_range rx;
+	struct axis_range rx = AXIS_RANGE_EMPTY;
 	struct axis_range ry = {0, 1, 1};
-	axis_range_init(&rx);
 	for (size_t i = 0; i < p->nseries; i++)
 		for (size_t k = 0; k < p->series[i].n; k++)
 			axis_range_add(&rx, p->series[i].x[k]);
@@ -100,7 +99,7 @@ static void draw_lane(const struct chart_progress *p, size_t i, const struct axi
 	draw_stairs(s, x, y, i, out);
 	if (!s->name)
 		return;
-	svg_rect(out, x->from + 8, top + 9, 14, 4, svg_fill(i), NULL);
+	svg_rect(out, x->from + 8, top + 9, 14, 4, svg_class(SVG_FILL, i), NULL);
 	svg_text(out, x->from + 28, top + 15, "t", "start", s->name);
 }
 

@@ -222,7 +222,7 @@ static void draw_points(const struct scatter *s, struct buf *out)
 		if (hypot(nx - x, ny - y) > 12)
 			svg_line(out, x, y, nx, ny, "a");
 		frame_tip(&tip, p->label, s->x.unit, p->x, s->y.unit, p->y);
-		svg_circle(out, x, y, 4.5, svg_fill(s->frontier[i] ? 0 : 7), buf_str(&tip));
+		svg_circle(out, x, y, 4.5, svg_class(SVG_FILL, s->frontier[i] ? 0 : 7), buf_str(&tip));
 		point_text(s, i, &tip);
 		svg_text(out, r->x, r->y + LABEL_SIZE - 1, "l", "start", buf_str(&tip));
 	}
@@ -247,10 +247,8 @@ static double draw_key(const struct scatter *s, double left, double width, doubl
 
 static int scatter_axes(struct scatter *s, const struct chart_axis *x, const struct chart_axis *y)
 {
-	struct axis_range rx;
-	struct axis_range ry;
-	axis_range_init(&rx);
-	axis_range_init(&ry);
+	struct axis_range rx = AXIS_RANGE_EMPTY;
+	struct axis_range ry = AXIS_RANGE_EMPTY;
 	for (size_t i = 0; i < s->n; i++) {
 		if (!isfinite(s->points[i].x) || !isfinite(s->points[i].y))
 			continue;

@@ -95,7 +95,7 @@ double frame_legend(const struct chart_series *series, size_t n, double x, doubl
 			y += LINE_HEIGHT;
 			height += LINE_HEIGHT;
 		}
-		svg_rect(out, x, y + 4, 14, 4, svg_fill(i), NULL);
+		svg_rect(out, x, y + 4, 14, 4, svg_class(SVG_FILL, i), NULL);
 		svg_text(out, x + 20, y + 11, "t", "start", series[i].name);
 		x += width;
 	}

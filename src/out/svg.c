@@ -150,26 +150,13 @@ void svg_cut(struct buf *out, const char *text, double size, double width)
 	buf_adds(out, "…");
 }
 
-const char *svg_stroke(size_t i)
+const char *svg_class(enum svg_paint paint, size_t i)
 {
-	static const char *const names[SVG_COLOURS] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
-	return names[i % SVG_COLOURS];
-}
-
-const char *svg_fill(size_t i)
-{
-	static const char *const names[SVG_COLOURS] = {"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7"};
-	return names[i % SVG_COLOURS];
-}
-
-const char *svg_pale(size_t i)
-{
-	static const char *const names[SVG_COLOURS] = {"p f0", "p f1", "p f2", "p f3", "p f4", "p f5", "p f6", "p f7"};
-	return names[i % SVG_COLOURS];
-}
-
-const char *svg_bar(size_t i)
-{
-	static const char *const names[SVG_COLOURS] = {"b f0", "b f1", "b f2", "b f3", "b f4", "b f5", "b f6", "b f7"};
-	return names[i % SVG_COLOURS];
+	static const char *const names[][SVG_COLOURS] = {
+		[SVG_STROKE] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"},
+		[SVG_FILL] = {"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7"},
+		[SVG_BAR] = {"b f0", "b f1", "b f2", "b f3", "b f4", "b f5", "b f6", "b f7"},
+		[SVG_PALE] = {"p f0", "p f1", "p f2", "p f3", "p f4", "p f5", "p f6", "p f7"},
+	};
+	return names[paint][i % SVG_COLOURS];
 }

@@ -30,12 +30,10 @@ double svg_text_width(const char *text, double size);
 /* Appends `text` at font size `size`. If it is wider than `width`, cuts it and appends an ellipsis. */
 void svg_cut(struct buf *out, const char *text, double size, double width);
 /*
- * These return a class for series `i`, a static string. svg_stroke() returns "s3" for 3 and, because there are 8
- * colours, "s1" for 9.
+ * Returns a class for series `i`, a static string. Because there are 8 colours, the class of series 9 is that of series
+ * 1. The fills of bars and boxes are paler.
  */
-const char *svg_stroke(size_t i);
-const char *svg_fill(size_t i);
-const char *svg_bar(size_t i);
-const char *svg_pale(size_t i);
+enum svg_paint { SVG_STROKE, SVG_FILL, SVG_BAR, SVG_PALE };
+const char *svg_class(enum svg_paint paint, size_t i);
 
 #endif

@@ -341,7 +341,8 @@ static void draw_marks(const struct run_io_mark *v, size_t n, const struct axis 
 {
 	for (size_t i = 0; i < n; i++)
 		if (axis_shows(x, v[i].time_s) && axis_shows(y, v[i].offset))
-			svg_circle(out, axis_at(x, v[i].time_s), axis_at(y, v[i].offset), 1.8, svg_fill(series), NULL);
+			svg_circle(out, axis_at(x, v[i].time_s), axis_at(y, v[i].offset), 1.8,
+				   svg_class(SVG_FILL, series), NULL);
 }
 
 /*
@@ -351,11 +352,10 @@ static void draw_marks(const struct run_io_mark *v, size_t n, const struct axis 
 static double draw_file(const struct run_io_file *f, double top, double width, struct buf *out)
 {
 	struct axis x, y;
-	struct axis_range rx, ry;
+	struct axis_range rx = AXIS_RANGE_EMPTY;
+	struct axis_range ry = AXIS_RANGE_EMPTY;
 	struct buf name = {0};
 	double low = top + HEAD_HEIGHT + PANEL_HEIGHT;
-	axis_range_init(&rx);
-	axis_range_init(&ry);
 	add_range(f->read_marks.v, f->read_marks.n, &rx, &ry);
 	add_range(f->write_marks.v, f->write_marks.n, &rx, &ry);
 	if (axis_init(&x, &(struct chart_axis){NULL, UNIT_SECONDS, SCALE_LINEAR}, &rx, false,
