@@ -23,24 +23,14 @@ struct parse {
 	enum opt_outcome outcome;
 };
 
-static bool is_end(const struct opt *o)
-{
-	return !o->letter && !o->name && !o->help;
-}
-
 static enum opt_outcome fail(struct parse *p)
 {
 	return p->outcome = OPT_ERROR;
 }
 
-static bool value_is_optional(const struct opt *o)
-{
-	return o->arg && o->arg[0] == '[';
-}
-
 static const struct opt *find_letter(const struct opt *table, char letter)
 {
-	for (const struct opt *o = table; !is_end(o); o++)
+	for (const struct opt *o = table; !opt_is_end(o); o++)
 		if (o->letter == letter)
 			return o;
 	return NULL;
@@ -53,7 +43,7 @@ static const struct opt *find_letter(const struct opt *table, char letter)
 static const struct opt *find_name(const struct opt *table, const char *name, size_t len, unsigned *matches)
 {
 	const struct opt *found = NULL;
-	for (const struct opt *o = table; !is_end(o); o++) {
+	for (const struct opt *o = table; !opt_is_end(o); o++) {
 		if (!o->name || strncmp(o->name, name, len) != 0)
 			continue;
 		if (!o->name[len]) {
@@ -84,6 +74,19 @@ static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *
 	return r < 0 ? fail(p) : OPT_OK;
 }
 
+/* Sets *value to the next word if the option needs a value and has none yet. Returns false if there is no such word. */
+static bool take_value(struct parse *p, const struct opt *o, const char *typed, char before, const char **value)
+{
+	if (*value || !o->arg || o->arg[0] == '[')
+		return true;
+	if (p->next >= p->argc) {
+		buf_addf(p->why, "option %s needs a value: %s%c%s", typed, typed, before, o->arg);
+		return false;
+	}
+	*value = p->argv[p->next++];
+	return true;
+}
+
 /* Parses one word that begins with option letters, such as "-tt", "-s32" or "-fo FILE". */
 static enum opt_outcome parse_letters(struct parse *p, const char *word)
 {
@@ -97,20 +100,12 @@ static enum opt_outcome parse_letters(struct parse *p, const char *word)
 				 c[1] || c > word + 1 ? word : "");
 			return fail(p);
 		}
-		if (!o->arg) {
-			if (apply(p, o, typed, NULL) != OPT_OK)
-				return p->outcome;
-			continue;
-		}
-		const char *value = c[1] ? c + 1 : NULL;
-		if (!value && !value_is_optional(o)) {
-			if (p->next >= p->argc) {
-				buf_addf(p->why, "option %s needs a value: %s %s", typed, typed, o->arg);
-				return fail(p);
-			}
-			value = p->argv[p->next++];
-		}
-		return apply(p, o, typed, value);
+		const char *value = o->arg && c[1] ? c + 1 : NULL;
+		if (!take_value(p, o, typed, ' ', &value))
+			return fail(p);
+		enum opt_outcome outcome = apply(p, o, typed, value);
+		if (o->arg || outcome != OPT_OK)
+			return outcome;
 	}
 	return OPT_OK;
 }
@@ -121,7 +116,7 @@ static enum opt_outcome unknown_name(struct parse *p, const char *name, size_t l
 	struct near near;
 	buf_add(&word, name, len);
 	near_init(&near, buf_str(&word));
-	for (const struct opt *o = p->command->table; !is_end(o); o++)
+	for (const struct opt *o = p->command->table; !opt_is_end(o); o++)
 		if (o->name)
 			near_offer(&near, o->name);
 	near_offer(&near, "help");
@@ -136,7 +131,7 @@ static enum opt_outcome ambiguous_name(struct parse *p, const char *name, size_t
 {
 	buf_addf(p->why, "option '--%.*s' could be", (int)len, name);
 	const char *between = " ";
-	for (const struct opt *o = p->command->table; !is_end(o); o++) {
+	for (const struct opt *o = p->command->table; !opt_is_end(o); o++) {
 		if (!o->name || strncmp(o->name, name, len) != 0)
 			continue;
 		buf_addf(p->why, "%s--%s", between, o->name);
@@ -166,13 +161,8 @@ static enum opt_outcome parse_name(struct parse *p, const char *word)
 		buf_addf(p->why, "option %s takes no value", typed);
 		return fail(p);
 	}
-	if (o->arg && !value && !value_is_optional(o)) {
-		if (p->next >= p->argc) {
-			buf_addf(p->why, "option %s needs a value: %s=%s", typed, typed, o->arg);
-			return fail(p);
-		}
-		value = p->argv[p->next++];
-	}
+	if (!take_value(p, o, typed, '=', &value))
+		return fail(p);
 	return apply(p, o, typed, value);
 }
 

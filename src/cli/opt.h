@@ -45,6 +45,11 @@ struct opt {
 	const char *words; /* for COMPLETE_WORDS, _LIST, _EXPR: the words, separated by spaces */
 	long min, max;     /* limits for opt_int(); opt_duration() uses only `min`, in ns */
 };
+/* Returns true for the row that ends a table. */
+static inline bool opt_is_end(const struct opt *o)
+{
+	return !o->letter && !o->name && !o->help;
+}
 
 /*
  * Ready-made parsers. Each sets the member at `offset` of the settings `ctx`. The comment beside a parser names the

@@ -6,11 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-static bool is_end(const struct opt *o)
-{
-	return !o->letter && !o->name && !o->help;
-}
-
 /* True for options that completion offers. Headings, and options without help, are not offered. */
 static bool is_shown(const struct opt *o)
 {
@@ -61,7 +56,7 @@ static const struct opt *next_named(const struct opt *table, const char **words)
 		*words = word + len;
 		if (!len)
 			return NULL;
-		for (const struct opt *o = table; !is_end(o); o++)
+		for (const struct opt *o = table; !opt_is_end(o); o++)
 			if (o->name && strlen(o->name) == len && memcmp(o->name, word, len) == 0)
 				return o;
 	}
@@ -94,22 +89,6 @@ static void add_quoted(struct buf *out, const char *text, const char *special)
 }
 
 /*
- * Returns the bash command that sets COMPREPLY to the possible values of the option, or NULL. bash_value() writes the
- * command into the branch for "COMMAND:OPTION" of the script's case statement.
- */
-static const char *bash_action(const struct opt *o)
-{
-	static const char *const actions[] = {
-		[COMPLETE_FILE] = "_sctrace_files -f",
-		[COMPLETE_DIR] = "_sctrace_files -d",
-		[COMPLETE_PID] = "COMPREPLY=($(command ps -eo pid= | command tr -d ' ' | command grep \"^$cur\"))",
-		[COMPLETE_USER] = "COMPREPLY=($(compgen -u -- \"$cur\"))",
-		[COMPLETE_EXPR] = NULL,
-	};
-	return actions[o->complete];
-}
-
-/*
  * Writes bash code that completes the value of -e. It offers names of expressions, such as "trace=", and `set_words`.
  */
 static void bash_expr(struct buf *out, const struct opt_command *c, const struct opt *o)
@@ -133,8 +112,16 @@ static void bash_pattern(struct buf *out, const char *command, const char *dashe
 	buf_addf(out, ":%s%.*s", dashes, (int)len, name);
 }
 
+/* Writes the branch of the script's case statement for "COMMAND:OPTION". It sets COMPREPLY to the possible values. */
 static void bash_value(struct buf *out, const struct opt_command *c, const struct opt *o)
 {
+	static const char *const actions[] = {
+		[COMPLETE_NONE] = ":",
+		[COMPLETE_FILE] = "_sctrace_files -f",
+		[COMPLETE_DIR] = "_sctrace_files -d",
+		[COMPLETE_PID] = "COMPREPLY=($(command ps -eo pid= | command tr -d ' ' | command grep \"^$cur\"))",
+		[COMPLETE_USER] = "COMPREPLY=($(compgen -u -- \"$cur\"))",
+	};
 	const char *command = subcommand(c);
 	if (!o->arg || !is_shown(o))
 		return;
@@ -152,17 +139,15 @@ static void bash_value(struct buf *out, const struct opt_command *c, const struc
 		buf_addf(out, "_sctrace_list '%s'", o->complete == COMPLETE_SET ? set_of(c) : words_of(o));
 	else if (o->complete == COMPLETE_EXPR)
 		bash_expr(out, c, o);
-	else if (bash_action(o))
-		buf_adds(out, bash_action(o));
 	else
-		buf_adds(out, ":");
+		buf_adds(out, actions[o->complete]);
 	buf_adds(out, "; return ;;\n");
 }
 
 static void bash_options(struct buf *out, const struct opt_command *c)
 {
 	buf_addf(out, "\t\t'%s') words='", subcommand(c));
-	for (const struct opt *o = c->table; !is_end(o); o++) {
+	for (const struct opt *o = c->table; !opt_is_end(o); o++) {
 		if (is_shown(o) && o->letter)
 			buf_addf(out, "-%c ", o->letter);
 		if (is_shown(o) && o->name)
@@ -205,7 +190,7 @@ static void bash_script(const struct opt_command *const *commands, size_t n, str
 	bash_context(commands, n, out);
 	buf_adds(out, "\tcase $command:$prev in\n");
 	for (size_t i = 0; i < n; i++)
-		for (const struct opt *o = commands[i]->table; !is_end(o); o++)
+		for (const struct opt *o = commands[i]->table; !opt_is_end(o); o++)
 			bash_value(out, commands[i], o);
 	buf_adds(out, "\tesac\n\tif [[ $cur == -* ]]; then\n\t\tcase $command in\n");
 	for (size_t i = 0; i < n; i++)
@@ -273,7 +258,7 @@ static void zsh_command(struct buf *out, const struct opt_command *c, const char
 {
 	zsh_function(out, c, name);
 	buf_adds(out, "()\n{\n\t_arguments -s -S \\\n");
-	for (const struct opt *o = c->table; !is_end(o); o++) {
+	for (const struct opt *o = c->table; !opt_is_end(o); o++) {
 		if (is_shown(o) && o->letter)
 			zsh_spec(out, o, true);
 		if (is_shown(o) && o->name)
@@ -297,7 +282,7 @@ static void zsh_lists(struct buf *out, const struct opt_command *c)
 		 "_sctrace_list()\n{\n\tcompset -P '*[,!]'\n\tcompset -S ',*'\n\tcompadd -q -S, -- \"$@\"\n}\n"
 		 "_sctrace_set()\n{\n\t_sctrace_list %s\n}\n",
 		 set_of(c));
-	for (const struct opt *o = c->table; !is_end(o); o++) {
+	for (const struct opt *o = c->table; !opt_is_end(o); o++) {
 		const char *words = o->words;
 		const struct opt *named;
 		if (o->complete != COMPLETE_EXPR)
@@ -377,7 +362,7 @@ static void fish_lists(struct buf *out, const struct opt_command *c)
 		 "\tfor word in $argv\n\t\techo \"$before$word\"\n\tend\nend\n"
 		 "function __sctrace_set\n\t__sctrace_list %s\nend\n",
 		 set_of(c));
-	for (const struct opt *o = c->table; !is_end(o); o++) {
+	for (const struct opt *o = c->table; !opt_is_end(o); o++) {
 		const char *words = o->words;
 		const struct opt *named;
 		if (o->complete != COMPLETE_EXPR)
@@ -418,7 +403,7 @@ static void fish_script(const struct opt_command *const *commands, size_t n, str
 				 subcommand(commands[i]), commands[i]->operands);
 	buf_addf(out, "complete -c %s -n '__%s_command \"\"' -x -a '(__fish_complete_subcommand)'\n", name, name);
 	for (size_t i = 0; i < n; i++)
-		for (const struct opt *o = commands[i]->table; !is_end(o); o++)
+		for (const struct opt *o = commands[i]->table; !opt_is_end(o); o++)
 			if (is_shown(o))
 				fish_option(out, name, subcommand(commands[i]), o);
 }

@@ -9,11 +9,6 @@
 #define PLAIN      "\033[0m"
 #define COLUMN_MAX 30 /* if the spellings of an option take more columns, its help text begins on the next line */
 
-static bool is_end(const struct opt *o)
-{
-	return !o->letter && !o->name && !o->help;
-}
-
 static bool is_heading(const struct opt *o)
 {
 	return !o->letter && !o->name;
@@ -40,7 +35,7 @@ static void spelling(const struct opt *o, struct buf *out)
 static int help_column(const struct opt *table)
 {
 	int widest = 0;
-	for (const struct opt *o = table; !is_end(o); o++) {
+	for (const struct opt *o = table; !opt_is_end(o); o++) {
 		struct buf s = {0};
 		if (!is_heading(o))
 			spelling(o, &s);
@@ -85,7 +80,7 @@ void opt_help(const struct opt_command *c, struct buf *out, int width, bool colo
 	int column = help_column(c->table);
 	if (!is_heading(c->table))
 		heading(out, "Options:", colour);
-	for (const struct opt *o = c->table; !is_end(o); o++) {
+	for (const struct opt *o = c->table; !opt_is_end(o); o++) {
 		if (is_heading(o))
 			heading(out, o->help, colour);
 		else if (o->help)

@@ -81,11 +81,6 @@ int opt_size(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 	return r < 0 ? -EINVAL : 0;
 }
 
-static bool number_alone(const char *text)
-{
-	return !text[strspn(text, "0123456789.")];
-}
-
 int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	int r = duration_parse(arg, target(ctx, o));
@@ -96,9 +91,8 @@ int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *wh
 	else if (*(uint64_t *)target(ctx, o) < (uint64_t)o->min) {
 		buf_addf(why, "%s is too short; the shortest %s is ", arg, o->name);
 		duration_human(why, (double)o->min);
-		buf_adds(why, number_alone(arg)
-				      ? "; a number without a unit means microseconds, so write for example 2s or 250ms"
-				      : "");
+		if (!arg[strspn(arg, "0123456789.")])
+			buf_adds(why, "; a number without a unit means microseconds, so write for example 2s or 250ms");
 		r = -EINVAL;
 	}
 	return r < 0 ? -EINVAL : 0;
@@ -134,16 +128,11 @@ static void say_words(const struct opt *o, const char *arg, struct buf *why)
 int opt_word(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	char word[32];
-	for (const char *at = o->words; arg && next_word(&at, word, sizeof(word));) {
-		if (strcmp(word, arg) != 0)
-			continue;
-		*(const char **)target(ctx, o) = arg;
-		return 0;
-	}
-	if (!arg) { /* the value of "[WHEN]" was omitted */
-		*(const char **)target(ctx, o) = "";
-		return 0;
-	}
+	bool known = !arg; /* the value of "[WHEN]" was omitted */
+	for (const char *at = o->words; !known && next_word(&at, word, sizeof(word));)
+		known = strcmp(word, arg) == 0;
+	if (known)
+		return opt_string(ctx, o, arg ? arg : "", why);
 	say_words(o, arg, why);
 	return -EINVAL;
 }
