@@ -389,8 +389,8 @@ static int read_list(const struct field *f, void *at, const json_t *v, unsigned 
 	int err = 0;
 	for (size_t i = 0; i < n; i++) {
 		fields_init(f->of, l.v + i * f->of->size);
-		int rc = err ? err : fields_read(f->of, l.v + i * f->of->size, json_array_get(v, i), kinds, why);
-		err = err ? err : rc;
+		if (!err)
+			err = fields_read(f->of, l.v + i * f->of->size, json_array_get(v, i), kinds, why);
 	}
 	memcpy(at, &l, sizeof(l));
 	return err;
@@ -413,19 +413,17 @@ static int read_triples(void *at, const json_t *v)
 
 static int read_simple(const struct field *f, void *at, const json_t *v)
 {
-	if (f->type == FIELD_STRING) {
-		if (!json_is_string(v))
-			return -EINVAL;
+	bool right = f->type == FIELD_STRING  ? json_is_string(v)
+		     : f->type == FIELD_TRUTH ? json_is_boolean(v)
+					      : json_is_number(v);
+	if (!right)
+		return -EINVAL;
+	if (f->type == FIELD_STRING)
 		field_set(at, json_string_value(v));
-	} else if (f->type == FIELD_TRUTH) {
-		if (!json_is_boolean(v))
-			return -EINVAL;
+	else if (f->type == FIELD_TRUTH)
 		*(enum truth *)at = json_is_true(v) ? TRUTH_YES : TRUTH_NO;
-	} else {
-		if (!json_is_number(v))
-			return -EINVAL;
+	else
 		*(double *)at = json_number_value(v);
-	}
 	return 0;
 }
 
