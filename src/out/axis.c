@@ -67,12 +67,7 @@ void axis_format(struct buf *out, enum chart_unit unit, double v)
 	buf_adds(out, v == 0 && unit != UNIT_PERCENT ? "" : p->name);
 }
 
-/* Writes the label of a tick: the value in units with prefix `p`, with as few digits as possible. */
-static void label(char text[24], const struct prefix *p, double v)
-{
-	snprintf(text, 24, "%.6g%s", v == 0 ? 0 : v / p->least, v == 0 ? "" : p->name);
-}
-
+/* Adds a tick with a label: the value in units with prefix `p`, with as few digits as possible. NULL: no label. */
 static void add_tick(struct axis *a, double v, const struct prefix *p)
 {
 	if (a->nticks == AXIS_TICKS_MAX)
@@ -81,7 +76,7 @@ static void add_tick(struct axis *a, double v, const struct prefix *p)
 	t->value = v;
 	t->label[0] = '\0';
 	if (p)
-		label(t->label, p, v);
+		snprintf(t->label, sizeof(t->label), "%.6g%s", v == 0 ? 0 : v / p->least, v == 0 ? "" : p->name);
 }
 
 /* Returns the value nearest to `v` that is 1, 2 or 5 times a power of ten. */

@@ -131,18 +131,15 @@ static double beside_panels(double width, const struct chart_bar_panel *panels, 
 	return fmax(width - (double)n * widest - GAP * (double)(n - 1), LABEL_LEAST);
 }
 
-static void label_at(double x, double y, const char *label, struct buf *out)
-{
-	struct buf cut = {0};
-	svg_cut(&cut, label, 12, x - 4);
-	svg_text(out, x, y, "t", "end", buf_str(&cut));
-	buf_free(&cut);
-}
-
 static void draw_labels(const struct rows *r, struct buf *out)
 {
-	for (size_t i = 0; i < r->n; i++)
-		label_at(r->left - 8, row_at(r, i) + ROW / 2 + 4, r->labels[i], out);
+	struct buf cut = {0};
+	for (size_t i = 0; i < r->n; i++) {
+		buf_clear(&cut);
+		svg_cut(&cut, r->labels[i], 12, r->left - 12);
+		svg_text(out, r->left - 8, row_at(r, i) + ROW / 2 + 4, "t", "end", buf_str(&cut));
+	}
+	buf_free(&cut);
 }
 
 int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n, size_t members,
@@ -156,7 +153,7 @@ int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n,
 	double most = stacked ? width : beside_panels(width, panels, npanels);
 	double label = widest_label(labels, n, fmin(width * 0.42, most));
 	double room = width - label;
-	double cell = stacked || !npanels ? room : (room - GAP * (double)(npanels - 1)) / (double)npanels;
+	double cell = stacked ? room : (room - GAP * (double)(npanels - 1)) / (double)npanels;
 	double height = row_at(&(struct rows){.members = members}, n - 1) + ROW + 44;
 	double y = frame_top(f);
 	for (size_t i = 0; i < npanels; i++) {

@@ -37,16 +37,6 @@ static double bucket_middle(const struct chart_hist *h, uint32_t i)
 	return low > 0 ? (low + bucket_low(h, i + 1) - h->unit) / 2 : h->unit / 2;
 }
 
-static double hist_end(const struct chart_hist *h, bool greatest)
-{
-	for (uint32_t k = 0; k < h->hist->n; k++) {
-		uint32_t i = greatest ? h->hist->n - 1 - k : k;
-		if (h->hist->count[i])
-			return bucket_middle(h, i);
-	}
-	return NAN;
-}
-
 /*
  * Adds `count` to the columns between `from` and `to`, which are in pixels from the beginning of the axis. A large
  * count is distributed over these columns, and a small count is added to the middle column.
@@ -168,10 +158,9 @@ int chart_hists(const struct chart_frame *f, const struct chart_axis *x, const s
 	struct axis_range r = AXIS_RANGE_EMPTY;
 	struct axis a;
 	struct buf body = {0};
-	for (size_t i = 0; i < n; i++) {
-		axis_range_add(&r, hist_end(&hists[i], false));
-		axis_range_add(&r, hist_end(&hists[i], true));
-	}
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < hists[i].hist->n; k++)
+			axis_range_add(&r, hists[i].hist->count[k] ? bucket_middle(&hists[i], k) : NAN);
 	double left = FRAME_MARGIN + 44;
 	double right = frame_width(f) - FRAME_MARGIN - 6;
 	int rc = axis_init(&a, x, &r, false, (size_t)((right - left) / 75));

@@ -49,7 +49,7 @@ static bool shown(const struct scatter *s, size_t i)
 
 /*
  * Returns position number `slot` for a label of `w` by `h` pixels near the point (`x`, `y`). There are eight directions
- * at three distances.
+ * at six distances.
  */
 static struct rect slot_rect(double x, double y, double w, double h, size_t slot)
 {
@@ -60,15 +60,7 @@ static struct rect slot_rect(double x, double y, double w, double h, size_t slot
 	double dy = directions[slot % 8].dy;
 	size_t ring = slot / 8;
 	double away = 7 + 13 * (double)ring;
-	return (struct rect){x + dx * away -
-				     (dx < 0    ? w
-				      : dx == 0 ? w / 2
-						: 0),
-			     y + dy * away -
-				     (dy < 0    ? h
-				      : dy == 0 ? h / 2
-						: 0),
-			     w, h};
+	return (struct rect){x + dx * away - w * (1 - dx) / 2, y + dy * away - h * (1 - dy) / 2, w, h};
 }
 
 /* Computes the point (*ex, *ey) where the leader meets its label. A leader is a line from a point to its label. */

@@ -107,11 +107,6 @@ static void rule(struct buf *out, const int *width, size_t n)
 	buf_addc(out, '\n');
 }
 
-static int max_int(int a, int b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * Computes the widths of columns as strace does: from the figures of the total, and from the longest name, to which a
  * space is added.
@@ -121,15 +116,12 @@ static void measure(const struct summary_rows *rows, const struct strace_column 
 {
 	for (size_t i = 0; i < n; i++) {
 		width[i] = columns[i]->width;
-		struct buf text = {0};
-		cell(&text, columns[i], total);
-		width[i] = max_int(width[i], (int)text.len);
-		buf_free(&text);
-		for (size_t k = 0; k < rows->lines.n; k++) {
-			struct buf b = {0};
-			cell(&b, columns[i], &rows->lines.v[k].row);
-			width[i] = max_int(width[i], (int)b.len + (columns[i]->id == SC_NAME));
-			buf_free(&b);
+		for (size_t k = 0; k <= rows->lines.n; k++) {
+			struct buf text = {0};
+			cell(&text, columns[i], k < rows->lines.n ? &rows->lines.v[k].row : total);
+			int need = (int)text.len + (columns[i]->id == SC_NAME);
+			width[i] = need > width[i] ? need : width[i];
+			buf_free(&text);
 		}
 	}
 }
