@@ -33,7 +33,7 @@ void differences_fill(struct page *p);
 void add_sched_tables(struct page *p, const char *test);
 
 /* Appends all samples as CSV, with one sample in each row. */
-void samples_csv(const struct page *p, struct buf *out);
+void samples_csv(struct page *p, struct buf *out);
 
 /* These draw the pictures (out/chart.h). `page` is a struct page. */
 int draw_boxes(void *page, int width, struct buf *out);

@@ -28,22 +28,6 @@ struct tidy {
 
 enum { T_RUN, T_NAME, T_SAMPLE, T_FIXED };
 
-/* Calls `f` for each subject of each run. */
-static void each_subject(const struct page *p,
-			 void (*f)(void *ctx, const struct page_run *run, const struct run_subject *s), void *ctx)
-{
-	for (size_t i = 0; i < p->n; i++)
-		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++)
-			f(ctx, &p->runs[i], &p->runs[i].run->subjects.v[k]);
-}
-
-struct finding {
-	struct page *p;
-	struct tidy *y;
-	const char *const *keys; /* names of members of struct run_subject */
-	size_t nkeys;
-};
-
 static void add_column(struct tidy *y, struct tidy_column c)
 {
 	for (size_t i = 0; i < y->list.n; i++)
@@ -52,34 +36,32 @@ static void add_column(struct tidy *y, struct tidy_column c)
 	vec_push(&y->list, c);
 }
 
-static void find_members(void *ctx, const struct page_run *run, const struct run_subject *s)
+static void find_members(struct page *p, struct tidy *y, const struct run_subject *s)
 {
-	struct finding *f = ctx;
-	(void)run;
-	for (size_t i = 0; i < f->nkeys; i++) {
-		const struct field *x = fields_find(&run_subject_fields, f->keys[i]);
+	static const char *const keys[] = {"strategy", "buffer_bytes", "group"};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		const struct field *x = fields_find(&run_subject_fields, keys[i]);
 		if (!field_is_unknown(x, s))
-			add_column(f->y, (struct tidy_column){TIDY_FIELD, 0, x, NULL, x->key});
+			add_column(y, (struct tidy_column){TIDY_FIELD, 0, x, NULL, x->key});
 	}
 	for (size_t i = 0; i < s->parameters.n; i++) {
 		struct buf name = {0};
 		buf_addf(&name, "parameter_%s", s->parameters.v[i].name);
-		add_column(f->y, (struct tidy_column){TIDY_PARAMETER, 0, NULL, s->parameters.v[i].name,
-						      page_keep(f->p, &name)});
+		add_column(y,
+			   (struct tidy_column){TIDY_PARAMETER, 0, NULL, s->parameters.v[i].name, page_keep(p, &name)});
 	}
 }
 
-static void find_metrics(void *ctx, const struct page_run *run, const struct run_subject *s)
+static void find_metrics(struct tidy *y, const struct run *run, const struct run_subject *s)
 {
-	struct finding *f = ctx;
 	for (int m = 0; m < METRICS; m++) {
 		const char *name = metric_rows[m].column;
 		if (m == METRIC_TIME)
-			name = run->run->bits == RUN_COMPARE           ? "wall_s"
+			name = run->bits == RUN_COMPARE                ? "wall_s"
 			       : s->unit && strcmp(s->unit, "ns") == 0 ? "value_ns"
 								       : "value_s";
 		if (s->samples[m].n)
-			add_column(f->y, (struct tidy_column){TIDY_METRIC, (enum metric)m, NULL, NULL, name});
+			add_column(y, (struct tidy_column){TIDY_METRIC, (enum metric)m, NULL, NULL, name});
 	}
 }
 
@@ -112,27 +94,21 @@ static void set_sample(struct table *t, size_t col, const struct tidy_column *c,
 		table_integer(t, col, (long long)v, NULL);
 }
 
-struct filling {
-	struct table *t;
-	const struct tidy *y;
-};
-
-static void add_observations(void *ctx, const struct page_run *run, const struct run_subject *s)
+static void add_observations(struct table *t, const struct tidy *y, const char *run, const struct run_subject *s)
 {
-	const struct filling *f = ctx;
 	for (size_t i = 0; i < s->samples[METRIC_TIME].n; i++) {
-		table_row(f->t);
-		table_string(f->t, T_RUN, run->label);
-		table_string(f->t, T_NAME, s->name);
-		table_integer(f->t, T_SAMPLE, (long long)i + 1, NULL);
-		for (size_t k = 0; k < f->y->list.n; k++) {
-			const struct tidy_column *c = &f->y->list.v[k];
+		table_row(t);
+		table_string(t, T_RUN, run);
+		table_string(t, T_NAME, s->name);
+		table_integer(t, T_SAMPLE, (long long)i + 1, NULL);
+		for (size_t k = 0; k < y->list.n; k++) {
+			const struct tidy_column *c = &y->list.v[k];
 			if (c->what == TIDY_METRIC)
-				set_sample(f->t, T_FIXED + k, c, s, i);
+				set_sample(t, T_FIXED + k, c, s, i);
 			else if (c->what == TIDY_FIELD)
-				set_field(f->t, T_FIXED + k, c->field, s);
+				set_field(t, T_FIXED + k, c->field, s);
 			else if (texts_find(&s->parameters, c->parameter))
-				table_string(f->t, T_FIXED + k, texts_find(&s->parameters, c->parameter));
+				table_string(t, T_FIXED + k, texts_find(&s->parameters, c->parameter));
 		}
 	}
 }
@@ -145,24 +121,25 @@ static struct table *samples_table(const struct page *p, const struct tidy *y)
 	columns[T_SAMPLE] = (struct column){"sample", "sample", 0};
 	for (size_t k = 0; k < y->list.n; k++)
 		columns[T_FIXED + k] = (struct column){y->list.v[k].name, y->list.v[k].name, 0};
-	struct filling f = {table_new(columns, T_FIXED + y->list.n), y};
+	struct table *t = table_new(columns, T_FIXED + y->list.n);
 	free(columns);
-	each_subject(p, add_observations, &f);
-	return f.t;
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++)
+			add_observations(t, y, p->runs[i].label, &p->runs[i].run->subjects.v[k]);
+	return t;
 }
 
 /*
  * Adds a row for each bucket of a histogram: the lower limit of its delays, and how many wake-ups had a delay in the
  * bucket.
  */
-static void add_bins(void *ctx, const struct page_run *run, const struct run_subject *s)
+static void add_bins(struct table *t, const char *run, const struct run_subject *s)
 {
-	struct table *t = ctx;
 	for (uint32_t i = 0; i < s->hist.n; i++) {
 		if (!s->hist.count[i])
 			continue;
 		table_row(t);
-		table_string(t, 0, run->label);
+		table_string(t, 0, run);
 		table_string(t, 1, s->name);
 		table_integer(t, 2, (long long)hist_bucket_low(s->hist.first + i), NULL);
 		table_integer(t, 3, (long long)s->hist.count[i], NULL);
@@ -174,7 +151,9 @@ static struct table *bins_table(const struct page *p)
 	static const struct column columns[] = {
 		{"run", "run", 0}, {"name", "name", 0}, {"least_ns", "least_ns", 0}, {"count", "count", 0}};
 	struct table *t = table_new(columns, 4);
-	each_subject(p, add_bins, t);
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++)
+			add_bins(t, p->runs[i].label, &p->runs[i].run->subjects.v[k]);
 	return t;
 }
 
@@ -216,20 +195,20 @@ static struct table *calls_table(const struct page *p)
 	return t;
 }
 
-void samples_csv(const struct page *page, struct buf *out)
+void samples_csv(struct page *p, struct buf *out)
 {
-	static const char *const keys[] = {"strategy", "buffer_bytes", "group"};
 	struct tidy y = {0};
-	struct page p = {.runs = page->runs, .n = page->n};
-	struct finding f = {&p, &y, keys, sizeof(keys) / sizeof(*keys)};
-	unsigned kind = p.runs[0].run->bits;
-	each_subject(&p, find_members, &f);
-	each_subject(&p, find_metrics, &f);
-	struct table *t = kind == RUN_COUNT     ? calls_table(&p)
-			  : kind == RUN_LATENCY ? bins_table(&p)
-						: samples_table(&p, &y);
+	unsigned kind = p->runs[0].run->bits;
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++)
+			find_members(p, &y, &p->runs[i].run->subjects.v[k]);
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++)
+			find_metrics(&y, p->runs[i].run, &p->runs[i].run->subjects.v[k]);
+	struct table *t = kind == RUN_COUNT     ? calls_table(p)
+			  : kind == RUN_LATENCY ? bins_table(p)
+						: samples_table(p, &y);
 	table_render(t, TABLE_CSV, NULL, out);
 	table_free(t);
 	vec_free(&y.list);
-	page_free(&p);
 }
