@@ -216,48 +216,40 @@ static void set_totals(struct table *t, const struct calls *c)
 	}
 }
 
-/*
- * Appends the names of at most six calls: those that only run `k` made, compared with the first run, or, if `added` is
- * false, those that only the first run made.
- */
-static void list_calls(const struct calls *c, size_t k, bool added, struct buf *out)
+/* Appends "Only a makes these calls: stat, read.", with at most six names: calls that run `lacks` did not make. */
+static void say_only(const struct page *p, const struct calls *c, size_t has, size_t lacks, struct buf *out)
 {
+	enum { SHOWN = 6 };
 	size_t n = 0;
 	for (size_t i = 0; i < c->rows.n; i++) {
 		const struct call_row *row = &c->rows.v[i];
-		bool is = added ? !row->in[0].entered && row->in[k].entered : row->in[0].entered && !row->in[k].entered;
-		if (!is)
+		if (!row->in[has].entered || row->in[lacks].entered)
 			continue;
-		if (n < 6)
+		if (!n)
+			buf_addf(out, "Only %s makes these calls: ", p->runs[has].label);
+		if (n < SHOWN)
 			buf_addf(out, "%s%s", n ? ", " : "", row->name);
 		n++;
 	}
-	if (n > 6)
-		buf_addf(out, " and %zu more", n - 6);
+	if (n > SHOWN)
+		buf_addf(out, " and %zu more", n - SHOWN);
+	buf_adds(out, n ? ".\n" : "");
 }
 
 static void add_lessons(struct page *p, const struct calls *c)
 {
 	struct page_section *s = p->n > 1 ? page_section(p, SECTION_FINDINGS, "Findings", "") : NULL;
 	for (size_t k = 1; k < p->n; k++) {
-		struct buf added = {0};
-		struct buf dropped = {0};
 		uint64_t before = 0;
 		uint64_t after = 0;
 		for (size_t i = 0; i < c->rows.n; i++) {
 			before += call_stats_calls(&c->rows.v[i].in[0]);
 			after += call_stats_calls(&c->rows.v[i].in[k]);
 		}
-		list_calls(c, k, true, &added);
-		list_calls(c, k, false, &dropped);
 		buf_addf(&s->text, "%s makes %llu calls, %s %llu.\n", p->runs[0].label, (unsigned long long)before,
 			 p->runs[k].label, (unsigned long long)after);
-		if (added.len)
-			buf_addf(&s->text, "Only %s makes these calls: %s.\n", p->runs[k].label, buf_str(&added));
-		if (dropped.len)
-			buf_addf(&s->text, "Only %s makes these calls: %s.\n", p->runs[0].label, buf_str(&dropped));
-		buf_free(&added);
-		buf_free(&dropped);
+		say_only(p, c, k, 0, &s->text);
+		say_only(p, c, 0, k, &s->text);
 	}
 }
 

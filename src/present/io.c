@@ -188,16 +188,6 @@ static void short_name(const char *name, size_t room, const struct row_names *ro
 	buf_addf(out, "...%s", character(name + n - tail));
 }
 
-/* Begins a row whose first cell is the name of a file. */
-static void row_begin(struct table *t, const char *name, size_t room, const struct row_names *rows)
-{
-	struct buf text = {0};
-	table_row(t);
-	short_name(name, room, rows, &text);
-	table_string(t, 0, buf_str(&text));
-	buf_free(&text);
-}
-
 static void sizes(const struct run_io_file *f, struct buf *out)
 {
 	for (size_t i = 0; i < f->sizes.n && i < 2; i++) {
@@ -280,8 +270,12 @@ static void render(const struct run_io *io, const struct column *c, size_t n,
 		names.n++;
 	}
 	for (size_t i = 0; i < names.n; i++) {
-		row_begin(t, names.v[i], format == TABLE_TEXT ? room_for_name(look) : SIZE_MAX, &names);
+		struct buf name = {0};
+		table_row(t);
+		short_name(names.v[i], format == TABLE_TEXT ? room_for_name(look) : SIZE_MAX, &names, &name);
+		table_string(t, 0, buf_str(&name));
 		fill(t, &io->files.v[i]);
+		buf_free(&name);
 	}
 	table_render(t, format, look, out);
 	table_free(t);

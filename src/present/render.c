@@ -306,9 +306,10 @@ static const struct {
 	unsigned kinds;
 	void (*fill)(struct page *p);
 } singles[] = {
-	{RUN_COMPARE, page_of_compare}, {RUN_SYSCALL, page_of_test}, {RUN_SWITCH, page_of_test},
-	{RUN_SCHED, page_of_test},      {RUN_LATENCY, page_of_test}, {RUN_LOAD, page_of_test},
-	{RUN_BENCH, page_of_bench},     {RUN_COUNT, page_of_count},
+	{RUN_COMPARE, page_of_compare},
+	{RUN_TESTS, page_of_test},
+	{RUN_BENCH, page_of_bench},
+	{RUN_COUNT, page_of_count},
 };
 
 void page_make_tables(struct page *p, struct page_run *runs, size_t n)
@@ -323,7 +324,7 @@ void page_make(struct page *p, struct page_run *runs, size_t n)
 	p->runs = runs;
 	p->n = n;
 	for (size_t i = 0; i < sizeof(singles) / sizeof(*singles) && n == 1; i++)
-		if (singles[i].kinds == runs[0].run->bits) {
+		if (singles[i].kinds & runs[0].run->bits) {
 			singles[i].fill(p);
 			return;
 		}
