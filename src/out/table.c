@@ -123,19 +123,6 @@ size_t table_rows(const struct table *t)
 	return t->rows.n;
 }
 
-const char *table_cell_text(const struct table *t, size_t row, size_t col)
-{
-	return row < t->rows.n && col < t->n && !t->rows.v[row].total ? t->rows.v[row].cells[col].shown : NULL;
-}
-
-double table_cell_number(const struct table *t, size_t row, size_t col)
-{
-	if (row >= t->rows.n || col >= t->n)
-		return NAN;
-	const struct cell *c = &t->rows.v[row].cells[col];
-	return c->kind == CELL_INTEGER ? (double)c->integer : c->kind == CELL_REAL ? c->real : NAN;
-}
-
 /* Returns true if the column is in text, Markdown and HTML. */
 static bool for_people(const struct column *c)
 {

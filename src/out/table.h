@@ -79,9 +79,6 @@ void table_render(const struct table *t, enum table_format format, const struct 
 struct json_t *table_json(const struct table *t);
 /* Returns the number of rows, including rows of totals. */
 size_t table_rows(const struct table *t);
-/* These return the contents of a cell: the form of its string for people (NULL: empty), or its number (NAN: empty). */
-const char *table_cell_text(const struct table *t, size_t row, size_t col);
-double table_cell_number(const struct table *t, size_t row, size_t col);
 /* Parses the name of a format: "text", "csv", "markdown", "json" or "html". Returns 0 or -EINVAL. */
 int table_format_parse(const char *word, enum table_format *format);
 

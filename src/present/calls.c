@@ -92,6 +92,12 @@ static int compare_rows(const void *a, const void *b, void *nruns)
 	return (x < y) - (x > y);
 }
 
+static void calls_sort(struct calls *c)
+{
+	if (c->rows.n > 1) /* an empty list is NULL, which qsort_r(3) must not be given */
+		qsort_r(c->rows.v, c->rows.n, sizeof(*c->rows.v), compare_rows, &c->nruns);
+}
+
 static bool typical_known(const struct call_stats *c)
 {
 	return c->returned >= CALLS_MIN && call_stats_resolved(c) == RESOLVED;
@@ -263,8 +269,7 @@ static void add_table(struct page *p, struct calls *c)
 	struct column *columns = columns_new(p);
 	struct table *t = table_new(columns, 1 + 3 * n + n - 1);
 	free(columns);
-	if (c->rows.n > 1) /* an empty list is NULL, which qsort_r(3) must not be given */
-		qsort_r(c->rows.v, c->rows.n, sizeof(*c->rows.v), compare_rows, &n);
+	calls_sort(c);
 	for (size_t i = 0; i < c->rows.n; i++) {
 		table_row(t);
 		table_string(t, 0, c->rows.v[i].name);
@@ -319,23 +324,24 @@ static bool any_program(const struct page *p)
 static int draw_calls(void *page, int width, struct buf *out)
 {
 	const struct page *p = page;
-	const struct table *t = p->parts.n ? p->parts.v[0].table : NULL;
+	struct calls c = {0};
 	size_t max = CALLS_MAX * p->n;
 	size_t n = 0;
 	char **labels = memory_zeroed(max, sizeof(*labels));
 	double *seconds = memory_zeroed(max, sizeof(*seconds));
 	double *calls = memory_zeroed(max, sizeof(*calls));
-	for (size_t i = 0; t && i < CALLS_MAX; i++)
+	calls_init(&c, p);
+	calls_sort(&c);
+	for (size_t i = 0; i < CALLS_MAX && i < c.rows.n; i++)
 		for (size_t k = 0; k < p->n; k++) {
-			const char *name = table_cell_text(t, i, 0);
+			const struct call_stats *in = &c.rows.v[i].in[k];
 			struct buf label = {0};
-			if (!name)
-				continue;
-			buf_addf(&label, p->n > 1 ? "%s · %s" : "%s", name, p->runs[k].label);
+			buf_addf(&label, p->n > 1 ? "%s · %s" : "%s", c.rows.v[i].name, p->runs[k].label);
 			labels[n] = buf_take(&label);
-			seconds[n] = table_cell_number(t, i, 1 + p->n + k);
-			calls[n++] = table_cell_number(t, i, 1 + k);
+			seconds[n] = in->entered ? in->ns * 1e-9 : NAN;
+			calls[n++] = in->entered ? (double)call_stats_calls(in) : NAN;
 		}
+	calls_free(&c);
 	struct chart_bar_panel panels[] = {{"Time in calls", {NULL, UNIT_SECONDS, SCALE_AUTO}, seconds, NULL, NULL},
 					   {"Calls", {NULL, UNIT_COUNT, SCALE_AUTO}, calls, NULL, NULL}};
 	struct chart_frame f = {"System calls", NULL, NULL, width};
