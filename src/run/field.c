@@ -91,12 +91,10 @@ void reals_add(struct reals *r, double x)
 /* Makes a zeroed member unknown. Nothing needs to be done for types whose unknown value consists of zeros. */
 static void init_one(const struct field *f, void *at)
 {
-	const double none = NAN;
-	const enum truth unknown = TRUTH_UNKNOWN;
 	if (f->type == FIELD_REAL || f->type == FIELD_INTEGER)
-		memcpy(at, &none, sizeof(none));
+		*(double *)at = NAN;
 	else if (f->type == FIELD_TRUTH)
-		memcpy(at, &unknown, sizeof(unknown));
+		*(enum truth *)at = TRUTH_UNKNOWN;
 	else if (f->type == FIELD_OBJECT)
 		fields_init(f->of, at);
 }

@@ -124,13 +124,10 @@ static json_t *row_new(const struct summary_group *g, const struct call_stats *c
 				"nr", (json_int_t)c->nr);
 	add_derived(row, c);
 	for (size_t i = 0; i < NFIELDS; i++) {
-		const char *at = (const char *)c + fields[i].offset;
-		uint64_t count;
-		double real;
-		memcpy(&count, at, sizeof(count));
-		memcpy(&real, at, sizeof(real));
+		const void *at = (const char *)c + fields[i].offset;
 		json_object_set_new(row, fields[i].key,
-				    fields[i].is_count ? count_value(count) : summary_json_number(real, false));
+				    fields[i].is_count ? count_value(*(const uint64_t *)at)
+						       : summary_json_number(*(const double *)at, false));
 	}
 	json_object_set_new(row, "errnos", errnos(g, c));
 	json_object_set_new(row, "histogram_ns", summary_hist_json(&c->hist));
@@ -158,14 +155,11 @@ static int get_fields(const json_t *row, struct call_stats *c)
 {
 	for (size_t i = 0; i < NFIELDS; i++) {
 		const json_t *v = json_object_get(row, fields[i].key);
-		char *at = (char *)c + fields[i].offset;
-		uint64_t count = 0;
-		double real = json_is_number(v) ? json_number_value(v) : NAN;
-		if (fields[i].is_count && get_count(v, &count) < 0)
+		void *at = (char *)c + fields[i].offset;
+		if (fields[i].is_count ? get_count(v, at) < 0 : !json_is_number(v) && !json_is_null(v))
 			return -EINVAL;
-		if (!fields[i].is_count && !json_is_number(v) && !json_is_null(v))
-			return -EINVAL;
-		fields[i].is_count ? memcpy(at, &count, sizeof(count)) : memcpy(at, &real, sizeof(real));
+		if (!fields[i].is_count)
+			*(double *)at = json_is_number(v) ? json_number_value(v) : NAN;
 	}
 	return 0;
 }
