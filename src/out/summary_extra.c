@@ -150,8 +150,6 @@ static void hist_line(struct buf *out, uint64_t low_ns, uint64_t count, uint64_t
 	buf_addf(out, "%10s %10llu %5.1f %% ", buf_str(&from), (unsigned long long)count,
 		 100 * (double)count / (double)total);
 	buf_fill(out, '#', (size_t)ceil((double)bar * (double)count / (double)most));
-	while (out->len && out->s[out->len - 1] == ' ')
-		buf_truncate(out, out->len - 1);
 	buf_addc(out, '\n');
 	buf_free(&from);
 }

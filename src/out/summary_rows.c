@@ -126,8 +126,7 @@ static void collect_groups(struct summary_rows *rows, const struct summary *s, i
 			push_group(&heads, s->groups.v[i]);
 			heads.lines.v[heads.lines.n - 1].group = (const char *)s->groups.v[i];
 		}
-	if (heads.lines.n)
-		sort_lines(heads.lines.v, heads.lines.n, sort);
+	sort_lines(heads.lines.v, heads.lines.n, sort);
 	for (size_t i = 0; i < heads.lines.n; i++) {
 		struct summary_line *head = &heads.lines.v[i];
 		const struct summary_group *g = (const void *)head->group;
@@ -150,7 +149,7 @@ void summary_rows_init(struct summary_rows *rows, const struct summary *s, const
 	else
 		for (size_t i = 0; i < s->groups.n; i++)
 			push_calls(rows, s->groups.v[i], "", -1);
-	if (!rows->grouped && rows->lines.n)
+	if (!rows->grouped)
 		sort_lines(rows->lines.v, rows->lines.n, v->sort);
 	for (size_t i = 0; i < rows->lines.n; i++) {
 		struct summary_line *line = &rows->lines.v[i];

@@ -342,8 +342,8 @@ static void frame(struct page *p, const char *title)
 {
 	const struct run *r = p->runs[0].run;
 	buf_adds(&p->title, title);
-	machine_line(&r->env, &p->above);
-	buf_add(&p->subtitle, p->above.s, p->above.len ? p->above.len - 1 : 0);
+	machine_line(&r->env, &p->subtitle);
+	buf_addf(&p->above, "%s\n", buf_str(&p->subtitle));
 	machine_alarm(&r->env, &p->alarm);
 	for (size_t i = 0; i < r->head.n; i++)
 		buf_addf(&p->head, "%s\n", r->head.v[i]);

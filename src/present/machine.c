@@ -9,18 +9,12 @@ static const char *or_unknown(const char *s)
 	return s ? s : "unknown";
 }
 
-static void line_of(const struct env *e, struct buf *out)
+void machine_line(const struct env *e, struct buf *out)
 {
 	buf_addf(out, "Linux %s, %s, %.0f x %s", or_unknown(e->kernel.release), or_unknown(e->kernel.preemption),
 		 e->cpu.online > 0 ? e->cpu.online : 1, or_unknown(e->cpu.model));
 	if (e->hypervisor)
 		buf_addf(out, ", in a virtual machine (%s)", e->hypervisor);
-}
-
-void machine_line(const struct env *e, struct buf *out)
-{
-	line_of(e, out);
-	buf_addc(out, '\n');
 }
 
 void machine_alarm(const struct env *e, struct buf *out)
@@ -54,7 +48,7 @@ const char *machine_subtitle(struct page *p)
 {
 	struct buf text = {0};
 	if (p->n == 1)
-		line_of(&p->runs[0].run->env, &text);
+		machine_line(&p->runs[0].run->env, &text);
 	for (size_t i = 0; i < p->n && p->n > 1; i++) {
 		const struct run *run = p->runs[i].run;
 		bool told = false;
