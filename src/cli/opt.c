@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/near.h"
 
-#include <errno.h>
 #include <string.h>
 
 static const struct opt common[] = {
@@ -20,13 +19,7 @@ struct parse {
 	char **argv;
 	int next; /* index of the first word that has not been parsed yet */
 	struct buf *why;
-	enum opt_outcome outcome;
 };
-
-static enum opt_outcome fail(struct parse *p)
-{
-	return p->outcome = OPT_ERROR;
-}
 
 static const struct opt *find_letter(const struct opt *table, char letter)
 {
@@ -63,15 +56,15 @@ static const struct opt *find_name(const struct opt *table, const char *name, si
 static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *typed, const char *value)
 {
 	if (o == &common[0])
-		return p->outcome = OPT_HELP;
+		return OPT_HELP;
 	if (o == &common[1])
-		return p->outcome = OPT_VERSION;
+		return OPT_VERSION;
 	struct buf why = {0};
 	int r = o->parse(p->settings, o, value, &why);
 	if (r < 0)
 		buf_addf(p->why, "option %s: %s", typed, why.len ? buf_str(&why) : strerror(-r));
 	buf_free(&why);
-	return r < 0 ? fail(p) : OPT_OK;
+	return r < 0 ? OPT_ERROR : OPT_OK;
 }
 
 /* Sets *value to the next word if the option needs a value and has none yet. Returns false if there is no such word. */
@@ -98,11 +91,11 @@ static enum opt_outcome parse_letters(struct parse *p, const char *word)
 		if (!o) {
 			buf_addf(p->why, "unknown option '-%c'%s%s", *c, c[1] || c > word + 1 ? " in " : "",
 				 c[1] || c > word + 1 ? word : "");
-			return fail(p);
+			return OPT_ERROR;
 		}
 		const char *value = o->arg && c[1] ? c + 1 : NULL;
 		if (!take_value(p, o, typed, ' ', &value))
-			return fail(p);
+			return OPT_ERROR;
 		enum opt_outcome outcome = apply(p, o, typed, value);
 		if (o->arg || outcome != OPT_OK)
 			return outcome;
@@ -124,7 +117,7 @@ static enum opt_outcome unknown_name(struct parse *p, const char *name, size_t l
 	buf_addf(p->why, "unknown option '--%s'", buf_str(&word));
 	near_say(&near, "--", p->why);
 	buf_free(&word);
-	return fail(p);
+	return OPT_ERROR;
 }
 
 static enum opt_outcome ambiguous_name(struct parse *p, const char *name, size_t len)
@@ -137,7 +130,7 @@ static enum opt_outcome ambiguous_name(struct parse *p, const char *name, size_t
 		buf_addf(p->why, "%s--%s", between, o->name);
 		between = ", ";
 	}
-	return fail(p);
+	return OPT_ERROR;
 }
 
 static enum opt_outcome parse_name(struct parse *p, const char *word)
@@ -159,10 +152,10 @@ static enum opt_outcome parse_name(struct parse *p, const char *word)
 	strncat(typed, o->name, sizeof(typed) - 3);
 	if (!o->arg && value) {
 		buf_addf(p->why, "option %s takes no value", typed);
-		return fail(p);
+		return OPT_ERROR;
 	}
 	if (!take_value(p, o, typed, '=', &value))
-		return fail(p);
+		return OPT_ERROR;
 	return apply(p, o, typed, value);
 }
 
@@ -194,8 +187,9 @@ enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc
 				continue;
 			break;
 		}
-		if ((word[1] == '-' ? parse_name(&p, word) : parse_letters(&p, word)) != OPT_OK)
-			return p.outcome;
+		enum opt_outcome outcome = word[1] == '-' ? parse_name(&p, word) : parse_letters(&p, word);
+		if (outcome != OPT_OK)
+			return outcome;
 		move_words(argv, operands, at, p.next);
 		operands += p.next - at;
 	}
