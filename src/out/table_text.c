@@ -255,26 +255,22 @@ static bool add_line(struct libscols_table *tb, const struct table *t, const str
 {
 	struct buf text = {0};
 	bool any = n == 0;
-	for (size_t k = 0; k < t->n && !any; k++)
-		any = l->width[k] != SIZE_MAX &&
-		      add_part(&text, &t->columns[k], table_cell_shown(&r->cells[k]), l->width[k], n);
-	buf_free(&text);
-	if (!any)
-		return false;
 	struct libscols_line *line = scols_table_new_line(tb, NULL);
 	size_t at = 0;
 	for (size_t k = 0; k < t->n; k++) {
 		if (l->width[k] == SIZE_MAX)
 			continue;
 		const struct cell *c = &r->cells[k];
-		add_part(&text, &t->columns[k], table_cell_shown(c), l->width[k], n);
+		any |= add_part(&text, &t->columns[k], table_cell_shown(c), l->width[k], n);
 		need(line && scols_line_set_data(line, at, buf_str(&text)) == 0);
 		buf_free(&text);
 		const char *colour = mark_colour(c->mark != MARK_NONE ? c->mark : r->mark);
 		need(!colour || scols_cell_set_color(scols_line_get_cell(line, at), colour) == 0);
 		at++;
 	}
-	return true;
+	if (!any)
+		scols_table_remove_line(tb, line);
+	return any;
 }
 
 static void fill(struct libscols_table *tb, const struct table *t, const struct layout *l)

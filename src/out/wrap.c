@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-void wrap_line(struct buf *out, const char *prefix, const char *line, size_t len, size_t width)
+static void wrap_line(struct buf *out, const char *prefix, const char *line, size_t len, size_t width)
 {
 	size_t indent = strlen(prefix);
 	size_t room = width > indent + 20 ? width - indent : 20;

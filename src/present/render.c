@@ -139,7 +139,7 @@ static void render_text(const struct page *p, const struct table_look *look, str
 			wrap_lines(out, "", part->heading, width);
 		part_render(p, part, TABLE_TEXT, look, out);
 		if (part->note)
-			wrap_line(out, "", part->note, strlen(part->note), width);
+			wrap_lines(out, "", part->note, width);
 	}
 	for (size_t i = 0; i < p->sections.n; i++)
 		if (!stands_above(p, &p->sections.v[i]))
