@@ -7,7 +7,6 @@
 #include "out/svg.h"
 #include "stats/hist.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

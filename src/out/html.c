@@ -1,7 +1,6 @@
 #include "out/html.h"
 
 #include "base/buf.h"
-#include "base/escape.h"
 #include "out/chart.h"
 #include "out/svg.h"
 #include "out/table.h"

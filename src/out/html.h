@@ -4,8 +4,6 @@
 #ifndef SCTRACE_OUT_HTML_H
 #define SCTRACE_OUT_HTML_H
 
-#include <stddef.h>
-
 struct buf;
 struct table;
 

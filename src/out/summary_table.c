@@ -1,14 +1,12 @@
 #include "out/summary_table.h"
 
 #include "base/buf.h"
-#include "base/escape.h"
 #include "out/summary_rows.h"
 #include "out/table.h"
 #include "out/width.h"
 #include "syscall/table.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BOLD  "\033[1m"

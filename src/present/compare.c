@@ -2,12 +2,10 @@
 #include "base/size.h"
 #include "present/cells.h"
 #include "present/kinds.h"
-#include "present/machine.h"
 #include "run/judge.h"
 #include "run/use.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {

@@ -5,7 +5,6 @@
 #include "present/kinds.h"
 #include "present/machine.h"
 
-#include <math.h>
 #include <string.h>
 
 /*

@@ -5,7 +5,6 @@
 #include "present/cells.h"
 #include "present/kinds.h"
 #include "present/machine.h"
-#include "run/judge.h"
 
 #include <math.h>
 #include <stdio.h>

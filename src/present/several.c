@@ -6,11 +6,9 @@
 #include "base/size.h"
 #include "present/cells.h"
 #include "present/kinds.h"
-#include "present/machine.h"
 #include "run/judge.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "stats/change.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* A condition that is tested for one subject in both runs. */
 struct question {

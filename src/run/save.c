@@ -1,12 +1,10 @@
 /* Writes a saved run so that no partial file is left, and so that no symbolic link of another user is followed. */
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/outfile.h"
 #include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #include "syscall/table.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -185,9 +184,8 @@ int summary_hist_read(const json_t *a, struct hist *h)
 static int errno_number(const char *key)
 {
 	int number = 0;
-	if (sscanf(key, "errno_%d", &number) == 1)
-		return number > 0 && number < ERRNO_LIMIT ? number : 0;
-	number = decode_errno_number(key);
+	if (sscanf(key, "errno_%d", &number) != 1)
+		number = decode_errno_number(key);
 	return number > 0 && number < ERRNO_LIMIT ? number : 0;
 }
 
