@@ -54,7 +54,6 @@ static bool has_calls(const struct summary_group *g)
 static void push_group(struct summary_rows *rows, const struct summary_group *g)
 {
 	struct summary_line line = {.name = group_title(g), .is_group = true};
-	double squares = 0;
 	for (size_t i = 0; i < g->calls.n; i++) {
 		const struct call_stats *c = g->calls.v[i];
 		if (c->returned && (!line.sum.returned || c->min_ns < line.sum.min_ns))
@@ -64,10 +63,9 @@ static void push_group(struct summary_rows *rows, const struct summary_group *g)
 		if (c->spread_ns > line.sum.spread_ns)
 			line.sum.spread_ns = c->spread_ns;
 		add_counts(&line.sum, c);
-		squares += c->ns_squared;
+		line.sum.ns_squared += c->ns_squared;
 		hist_merge(&line.sum.hist, &c->hist);
 	}
-	line.sum.ns_squared = squares;
 	vec_push(&rows->lines, line);
 }
 

@@ -326,7 +326,7 @@ int draw_scan(void *page, int width, struct buf *out)
 	return err;
 }
 
-/* The title of the picture, and the note below it, for each kind of run. */
+/* The title of the picture, and the note below it, for each kind of run. The last row is for all other kinds. */
 static const struct boxes_words {
 	unsigned kind;
 	const char *title, *note;
@@ -339,16 +339,8 @@ static const struct boxes_words {
 	 "CPU, not switches."},
 	{RUN_SCHED, "Time from the common start to the end of each process", NULL},
 	{RUN_LOAD, "Elapsed time under load", NULL},
+	{0, "Samples", NULL},
 };
-
-static const struct boxes_words *words_of(unsigned kind)
-{
-	static const struct boxes_words other = {0, "Samples", NULL};
-	for (size_t i = 0; i < sizeof(boxes_words) / sizeof(*boxes_words); i++)
-		if (boxes_words[i].kind == kind)
-			return &boxes_words[i];
-	return &other;
-}
 
 /*
  * Returns the index of the colour of a row. If there are several runs, each run has a colour. Otherwise, each group of
@@ -413,7 +405,9 @@ int draw_boxes(void *page, int width, struct buf *out)
 {
 	struct page *p = page;
 	const struct run *r = p->runs[0].run;
-	const struct boxes_words *words = words_of(r->bits);
+	const struct boxes_words *words = boxes_words;
+	while (words->kind && words->kind != r->bits)
+		words++;
 	struct rows rows = {0};
 	struct buf title = {0};
 	size_t n = 0;

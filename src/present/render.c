@@ -213,9 +213,8 @@ static void render_html(struct page *p, struct buf *out)
 	html_begin(out, buf_str(&p->title), buf_str(&p->subtitle));
 	html_lessons(out, "How it was measured", buf_str(&p->head));
 	html_warnings(out, "This kernel", buf_str(&p->alarm));
-	html_sections(p, SECTION_FINDINGS, out);
-	html_sections(p, SECTION_BEWARE, out);
-	html_sections(p, SECTION_NOTES, out);
+	for (enum section_kind kind = SECTION_FINDINGS; kind <= SECTION_NOTES; kind++)
+		html_sections(p, kind, out);
 	for (size_t i = 0; i < p->parts.n; i++) {
 		const struct page_part *part = &p->parts.v[i];
 		const char *note = part->note ? part->note : i == 0 ? buf_str(&below) : NULL;

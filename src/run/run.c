@@ -353,11 +353,8 @@ static int read_subject(struct run *r, const json_t *row, struct buf *why)
 		rc = fields_read_reals(samples, &s->samples[METRIC_TIME]);
 	for (size_t i = 0; i < s->samples[METRIC_TIME].n; i++)
 		s->samples[METRIC_TIME].v[i] *= unit_seconds(s->unit);
-	if (rc == 0 && !s->name)
+	if (rc == 0 && (!s->name || run_find(r, s->name) != s)) /* names are unique */
 		rc = -EINVAL;
-	for (size_t i = 0; rc == 0 && i + 1 < r->subjects.n; i++)
-		if (strcmp(r->subjects.v[i].name, s->name) == 0)
-			rc = -EINVAL;
 	if (rc == 0)
 		s->base = base_of(s);
 	return rc;
