@@ -42,7 +42,8 @@ enum io_column {
 	C_SYNCS,
 	C_MMAPS,
 	C_UNCLOSED,
-	COLUMNS
+	COLUMNS,
+	C_SIZE = COLUMNS /* only in text: the most frequent size */
 };
 
 /* The columns in CSV, JSON and HTML. */
@@ -69,25 +70,30 @@ static const struct column columns[COLUMNS] = {
 };
 
 /* The columns in text and Markdown. There are two tables, because all columns together are wider than 80. */
-static const struct column use_columns[] = {
-	{"file", "file", 0},
-	{"opens", "opens", COL_RIGHT | COL_OPTIONAL},
-	{"calls", "calls", COL_RIGHT | COL_SPARE},
-	{"read", "read", COL_RIGHT},
-	{"written", "written", COL_RIGHT | COL_LAST},
-	{"time", "time", COL_RIGHT},
-	{"size", "size", COL_RIGHT | COL_OPTIONAL},
+struct text_column {
+	const char *title;
+	unsigned flags;
+	enum io_column figure;
 };
-static const struct column access_columns[] = {
-	{"file", "file", 0},
-	{"sequential", "seq", COL_RIGHT},
-	{"random", "random", COL_RIGHT},
-	{"reread", "reread", COL_RIGHT},
-	{"rewritten", "rewritten", COL_RIGHT | COL_LAST},
-	{"seeks", "seeks", COL_RIGHT | COL_SPARE},
-	{"idle", "idle", COL_RIGHT | COL_OPTIONAL},
-	{"syncs", "syncs", COL_RIGHT | COL_SPARE},
-	{"mmaps", "mmaps", COL_RIGHT | COL_OPTIONAL},
+static const struct text_column use_columns[] = {
+	{"file", 0, C_FILE},
+	{"opens", COL_RIGHT | COL_OPTIONAL, C_OPENS},
+	{"calls", COL_RIGHT | COL_SPARE, C_CALLS},
+	{"read", COL_RIGHT, C_READ_BYTES},
+	{"written", COL_RIGHT | COL_LAST, C_WRITTEN_BYTES},
+	{"time", COL_RIGHT, C_TIME},
+	{"size", COL_RIGHT | COL_OPTIONAL, C_SIZE},
+};
+static const struct text_column access_columns[] = {
+	{"file", 0, C_FILE},
+	{"seq", COL_RIGHT, C_SEQUENTIAL},
+	{"random", COL_RIGHT, C_RANDOM},
+	{"reread", COL_RIGHT, C_REREAD},
+	{"rewritten", COL_RIGHT | COL_LAST, C_REWRITTEN},
+	{"seeks", COL_RIGHT | COL_SPARE, C_SEEKS},
+	{"idle", COL_RIGHT | COL_OPTIONAL, C_IDLE_SEEKS},
+	{"syncs", COL_RIGHT | COL_SPARE, C_SYNCS},
+	{"mmaps", COL_RIGHT | COL_OPTIONAL, C_MMAPS},
 };
 
 static double requests(const struct run_io_file *f)
@@ -198,72 +204,49 @@ static void sizes(const struct run_io_file *f, struct buf *out)
 	}
 }
 
-static void fill_row(struct table *t, const struct run_io_file *f)
+/* Sets the cell in column `col` to a figure of the file. */
+static void set_figure(struct table *t, size_t col, enum io_column which, const struct run_io_file *f)
 {
-	static const enum io_column shared[] = {C_SEQUENTIAL, C_RANDOM, C_REREAD, C_REWRITTEN};
-	const double part[] = {f->sequential, f->random, f->reread, f->rewritten};
-	const struct {
-		enum io_column column;
-		double n;
-	} counts[] = {
-		{C_OPENS, f->opens},   {C_CALLS, f->calls}, {C_READS, f->reads},
-		{C_WRITES, f->writes}, {C_SEEKS, f->seeks}, {C_IDLE_SEEKS, f->seeks_without_effect},
-		{C_SYNCS, f->syncs},   {C_MMAPS, f->mmaps}, {C_UNCLOSED, f->unclosed},
+	const double figures[COLUMNS] = {
+		[C_OPENS] = f->opens,           [C_CALLS] = f->calls,
+		[C_READS] = f->reads,           [C_WRITES] = f->writes,
+		[C_READ_BYTES] = f->read_bytes, [C_WRITTEN_BYTES] = f->written_bytes,
+		[C_SEEKS] = f->seeks,           [C_IDLE_SEEKS] = f->seeks_without_effect,
+		[C_SYNCS] = f->syncs,           [C_MMAPS] = f->mmaps,
+		[C_UNCLOSED] = f->unclosed,
 	};
+	const double part[] = {f->sequential, f->random, f->reread, f->rewritten};
 	struct buf text = {0};
-	table_row(t);
-	table_string(t, C_FILE, f->name);
-	table_string(t, C_KIND, f->kind);
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		cell_count(t, counts[i].column, counts[i].n, false);
-	cell_bytes(t, C_READ_BYTES, f->read_bytes);
-	cell_bytes(t, C_WRITTEN_BYTES, f->written_bytes);
-	cell_time(t, C_TIME, f->time_s, 1);
-	sizes(f, &text);
-	table_string(t, C_SIZES, buf_str(&text));
-	int share[4];
-	if (requests(f) > 0)
+	if (which >= C_SEQUENTIAL && which <= C_REWRITTEN) {
+		int share[4];
+		if (!(requests(f) > 0))
+			return;
 		shares(f, share);
-	for (size_t i = 0; i < 4 && requests(f) > 0; i++) {
-		buf_clear(&text);
-		buf_addf(&text, "%d %%", share[i]);
-		table_real(t, shared[i], part[i] / requests(f), buf_str(&text));
-	}
-	buf_free(&text);
-}
-
-static void fill_use(struct table *t, const struct run_io_file *f)
-{
-	struct buf text = {0};
-	cell_count(t, 1, f->opens, false);
-	cell_count(t, 2, f->calls, false);
-	cell_bytes(t, 3, f->read_bytes);
-	cell_bytes(t, 4, f->written_bytes);
-	cell_time(t, 5, f->time_s, 1);
-	if (f->sizes.n)
-		size_human(&text, (uint64_t)f->sizes.v[0].bytes);
-	table_string(t, 6, buf_str(&text));
-	buf_free(&text);
-}
-
-static void fill_access(struct table *t, const struct run_io_file *f)
-{
-	const double counts[] = {f->seeks, f->seeks_without_effect, f->syncs, f->mmaps};
-	int share[4] = {0};
-	if (requests(f) > 0)
-		shares(f, share);
-	for (size_t i = 0; i < 4 && requests(f) > 0; i++)
-		cell_printf(t, 1 + i, share[i], "%.0f %%");
-	for (size_t i = 0; i < 4; i++)
-		cell_count(t, 5 + i, counts[i], false);
+		buf_addf(&text, "%d %%", share[which - C_SEQUENTIAL]);
+		cell_real(t, col, part[which - C_SEQUENTIAL] / requests(f), &text);
+	} else if (which == C_SIZES || which == C_SIZE) {
+		if (which == C_SIZES)
+			sizes(f, &text);
+		else if (f->sizes.n)
+			size_human(&text, (uint64_t)f->sizes.v[0].bytes);
+		table_string(t, col, buf_str(&text));
+		buf_free(&text);
+	} else if (which == C_TIME)
+		cell_time(t, col, f->time_s, 1);
+	else if (which == C_READ_BYTES || which == C_WRITTEN_BYTES)
+		cell_bytes(t, col, figures[which]);
+	else
+		cell_count(t, col, figures[which], false);
 }
 
 /* Appends the table with columns `c`, use_columns or access_columns, of the files that took the most time. */
-static void render(const struct run_io *io, const struct column *c, size_t n,
-		   void (*fill)(struct table *t, const struct run_io_file *f), enum table_format format,
+static void render(const struct run_io *io, const struct text_column *c, size_t n, enum table_format format,
 		   const struct table_look *look, struct buf *out)
 {
-	struct table *t = table_new(c, n);
+	struct column shown[COLUMNS];
+	for (size_t k = 0; k < n; k++)
+		shown[k] = (struct column){c[k].title, c[k].title, c[k].flags};
+	struct table *t = table_new(shown, n);
 	struct row_names names = {.n = 0};
 	while (names.n < io->files.n && names.n < ROWS_MAX) {
 		names.v[names.n] = io->files.v[names.n].name;
@@ -274,7 +257,8 @@ static void render(const struct run_io *io, const struct column *c, size_t n,
 		table_row(t);
 		short_name(names.v[i], format == TABLE_TEXT ? room_for_name(look) : SIZE_MAX, &names, &name);
 		table_string(t, 0, buf_str(&name));
-		fill(t, &io->files.v[i]);
+		for (size_t k = 1; k < n; k++)
+			set_figure(t, k, c[k].figure, &io->files.v[i]);
 		buf_free(&name);
 	}
 	table_render(t, format, look, out);
@@ -283,9 +267,9 @@ static void render(const struct run_io *io, const struct column *c, size_t n,
 
 void io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out)
 {
-	render(io, use_columns, sizeof(use_columns) / sizeof(*use_columns), fill_use, format, look, out);
+	render(io, use_columns, sizeof(use_columns) / sizeof(*use_columns), format, look, out);
 	buf_addc(out, '\n');
-	render(io, access_columns, sizeof(access_columns) / sizeof(*access_columns), fill_access, format, look, out);
+	render(io, access_columns, sizeof(access_columns) / sizeof(*access_columns), format, look, out);
 	if (io->files.n > ROWS_MAX)
 		buf_addf(out, "%sThese are the %d files that took the most time. There are %zu more.\n",
 			 format == TABLE_MARKDOWN ? "\n" : "", ROWS_MAX, io->files.n - ROWS_MAX);
@@ -294,8 +278,13 @@ void io_render(const struct run_io *io, enum table_format format, const struct t
 static void add_files(struct page *p, const struct run_io *io)
 {
 	struct table *t = table_new(columns, COLUMNS);
-	for (size_t i = 0; i < io->files.n; i++)
-		fill_row(t, &io->files.v[i]);
+	for (size_t i = 0; i < io->files.n; i++) {
+		table_row(t);
+		table_string(t, C_FILE, io->files.v[i].name);
+		table_string(t, C_KIND, io->files.v[i].kind);
+		for (int k = C_OPENS; k < COLUMNS; k++)
+			set_figure(t, (size_t)k, k, &io->files.v[i]);
+	}
 	page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
 }
 
