@@ -74,31 +74,6 @@ struct compare_options {
 	struct page_options show;
 };
 
-/* Circumstances that may distort a run. warn.c has a table with a row for each. */
-enum warning {
-	WARN_NOISY,        /* other programs used the machine during the runs */
-	WARN_LOAD,         /* the machine was busy before the runs, which were too short to measure whether it
-			    * remained busy */
-	WARN_STEAL,        /* the hypervisor gave CPU time to other guests */
-	WARN_SHORT,        /* runs are too short to divide their time into user and system time */
-	WARN_SPREAD,       /* the samples of a row differ much */
-	WARN_MEMORY_FS,    /* the file system is in memory, so no device is measured */
-	WARN_COMPRESSES,   /* the file system may store fewer bytes than were written */
-	WARN_SHARED,       /* the copy may share blocks with the input, so that no data was copied */
-	WARN_GOVERNOR,     /* the CPU's clock rate varies */
-	WARN_DEBUG_KERNEL, /* the kernel was built for debugging */
-	WARN_NOT_COLD,     /* the page cache could not be emptied before the runs */
-	WARN_NO_RSS,       /* tracing is not permitted, so the peak memory is unknown */
-	WARN_SMALL_INPUT,  /* buffers are larger than the input */
-	WARN_FIRST_RUN,    /* the first run of a row differs from its other runs */
-	WARN_OUTLIERS,
-	WARN_FAILED,    /* runs exited with a status other than 0 */
-	WARN_NO_COPY,   /* a command's {out} is not a copy of {in} */
-	WARN_SHELL,     /* after the time of the shell was subtracted, almost nothing remains of a run */
-	WARN_UNCOUNTED, /* no engine can count calls on this machine */
-	WARNINGS
-};
-
 /* A row of the comparison: a strategy with a buffer size, or a command. */
 struct subject {
 	char *name;
@@ -248,7 +223,7 @@ void compare_notes(const struct run *r, struct buf *out);
 /* explain.c: compare_lessons() appends the findings; compare_explain() appends sentences about the time of each row. */
 void compare_lessons(const struct run *r, struct buf *out);
 void compare_explain(const struct run *r, struct buf *out);
-/* warn.c: adds the warnings of enum warning whose condition is true. */
+/* warn.c: adds warnings about circumstances that may distort the run. */
 void compare_warn(struct run *r);
 /*
  * Returns true if the first run of `s` lies outside Tukey's fences of the other runs of `s`, and takes more than 1.5
