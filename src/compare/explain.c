@@ -7,9 +7,8 @@
 #include "strategy/strategy.h"
 #include "syscall/table.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Returns the row of `strategy` with this buffer size, or any row of the strategy if `buffer` is 0. */
@@ -48,20 +47,54 @@ static double peak_rss(const struct run_subject *s)
 	return run_median(s, METRIC_PEAK_RSS);
 }
 
-static void say_time(struct buf *out, double seconds)
+/* A figure in words, which is returned by value so that it can be an argument of buf_addf(). */
+struct figure {
+	char s[80];
+};
+
+/* Returns the text in `b`, and frees the buffer. */
+static struct figure take(struct buf *b)
 {
-	duration_human(out, seconds * 1e9);
+	struct figure f;
+	snprintf(f.s, sizeof(f.s), "%s", buf_str(b));
+	buf_free(b);
+	return f;
 }
 
-static void say_size(struct buf *out, double bytes)
+static struct figure a_time(double seconds)
 {
-	size_human(out, (uint64_t)bytes);
+	struct buf b = {0};
+	duration_human(&b, seconds * 1e9);
+	return take(&b);
 }
 
-/* Appends "1.4 times" or "340 times": with a decimal only below 10. */
-static void say_ratio(struct buf *out, double x)
+static struct figure a_size(double bytes)
 {
-	buf_addf(out, x < 9.95 ? "%.1f times" : "%.0f times", x);
+	struct buf b = {0};
+	size_human(&b, (uint64_t)bytes);
+	return take(&b);
+}
+
+static struct figure a_count(double n)
+{
+	struct buf b = {0};
+	count_human(&b, (uint64_t)n);
+	return take(&b);
+}
+
+static struct figure a_factor(double x)
+{
+	struct buf b = {0};
+	factor_human(&b, x);
+	return take(&b);
+}
+
+/* Returns "1.4 times" or "340 times": with a decimal only below 10. */
+static struct figure a_ratio(double x)
+{
+	struct figure f;
+	snprintf(f.s, sizeof(f.s), x < 9.95 ? "%.1f times" : "%.0f times", x);
+	return f;
 }
 
 /*
@@ -82,19 +115,26 @@ static double kernel_share(const struct run_subject *s)
  */
 static double calls_per_mib(const struct run_subject *s)
 {
-	double own = (double)(s->counts.calls - s->counts.calls_before_main);
-	return s->counts.counted_bytes ? own * 1048576 / (double)s->counts.counted_bytes : NAN;
+	double own = s->counts.calls - s->counts.calls_before_main;
+	return s->counts.counted_bytes ? own * 1048576 / s->counts.counted_bytes : NAN;
 }
 
 /* Appends "makes 2,097,190 calls". */
 static void say_calls(const struct run_subject *s, struct buf *out)
 {
-	buf_adds(out, "makes ");
-	count_human(out, (uint64_t)s->counts.calls);
-	buf_adds(out, s->counts.calls == 1 ? " call" : " calls");
+	buf_addf(out, "makes %s call%s", a_count(s->counts.calls).s, s->counts.calls == 1 ? "" : "s");
 	if (run_counted_partly(s))
-		buf_addf(out, " for %.0f %% of the input",
-			 100 * (double)s->counts.counted_bytes / (double)s->input_bytes);
+		buf_addf(out, " for %.0f %% of the input", 100 * s->counts.counted_bytes / s->input_bytes);
+}
+
+/* Appends "makes 2,097,190 calls and takes 1.01 s". */
+static void say_cost(const struct run_subject *s, struct buf *out)
+{
+	if (s->counts.known) {
+		say_calls(s, out);
+		buf_adds(out, " and ");
+	}
+	buf_addf(out, "takes %s", a_time(median(s)).s);
 }
 
 /* Appends a sentence about the cost of a small buffer. */
@@ -104,29 +144,13 @@ static void lesson_small_buffer(const struct run *r, struct buf *out)
 	const struct run_subject *best = run_knee(r, "read/write");
 	if (!small || !best || small == best || !run_slower(r, small, best))
 		return;
-	buf_adds(out, "read/write with a buffer of ");
-	say_size(out, (double)small->buffer_bytes);
-	buf_adds(out, " ");
-	if (small->counts.known) {
-		say_calls(small, out);
-		buf_adds(out, " and ");
-	}
-	buf_adds(out, "takes ");
-	say_time(out, median(small));
+	buf_addf(out, "read/write with a buffer of %s ", a_size(small->buffer_bytes).s);
+	say_cost(small, out);
 	if (kernel_share(small) >= 0)
 		buf_addf(out, " (%.0f %% of its CPU time is in the kernel)", kernel_share(small));
-	buf_adds(out, "; with ");
-	say_size(out, (double)best->buffer_bytes);
-	buf_adds(out, " it ");
-	if (best->counts.known) {
-		say_calls(best, out);
-		buf_adds(out, " and ");
-	}
-	buf_adds(out, "takes ");
-	say_time(out, median(best));
-	buf_adds(out, ", ");
-	say_ratio(out, median(small) / median(best));
-	buf_adds(out, " less: the cost is per call, not per byte.\n");
+	buf_addf(out, "; with %s it ", a_size(best->buffer_bytes).s);
+	say_cost(best, out);
+	buf_addf(out, ", %s less: the cost is per call, not per byte.\n", a_ratio(median(small) / median(best)).s);
 }
 
 /* Appends a sentence about the buffer size beyond which larger buffers are not faster. */
@@ -141,28 +165,21 @@ static void lesson_knee(const struct run *r, struct buf *out)
 	if (strcmp(name, "read/write") != 0)
 		buf_addf(out, "%s: ", name);
 	if (best == largest) {
-		buf_adds(out, "Larger buffers are faster, up to the largest one that was tried, ");
-		say_size(out, (double)largest->buffer_bytes);
-		buf_adds(out, ".\n");
+		buf_addf(out, "Larger buffers are faster, up to the largest one that was tried, %s.\n",
+			 a_size(largest->buffer_bytes).s);
 		return;
 	}
-	buf_adds(out, "No buffer larger than ");
-	say_size(out, (double)best->buffer_bytes);
-	buf_addf(out, " is seen to be faster by %.0f %% or more", 100 * RUN_WORTHWHILE);
+	buf_addf(out, "No buffer larger than %s is seen to be faster by %.0f %% or more", a_size(best->buffer_bytes).s,
+		 100 * RUN_WORTHWHILE);
 	bool sure = run_none_pays(r, best);
 	if (run_larger_looks_better(r, best))
 		buf_adds(out, " (some medians are lower, but there are too few runs or too much noise to be sure)");
 	else if (!sure)
 		buf_adds(out, " (but the 95 % intervals do not exclude such a difference)");
 	/* Mention the memory of the largest buffer if it is visible in the peak RSS. */
-	if (peak_rss(best) > 0 && peak_rss(largest) > peak_rss(best) * (1 + RUN_WORTHWHILE)) {
-		buf_adds(out, "; ");
-		say_size(out, (double)largest->buffer_bytes);
-		buf_adds(out, sure ? " only needs more memory: " : " needs more memory: ");
-		say_size(out, peak_rss(largest));
-		buf_adds(out, " instead of ");
-		say_size(out, peak_rss(best));
-	}
+	if (peak_rss(best) > 0 && peak_rss(largest) > peak_rss(best) * (1 + RUN_WORTHWHILE))
+		buf_addf(out, "; %s%s needs more memory: %s instead of %s", a_size(largest->buffer_bytes).s,
+			 sure ? " only" : "", a_size(peak_rss(largest)).s, a_size(peak_rss(best)).s);
 	buf_adds(out, ".\n");
 }
 
@@ -197,16 +214,11 @@ static void lesson_stdio(const struct run *r, struct buf *out)
 	const struct run_subject *alike = nearest_by_calls(r, stdio);
 	buf_adds(out, "fgetc/fputc also handles single bytes, but only ");
 	say_calls(stdio, out);
-	if (alike) {
-		buf_adds(out, ", like read/write with ");
-		say_size(out, (double)alike->buffer_bytes);
-	}
+	if (alike)
+		buf_addf(out, ", like read/write with %s", a_size(alike->buffer_bytes).s);
 	buf_adds(out, ", because the C library has a buffer");
-	if (byte && run_slower(r, byte, stdio)) {
-		buf_adds(out, ". It is ");
-		say_ratio(out, median(byte) / median(stdio));
-		buf_adds(out, " faster than read/write with 1 byte");
-	}
+	if (byte && run_slower(r, byte, stdio))
+		buf_addf(out, ". It is %s faster than read/write with 1 byte", a_ratio(median(byte) / median(stdio)).s);
 	if (kernel_share(stdio) >= 0 && kernel_share(stdio) < 50)
 		buf_addf(out,
 			 ". It spends %.0f %% of its CPU time outside the kernel, in one function call for each "
@@ -220,17 +232,12 @@ static void say_gain(const struct run *r, const struct run_subject *shot, const 
 		     struct buf *out)
 {
 	double ratio = median(best) / median(shot);
-	if (run_slower(r, best, shot) && ratio > 1 + RUN_WORTHWHILE) {
-		buf_adds(out, ". It is ");
-		say_ratio(out, ratio);
-		buf_adds(out, " faster.\n");
-	} else if (run_slower(r, shot, best) && ratio < 1 / (1 + RUN_WORTHWHILE)) {
-		buf_adds(out, ". It is ");
-		say_ratio(out, 1 / ratio);
-		buf_adds(out, " slower nevertheless.\n");
-	} else {
+	if (run_slower(r, best, shot) && ratio > 1 + RUN_WORTHWHILE)
+		buf_addf(out, ". It is %s faster.\n", a_ratio(ratio).s);
+	else if (run_slower(r, shot, best) && ratio < 1 / (1 + RUN_WORTHWHILE))
+		buf_addf(out, ". It is %s slower nevertheless.\n", a_ratio(1 / ratio).s);
+	else
 		buf_adds(out, ". It does not save a significant amount of time.\n");
-	}
 }
 
 static void lesson_one_shot(const struct run *r, struct buf *out)
@@ -248,12 +255,8 @@ static void lesson_one_shot(const struct run *r, struct buf *out)
 			      "difference.\n");
 		return;
 	}
-	buf_adds(out, "one-shot holds the whole file in memory: it needs ");
-	say_size(out, peak_rss(shot));
-	buf_adds(out, " instead of ");
-	say_size(out, peak_rss(best));
-	buf_adds(out, " for read/write with ");
-	say_size(out, (double)best->buffer_bytes);
+	buf_addf(out, "one-shot holds the whole file in memory: it needs %s instead of %s for read/write with %s",
+		 a_size(peak_rss(shot)).s, a_size(peak_rss(best)).s, a_size(best->buffer_bytes).s);
 	say_gain(r, shot, best, out);
 }
 
@@ -275,30 +278,20 @@ static void lesson_ends(const struct run *r, struct buf *out)
 	if (!best || !worst)
 		return;
 	if (!run_slower(r, worst, best)) {
-		buf_adds(out, "No difference in time is seen between ");
-		buf_adds(out, best->name);
-		buf_adds(out, " and ");
-		buf_adds(out, worst->name);
-		buf_adds(out, ": the 95 % interval of their ratio includes 1.\n");
+		buf_addf(out,
+			 "No difference in time is seen between %s and %s: the 95 %% interval of their ratio includes "
+			 "1.\n",
+			 best->name, worst->name);
 		return;
 	}
-	buf_adds(out, best->name);
-	buf_adds(out, " is the fastest, ");
-	say_ratio(out, median(worst) / median(best));
-	buf_adds(out, " faster than ");
-	buf_adds(out, worst->name);
-	if (best->counts.known && worst->counts.known && best->counts.calls != worst->counts.calls) {
-		buf_adds(out, ", with ");
-		count_human(out, best->counts.calls);
-		buf_adds(out, " calls instead of ");
-		count_human(out, worst->counts.calls);
-	}
+	buf_addf(out, "%s is the fastest, %s faster than %s", best->name, a_ratio(median(worst) / median(best)).s,
+		 worst->name);
+	if (best->counts.known && worst->counts.known && best->counts.calls != worst->counts.calls)
+		buf_addf(out, ", with %s calls instead of %s", a_count(best->counts.calls).s,
+			 a_count(worst->counts.calls).s);
 	buf_adds(out, ".\n");
-	if (next != worst && !run_slower(r, next, best)) {
-		buf_adds(out, "No difference is seen between it and ");
-		buf_adds(out, next->name);
-		buf_adds(out, ".\n");
-	}
+	if (next != worst && !run_slower(r, next, best))
+		buf_addf(out, "No difference is seen between it and %s.\n", next->name);
 }
 
 void compare_lessons(const struct run *r, struct buf *out)
@@ -350,29 +343,24 @@ static const struct call_stats *dearest_call(const struct run_subject *s)
  */
 static void explain_calls(const struct run_subject *s, struct buf *out)
 {
-	uint64_t before = s->strategy ? s->counts.calls_before_main : 0;
-	if (s->strategy) {
-		buf_addf(out, "%" PRIu64 " call%s before main, then ", before, before == 1 ? "" : "s");
-		count_human(out, s->counts.calls - before);
-		buf_adds(out, " calls (");
-		count_human(out, (uint64_t)llround(calls_per_mib(s)));
-		buf_adds(out, " per MiB)");
-	} else {
-		count_human(out, (uint64_t)s->counts.calls);
-		buf_adds(out, s->counts.calls == 1 ? " call" : " calls");
-	}
+	double before = s->strategy ? s->counts.calls_before_main : 0;
+	double calls = s->counts.calls - before;
+	if (s->strategy)
+		buf_addf(out, "%.0f call%s before main, then %s calls (%s per MiB)", before, before == 1 ? "" : "s",
+			 a_count(calls).s, a_count(round(calls_per_mib(s))).s);
+	else
+		buf_addf(out, "%s call%s", a_count(calls).s, calls == 1 ? "" : "s");
 	/*
 	 * If most bytes do not appear in the results of calls (because files are mapped, or io_uring is used), the
 	 * number of bytes per call means nothing.
 	 */
-	double each = (double)s->counts.moved_bytes / (double)(s->counts.calls - before);
-	if (s->strategy && s->counts.moved_bytes < s->counts.counted_bytes / 2) {
+	double each = s->counts.moved_bytes / calls;
+	if (s->strategy && s->counts.moved_bytes < s->counts.counted_bytes / 2)
 		buf_adds(out, ", whose results do not contain the number of bytes copied");
-	} else {
-		buf_adds(out, ", ");
-		each < 9.95 ? buf_addf(out, "%.1f", each) : count_human(out, (uint64_t)llround(each));
-		buf_adds(out, " bytes per call");
-	}
+	else if (each < 9.95)
+		buf_addf(out, ", %.1f bytes per call", each);
+	else
+		buf_addf(out, ", %s bytes per call", a_count(round(each)).s);
 }
 
 /* Appends the figures of the row: the number and time of its calls (or its wall time), and its share of kernel time. */
@@ -381,17 +369,14 @@ static void explain_figures(const struct run_subject *s, struct buf *out)
 	if (s->counts.known && s->counts.calls > s->counts.calls_before_main) {
 		const struct call_stats *dear = dearest_call(s);
 		explain_calls(s, out);
-		if (s->counts.in_calls_s > s->counts.in_calls_resolution_s) {
-			buf_adds(out, ", ");
-			say_time(out, s->counts.in_calls_s / (double)s->counts.calls);
-			buf_adds(out, " each");
-		}
+		if (s->counts.in_calls_s > s->counts.in_calls_resolution_s)
+			buf_addf(out, ", %s each", a_time(s->counts.in_calls_s / s->counts.calls).s);
 		if (dear) {
 			buf_addf(out, ", %.0f %% of this time in ", 100 * dear->ns * 1e-9 / s->counts.in_calls_s);
 			syscall_name(out, dear->arch, dear->nr);
 		}
 	} else {
-		say_time(out, median(s));
+		buf_adds(out, a_time(median(s)).s);
 	}
 	if (kernel_share(s) >= 0)
 		buf_addf(out, "; %.0f %% of its CPU time inside the kernel, %.0f %% outside", kernel_share(s),
@@ -406,20 +391,16 @@ static void explain_step(const struct run *r, const struct run_subject *s, const
 	double time = median(before) / median(s);
 	bool slower = run_slower(r, s, before);
 	bool faster = run_slower(r, before, s);
-	buf_adds(out, " Compared with ");
-	buf_adds(out, before->name);
-	buf_adds(out, ": ");
+	buf_addf(out, " Compared with %s: ", before->name);
 	if (s->counts.known && before->counts.known && !run_counted_partly(s) && !run_counted_partly(before)) {
-		double calls = (double)before->counts.calls / (double)s->counts.calls;
-		factor_human(out, calls >= 1 ? calls : 1 / calls);
-		buf_addf(out, " times %s calls, ", calls >= 1 ? "fewer" : "more");
+		double calls = before->counts.calls / s->counts.calls;
+		buf_addf(out, "%s times %s calls, ", a_factor(calls >= 1 ? calls : 1 / calls).s,
+			 calls >= 1 ? "fewer" : "more");
 	}
-	if (slower || faster) {
-		factor_human(out, faster ? time : 1 / time);
-		buf_addf(out, " times %s.\n", faster ? "faster" : "slower");
-	} else {
+	if (slower || faster)
+		buf_addf(out, "%s times %s.\n", a_factor(faster ? time : 1 / time).s, faster ? "faster" : "slower");
+	else
 		buf_adds(out, "no difference in time is seen.\n");
-	}
 }
 
 /*
@@ -429,8 +410,7 @@ static void explain_step(const struct run *r, const struct run_subject *s, const
 static void explain_one(const struct run *r, const struct run_subject *s, const struct run_subject *before,
 			struct buf *out)
 {
-	buf_adds(out, s->name);
-	buf_adds(out, ": ");
+	buf_addf(out, "%s: ", s->name);
 	explain_figures(s, out);
 	if (s->strategy && before && before->strategy && strcmp(before->strategy, s->strategy) == 0 &&
 	    run_usable(before)) {
@@ -446,10 +426,8 @@ static void explain_one(const struct run *r, const struct run_subject *s, const 
 		return;
 	}
 	double cpu = s->judged.of[METRIC_USER].mean + s->judged.of[METRIC_SYSTEM].mean;
-	buf_adds(out, "It takes ");
-	say_time(out, median(s));
-	buf_adds(out, cpu > median(s) ? " and uses " : ", of which ");
-	say_time(out, cpu);
+	buf_addf(out, "It takes %s%s%s", a_time(median(s)).s, cpu > median(s) ? " and uses " : ", of which ",
+		 a_time(cpu).s);
 	buf_adds(out, cpu > median(s) ? " of CPU time, so more than one processor worked for it.\n"
 				      : " are CPU time; the rest is waiting.\n");
 }
