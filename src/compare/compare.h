@@ -33,19 +33,12 @@ struct compare_scan {
 	bool range;
 };
 
-/* A parameter of a row: in its command, {NAME} is replaced by `value`, where NAME is `name`. */
-struct parameter {
-	char *name, *value;
-};
-
-struct parameters {
-	struct parameter *v;
-	size_t n, cap;
-};
-
-/* The combinations of parameter values. A command has a row for each of them. */
+/*
+ * The combinations of parameter values. A command has a row for each of them, in whose command {NAME} is replaced by
+ * the text of NAME.
+ */
 struct combinations {
-	struct parameters *v;
+	struct texts *v;
 	size_t n, cap;
 };
 
@@ -81,9 +74,9 @@ struct subject {
 	const struct strategy *strategy; /* NULL if the subject is a command */
 	char *command;                   /* the command as the user typed it, for saved runs */
 	size_t index;                    /* index of the command in the user's list */
-	struct parameters params;
-	char **argv, **part_argv; /* the command lines for the whole input, and for its first part */
-	char *unable;             /* why the subject has no result; NULL if it has one */
+	struct texts params;             /* the values of its parameters */
+	char **argv, **part_argv;        /* the command lines for the whole input, and for its first part */
+	char *unable;                    /* why the subject has no result; NULL if it has one */
 	VEC(struct sample) samples;
 	struct sample first; /* the first warm-up run */
 	bool has_first;
@@ -155,17 +148,16 @@ void compare_label(struct buf *out, const struct subject *s);
 int compare_combine(const struct compare_options *o, char *const *operands, size_t n, size_t *taken,
 		    struct combinations *all, struct buf *why);
 void compare_combinations_free(struct combinations *all);
-void compare_parameters_copy(struct parameters *to, const struct parameters *from);
-void compare_parameters_free(struct parameters *p);
+void compare_copy_texts(struct texts *to, const struct texts *from);
 
 /* command.c: the commands that the user typed */
 /*
- * Returns the argument list for `text`, in which {in}, {out}, {buffer} and the names of `params` (may be NULL) are
- * replaced. The list runs the command by sh -c (or by the shell of --shell), unless the option no_shell is set. Returns
- * NULL with the reason in `why` if a quote is not closed.
+ * Returns the argument list for `text`, in which {in}, {out}, {buffer} and the names of `params` are replaced. The list
+ * runs the command by sh -c (or by the shell of --shell), unless the option no_shell is set. Returns NULL with the
+ * reason in `why` if a quote is not closed, or if there is no word.
  */
-char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct parameters *params,
-			    const char *in, struct buf *why);
+char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct texts *params,
+			    struct buf *why);
 /*
  * Splits `text` into words as the shell does, with quotes but without expansions. Returns NULL with the reason in `why`
  * if a quote is not closed.

@@ -85,8 +85,7 @@ static void fill_subject(struct compare *c, struct subject *s)
 		field_set(&to->command, s->command);
 	to->buffer_bytes = s->buffer ? (double)s->buffer : NAN;
 	to->input_bytes = (double)c->work.size;
-	for (size_t i = 0; i < s->params.n; i++)
-		texts_add(&to->parameters, s->params.v[i].name, s->params.v[i].value);
+	compare_copy_texts(&to->parameters, &s->params);
 	if (s->unable) {
 		field_set(&to->unable, s->unable);
 		return;

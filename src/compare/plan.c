@@ -21,7 +21,7 @@ void compare_subject_free(struct subject *s)
 	vec_free(&s->samples);
 	if (s->counted)
 		count_free(&s->count);
-	compare_parameters_free(&s->params);
+	texts_clear(&s->params);
 	free(s->command);
 	free(s->name);
 	free(s->unable);
@@ -169,28 +169,28 @@ static int add_set(struct compare *c, struct buf *why)
 }
 
 /* Appends the name of a command's row: the command as typed, followed by its parameters: "make {n} (n=1, cc=gcc)". */
-static void name_command(struct buf *out, const char *text, const struct parameters *params)
+static void name_command(struct buf *out, const char *text, const struct texts *params)
 {
 	buf_adds(out, text);
 	for (size_t i = 0; i < params->n; i++)
-		buf_addf(out, "%s%s=%s", i ? ", " : " (", params->v[i].name, params->v[i].value);
+		buf_addf(out, "%s%s=%s", i ? ", " : " (", params->v[i].name, params->v[i].text);
 	if (params->n)
 		buf_addc(out, ')');
 }
 
-static int add_command(struct compare *c, const char *text, size_t index, uint64_t buffer,
-		       const struct parameters *params, struct buf *why)
+static int add_command(struct compare *c, const char *text, size_t index, uint64_t buffer, const struct texts *params,
+		       struct buf *why)
 {
 	struct buf name = {0};
 	const struct compare_texts *names = &c->opt.names;
 	name_command(&name, index < names->n ? names->v[index] : text, params);
 	struct subject *s = subject_add(c, buf_str(&name), buffer);
 	buf_free(&name);
-	compare_parameters_copy(&s->params, params);
+	compare_copy_texts(&s->params, params);
 	s->index = index;
 	s->command = memory_copy(text);
 	s->copies = strstr(text, "{in}") && strstr(text, "{out}");
-	s->argv = compare_command_argv(c, text, buffer, params, c->work.in, why);
+	s->argv = compare_command_argv(c, text, buffer, params, why);
 	return s->argv ? 0 : -EINVAL;
 }
 

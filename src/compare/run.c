@@ -82,7 +82,7 @@ static int run_beside(const struct compare *c, const struct subject *s, const st
 	if (!given->n)
 		return 0;
 	const char *command = given->v[given->n == 1 ? 0 : s->index];
-	char **argv = compare_command_argv(c, command, s->buffer, &s->params, c->work.in, why);
+	char **argv = compare_command_argv(c, command, s->buffer, &s->params, why);
 	if (!argv)
 		return -EINVAL;
 	struct sample sample;
@@ -240,7 +240,7 @@ static int measure_shell(struct compare *c, struct buf *why)
 {
 	enum { N = 10 };
 	double v[3][N];
-	char **argv = compare_command_argv(c, "", 0, NULL, c->work.in, why);
+	char **argv = compare_command_argv(c, "", 0, &(struct texts){0}, why);
 	if (!argv)
 		return -EINVAL;
 	int err = 0;

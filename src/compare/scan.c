@@ -113,30 +113,16 @@ static size_t take_values(const struct compare_scan *given, char *const *words, 
 	return given->range ? 2 : 1;
 }
 
-void compare_parameters_free(struct parameters *p)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		free(p->v[i].name);
-		free(p->v[i].value);
-	}
-	vec_free(p);
-}
-
-static void parameters_add(struct parameters *p, const char *name, const char *value)
-{
-	vec_push(p, (struct parameter){memory_copy(name), memory_copy(value)});
-}
-
-void compare_parameters_copy(struct parameters *to, const struct parameters *from)
+void compare_copy_texts(struct texts *to, const struct texts *from)
 {
 	for (size_t i = 0; i < from->n; i++)
-		parameters_add(to, from->v[i].name, from->v[i].value);
+		texts_add(to, from->v[i].name, from->v[i].text);
 }
 
 void compare_combinations_free(struct combinations *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		compare_parameters_free(&all->v[i]);
+		texts_clear(&all->v[i]);
 	vec_free(all);
 }
 
@@ -149,9 +135,9 @@ static void multiply(struct combinations *all, const struct scan *s)
 	struct combinations next = {0};
 	for (size_t i = 0; i < all->n; i++)
 		for (size_t k = 0; k < s->values.n; k++) {
-			struct parameters p = {0};
-			compare_parameters_copy(&p, &all->v[i]);
-			parameters_add(&p, s->name, s->values.v[k]);
+			struct texts p = {0};
+			compare_copy_texts(&p, &all->v[i]);
+			texts_add(&p, s->name, s->values.v[k]);
 			vec_push(&next, p);
 		}
 	compare_combinations_free(all);
@@ -162,7 +148,7 @@ int compare_combine(const struct compare_options *o, char *const *operands, size
 		    struct combinations *all, struct buf *why)
 {
 	int err = 0;
-	vec_push(all, (struct parameters){0});
+	vec_push(all, (struct texts){0});
 	*taken = 0;
 	for (size_t i = 0; i < o->scans.n && !err; i++) {
 		const struct compare_scan *given = &o->scans.v[i];

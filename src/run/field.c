@@ -114,9 +114,8 @@ void strings_clear(struct strings *s)
 	s->known = false;
 }
 
-static void free_texts(void *at)
+void texts_clear(struct texts *t)
 {
-	struct texts *t = at;
 	for (size_t i = 0; i < t->n; i++) {
 		free(t->v[i].name);
 		free(t->v[i].text);
@@ -149,7 +148,7 @@ static void free_one(const struct field *f, void *at)
 	else if (f->type == FIELD_REALS || f->type == FIELD_WHOLE)
 		free(((struct reals *)at)->v);
 	else if (f->type == FIELD_TEXTS)
-		free_texts(at);
+		texts_clear(at);
 	else if (f->type == FIELD_NUMBERS)
 		free_numbers(at);
 	else if (f->type == FIELD_HIST)

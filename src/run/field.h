@@ -120,6 +120,8 @@ void field_set(char **to, const char *text);
 void strings_clear(struct strings *s);
 /* Appends a copy of `text`. */
 void strings_add(struct strings *s, const char *text);
+/* Frees all names and texts. Afterwards the list is empty. */
+void texts_clear(struct texts *t);
 void texts_add(struct texts *t, const char *name, const char *text);
 void numbers_add(struct numbers *t, const char *name, double number);
 void reals_add(struct reals *r, double x);

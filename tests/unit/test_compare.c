@@ -339,19 +339,21 @@ static void placeholders_are_filled_and_quoted(void **state)
 	(void)state;
 	struct compare c = {0};
 	struct buf why = {0};
+	c.work.in = (char[]){"/a b"};
 	c.work.out = (char[]){"/tmp/it's"};
-	struct parameters n = {.v = &(struct parameter){(char[]){"n"}, (char[]){"7"}}, .n = 1};
-	char **v = compare_command_argv(&c, "dd if={in} of={out} bs={buffer} {n} {other} {", 4096, &n, "/a b", &why);
+	struct texts n = {.v = &(struct named_text){(char[]){"n"}, (char[]){"7"}}, .n = 1};
+	struct texts none = {0};
+	char **v = compare_command_argv(&c, "dd if={in} of={out} bs={buffer} {n} {other} {", 4096, &n, &why);
 	assert_string_equal(v[0], "sh");
 	assert_string_equal(v[2], "dd if='/a b' of='/tmp/it'\\''s' bs=4096 7 {other} {");
 	words_free(v);
 	c.opt.no_shell = true;
-	v = compare_command_argv(&c, "cat {in} x{out}", 0, NULL, "/a b", &why);
+	v = compare_command_argv(&c, "cat {in} x{out}", 0, &none, &why);
 	assert_string_equal(v[1], "/a b");
 	assert_string_equal(v[2], "x/tmp/it's");
 	assert_null(v[3]);
 	words_free(v);
-	assert_null(compare_command_argv(&c, "", 0, NULL, "in", &why));
+	assert_null(compare_command_argv(&c, "", 0, &none, &why));
 	buf_free(&why);
 }
 
@@ -367,10 +369,10 @@ static void parameters_are_combined(void **state)
 	assert_int_equal(compare_combine(&o, words, 3, &taken, &all, &why), 0);
 	assert_int_equal(taken, 2);
 	assert_int_equal(all.n, 6);
-	assert_string_equal(all.v[3].v[0].value, "1000000.5");
+	assert_string_equal(all.v[3].v[0].text, "1000000.5");
 	assert_string_equal(all.v[3].v[1].name, "w");
-	assert_string_equal(all.v[3].v[1].value, "b");
-	assert_string_equal(all.v[5].v[0].value, "1000001");
+	assert_string_equal(all.v[3].v[1].text, "b");
+	assert_string_equal(all.v[5].v[0].text, "1000001");
 	compare_combinations_free(&all);
 	assert_int_equal(compare_combine(&o, words, 1, &taken, &all, &why), -EINVAL);
 	has(&why, "'n' does not name a parameter");
