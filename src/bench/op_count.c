@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/words.h"
-#include "bench/describe.h"
 #include "bench/stop.h"
 #include "engine/engine.h"
 

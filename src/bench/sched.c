@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "bench/describe.h"
 #include "bench/kid.h"
 #include "bench/stop.h"
 
@@ -366,16 +365,6 @@ double sched_others(const struct sched_run *r, size_t ncpus)
 	for (size_t i = 0; i < r->n; i++)
 		had += cpu_within(&r->procs[i], r->window_ns);
 	return theirs > 0 && isfinite(had) ? fmax(1 - had / theirs, 0) : NAN;
-}
-
-double sched_median_slice(const struct sched_proc *p)
-{
-	double *x = memory_zeroed(p->slices.n + 1, sizeof(*x));
-	for (size_t i = 0; i < p->slices.n; i++)
-		x[i] = (double)(p->slices.v[i].end - p->slices.v[i].start);
-	double median = describe_median(x, p->slices.n);
-	free(x);
-	return median;
 }
 
 int sched_weight(int nice)

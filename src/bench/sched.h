@@ -106,8 +106,6 @@ double sched_share(const struct sched_run *r, size_t proc);
  * because other programs or the kernel's switching used it. NAN if slices are missing.
  */
 double sched_others(const struct sched_run *r, size_t ncpus);
-/* Returns the median length of the slices of `p` in ns, or NAN if there are none. */
-double sched_median_slice(const struct sched_proc *p);
 /* Returns the kernel's load weight for a nice value from -20 to 19 (sched_prio_to_weight[] in kernel/sched/core.c). */
 int sched_weight(int nice);
 

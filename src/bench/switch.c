@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "bench/describe.h"
 #include "bench/kid.h"
+#include "stats/quantile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -278,10 +278,10 @@ static void conclude(struct switch_result *r, struct switch_board *b)
 		round[i] = b->x[2 * i];
 		own[i] = b->x[2 * i + 1];
 	}
-	r->own_ns = describe_median(own, n);
+	r->own_ns = sample_median(own, n);
 	for (size_t i = 0; i < n && isfinite(r->per_round); i++)
 		vec_push(&r->ns, switch_solve(round[i], r->own_ns, turns, r->per_round));
-	r->round_ns = describe_median(round, n);
+	r->round_ns = sample_median(round, n);
 	free(own);
 }
 

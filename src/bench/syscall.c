@@ -4,9 +4,9 @@
 #include "base/memory.h"
 #include "base/near.h"
 #include "base/vec.h"
-#include "bench/describe.h"
 #include "bench/kid.h"
 #include "bench/stop.h"
+#include "stats/quantile.h"
 #include "stats/random.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static void measure_clock(struct op_control *c, double *x)
 			;
 		c->clock_step_ns = (double)(now - start);
 	}
-	c->clock_ns = describe_median(x, CONTROL_PAIRS);
+	c->clock_ns = sample_median(x, CONTROL_PAIRS);
 }
 
 void op_control_measure(struct op_control *c)
@@ -82,7 +82,7 @@ void op_control_measure(struct op_control *c)
 	for (int i = 0; i < CONTROL_PAIRS; i++)
 		x[i] = time_loop(empty->once, &s, 1);
 	struct sample_summary d;
-	describe(&d, x, CONTROL_PAIRS);
+	sample_summarise(x, CONTROL_PAIRS, &d);
 	c->single_ns = d.median;
 	c->single_spread_ns = fmax((d.q3 - d.q1) / 1.349, c->clock_step_ns / 2);
 	for (int i = 0; i < CONTROL_PAIRS; i++) {
@@ -91,7 +91,7 @@ void op_control_measure(struct op_control *c)
 		double twice = time_loop(empty->twice, &s, CONTROL_BATCH);
 		op_solve(once - c->clock_ns, twice - c->clock_ns, CONTROL_BATCH, &op, &x[i]);
 	}
-	describe(&d, x, CONTROL_PAIRS);
+	sample_summarise(x, CONTROL_PAIRS, &d);
 	c->loop_ns = fmax(d.median, 0);
 	/*
 	 * The standard deviation is computed from the quartiles, as for a normal distribution, so that a sample that
@@ -131,7 +131,7 @@ static void solve_own(struct op_result *r, struct op_state *s)
 		double twice = time_loop(r->op->twice, s, r->batch);
 		op_solve(once, twice, (double)r->batch, &x[i], &loop);
 	}
-	r->two_op_ns = describe_median(x, n);
+	r->two_op_ns = sample_median(x, n);
 }
 
 /* Runs the internal command OP_SAMPLE_WORD in a new process, and reads the result from a pipe. */
@@ -322,7 +322,7 @@ int op_sample_write(const char *name, const char *dir, int fd)
 	for (size_t i = 0; i <= OWN_CONTROLS; i++)
 		x[i] = time_loop(op_empty()->once, &s, 1);
 	/* The first time includes the first use of the clock, so it is left out. */
-	struct op_once once = {.control = describe_median(x + 1, OWN_CONTROLS)};
+	struct op_once once = {.control = sample_median(x + 1, OWN_CONTROLS)};
 	once.ns = time_loop(op->once, &s, 1);
 	op_close(op, &s);
 	if (s.wrong)

@@ -223,13 +223,6 @@ static int timing_run(void *ctx, size_t i, int round)
 	return 0;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 static bool timing_enough(void *ctx, size_t i)
 {
 	return compare_enough(((const struct timing *)ctx)->c, i);
@@ -260,10 +253,8 @@ static int measure_shell(struct compare *c, struct buf *why)
 		v[2][i] = (double)s.system_ns * 1e-9;
 	}
 	words_free(argv);
-	for (int k = 0; k < 3 && !err; k++) {
-		qsort(v[k], N, sizeof(double), compare_doubles);
-		c->shell_s[k] = (v[k][N / 2 - 1] + v[k][N / 2]) / 2;
-	}
+	for (int k = 0; k < 3 && !err; k++)
+		c->shell_s[k] = sample_median(v[k], N);
 	return err;
 }
 

@@ -7,68 +7,42 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* A sorted copy of a sample. */
-struct sorted {
-	double *v;
-	size_t n;
-};
-
-static int sorted_init(struct sorted *s, const double *v, size_t n)
+static double value_at(const double *sorted, size_t n, double u)
 {
-	s->v = memory_get((n ? n : 1) * sizeof(*v));
-	if (n)
-		memcpy(s->v, v, n * sizeof(*v));
-	s->n = sample_sort(s->v, n);
-	return s->n ? 0 : -EINVAL;
-}
-
-static double value_at(const struct sorted *s, double u)
-{
-	size_t i = (size_t)(u * (double)s->n);
-	return s->v[i < s->n ? i : s->n - 1];
+	size_t i = (size_t)(u * (double)n);
+	return sorted[i < n ? i : n - 1];
 }
 
 /* Returns the median of one resample. boot.h explains the method. */
-static double resampled_median(const struct sorted *s, struct rng *r)
+static double resampled_median(const double *sorted, size_t n, struct rng *r)
 {
-	size_t k = (s->n + 1) / 2;
-	double u = rng_beta(r, (double)k, (double)(s->n + 1 - k));
-	double low = value_at(s, u);
-	if (s->n % 2)
+	size_t k = (n + 1) / 2;
+	double u = rng_beta(r, (double)k, (double)(n + 1 - k));
+	double low = value_at(sorted, n, u);
+	if (n % 2)
 		return low;
 	/* The next larger one of the n uniform numbers is the smallest of n - k uniform numbers between u and 1. */
-	double above = u + (1 - u) * (1 - pow(rng_unit(r), 1 / (double)(s->n - k)));
-	return (low + value_at(s, above)) / 2;
-}
-
-static void interval_of(double *medians, struct interval *out)
-{
-	size_t n = sample_sort(medians, BOOT_RESAMPLES);
-	out->low = quantile_sorted(medians, n, 0.025);
-	out->high = quantile_sorted(medians, n, 0.975);
-}
-
-static void resample(const struct sorted *s, uint64_t seed, struct interval *out)
-{
-	double *medians = memory_get(BOOT_RESAMPLES * sizeof(*medians));
-	struct rng r;
-	rng_seed(&r, seed);
-	for (size_t i = 0; i < BOOT_RESAMPLES; i++)
-		medians[i] = resampled_median(s, &r);
-	interval_of(medians, out);
-	free(medians);
+	double above = u + (1 - u) * (1 - pow(rng_unit(r), 1 / (double)(n - k)));
+	return (low + value_at(sorted, n, above)) / 2;
 }
 
 int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out)
 {
-	struct sorted s;
-	int rc = sorted_init(&s, v, n);
-	if (rc == 0)
-		resample(&s, seed, out);
-	free(s.v);
-	return rc;
+	double *sorted = sample_sorted(v, &n);
+	double *medians = memory_get(BOOT_RESAMPLES * sizeof(*medians));
+	struct rng r;
+	rng_seed(&r, seed);
+	for (size_t i = 0; i < BOOT_RESAMPLES && n; i++)
+		medians[i] = resampled_median(sorted, n, &r);
+	if (n) {
+		size_t kept = sample_sort(medians, BOOT_RESAMPLES);
+		out->low = quantile_sorted(medians, kept, 0.025);
+		out->high = quantile_sorted(medians, kept, 0.975);
+	}
+	free(medians);
+	free(sorted);
+	return n ? 0 : -EINVAL;
 }
 
 bool boot_spans_one(const struct interval *ratio)

@@ -1,7 +1,5 @@
 #include "stats/box.h"
 
-#include "base/memory.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +7,7 @@
 int box_init(struct box *b, const double *v, size_t n)
 {
 	*b = (struct box){0};
-	double *sorted = memory_get((n ? n : 1) * sizeof(*sorted));
-	if (n)
-		memcpy(sorted, v, n * sizeof(*v));
-	n = sample_sort(sorted, n);
+	double *sorted = sample_sorted(v, &n);
 	if (!n) {
 		free(sorted);
 		return -EINVAL;

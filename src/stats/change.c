@@ -73,9 +73,7 @@ static double inflation(const double *w, size_t n, double sum_of_squares)
 /* Computes struct location for `v`, which must have at least two values. The contents of `v` are destroyed. */
 static void locate(double *v, size_t n, struct location *out)
 {
-	double *sorted = memory_get(n * sizeof(*sorted));
-	memcpy(sorted, v, n * sizeof(*v));
-	sample_sort(sorted, n);
+	double *sorted = sample_sorted(v, &n);
 	size_t cut = (size_t)(TRIMMED * (double)n);
 	double h = (double)(n - 2 * cut);
 	double low = sorted[cut];

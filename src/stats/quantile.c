@@ -25,6 +25,15 @@ size_t sample_sort(double *v, size_t n)
 	return kept;
 }
 
+double *sample_sorted(const double *v, size_t *n)
+{
+	double *sorted = memory_get((*n ? *n : 1) * sizeof(*sorted));
+	if (*n)
+		memcpy(sorted, v, *n * sizeof(*v));
+	*n = sample_sort(sorted, *n);
+	return sorted;
+}
+
 double quantile_sorted(const double *sorted, size_t n, double q)
 {
 	if (!n)
@@ -36,6 +45,11 @@ double quantile_sorted(const double *sorted, size_t n, double q)
 	if (part == 0 || low + 1 >= n || sorted[low] == sorted[low + 1])
 		return sorted[low];
 	return sorted[low] + part * (sorted[low + 1] - sorted[low]);
+}
+
+double sample_median(double *v, size_t n)
+{
+	return quantile_sorted(v, sample_sort(v, n), 0.5);
 }
 
 /*
@@ -77,9 +91,7 @@ void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summa
 
 void sample_summarise(const double *v, size_t n, struct sample_summary *s)
 {
-	double *sorted = memory_get((n ? n : 1) * sizeof(*sorted));
-	if (n)
-		memcpy(sorted, v, n * sizeof(*v));
-	sample_summarise_sorted(sorted, sample_sort(sorted, n), s);
+	double *sorted = sample_sorted(v, &n);
+	sample_summarise_sorted(sorted, n, s);
 	free(sorted);
 }

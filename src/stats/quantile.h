@@ -17,6 +17,10 @@ struct sample_summary {
 
 /* Sorts `v` in ascending order and removes NANs. Returns the number of values that remain. */
 size_t sample_sort(double *v, size_t n);
+/* Returns a sorted copy of `v` without NANs, which the caller frees, and sets *n to the number of its values. */
+double *sample_sorted(const double *v, size_t *n);
+/* Sorts `v` as sample_sort() does. Returns the median, or NAN if there are no values. */
+double sample_median(double *v, size_t n);
 /*
  * Returns quantile `q` (0 to 1) of sorted values, interpolated linearly between the order statistics with h = (n - 1) q
  * (R's default; type 7 of Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician 50,

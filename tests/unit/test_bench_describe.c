@@ -1,4 +1,5 @@
-#include "bench/describe.h"
+/* Tests the summary of samples with the published tables of R's summary(). */
+#include "stats/quantile.h"
 
 #include "base/buf.h"
 
@@ -27,6 +28,12 @@ static const struct column published[] = {
 	{"host", 61, 64, 66, 68.45, 67, 804, {"61", "64", "66", "68.45", "67", "804"}},
 	{"hostSH", 72, 87, 91, 94.66, 98, 264, {"72", "87", "91", "94.66", "98", "264"}},
 };
+
+/* Appends `x` as R's summary() prints it: with four significant digits, and with all digits before the decimal point. */
+static void format_as_r(struct buf *out, double x)
+{
+	buf_addf(out, fabs(x) >= 9999.5 ? "%.0f" : "%.4g", x);
+}
 
 /*
  * Makes samples with exactly these quartiles: the quartiles are at their ranks, and the other values are chosen so that
@@ -64,11 +71,11 @@ static void published_columns_come_out_the_same(void **state)
 			x[a] = x[b];
 			x[b] = t;
 		}
-		describe(&d, x, SAMPLES);
+		sample_summarise(x, SAMPLES, &d);
 		const double got[] = {d.min, d.q1, d.median, d.mean, d.q3, d.max};
 		for (int k = 0; k < 6; k++) {
 			struct buf b = {0};
-			describe_format(&b, got[k]);
+			format_as_r(&b, got[k]);
 			assert_string_equal(buf_str(&b), published[i].shown[k]);
 			buf_free(&b);
 		}
@@ -81,7 +88,7 @@ static void quartiles_and_spread_are_rs(void **state)
 	(void)state;
 	double x[] = {4, 2, 1, 3};
 	struct sample_summary d;
-	describe(&d, x, 4);
+	sample_summarise(x, 4, &d);
 	assert_true(d.q1 == 1.75 && d.median == 2.5 && d.q3 == 3.25 && d.mean == 2.5);
 	assert_true(fabs(d.stddev - 1.2909944487) < 1e-9);
 	assert_true(d.outliers_low == 0 && d.outliers_high == 0);
@@ -93,11 +100,11 @@ static void fences_are_tukeys(void **state)
 	(void)state;
 	double x[] = {-3, 2, 3, 4, 5, 6, 7, 8, 13};
 	struct sample_summary d;
-	describe(&d, x, 9);
+	sample_summarise(x, 9, &d);
 	assert_true(d.q1 == 3 && d.q3 == 7);
 	assert_true(d.outliers_low == 0 && d.outliers_high == 0);
 	double y[] = {-3.1, 2, 3, 4, 5, 6, 7, 13.1, 50};
-	describe(&d, y, 9);
+	sample_summarise(y, 9, &d);
 	assert_true(d.q1 == 3 && d.q3 == 7);
 	assert_true(d.outliers_low == 1 && d.outliers_high == 2);
 	assert_true(d.max == 50); /* an outlier is counted, not dropped */
@@ -107,10 +114,10 @@ static void nothing_and_one(void **state)
 {
 	(void)state;
 	struct sample_summary d;
-	describe(&d, NULL, 0);
+	sample_summarise(NULL, 0, &d);
 	assert_true(d.n == 0 && isnan(d.median) && isnan(d.stddev));
 	double x = 7;
-	describe(&d, &x, 1);
+	sample_summarise(&x, 1, &d);
 	assert_true(d.min == 7 && d.max == 7 && d.median == 7 && isnan(d.stddev));
 }
 
@@ -123,7 +130,7 @@ static void figures_keep_all_integer_digits(void **state)
 	} rows[] = {{0.31634, "0.3163"}, {15940, "15940"}, {1234567.4, "1234567"}, {9999.4, "9999"}, {9999.6, "10000"}};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct buf b = {0};
-		describe_format(&b, rows[i].x);
+		format_as_r(&b, rows[i].x);
 		assert_string_equal(buf_str(&b), rows[i].text);
 		buf_free(&b);
 	}

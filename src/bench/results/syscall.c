@@ -1,12 +1,9 @@
 #include "bench/results/common.h"
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/size.h"
-#include "bench/describe.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void note_oddities(struct run *run, const struct op_result *r)
 {
@@ -31,8 +28,8 @@ static void note_shortage(struct run *run, const struct op_result *results, size
 static void add_result(struct run *run, const struct op_result *r, double resolution)
 {
 	struct run_subject *to = results_add(run, r->op->name, "ns", r->ns.v, r->ns.n);
-	double *sorted = memory_zeroed(r->ns.n + 1, sizeof(*sorted));
-	memcpy(sorted, r->ns.v, r->ns.n * sizeof(*sorted));
+	struct sample_summary ns;
+	sample_summarise(r->ns.v, r->ns.n, &ns);
 	field_set(&to->group, r->op->group);
 	field_set(&to->about, r->op->about);
 	to->batch = (double)r->batch;
@@ -40,9 +37,8 @@ static void add_result(struct run *run, const struct op_result *r, double resolu
 	to->trap = r->op->trap ? TRUTH_YES : TRUTH_UNKNOWN;
 	to->two_loops_ns = r->two_op_ns;
 	to->resolution_ns = resolution;
-	to->resolved = describe_median(sorted, r->ns.n) >= resolution ? TRUTH_YES : TRUTH_NO;
+	to->resolved = ns.median >= resolution ? TRUTH_YES : TRUTH_NO;
 	to->failures = (double)r->wrong;
-	free(sorted);
 }
 
 /*
@@ -55,7 +51,7 @@ static double taken_out(const struct op_plan *p, const struct op_control *c, con
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < results[i].taken.n; k++)
 			vec_push(&all, results[i].taken.v[k]);
-	double taken = p->mode == OP_PER_PROCESS && all.n ? describe_median(all.v, all.n) : c->single_ns;
+	double taken = p->mode == OP_PER_PROCESS && all.n ? sample_median(all.v, all.n) : c->single_ns;
 	vec_free(&all);
 	return taken;
 }
