@@ -1,14 +1,12 @@
 /* The table of background loads, and the work that each of them does. */
 #include "bench/loads.h"
 
+#include "base/buf.h"
 #include "base/memory.h"
 #include "bench/op.h"
 #include "bench/suite.h"
 
-#include "base/buf.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,23 +40,6 @@ static void run_cpu(struct load_board *b, const char *dir)
 	}
 }
 
-/*
- * Opens a file without a name (O_TMPFILE, or with its name removed at once), so that no file remains if the process is
- * killed.
- */
-static int nameless_file(const char *dir)
-{
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	char path[4096];
-	snprintf(path, sizeof(path), "%s/sctrace-load-XXXXXX", dir);
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
 /* Writes a file of 512 MiB in blocks of 1 MiB, and flushes the file to the device, again and again. */
 static void run_disk(struct load_board *b, const char *dir)
 {
@@ -69,28 +50,20 @@ static void run_disk(struct load_board *b, const char *dir)
 		return;
 	}
 	char *block = memory_get(MIB);
-	int fd = nameless_file(dir);
-	if (!block || fd < 0) {
-		give_up(b, "cannot create a file");
-		free(block);
-		return;
-	}
+	int fd = op_nameless_file(dir);
+	const char *failed = fd < 0 ? "cannot create a file" : NULL;
 	memset(block, 0x5a, MIB);
-	for (;;) {
-		for (uint64_t at = 0; at < DISK_FILE; at += MIB) {
-			if (pwrite(fd, block, MIB, (off_t)at) != (ssize_t)MIB) {
-				give_up(b, "write");
-				free(block);
-				return;
-			}
-			atomic_fetch_add(&b->work, 1);
-		}
-		if (fdatasync(fd) < 0 || ftruncate(fd, 0) < 0) {
-			give_up(b, "fdatasync");
-			free(block);
-			return;
-		}
+	while (!failed) {
+		for (uint64_t at = 0; at < DISK_FILE && !failed; at += MIB)
+			if (pwrite(fd, block, MIB, (off_t)at) == (ssize_t)MIB)
+				atomic_fetch_add(&b->work, 1);
+			else
+				failed = "write";
+		if (!failed && (fdatasync(fd) < 0 || ftruncate(fd, 0) < 0))
+			failed = "fdatasync";
 	}
+	give_up(b, failed);
+	free(block);
 }
 
 /* Sends small datagrams to itself as fast as possible, and counts those that arrive. */

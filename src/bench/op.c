@@ -4,22 +4,13 @@
 
 #include <string.h>
 
-static const struct {
-	const struct op *rows;
-	const size_t *count;
-} parts[] = {
-	{ops_self, &ops_self_count},
-	{ops_file, &ops_file_count},
-	{ops_task, &ops_task_count},
-};
-
 const struct op *op_at(size_t i)
 {
-	for (size_t p = 0; p < sizeof(parts) / sizeof(*parts); p++) {
-		if (i < *parts[p].count)
-			return &parts[p].rows[i];
-		i -= *parts[p].count;
-	}
+	static const struct op *const parts[] = {ops_self, ops_file, ops_task};
+	for (size_t p = 0; p < sizeof(parts) / sizeof(*parts); p++)
+		for (const struct op *op = parts[p]; op->name; op++)
+			if (i-- == 0)
+				return op;
 	return NULL;
 }
 

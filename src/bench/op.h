@@ -53,13 +53,8 @@ struct op {
 	bool trap; /* the operation enters the kernel by an exception, so system call tracers do not see it */
 };
 
-/* The table is split into three files; op_at() indexes all of it. */
-extern const struct op ops_self[];
-extern const size_t ops_self_count;
-extern const struct op ops_file[];
-extern const size_t ops_file_count;
-extern const struct op ops_task[];
-extern const size_t ops_task_count;
+/* The table is split into three files; op_at() indexes all of it. Each part ends with {0}. */
+extern const struct op ops_self[], ops_file[], ops_task[];
 
 /* Returns row `i` of the whole table, or NULL after the last row. */
 const struct op *op_at(size_t i);
@@ -74,6 +69,11 @@ const struct op *op_empty(void);
  */
 int op_open(const struct op *op, struct op_state *s, const char *dir, struct buf *why);
 void op_close(const struct op *op, struct op_state *s);
+/*
+ * ops_file.c: opens a file without a name in `dir` (O_TMPFILE, or with its name removed at once), so that no file remains if the
+ * process is killed. Returns the descriptor, or -1 with errno.
+ */
+int op_nameless_file(const char *dir);
 
 /*
  * OP_BARRIER() makes the compiler assume that all memory is read and written here, OP_KEEP(x) also that `x` is used.
@@ -93,28 +93,30 @@ void op_close(const struct op *op, struct op_state *s);
 	} while (0)
 
 /*
- * Defines the two loops of an operation, the functions BODY_once() and BODY_twice(). BODY, which OP_BODY() has defined,
- * executes the operation once, and is inlined into both loops.
+ * Begins the definition of an operation. The body of the function, which follows, executes the operation once. It is
+ * inlined into the two loops NAME_once() and NAME_twice(), which this macro defines.
  */
-#define OP_LOOPS(body)                                                                                                 \
-	static __attribute__((noinline)) void body##_once(struct op_state *s, uint64_t n)                              \
+#define OP(name)                                                                                                       \
+	static inline __attribute__((always_inline)) void name(struct op_state *s);                                    \
+	static __attribute__((noinline)) void name##_once(struct op_state *s, uint64_t n)                              \
 	{                                                                                                              \
 		for (uint64_t i = 0; i < n; i++) {                                                                     \
-			body(s);                                                                                       \
+			name(s);                                                                                       \
 			OP_BARRIER();                                                                                  \
 		}                                                                                                      \
 	}                                                                                                              \
-	static __attribute__((noinline)) void body##_twice(struct op_state *s, uint64_t n)                             \
+	static __attribute__((noinline)) void name##_twice(struct op_state *s, uint64_t n)                             \
 	{                                                                                                              \
 		for (uint64_t i = 0; i < n; i++) {                                                                     \
-			body(s);                                                                                       \
+			name(s);                                                                                       \
 			OP_BARRIER();                                                                                  \
-			body(s);                                                                                       \
+			name(s);                                                                                       \
 			OP_BARRIER();                                                                                  \
 		}                                                                                                      \
-	}
+	}                                                                                                              \
+	static inline void name(struct op_state *s)
 
-/* Defines the function that OP_LOOPS() takes as its argument. */
-#define OP_BODY(name) static inline __attribute__((always_inline)) void name(struct op_state *s)
+/* The members of struct op for the two loops of an operation that OP() has defined. */
+#define OP_LOOPS(name) .once = name##_once, .twice = name##_twice
 
 #endif

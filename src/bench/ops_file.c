@@ -37,17 +37,24 @@ static int open_null(struct op_state *s, struct buf *why)
 	return open_device(s, "/dev/null", O_WRONLY, why);
 }
 
-/* Opens a file without a name in the directory s->dir, so that no file remains if the process is killed. */
+int op_nameless_file(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/sctrace-bench-XXXXXX", dir);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
 static int make_file(struct op_state *s, struct buf *why)
 {
-	s->fd = open(s->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (s->fd < 0) {
-		snprintf(s->path, sizeof(s->path), "%s/sctrace-bench-XXXXXX", s->dir);
-		s->fd = mkostemp(s->path, O_CLOEXEC);
-		if (s->fd < 0)
-			return cannot(why, s->dir);
-		unlink(s->path);
-	}
+	s->fd = op_nameless_file(s->dir);
+	if (s->fd < 0)
+		return cannot(why, s->dir);
 	char block[4096];
 	memset(block, 'x', sizeof(block));
 	for (s->size = 0; s->size < FILE_BYTES; s->size += sizeof(block))
@@ -116,20 +123,18 @@ static void close_all(struct op_state *s)
 		close(s->fd2);
 }
 
-OP_BODY(read_0)
+OP(read_0)
 {
 	OP_WRONG_IF(read(s->fd, s->data, 0) != 0);
 }
-OP_LOOPS(read_0)
 
-OP_BODY(read_1)
+OP(read_1)
 {
 	OP_WRONG_IF(read(s->fd, s->data, 1) != 1);
 }
-OP_LOOPS(read_1)
 
 /* Reads one byte of the file. Rewinds the file after its last byte, once in a million reads. */
-OP_BODY(read_1_file)
+OP(read_1_file)
 {
 	if (__builtin_expect(++s->at > s->size, 0)) {
 		lseek(s->fd, 0, SEEK_SET);
@@ -137,28 +142,24 @@ OP_BODY(read_1_file)
 	}
 	OP_WRONG_IF(read(s->fd, s->data, 1) != 1);
 }
-OP_LOOPS(read_1_file)
 
-OP_BODY(read_end)
+OP(read_end)
 {
 	OP_WRONG_IF(read(s->fd, s->data, 1) != 0);
 }
-OP_LOOPS(read_end)
 
-OP_BODY(write_1)
+OP(write_1)
 {
 	OP_WRONG_IF(write(s->fd, s->data, 1) != 1);
 }
-OP_LOOPS(write_1)
 
 /* Calls fgets(3) with a buffer of one byte, which has room only for the terminating NUL, so nothing is read. */
-OP_BODY(fgets_0)
+OP(fgets_0)
 {
 	OP_WRONG_IF(fgets(s->data, 1, s->file) == NULL);
 }
-OP_LOOPS(fgets_0)
 
-OP_BODY(fgets_1)
+OP(fgets_1)
 {
 	if (__builtin_expect(++s->at > s->size, 0)) {
 		rewind(s->file);
@@ -166,55 +167,48 @@ OP_BODY(fgets_1)
 	}
 	OP_WRONG_IF(fgets(s->data, 2, s->file) == NULL);
 }
-OP_LOOPS(fgets_1)
 
-OP_BODY(do_lseek)
+OP(do_lseek)
 {
 	OP_WRONG_IF(lseek(s->fd, 0, SEEK_SET) != 0);
 }
-OP_LOOPS(do_lseek)
 
-OP_BODY(do_fstat)
+OP(do_fstat)
 {
 	struct stat st;
 	OP_WRONG_IF(fstat(s->fd, &st) != 0);
 	OP_KEEP(&st);
 }
-OP_LOOPS(do_fstat)
 
-OP_BODY(do_stat)
+OP(do_stat)
 {
 	struct stat st;
 	OP_WRONG_IF(stat("/dev/null", &st) != 0);
 	OP_KEEP(&st);
 }
-OP_LOOPS(do_stat)
 
-OP_BODY(open_close)
+OP(open_close)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	OP_WRONG_IF(fd < 0 || close(fd) != 0);
 }
-OP_LOOPS(open_close)
 
-OP_BODY(pipe_pair)
+OP(pipe_pair)
 {
 	OP_WRONG_IF(write(s->fd2, s->data, 1) != 1 || read(s->fd, s->data, 1) != 1);
 }
-OP_LOOPS(pipe_pair)
 
-OP_BODY(map_unmap)
+OP(map_unmap)
 {
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	OP_WRONG_IF(p == MAP_FAILED || munmap(p, 4096) != 0);
 }
-OP_LOOPS(map_unmap)
 
 /*
  * Touches one page, which causes a page fault. After the last page, one madvise(2) call frees all pages; its cost is
  * spread over a thousand faults.
  */
-OP_BODY(page_fault)
+OP(page_fault)
 {
 	if (__builtin_expect(s->at >= s->size, 0)) {
 		OP_WRONG_IF(madvise(s->mem, s->size, MADV_DONTNEED) != 0);
@@ -223,30 +217,25 @@ OP_BODY(page_fault)
 	*(volatile char *)(s->mem + s->at) = 1;
 	s->at += 4096;
 }
-OP_LOOPS(page_fault)
-
-#define ROW(name, group, body, setup, teardown, about)                                                                 \
-	{                                                                                                              \
-		name, group, about, body##_once, body##_twice, setup, teardown, OP_CHEAP, false                        \
-	}
 
 const struct op ops_file[] = {
-	ROW("read-0", "file", read_0, open_zero, close_all, "read() of 0 bytes from /dev/zero"),
-	ROW("read-zero", "file", read_1, open_zero, close_all, "read() of 1 byte from /dev/zero"),
-	ROW("read-file", "file", read_1_file, make_file, close_all, "read() of 1 byte from a file in the page cache"),
-	ROW("read-end", "file", read_end, make_file_at_end, close_all, "read() of 1 byte at the end of a file"),
-	ROW("write-null", "file", write_1, open_null, close_all, "write() of 1 byte to /dev/null"),
-	ROW("fgets-0", "stdio", fgets_0, make_stream, close_stream,
-	    "fgets() with a buffer that has no space for a character"),
-	ROW("fgets-1", "stdio", fgets_1, make_stream, close_stream,
-	    "fgets() of 1 character from a file read in blocks"),
-	ROW("lseek", "file", do_lseek, make_file, close_all, "lseek() to the start of a file"),
-	ROW("fstat", "file", do_fstat, make_file, close_all, "fstat()"),
-	ROW("stat", "file", do_stat, NULL, NULL, "stat() of /dev/null"),
-	ROW("open-close", "file", open_close, NULL, NULL, "open() of /dev/null and close()"),
-	ROW("pipe", "ipc", pipe_pair, make_pipe, close_all, "write() of 1 byte to a pipe and read() of it"),
-	ROW("mmap", "memory", map_unmap, NULL, NULL, "mmap() of an untouched page and munmap()"),
-	{"page-fault", "memory", "the first write to an anonymous page", page_fault_once, page_fault_twice, make_pages,
-	 drop_pages, OP_CHEAP, true},
+	{"read-0", "file", "read() of 0 bytes from /dev/zero", OP_LOOPS(read_0), open_zero, close_all},
+	{"read-zero", "file", "read() of 1 byte from /dev/zero", OP_LOOPS(read_1), open_zero, close_all},
+	{"read-file", "file", "read() of 1 byte from a file in the page cache", OP_LOOPS(read_1_file), make_file,
+	 close_all},
+	{"read-end", "file", "read() of 1 byte at the end of a file", OP_LOOPS(read_end), make_file_at_end, close_all},
+	{"write-null", "file", "write() of 1 byte to /dev/null", OP_LOOPS(write_1), open_null, close_all},
+	{"fgets-0", "stdio", "fgets() with a buffer that has no space for a character", OP_LOOPS(fgets_0), make_stream,
+	 close_stream},
+	{"fgets-1", "stdio", "fgets() of 1 character from a file read in blocks", OP_LOOPS(fgets_1), make_stream,
+	 close_stream},
+	{"lseek", "file", "lseek() to the start of a file", OP_LOOPS(do_lseek), make_file, close_all},
+	{"fstat", "file", "fstat()", OP_LOOPS(do_fstat), make_file, close_all},
+	{"stat", "file", "stat() of /dev/null", OP_LOOPS(do_stat)},
+	{"open-close", "file", "open() of /dev/null and close()", OP_LOOPS(open_close)},
+	{"pipe", "ipc", "write() of 1 byte to a pipe and read() of it", OP_LOOPS(pipe_pair), make_pipe, close_all},
+	{"mmap", "memory", "mmap() of an untouched page and munmap()", OP_LOOPS(map_unmap)},
+	{"page-fault", "memory", "the first write to an anonymous page", OP_LOOPS(page_fault), make_pages, drop_pages,
+	 .trap = true},
+	{0},
 };
-const size_t ops_file_count = sizeof(ops_file) / sizeof(*ops_file);

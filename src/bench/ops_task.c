@@ -66,23 +66,20 @@ static void release_signal(struct op_state *s)
 	sigaction(SIGUSR1, &s->old_action, NULL);
 }
 
-OP_BODY(yield)
+OP(yield)
 {
 	OP_WRONG_IF(sched_yield() != 0);
 }
-OP_LOOPS(yield)
 
-OP_BODY(futex_wake)
+OP(futex_wake)
 {
 	OP_WRONG_IF(syscall(SYS_futex, &s->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 0);
 }
-OP_LOOPS(futex_wake)
 
-OP_BODY(signal_self)
+OP(signal_self)
 {
 	OP_WRONG_IF(syscall(SYS_tgkill, s->pid, s->tid, SIGUSR1) != 0);
 }
-OP_LOOPS(signal_self)
 
 /* Waits for `pid`. If the child failed or could not be created, counts a failure of the operation. */
 static void reap(struct op_state *s, pid_t pid)
@@ -94,16 +91,15 @@ static void reap(struct op_state *s, pid_t pid)
 	OP_WRONG_IF(pid <= 0 || status != 0);
 }
 
-OP_BODY(fork_wait)
+OP(fork_wait)
 {
 	pid_t pid = fork();
 	if (pid == 0)
 		_exit(0);
 	reap(s, pid);
 }
-OP_LOOPS(fork_wait)
 
-OP_BODY(fork_exec)
+OP(fork_exec)
 {
 	char *argv[] = {s->path, NULL};
 	pid_t pid = fork();
@@ -113,7 +109,6 @@ OP_BODY(fork_exec)
 	}
 	reap(s, pid);
 }
-OP_LOOPS(fork_exec)
 
 /*
  * Creates a child by vfork(2) and waits for it. Must not be inlined: the child would share a stack frame with the loop,
@@ -127,13 +122,12 @@ static __attribute__((noinline)) void vfork_child(struct op_state *s)
 	reap(s, pid);
 }
 
-OP_BODY(vfork_wait)
+OP(vfork_wait)
 {
 	vfork_child(s);
 }
-OP_LOOPS(vfork_wait)
 
-OP_BODY(spawn_true)
+OP(spawn_true)
 {
 	char *argv[] = {s->path, NULL};
 	pid_t pid = -1;
@@ -141,34 +135,29 @@ OP_BODY(spawn_true)
 		pid = -1;
 	reap(s, pid);
 }
-OP_LOOPS(spawn_true)
 
 static void *nothing(void *arg)
 {
 	return arg;
 }
 
-OP_BODY(thread)
+OP(thread)
 {
 	pthread_t t;
 	OP_WRONG_IF(pthread_create(&t, NULL, nothing, NULL) != 0 || pthread_join(t, NULL) != 0);
 }
-OP_LOOPS(thread)
-
-#define ROW(name, group, body, setup, teardown, cost, about)                                                           \
-	{                                                                                                              \
-		name, group, about, body##_once, body##_twice, setup, teardown, cost, false                            \
-	}
 
 const struct op ops_task[] = {
-	ROW("yield", "task", yield, NULL, NULL, OP_CHEAP, "sched_yield() while no other task wants the CPU"),
-	ROW("futex-wake", "ipc", futex_wake, NULL, NULL, OP_CHEAP, "futex(FUTEX_WAKE) while no task waits"),
-	ROW("signal", "task", signal_self, catch_signal, release_signal, OP_CHEAP,
-	    "tgkill() to the same thread, handler and return"),
-	ROW("thread", "process", thread, NULL, NULL, OP_DEAR, "pthread_create() of an empty thread and pthread_join()"),
-	ROW("vfork", "process", vfork_wait, NULL, NULL, OP_DEAR, "vfork(), exit in the child, wait"),
-	ROW("fork", "process", fork_wait, NULL, NULL, OP_DEAR, "fork(), exit in the child, wait"),
-	ROW("fork-exec", "process", fork_exec, need_true, NULL, OP_DEAR, "fork(), execve() of true, wait"),
-	ROW("spawn", "process", spawn_true, need_true, NULL, OP_DEAR, "posix_spawn() of true, wait"),
+	{"yield", "task", "sched_yield() while no other task wants the CPU", OP_LOOPS(yield)},
+	{"futex-wake", "ipc", "futex(FUTEX_WAKE) while no task waits", OP_LOOPS(futex_wake)},
+	{"signal", "task", "tgkill() to the same thread, handler and return", OP_LOOPS(signal_self),
+	 .setup = catch_signal, .teardown = release_signal},
+	{"thread", "process", "pthread_create() of an empty thread and pthread_join()", OP_LOOPS(thread),
+	 .cost = OP_DEAR},
+	{"vfork", "process", "vfork(), exit in the child, wait", OP_LOOPS(vfork_wait), .cost = OP_DEAR},
+	{"fork", "process", "fork(), exit in the child, wait", OP_LOOPS(fork_wait), .cost = OP_DEAR},
+	{"fork-exec", "process", "fork(), execve() of true, wait", OP_LOOPS(fork_exec), .setup = need_true,
+	 .cost = OP_DEAR},
+	{"spawn", "process", "posix_spawn() of true, wait", OP_LOOPS(spawn_true), .setup = need_true, .cost = OP_DEAR},
+	{0},
 };
-const size_t ops_task_count = sizeof(ops_task) / sizeof(*ops_task);
