@@ -18,11 +18,8 @@
 
 /* The memory in which the measuring process stores its results. That process allocates nothing while it measures. */
 struct board {
+	struct latency_result r; /* without `n` and the histogram */
 	_Atomic uint64_t n;
-	double sum, squares;
-	uint64_t min, max, missed;
-	int lock_err;
-	bool idle_held;
 	uint64_t count[BUCKETS];
 };
 
@@ -37,19 +34,19 @@ static bool hold_idle(void)
 static void count(struct board *b, uint64_t late)
 {
 	b->count[hist_bucket(late)]++;
-	b->sum += (double)late;
-	b->squares += (double)late * (double)late;
-	if (!b->n || late < b->min)
-		b->min = late;
-	if (late > b->max)
-		b->max = late;
+	b->r.sum += (double)late;
+	b->r.squares += (double)late * (double)late;
+	if (!b->n || late < b->r.min)
+		b->r.min = late;
+	if (late > b->r.max)
+		b->r.max = late;
 	atomic_fetch_add_explicit(&b->n, 1, memory_order_release);
 }
 
 static int prepare(const struct latency_plan *plan, struct board *b)
 {
-	b->lock_err = -place_lock_memory();
-	b->idle_held = hold_idle();
+	b->r.lock_err = -place_lock_memory();
+	b->r.idle_held = hold_idle();
 	memset(b->count, 0, sizeof(b->count)); /* touches the memory now, so that no page fault happens during the
 						* measurement */
 	int err = plan->ncpus ? place_pin(plan->cpus, plan->ncpus) : 0;
@@ -73,27 +70,21 @@ static int measure(const struct latency_plan *plan, struct board *b)
 		uint64_t now = clock_ns();
 		count(b, now - next);
 		for (next += plan->interval_ns; next < now && next < end; next += plan->interval_ns)
-			b->missed++;
+			b->r.missed++;
 	}
 	return 0;
 }
 
 static void collect(struct latency_result *r, const struct board *b)
 {
-	struct latency_result one = {
-		.n = b->n,
-		.sum = b->sum,
-		.squares = b->squares,
-		.min = b->min,
-		.max = b->max,
-		.missed = b->missed,
-	};
+	struct latency_result one = b->r;
+	one.n = b->n;
 	for (uint32_t i = 0; i < BUCKETS; i++)
 		if (b->count[i])
 			hist_add(&one.hist, hist_bucket_low(i), b->count[i]);
 	latency_merge(r, &one);
-	r->lock_err = b->lock_err;
-	r->idle_held = b->idle_held;
+	r->lock_err = one.lock_err;
+	r->idle_held = one.idle_held;
 	latency_free(&one);
 }
 
