@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/outfile.h"
 #include "base/size.h"
 #include "stats/random.h"
 
@@ -117,20 +118,6 @@ static void fill_random(unsigned char *p, size_t n, struct rng *state)
 		p[i] = (unsigned char)(1 + rng_below(state, 255));
 }
 
-static int write_all(int fd, const unsigned char *p, size_t n)
-{
-	while (n > 0) {
-		ssize_t w = write(fd, p, n);
-		if (w < 0 && errno != EINTR)
-			return -errno;
-		if (w > 0) {
-			p += w;
-			n -= (size_t)w;
-		}
-	}
-	return 0;
-}
-
 static int write_input(struct work *w, int fd, bool random)
 {
 	static const size_t chunk = CHUNK;
@@ -142,7 +129,7 @@ static int write_input(struct work *w, int fd, bool random)
 		size_t n = left < chunk ? (size_t)left : chunk;
 		if (random)
 			fill_random(p, n, &state);
-		err = stopped(w) ? -EINTR : write_all(fd, p, n);
+		err = stopped(w) ? -EINTR : outfile_write(fd, (const char *)p, n, w->stop);
 		left -= n;
 	}
 	free(p);
@@ -192,14 +179,14 @@ static int link_input(struct work *w, const char *file, uint64_t size, struct bu
 /* Copies the first `bytes` of the file `from` to a new file `to`. */
 static int copy_beginning(const struct work *w, const char *from, const char *to, uint64_t bytes)
 {
-	unsigned char p[4096];
+	char p[4096];
 	int in = open(from, O_RDONLY | O_CLOEXEC);
 	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int err = in < 0 || out < 0 ? -errno : 0;
 	while (bytes && !err) {
 		ssize_t n = read(in, p, bytes < sizeof(p) ? (size_t)bytes : sizeof(p));
 		if (n > 0)
-			err = stopped(w) ? -EINTR : write_all(out, p, (size_t)n);
+			err = stopped(w) ? -EINTR : outfile_write(out, p, (size_t)n, w->stop);
 		else if (n == 0 || errno != EINTR)
 			err = n == 0 ? -ENODATA : -errno;
 		bytes -= n > 0 ? (uint64_t)n : 0;
