@@ -1,7 +1,6 @@
 /* Copies IN to OUT past the page cache (O_DIRECT). Memory, position and length must be multiples of the block size. */
 #include "copy.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 enum { BLOCK = 4096 };
@@ -43,8 +42,7 @@ int main(int argc, char **argv)
 	}
 	if (ftruncate(out, at) < 0)
 		err(1, "cannot truncate '%s' to the length of the input", out_name);
-	if (close(out) < 0)
-		err(1, "cannot write '%s'", out_name);
+	close_out(out, out_name);
 	close(in);
 	free(buffer);
 	return 0;

@@ -1,31 +1,19 @@
 /* Copies IN to OUT one character at a time, as copy-fgetc-fputc does, but without locking the stream for each one. */
-#include <err.h>
-#include <stdio.h>
+#include "copy.h"
 
 int main(int argc, char **argv)
 {
-	if (argc > 3)
-		errx(2, "usage: copy-getc-unlocked [IN [OUT]]");
+	check_usage(argc);
 	const char *in_name = argc > 1 ? argv[1] : "in";
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
-	FILE *in = fopen(in_name, "rb");
-	if (!in)
-		err(1, "cannot open '%s'", in_name);
-	FILE *out = fopen(out_name, "wb");
-	if (!out)
-		err(1, "cannot create '%s'", out_name);
+	FILE *in = open_in_stream(in_name);
+	FILE *out = create_out_stream(out_name);
 
 	int c;
 	while ((c = getc_unlocked(in)) != EOF)
 		if (putc_unlocked(c, out) == EOF)
 			err(1, "cannot write '%s'", out_name);
-	if (ferror(in))
-		err(1, "cannot read '%s'", in_name);
-
-	/* What is still in the buffer is written here, so a full disk may show only now. */
-	if (fclose(out) == EOF)
-		err(1, "cannot write '%s'", out_name);
-	fclose(in);
+	close_streams(in, in_name, out, out_name);
 	return 0;
 }

@@ -1,7 +1,6 @@
 /* Copies IN to OUT through io_uring: eight reads, each linked to its write, are submitted in one call. */
 #include "copy.h"
 
-#include <fcntl.h>
 #include <liburing.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -67,16 +66,12 @@ int main(int argc, char **argv)
 	const char *in_name = argc > 1 ? argv[1] : "in";
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
-	char *buffer = malloc(size * DEPTH);
-	if (!buffer)
-		err(1, "cannot allocate %zu bytes", size * DEPTH);
+	char *buffer = get_buffer(size * DEPTH);
 	int in = open(in_name, O_RDONLY);
 	struct stat st;
 	if (in < 0 || fstat(in, &st) < 0)
 		err(1, "cannot open '%s'", in_name);
-	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (out < 0)
-		err(1, "cannot create '%s'", out_name);
+	int out = create_out(out_name, O_WRONLY);
 	struct io_uring ring;
 	errno = -io_uring_queue_init(2 * DEPTH, &ring, 0);
 	if (errno)
@@ -96,8 +91,7 @@ int main(int argc, char **argv)
 				redo(in, out, blocks[i].data, blocks[i].n, blocks[i].at);
 	}
 	io_uring_queue_exit(&ring);
-	if (close(out) < 0)
-		err(1, "cannot write '%s'", out_name);
+	close_out(out, out_name);
 	close(in);
 	free(buffer);
 	return 0;

@@ -1,27 +1,20 @@
 /*
  * Copies IN to OUT by memcpy(3) between two mapped files: it calls neither read nor write, and page faults do the work.
  */
-#include <err.h>
-#include <errno.h>
-#include <fcntl.h>
+#include "copy.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 int main(int argc, char **argv)
 {
-	if (argc > 3)
-		errx(2, "usage: copy-mmap-memcpy [IN [OUT]]");
+	check_usage(argc);
 	const char *in_name = argc > 1 ? argv[1] : "in";
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
-	int in = open(in_name, O_RDONLY);
-	if (in < 0)
-		err(1, "cannot open '%s'", in_name);
-	int out = open(out_name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-	if (out < 0)
-		err(1, "cannot create '%s'", out_name);
+	int in = open_in(in_name);
+	int out = create_out(out_name, O_RDWR);
 	struct stat st;
 	if (fstat(in, &st) < 0)
 		err(1, "cannot stat '%s'", in_name);
@@ -43,8 +36,7 @@ int main(int argc, char **argv)
 		munmap(from, st.st_size);
 		munmap(to, st.st_size);
 	}
-	if (close(out) < 0)
-		err(1, "cannot write '%s'", out_name);
+	close_out(out, out_name);
 	close(in);
 	return 0;
 }

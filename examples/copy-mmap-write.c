@@ -1,23 +1,17 @@
 /* Copies IN to OUT by one write(2) directly from the mapped input: no buffer, and no read. */
 #include "copy.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 int main(int argc, char **argv)
 {
-	if (argc > 3)
-		errx(2, "usage: copy-mmap-write [IN [OUT]]");
+	check_usage(argc);
 	const char *in_name = argc > 1 ? argv[1] : "in";
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
-	int in = open(in_name, O_RDONLY);
-	if (in < 0)
-		err(1, "cannot open '%s'", in_name);
-	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (out < 0)
-		err(1, "cannot create '%s'", out_name);
+	int in = open_in(in_name);
+	int out = create_out(out_name, O_WRONLY);
 	struct stat st;
 	if (fstat(in, &st) < 0)
 		err(1, "cannot stat '%s'", in_name);
@@ -29,8 +23,7 @@ int main(int argc, char **argv)
 		write_all(out, map, st.st_size, out_name);
 		munmap(map, st.st_size);
 	}
-	if (close(out) < 0)
-		err(1, "cannot write '%s'", out_name);
+	close_out(out, out_name);
 	close(in);
 	return 0;
 }

@@ -4,23 +4,15 @@
  */
 #include "copy.h"
 
-#include <fcntl.h>
-
 int main(int argc, char **argv)
 {
 	size_t size = buffer_option(&argc, &argv, 65536);
 	const char *in_name = argc > 1 ? argv[1] : "in";
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
-	char *buffer = malloc(size);
-	if (!buffer)
-		err(1, "cannot allocate %zu bytes", size);
-	int in = open(in_name, O_RDONLY);
-	if (in < 0)
-		err(1, "cannot open '%s'", in_name);
-	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (out < 0)
-		err(1, "cannot create '%s'", out_name);
+	char *buffer = get_buffer(size);
+	int in = open_in(in_name);
+	int out = create_out(out_name, O_WRONLY);
 
 	off_t at = 0;
 	ssize_t n;
@@ -36,8 +28,7 @@ int main(int argc, char **argv)
 		}
 		at += n > 0 ? n : 0;
 	}
-	if (close(out) < 0)
-		err(1, "cannot write '%s'", out_name);
+	close_out(out, out_name);
 	close(in);
 	free(buffer);
 	return 0;

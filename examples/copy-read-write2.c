@@ -1,15 +1,11 @@
 /* Copies IN to OUT in one step: a buffer as large as the file, one read(2), one write(2). */
-#include <err.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
+#include "copy.h"
+
 #include <sys/stat.h>
-#include <unistd.h>
 
 int main(int argc, char **argv)
 {
-	if (argc > 3)
-		errx(2, "usage: copy-read-write2 [IN [OUT]]");
+	check_usage(argc);
 	const char *in_name = argc > 1 ? argv[1] : "in";
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
@@ -20,9 +16,7 @@ int main(int argc, char **argv)
 	if (!S_ISREG(st.st_mode))
 		errx(1, "'%s' is not a regular file, so its size is not known in advance", in_name);
 	size_t size = st.st_size;
-	char *buffer = malloc(size ? size : 1);
-	if (!buffer)
-		err(1, "cannot allocate %zu bytes", size);
+	char *buffer = get_buffer(size ? size : 1);
 
 	/*
 	 * One call is enough. If the kernel transfers less, because of a signal or its limit of 2 GiB, continues with
@@ -38,18 +32,9 @@ int main(int argc, char **argv)
 		have += n > 0 ? n : 0;
 	}
 
-	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (out < 0)
-		err(1, "cannot create '%s'", out_name);
-	size_t done = 0;
-	while (done < size) {
-		ssize_t n = write(out, buffer + done, size - done);
-		if (n < 0 && errno != EINTR)
-			err(1, "cannot write '%s'", out_name);
-		done += n > 0 ? n : 0;
-	}
-	if (close(out) < 0)
-		err(1, "cannot write '%s'", out_name);
+	int out = create_out(out_name, O_WRONLY);
+	write_all(out, buffer, size, out_name);
+	close_out(out, out_name);
 	close(in);
 	free(buffer);
 	return 0;

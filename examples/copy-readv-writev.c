@@ -1,7 +1,6 @@
 /* Copies IN to OUT with readv(2) and writev(2): one call fills or empties four buffers of -b bytes in total. */
 #include "copy.h"
 
-#include <fcntl.h>
 #include <sys/uio.h>
 
 enum { PARTS = 4 };
@@ -36,15 +35,9 @@ int main(int argc, char **argv)
 	const char *in_name = argc > 1 ? argv[1] : "in";
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
-	char *buffer = malloc(size);
-	if (!buffer)
-		err(1, "cannot allocate %zu bytes", size);
-	int in = open(in_name, O_RDONLY);
-	if (in < 0)
-		err(1, "cannot open '%s'", in_name);
-	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (out < 0)
-		err(1, "cannot create '%s'", out_name);
+	char *buffer = get_buffer(size);
+	int in = open_in(in_name);
+	int out = create_out(out_name, O_WRONLY);
 
 	for (;;) {
 		struct iovec v[PARTS];
@@ -60,8 +53,7 @@ int main(int argc, char **argv)
 		else if (errno != EINTR)
 			err(1, "cannot read '%s'", in_name);
 	}
-	if (close(out) < 0)
-		err(1, "cannot write '%s'", out_name);
+	close_out(out, out_name);
 	close(in);
 	free(buffer);
 	return 0;

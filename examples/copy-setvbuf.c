@@ -1,20 +1,14 @@
 /* Copies IN to OUT one character at a time, with stdio's own buffers enlarged to the size of -b. */
 #include "copy.h"
 
-#include <stdio.h>
-
 int main(int argc, char **argv)
 {
 	size_t size = buffer_option(&argc, &argv, 65536);
 	const char *in_name = argc > 1 ? argv[1] : "in";
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
-	FILE *in = fopen(in_name, "rb");
-	if (!in)
-		err(1, "cannot open '%s'", in_name);
-	FILE *out = fopen(out_name, "wb");
-	if (!out)
-		err(1, "cannot create '%s'", out_name);
+	FILE *in = open_in_stream(in_name);
+	FILE *out = create_out_stream(out_name);
 
 	/* The C library uses the size only together with a buffer of that size. */
 	char *in_buffer = malloc(size);
@@ -28,13 +22,7 @@ int main(int argc, char **argv)
 	while ((c = fgetc(in)) != EOF)
 		if (fputc(c, out) == EOF)
 			err(1, "cannot write '%s'", out_name);
-	if (ferror(in))
-		err(1, "cannot read '%s'", in_name);
-
-	/* What is still in the buffer is written here, so a full disk may show only now. */
-	if (fclose(out) == EOF)
-		err(1, "cannot write '%s'", out_name);
-	fclose(in);
+	close_streams(in, in_name, out, out_name);
 	free(in_buffer);
 	free(out_buffer);
 	return 0;

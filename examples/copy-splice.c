@@ -1,8 +1,5 @@
 /* Copies IN to OUT with splice(2): pages are moved through a pipe inside the kernel. */
-#include <err.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
+#include "copy.h"
 
 /* Moves up to `n` bytes; a signal may interrupt it before it has moved any. */
 static ssize_t move(int from, int to, size_t n, const char *name)
@@ -18,17 +15,12 @@ static ssize_t move(int from, int to, size_t n, const char *name)
 
 int main(int argc, char **argv)
 {
-	if (argc > 3)
-		errx(2, "usage: copy-splice [IN [OUT]]");
+	check_usage(argc);
 	const char *in_name = argc > 1 ? argv[1] : "in";
 	const char *out_name = argc > 2 ? argv[2] : "out";
 
-	int in = open(in_name, O_RDONLY);
-	if (in < 0)
-		err(1, "cannot open '%s'", in_name);
-	int out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (out < 0)
-		err(1, "cannot create '%s'", out_name);
+	int in = open_in(in_name);
+	int out = create_out(out_name, O_WRONLY);
 	int pipe_fd[2];
 	if (pipe(pipe_fd) < 0)
 		err(1, "cannot create a pipe");
@@ -38,8 +30,7 @@ int main(int argc, char **argv)
 	while ((n = move(in, pipe_fd[1], 65536, in_name)) > 0)
 		while (n > 0)
 			n -= move(pipe_fd[0], out, n, out_name);
-	if (close(out) < 0)
-		err(1, "cannot write '%s'", out_name);
+	close_out(out, out_name);
 	close(in);
 	return 0;
 }

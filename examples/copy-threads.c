@@ -3,7 +3,6 @@
  */
 #include "copy.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 
 static struct slot {
@@ -53,12 +52,8 @@ int main(int argc, char **argv)
 	slots[1].data = malloc(size);
 	if (!slots[0].data || !slots[1].data)
 		err(1, "cannot allocate two buffers of %zu bytes", size);
-	int in = open(in_name, O_RDONLY);
-	if (in < 0)
-		err(1, "cannot open '%s'", in_name);
-	out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (out < 0)
-		err(1, "cannot create '%s'", out_name);
+	int in = open_in(in_name);
+	out = create_out(out_name, O_WRONLY);
 
 	pthread_t thread;
 	errno = pthread_create(&thread, NULL, writer, NULL);
@@ -78,8 +73,7 @@ int main(int argc, char **argv)
 		i = !i;
 	} while (n > 0);
 	pthread_join(thread, NULL);
-	if (close(out) < 0)
-		err(1, "cannot write '%s'", out_name);
+	close_out(out, out_name);
 	close(in);
 	free(slots[0].data);
 	free(slots[1].data);
