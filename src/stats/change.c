@@ -106,22 +106,26 @@ static bool all_positive(const double *v, size_t n)
 }
 
 /*
- * Copies the values of sample `b` (if `of_b`) or `a` to `to`, without NANs. Copies their logarithms if `logs`. For
- * pairs, copies the differences between the values of this sample and `a`. Returns the number of values.
+ * Locates sample `b` (if `of_b`) or `a`, without NANs. Uses the logarithms of the values if `logs`. For pairs, uses the
+ * differences between the values of this sample and `a`. Returns 0, or -EINVAL if there are fewer than two values.
  */
-static size_t take(const struct change_spec *s, bool of_b, bool logs, double *to)
+static int locate_sample(const struct change_spec *s, bool of_b, bool logs, struct location *out)
 {
 	const double *v = of_b ? s->b : s->a;
 	size_t n = s->paired ? (s->na < s->nb ? s->na : s->nb) : of_b ? s->nb : s->na;
-	size_t kept = 0;
+	double *kept = memory_get((n + 1) * sizeof(*kept));
+	size_t nkept = 0;
 	for (size_t i = 0; i < n; i++) {
 		double x = logs ? log(v[i]) : v[i];
 		if (s->paired)
 			x -= logs ? log(s->a[i]) : s->a[i];
 		if (!isnan(x))
-			to[kept++] = x;
+			kept[nkept++] = x;
 	}
-	return kept;
+	if (nkept >= 2)
+		locate(kept, nkept, out);
+	free(kept);
+	return nkept < 2 ? -EINVAL : 0;
 }
 
 /* Stores the difference of the two trimmed means in *value, and half the width of its interval in *half. */
@@ -129,19 +133,9 @@ static int difference(const struct change_spec *s, bool logs, double *value, dou
 {
 	struct location a = {0};
 	struct location b;
-	size_t most = s->na > s->nb ? s->na : s->nb;
-	double *v = memory_get((most + 1) * sizeof(*v));
-	size_t n = take(s, true, logs, v);
-	int rc = n < 2 ? -EINVAL : 0;
-	if (rc == 0)
-		locate(v, n, &b);
-	if (rc == 0 && !s->paired) {
-		n = take(s, false, logs, v);
-		rc = n < 2 ? -EINVAL : 0;
-		if (rc == 0)
-			locate(v, n, &a);
-	}
-	free(v);
+	int rc = locate_sample(s, true, logs, &b);
+	if (rc == 0 && !s->paired)
+		rc = locate_sample(s, false, logs, &a);
 	if (rc < 0)
 		return rc;
 	double variance = a.variance + b.variance;
@@ -162,14 +156,11 @@ static int ratio_of_differences(const struct change_spec *s, struct change *out)
 	struct change_spec linear = *s;
 	struct location a;
 	double half;
-	double *v = memory_get((s->na + 1) * sizeof(*v));
 	linear.relative = linear.paired = false;
-	size_t n = take(&linear, false, false, v);
-	if (n >= 2)
-		locate(v, n, &a);
-	free(v);
+	int rc = locate_sample(&linear, false, false, &a);
 	linear.paired = s->paired;
-	int rc = n < 2 ? -EINVAL : difference(&linear, false, &out->value, &half);
+	if (rc == 0)
+		rc = difference(&linear, false, &out->value, &half);
 	if (rc < 0)
 		return rc;
 	bool both_zero = a.mean == 0 && out->value == 0;
@@ -182,12 +173,8 @@ static int ratio_of_differences(const struct change_spec *s, struct change *out)
 int change_locate(const double *v, size_t n, double alpha, struct change *out)
 {
 	struct location l;
-	if (n < 2)
+	if (locate_sample(&(struct change_spec){.a = v, .na = n}, false, false, &l) < 0)
 		return -EINVAL;
-	double *copy = memory_get(n * sizeof(*copy));
-	memcpy(copy, v, n * sizeof(*v));
-	locate(copy, n, &l);
-	free(copy);
 	double half = change_student(alpha, l.df) * sqrt(l.variance);
 	*out = (struct change){l.mean, {l.mean - half, l.mean + half}};
 	return 0;
