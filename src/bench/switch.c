@@ -242,7 +242,7 @@ static int measure_in_kid(const struct switch_plan *plan, const struct switch_ki
 	b->pair.policy = plan->policy;
 	memcpy(b->pair.cpu, plan->cpu, sizeof(b->pair.cpu));
 	int err = side_begin(&w, &b->pair, kind, 0);
-	if (!err && (err = kind->open(&b->pair, &why)) < 0)
+	if (!err && kind->open && (err = kind->open(&b->pair, &why)) < 0)
 		snprintf(b->pair.why, sizeof(b->pair.why), "%s", buf_str(&why));
 	if (!err) {
 		err = measure_pair(plan, kind, b, &w, own_before(&w, plan));

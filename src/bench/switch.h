@@ -41,7 +41,7 @@ struct switch_kind {
 	enum switch_tasks { TASKS_PROCESSES, TASKS_THREADS, TASKS_USER } tasks;
 	int (*open)(struct switch_pair *p, struct buf *why); /* creates pipes, queues or the like, before the second
 							      * task exists; returns 0, or -errno with the reason in
-							      * `why` */
+							      * `why`; may be NULL */
 	void (*wake)(struct switch_pair *p, int side);       /* lets the task side[`side`] continue */
 	void (*wait)(struct switch_pair *p, int side);       /* blocks the calling task, which is side[`side`], until
 							      * it may continue */
@@ -63,8 +63,8 @@ _Noreturn void switch_give_up(struct switch_pair *p, const char *what);
 /* The functions `rounds` of the mechanisms that switch at user level. They are defined in switch_user.c. */
 void switch_ucontext_rounds(uint64_t n);
 void switch_bare_rounds(uint64_t n);
-/* Returns true if the mechanism "bare" is implemented for this processor. */
-bool switch_bare_there(void);
+/* Returns 0, or -ENOSYS with the reason in `why` if the mechanism "bare" is not implemented for this processor. */
+int switch_open_bare(struct switch_pair *p, struct buf *why);
 
 struct switch_plan {
 	size_t samples;

@@ -20,17 +20,28 @@ static int cannot(struct buf *why, const char *what)
 	return -err;
 }
 
-static int open_pipes(struct switch_pair *p, struct buf *why)
+/* Opens a pipe or a pair of sockets for each task. */
+static int open_pairs(struct switch_pair *p, bool sockets, struct buf *why)
 {
 	for (int i = 0; i < 2; i++) {
 		int fds[2];
-		if (pipe2(fds, O_CLOEXEC) < 0)
-			return cannot(why, "pipe");
+		if ((sockets ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) : pipe2(fds, O_CLOEXEC)) < 0)
+			return cannot(why, sockets ? "socketpair" : "pipe");
 		p->side[i].read_fd = fds[0];
 		p->side[i].write_fd = fds[1];
 	}
 	p->message = 1;
 	return 0;
+}
+
+static int open_pipes(struct switch_pair *p, struct buf *why)
+{
+	return open_pairs(p, false, why);
+}
+
+static int open_sockets(struct switch_pair *p, struct buf *why)
+{
+	return open_pairs(p, true, why);
 }
 
 static int open_eventfds(struct switch_pair *p, struct buf *why)
@@ -42,19 +53,6 @@ static int open_eventfds(struct switch_pair *p, struct buf *why)
 		p->side[i].read_fd = p->side[i].write_fd = fd;
 	}
 	p->message = sizeof(uint64_t);
-	return 0;
-}
-
-static int open_sockets(struct switch_pair *p, struct buf *why)
-{
-	for (int i = 0; i < 2; i++) {
-		int fds[2];
-		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
-			return cannot(why, "socketpair");
-		p->side[i].read_fd = fds[0];
-		p->side[i].write_fd = fds[1];
-	}
-	p->message = 1;
 	return 0;
 }
 
@@ -123,15 +121,21 @@ static void futex_wait(struct switch_pair *p, int side)
 	while (!atomic_exchange(&p->side[side].word, 0));
 }
 
+static sigset_t only_usr1(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	return set;
+}
+
 /*
  * Blocks SIGUSR1, which the tasks receive by sigwait(3). The second task is created later and inherits the signal mask.
  */
 static int open_signals(struct switch_pair *p, struct buf *why)
 {
 	(void)p;
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
+	sigset_t set = only_usr1();
 	return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? cannot(why, "sigprocmask") : 0;
 }
 
@@ -144,19 +148,10 @@ static void signal_wake(struct switch_pair *p, int side)
 static void signal_wait(struct switch_pair *p, int side)
 {
 	(void)side;
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
+	sigset_t set = only_usr1();
 	while (sigwaitinfo(&set, NULL) < 0)
 		if (errno != EINTR)
 			switch_give_up(p, "sigwaitinfo");
-}
-
-static int open_nothing(struct switch_pair *p, struct buf *why)
-{
-	(void)p;
-	(void)why;
-	return 0;
 }
 
 static void yield_wake(struct switch_pair *p, int side)
@@ -172,38 +167,26 @@ static void yield_wait(struct switch_pair *p, int side)
 	sched_yield();
 }
 
-static int open_bare(struct switch_pair *p, struct buf *why)
-{
-	(void)p;
-	if (switch_bare_there())
-		return 0;
-	buf_adds(why, "not available for this processor");
-	return -ENOSYS;
-}
-
 #define FD     fd_wake, fd_wait
 #define FUTEX  futex_wake, futex_wait
 #define QUEUE  queue_wake, queue_wait
 #define SIGNAL signal_wake, signal_wait
 #define YIELD  yield_wake, yield_wait
-#define NOBODY NULL, NULL
-#define P      TASKS_PROCESSES
-#define T      TASKS_THREADS
-#define U      TASKS_USER
+#define P      .tasks = TASKS_PROCESSES
+#define T      .tasks = TASKS_THREADS
+#define U      .tasks = TASKS_USER
 static const struct switch_kind kinds[] = {
-	{"pipe", "one byte there and back through two pipes", P, open_pipes, FD, false, NULL},
-	{"pipe-thread", "one byte there and back through two pipes, between two threads", T, open_pipes, FD, false,
-	 NULL},
-	{"eventfd", "a counter through two eventfds", P, open_eventfds, FD, false, NULL},
-	{"socket", "one byte through two Unix stream sockets", P, open_sockets, FD, false, NULL},
-	{"mqueue", "one byte through two POSIX message queues", P, open_queues, QUEUE, false, NULL},
-	{"signal", "a blocked signal and sigwaitinfo()", P, open_signals, SIGNAL, false, NULL},
-	{"futex", "FUTEX_WAKE and FUTEX_WAIT on two words", P, open_nothing, FUTEX, false, NULL},
-	{"futex-thread", "FUTEX_WAKE and FUTEX_WAIT on two words, between two threads", T, open_nothing, FUTEX, false,
-	 NULL},
-	{"yield", "sched_yield() by two tasks that never sleep", P, open_nothing, YIELD, true, NULL},
-	{"ucontext", "swapcontext(), without the scheduler", U, open_nothing, NOBODY, false, switch_ucontext_rounds},
-	{"bare", "switching only registers and stack", U, open_bare, NOBODY, false, switch_bare_rounds},
+	{"pipe", "one byte there and back through two pipes", P, open_pipes, FD},
+	{"pipe-thread", "one byte there and back through two pipes, between two threads", T, open_pipes, FD},
+	{"eventfd", "a counter through two eventfds", P, open_eventfds, FD},
+	{"socket", "one byte through two Unix stream sockets", P, open_sockets, FD},
+	{"mqueue", "one byte through two POSIX message queues", P, open_queues, QUEUE},
+	{"signal", "a blocked signal and sigwaitinfo()", P, open_signals, SIGNAL},
+	{"futex", "FUTEX_WAKE and FUTEX_WAIT on two words", P, NULL, FUTEX},
+	{"futex-thread", "FUTEX_WAKE and FUTEX_WAIT on two words, between two threads", T, NULL, FUTEX},
+	{"yield", "sched_yield() by two tasks that never sleep", P, NULL, YIELD, .yields = true},
+	{"ucontext", "swapcontext(), without the scheduler", U, .rounds = switch_ucontext_rounds},
+	{"bare", "switching only registers and stack", U, switch_open_bare, .rounds = switch_bare_rounds},
 };
 
 const struct switch_kind *switch_kind_at(size_t i)

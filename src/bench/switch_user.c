@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <ucontext.h>
 
@@ -112,9 +113,11 @@ void switch_bare_rounds(uint64_t n)
 	free(stack);
 }
 
-bool switch_bare_there(void)
+int switch_open_bare(struct switch_pair *p, struct buf *why)
 {
-	return true;
+	(void)p;
+	(void)why;
+	return 0;
 }
 
 #else
@@ -124,9 +127,11 @@ void switch_bare_rounds(uint64_t n)
 	(void)n;
 }
 
-bool switch_bare_there(void)
+int switch_open_bare(struct switch_pair *p, struct buf *why)
 {
-	return false;
+	(void)p;
+	buf_adds(why, "not available for this processor");
+	return -ENOSYS;
 }
 
 #endif
