@@ -141,16 +141,10 @@ int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct 
 		err = wait_for_work(l, i, why);
 	if (err)
 		end_all(l, guard);
-	else
-		load_mark(l);
-	return err;
-}
-
-void load_mark(struct load *l)
-{
 	l->mark_ns = clock_ns();
-	for (size_t i = 0; i < l->parts; i++)
+	for (size_t i = 0; i < l->parts && !err; i++)
 		l->start_work[i] = l->board[i]->work;
+	return err;
 }
 
 int load_stop(struct load *l, struct kid_guard *guard, struct buf *why)

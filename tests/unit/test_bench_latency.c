@@ -111,7 +111,7 @@ static void loads_work_and_end(void **state)
 		size_t n = l.nkids;
 		memcpy(kids, l.kids, sizeof(kids));
 		/*
-		 * Waits until the load has done some work since load_mark(), which may take a while on a busy machine.
+		 * Waits until the load has done some work since load_start(), which may take a while on a busy machine.
 		 */
 		for (int k = 0; k < 30000 && l.board[0]->work == l.start_work[0]; k++)
 			clock_sleep_ns(1000000);
