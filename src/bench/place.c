@@ -122,7 +122,7 @@ static const struct {
 	{"rr", SCHED_RR},
 };
 
-int place_policy_by_name(const char *name)
+static int policy_by_name(const char *name)
 {
 	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++)
 		if (strcmp(policies[i].name, name) == 0)
@@ -153,7 +153,8 @@ int place_set_policy(const struct place_policy *p)
 	return 0;
 }
 
-int place_try_policy(const struct place_policy *p)
+/* Applies `p` to a child, to find out whether it is permitted. Returns 0 or -errno. */
+static int try_policy(const struct place_policy *p)
 {
 	pid_t kid = kid_fork();
 	if (kid < 0)
@@ -167,7 +168,7 @@ int place_try_policy(const struct place_policy *p)
 int place_choose_policy(struct place_policy *p, const char *name, int otherwise, int prio, struct run *run,
 			struct buf *why)
 {
-	*p = (struct place_policy){.policy = name ? place_policy_by_name(name) : otherwise};
+	*p = (struct place_policy){.policy = name ? policy_by_name(name) : otherwise};
 	bool real_time = p->policy == SCHED_FIFO || p->policy == SCHED_RR;
 	if (prio && !real_time) {
 		buf_addf(why, "--prio needs --policy fifo or --policy rr; the policy '%s' has no priorities",
@@ -176,7 +177,7 @@ int place_choose_policy(struct place_policy *p, const char *name, int otherwise,
 	}
 	if (real_time)
 		p->prio = prio ? prio : DEFAULT_PRIO;
-	int err = place_try_policy(p);
+	int err = try_policy(p);
 	if (err) {
 		run_note(run, "the policy %s is not permitted (%s), so %s was used", place_policy_name(p->policy),
 			 strerror(-err), place_policy_name(otherwise));
@@ -190,7 +191,7 @@ void place_permit_nice(const struct place_policy *p, int *nice, size_t n, struct
 	for (size_t i = 0; i < n; i++) {
 		struct place_policy try = *p;
 		try.nice = nice[i];
-		int err = place_try_policy(&try);
+		int err = try_policy(&try);
 		if (err) {
 			run_note(run, "nice %d is not permitted (%s), so 0 was used", nice[i], strerror(-err));
 			nice[i] = 0;

@@ -39,15 +39,11 @@ struct place_policy {
 	int nice;   /* for SCHED_OTHER and SCHED_BATCH */
 };
 
-/* Returns the SCHED_ constant for `name` ("other", "batch", "fifo", "rr"), or -1. */
-int place_policy_by_name(const char *name);
 const char *place_policy_name(int policy);
 /* Applies `p` to the calling thread. Returns 0 or -errno (-EPERM if it is not permitted). */
 int place_set_policy(const struct place_policy *p);
-/* Applies `p` to a child, to find out whether it is permitted. Returns 0 or -errno. */
-int place_try_policy(const struct place_policy *p);
 /*
- * Sets `p` from the name of a policy (NULL: `otherwise`) and a priority (0: the policy's default). If this process is
+ * Sets `p` from the name of a policy ("other", "batch", "fifo", "rr"; NULL: `otherwise`) and a priority (0: the policy's default). If this process is
  * not allowed to use the policy, uses `otherwise` and adds a note to `run`. Returns 0, or -ERANGE with the reason in
  * `why` if a priority was given and the policy has none.
  */

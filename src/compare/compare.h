@@ -197,12 +197,6 @@ void compare_progress_end(const struct compare *c);
 double compare_left_s(const struct compare *c, double elapsed_s);
 
 /*
- * Returns the exit status of a run as the shell reports it: if a signal killed the program, 128 plus the signal's
- * number.
- */
-int compare_exit_status(const struct sample *s);
-
-/*
  * fill.c: fills in c->run from the measurements, including its notes, warnings and findings. Returns 0, or -EINVAL
  * with the reason in `why` if no row has the name that --reference gives.
  */

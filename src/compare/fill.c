@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-int compare_exit_status(const struct sample *s)
+/* Returns the exit status of a run as the shell reports it. */
+static int exit_status(const struct sample *s)
 {
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
 }
@@ -37,7 +38,7 @@ static void add_sample(struct run_subject *to, const struct sample *s)
 		if (!(members[m].kinds & RUN_COMPARE))
 			continue;
 		memcpy(&v, (const char *)s + members[m].offset, sizeof(v));
-		reals_add(&to->samples[m], m == METRIC_STATUS ? compare_exit_status(s) : (double)v / members[m].scale);
+		reals_add(&to->samples[m], m == METRIC_STATUS ? exit_status(s) : (double)v / members[m].scale);
 	}
 }
 

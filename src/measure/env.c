@@ -25,7 +25,11 @@
 #include <cpuid.h>
 #endif
 
-bool env_read_line(const char *path, char *line, int size)
+/*
+ * Reads the first line of a small text file, such as those in /proc and /sys, without its newline, and truncates the
+ * line to `size` - 1 bytes. Returns false if the file cannot be read.
+ */
+static bool read_line(const char *path, char *line, int size)
 {
 	FILE *f = memory_fopen(path);
 	if (!f)
@@ -40,7 +44,7 @@ bool env_read_line(const char *path, char *line, int size)
 static void set_line(char **to, const char *path)
 {
 	char line[1024];
-	if (env_read_line(path, line, sizeof(line)) && *line)
+	if (read_line(path, line, sizeof(line)) && *line)
 		field_set(to, line);
 }
 
@@ -120,7 +124,7 @@ static void config_read(struct kernel_config *c, const char *release, char *boot
 static void say_dynamic_preemption(struct buf *out, const struct kernel_config *c)
 {
 	char line[4096];
-	const char *asked = env_read_line("/proc/cmdline", line, sizeof(line)) ? strstr(line, "preempt=") : NULL;
+	const char *asked = read_line("/proc/cmdline", line, sizeof(line)) ? strstr(line, "preempt=") : NULL;
 	if (asked && (asked == line || asked[-1] == ' ')) {
 		asked += strlen("preempt=");
 		buf_addf(out, " (%.*s)", (int)strcspn(asked, " "), asked);
@@ -142,7 +146,7 @@ static void say_preemption(struct buf *out, const char *version, const struct ke
 	for (size_t i = 0; !base && i < sizeof(named) / sizeof(*named); i++)
 		if (strstr(version, named[i]))
 			base = named[i];
-	if (env_read_line("/sys/kernel/debug/sched/preempt", line, sizeof(line)) && strchr(line, '(')) {
+	if (read_line("/sys/kernel/debug/sched/preempt", line, sizeof(line)) && strchr(line, '(')) {
 		char *p = strchr(line, '(') + 1;
 		p[strcspn(p, ")")] = '\0';
 		buf_addf(out, "%s (%s)", base ? base : "none", p);
@@ -156,7 +160,7 @@ static void say_preemption(struct buf *out, const char *version, const struct ke
 static void collect_parameters(struct strings *found)
 {
 	char line[4096];
-	if (!env_read_line("/proc/cmdline", line, sizeof(line)))
+	if (!read_line("/proc/cmdline", line, sizeof(line)))
 		return;
 	found->known = true;
 	char *save = NULL;
@@ -188,9 +192,9 @@ static void collect_kernel(struct env_kernel *k, const struct utsname *u)
 static enum truth turbo(void)
 {
 	char line[16];
-	if (env_read_line("/sys/devices/system/cpu/intel_pstate/no_turbo", line, sizeof(line)))
+	if (read_line("/sys/devices/system/cpu/intel_pstate/no_turbo", line, sizeof(line)))
 		return line[0] == '0' ? TRUTH_YES : TRUTH_NO;
-	if (env_read_line("/sys/devices/system/cpu/cpufreq/boost", line, sizeof(line)))
+	if (read_line("/sys/devices/system/cpu/cpufreq/boost", line, sizeof(line)))
 		return line[0] == '1' ? TRUTH_YES : TRUTH_NO;
 	return TRUTH_UNKNOWN;
 }
@@ -231,7 +235,7 @@ static void collect_mitigations(struct texts *all)
 		char line[1024];
 		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
 		if (e->d_name[0] != '.')
-			texts_add(all, e->d_name, env_read_line(path, line, sizeof(line)) ? line : NULL);
+			texts_add(all, e->d_name, read_line(path, line, sizeof(line)) ? line : NULL);
 	}
 	closedir(d);
 }
@@ -259,7 +263,7 @@ static void hypervisor_signature(char name[13])
 static void collect_hypervisor(char **to)
 {
 	char name[64];
-	if (env_read_line("/sys/hypervisor/type", name, sizeof(name))) {
+	if (read_line("/sys/hypervisor/type", name, sizeof(name))) {
 		set_text(to, name);
 		return;
 	}
@@ -273,7 +277,7 @@ static void collect_hypervisor(char **to)
 static void collect_container(char **to)
 {
 	char line[256];
-	if (env_read_line("/run/systemd/container", line, sizeof(line)))
+	if (read_line("/run/systemd/container", line, sizeof(line)))
 		set_text(to, line);
 	else if (access("/.dockerenv", F_OK) == 0)
 		field_set(to, "docker");
@@ -351,7 +355,7 @@ void env_collect(struct env *e, const char *work_dir)
 	field_set(&e->libc, text);
 #endif
 	env_now(&e->date);
-	if (env_read_line("/proc/uptime", text, sizeof(text)))
+	if (read_line("/proc/uptime", text, sizeof(text)))
 		e->uptime_s = strtod(text, NULL);
 	collect_kernel(&e->kernel, &u);
 	collect_cpu(&e->cpu);
@@ -367,7 +371,7 @@ int env_activity_read(struct env_activity *a)
 {
 	char line[512];
 	*a = (struct env_activity){0};
-	if (!env_read_line("/proc/stat", line, sizeof(line)))
+	if (!read_line("/proc/stat", line, sizeof(line)))
 		return -errno;
 	return env_activity_parse(line, a) ? 0 : -EINVAL;
 }

@@ -40,10 +40,4 @@ struct env_activity {
  */
 int env_activity_read(struct env_activity *a);
 
-/*
- * Reads the first line of a small text file, such as those in /proc and /sys, without its newline, and truncates the
- * line to `size` - 1 bytes. Returns false if the file cannot be read.
- */
-bool env_read_line(const char *path, char *line, int size);
-
 #endif
