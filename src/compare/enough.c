@@ -77,15 +77,14 @@ static bool decided(const struct subject *a, const struct subject *b)
 	struct change ratio;
 	double *x = times(a);
 	double *y = times(b);
-	int rc = x && y ? change_measure(&(struct change_spec){.a = x,
-							       .na = a->samples.n,
-							       .b = y,
-							       .nb = b->samples.n,
-							       .paired = true,
-							       .relative = true,
-							       .alpha = CHANGE_ALPHA / CHANGE_LOOKS},
-					 &ratio)
-			: -1;
+	struct change_spec spec = {.a = x,
+				   .na = a->samples.n,
+				   .b = y,
+				   .nb = b->samples.n,
+				   .paired = true,
+				   .relative = true,
+				   .alpha = CHANGE_ALPHA / CHANGE_LOOKS};
+	int rc = change_measure(&spec, &ratio);
 	free(x);
 	free(y);
 	return rc == 0 && (!boot_spans_one(&ratio.interval) ||

@@ -95,19 +95,16 @@ void compare_progress_time(const struct compare *c, size_t i, int round)
 		return;
 	const struct subject *s = c->subjects.v[i];
 	struct buf line = {0};
-	double elapsed = (double)(clock_ns() - c->started_ns) * 1e-9;
-	if (round < 0) {
+	if (round < 0)
 		buf_addf(&line, "warm-up, %zu of %zu: ", i + 1, c->subjects.n);
-		compare_label(&line, s);
-	} else {
-		double left = compare_left_s(c, elapsed);
-		bool certain = c->opt.runs || c->opt.min_time;
-		buf_addf(&line, "timed run %d, %s %.0f s left: ", round + 1, certain ? "about" : "at most", left);
-		compare_label(&line, s);
-		if (typical_s(s) > 0) {
-			buf_adds(&line, ", ");
-			duration_human(&line, typical_s(s) * 1e9);
-		}
+	else
+		buf_addf(&line, "timed run %d, %s %.0f s left: ", round + 1,
+			 c->opt.runs || c->opt.min_time ? "about" : "at most",
+			 compare_left_s(c, (double)(clock_ns() - c->started_ns) * 1e-9));
+	compare_label(&line, s);
+	if (round >= 0 && typical_s(s) > 0) {
+		buf_adds(&line, ", ");
+		duration_human(&line, typical_s(s) * 1e9);
 	}
 	show(&line);
 	buf_free(&line);

@@ -14,16 +14,8 @@
 /* A parameter and its values. */
 struct scan {
 	char *name;
-	VEC(char *) values;
+	struct strings values;
 };
-
-static void scan_free(struct scan *s)
-{
-	for (size_t i = 0; i < s->values.n; i++)
-		free(s->values.v[i]);
-	vec_free(&s->values);
-	free(s->name);
-}
 
 /* Parses FROM:TO[:STEP]. `delta` is the step for a range without STEP (option -D of hyperfine); it may be NULL. */
 static int scan_numbers(struct scan *s, const char *range, const char *delta, struct buf *why)
@@ -44,7 +36,7 @@ static int scan_numbers(struct scan *s, const char *range, const char *delta, st
 	for (int i = 0; from + i * step <= to + step * 1e-9; i++) {
 		char value[40];
 		snprintf(value, sizeof(value), "%.15g", from + i * step);
-		vec_push(&s->values, memory_copy(value));
+		strings_add(&s->values, value);
 	}
 	return 0;
 }
@@ -62,7 +54,7 @@ static void scan_words(struct scan *s, const char *list)
 		} else if (*list && *list != ',') {
 			buf_addc(&word, *list);
 		} else {
-			vec_push(&s->values, memory_copy(buf_str(&word)));
+			strings_add(&s->values, buf_str(&word));
 			buf_clear(&word);
 			if (!*list)
 				break;
@@ -158,7 +150,8 @@ int compare_combine(const struct compare_options *o, char *const *operands, size
 		err = scan_read(&s, buf_str(&text), given->range, o->step, why);
 		if (!err)
 			multiply(all, &s);
-		scan_free(&s);
+		strings_clear(&s.values);
+		free(s.name);
 		buf_free(&text);
 	}
 	return err;

@@ -33,14 +33,11 @@ static double resident_share(void *map, size_t size)
 	size_t pages = (size + page - 1) / page;
 	unsigned char *in = memory_get(pages);
 	size_t resident = 0;
-	if (!in || mincore(map, size, in) < 0) {
-		free(in);
-		return -1;
-	}
-	for (size_t i = 0; i < pages; i++)
+	int err = mincore(map, size, in);
+	for (size_t i = 0; i < pages && !err; i++)
 		resident += in[i] & 1;
 	free(in);
-	return (double)resident / (double)pages;
+	return err ? -1 : (double)resident / (double)pages;
 }
 
 double cache_resident(const char *path)
