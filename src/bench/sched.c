@@ -27,18 +27,14 @@
 
 /* What a process logs. While it works, the process writes to no other memory. */
 struct proc_board {
-	int nice;
+	struct sched_proc proc; /* without `done`, `logs` and `slices` */
 	atomic_bool done;
-	uint64_t end_ns;
-	uint64_t progress_ns[SCHED_LOGS];
 	_Atomic size_t logs;
 	struct sched_slice slices[SCHED_SLICES];
 	_Atomic size_t nslices;
-	bool slices_lost;
 	uint64_t slice_ns, last_ns; /* start of the current slice, and the last time at which the process was
 				     * certainly still in it */
 	int cpu;
-	uint64_t voluntary, involuntary;
 };
 
 struct board {
@@ -101,9 +97,9 @@ static uint64_t switches(struct proc_board *p, const struct rusage *before)
 {
 	struct rusage now;
 	getrusage(RUSAGE_SELF, &now);
-	p->voluntary = (uint64_t)(now.ru_nvcsw - before->ru_nvcsw);
-	p->involuntary = (uint64_t)(now.ru_nivcsw - before->ru_nivcsw);
-	return p->voluntary + p->involuntary;
+	p->proc.voluntary = (uint64_t)(now.ru_nvcsw - before->ru_nvcsw);
+	p->proc.involuntary = (uint64_t)(now.ru_nivcsw - before->ru_nivcsw);
+	return p->proc.voluntary + p->proc.involuntary;
 }
 
 /*
@@ -132,7 +128,7 @@ static void add_slice(struct proc_board *p, uint64_t start, uint64_t end, int cp
 	if (end <= start)
 		return;
 	if (p->nslices == SCHED_SLICES) {
-		p->slices_lost = true;
+		p->proc.slices_whole = false;
 		return;
 	}
 	p->slices[p->nslices] = (struct sched_slice){start, end, cpu};
@@ -166,10 +162,10 @@ static void work(struct board *b, struct proc_board *p, const struct sched_work 
 		last = now;
 		p->last_ns = now - b->start_ns;
 		if (i * SCHED_LOGS / w->chunks > p->logs)
-			p->progress_ns[p->logs++] = now - b->start_ns;
+			p->proc.progress_ns[p->logs++] = now - b->start_ns;
 	}
-	p->end_ns = last - b->start_ns;
-	add_slice(p, p->slice_ns, p->end_ns, p->cpu);
+	p->proc.latency_ns = last - b->start_ns;
+	add_slice(p, p->slice_ns, p->proc.latency_ns, p->cpu);
 	switches(p, &before);
 	p->done = true;
 }
@@ -177,7 +173,7 @@ static void work(struct board *b, struct proc_board *p, const struct sched_work 
 static void run_proc(const struct sched_plan *plan, struct board *b, struct proc_board *p)
 {
 	struct place_policy policy = plan->policy;
-	policy.nice = p->nice;
+	policy.nice = p->proc.nice;
 	if (place_pin(plan->cpus, plan->ncpus) < 0 || place_set_policy(&policy) < 0)
 		_exit(EPERM);
 	memset(p->slices, 0, sizeof(p->slices)); /* touches the memory now, so that no page fault happens during the
@@ -193,7 +189,8 @@ static void run_proc(const struct sched_plan *plan, struct board *b, struct proc
 static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids)
 {
 	for (size_t i = 0; i < plan->procs; i++) {
-		b->proc[i].nice = plan->nnice ? plan->nice[i % plan->nnice] : plan->policy.nice;
+		b->proc[i].proc.slices_whole = true;
+		b->proc[i].proc.nice = plan->nnice ? plan->nice[i % plan->nnice] : plan->policy.nice;
 		kids[i] = kid_fork();
 		if (kids[i] == 0)
 			run_proc(plan, b, &b->proc[i]);
@@ -220,14 +217,9 @@ static int start_all(const struct sched_plan *plan, struct board *b, pid_t *kids
 
 static void copy_proc(struct sched_proc *to, const struct proc_board *from)
 {
-	to->nice = from->nice;
+	*to = from->proc;
 	to->done = from->done;
-	to->latency_ns = from->end_ns;
 	to->logs = from->logs;
-	memcpy(to->progress_ns, from->progress_ns, sizeof(to->progress_ns));
-	to->slices_whole = !from->slices_lost;
-	to->voluntary = from->voluntary;
-	to->involuntary = from->involuntary;
 	for (size_t i = 0; i < from->nslices; i++)
 		vec_push(&to->slices, from->slices[i]);
 	const struct sched_slice open = {from->slice_ns, from->last_ns, from->cpu};
@@ -244,8 +236,8 @@ static void collect(struct sched_run *r, const struct board *b, size_t procs)
 	for (size_t i = 0; i < procs; i++) {
 		const struct proc_board *p = &b->proc[i];
 		copy_proc(&r->procs[i], p);
-		if (p->done && p->end_ns < r->window_ns)
-			r->window_ns = p->end_ns;
+		if (p->done && p->proc.latency_ns < r->window_ns)
+			r->window_ns = p->proc.latency_ns;
 		last = p->last_ns > last ? p->last_ns : last;
 	}
 	if (r->window_ns == UINT64_MAX)

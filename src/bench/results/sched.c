@@ -99,24 +99,21 @@ static void note_interrupted(struct run *run, const struct sched_size *z)
 
 static void describe_method(struct run *run, const struct cpu_list *cpus, const struct sched_plan *p)
 {
-	struct buf list = {0};
 	struct buf head = {0};
 	double alone_ns = (double)p->work.chunks * p->work.chunk_ns;
-	cpu_list_format(&list, cpus);
-	buf_addf(&head, "sched: CPU-bound processes on CPU %s, policy %s; each alone takes ", buf_str(&list),
-		 place_policy_name(p->policy.policy));
+	buf_adds(&head, "sched: CPU-bound processes on ");
+	results_say_cpus(&head, cpus);
+	buf_addf(&head, ", policy %s; each alone takes ", place_policy_name(p->policy.policy));
 	duration_human(&head, alone_ns);
 	buf_adds(&head, " undisturbed;\nlatency: from the common start to the end of each process; shares: while all "
 			"processes run");
 	strings_add_lines(&run->head, buf_str(&head));
 	struct run_method *m = &run->method;
-	m->known = true;
-	field_set(&m->cpus, buf_str(&list));
+	results_set_cpus(run, cpus);
 	field_set(&m->policy, place_policy_name(p->policy.policy));
 	m->alone_s = alone_ns * 1e-9;
 	m->chunks = (double)p->work.chunks;
 	m->chunk_ns = p->work.chunk_ns;
-	buf_free(&list);
 	buf_free(&head);
 }
 
