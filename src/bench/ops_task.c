@@ -14,25 +14,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Returns the path of true(1), the program that the operations with execve(2) run. */
-static const char *find_true(void)
+/* Finds true(1), the program that the operations with execve(2) run. */
+static int need_true(struct op_state *s, struct buf *why)
 {
 	static const char *const places[] = {"/bin/true", "/usr/bin/true"};
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (access(places[i], X_OK) == 0)
-			return places[i];
-	return NULL;
-}
-
-static int need_true(struct op_state *s, struct buf *why)
-{
-	const char *path = find_true();
-	if (!path) {
-		buf_adds(why, "there is no true(1) in /bin or /usr/bin");
-		return -ENOENT;
-	}
-	strncpy(s->path, path, sizeof(s->path) - 1);
-	return 0;
+		if (access(places[i], X_OK) == 0) {
+			strncpy(s->path, places[i], sizeof(s->path) - 1);
+			return 0;
+		}
+	buf_adds(why, "there is no true(1) in /bin or /usr/bin");
+	return -ENOENT;
 }
 
 static void handle(int sig)

@@ -97,17 +97,14 @@ struct compare {
 	int null_fd;
 	const volatile sig_atomic_t *stop;
 	bool progress;                   /* standard error is a terminal */
-	bool interrupted;                /* the user interrupted the comparison, so there are fewer runs than
-					  * requested */
+	bool interrupted;                /* by the user, so there are fewer runs than requested */
 	uint64_t started_ns;             /* value of clock_ns() when the timed runs began */
-	double shell_s[3];               /* wall, user and system time in seconds of an empty shell, which are
-					  * subtracted from the times of commands; 0: nothing is subtracted */
+	double shell_s[3];               /* wall, user and system time of an empty shell, in seconds; subtracted from
+					  * the times of commands */
 	struct run run;                  /* the results; compare_fill() sets its subjects */
-	double other_share, steal_share; /* shares (0 to 1) of the CPU time that other programs (other_share) and
-					  * other guests of the hypervisor (steal_share) used during the runs; -1:
-					  * unknown */
-	double resident; /* largest share (0 to 1) of the input that was in the page cache before a cold run; -1: not
-			  * measured */
+	double other_share, steal_share; /* shares (0 to 1) of the CPU time that other programs and other guests of
+					  * the hypervisor used during the runs; -1: unknown */
+	double resident; /* largest share (0 to 1) of the input in the page cache before a cold run; -1: unknown */
 };
 
 /* cmd/compare/options.c */

@@ -144,9 +144,11 @@ static void fill_method(struct compare *c)
 	field_set(&m->columns, o->columns);
 }
 
+/* Replaces the sentences in `to`. */
 static void tell(void (*say)(const struct run *r, struct buf *out), const struct run *r, struct strings *to)
 {
 	struct buf text = {0};
+	strings_clear(to);
 	say(r, &text);
 	strings_add_lines(to, buf_str(&text));
 	buf_free(&text);
@@ -157,9 +159,6 @@ int compare_tell(struct run *r)
 	int err = run_judge(r);
 	if (err)
 		return err;
-	struct strings *const told[] = {&r->notes, &r->lessons, &r->reasons};
-	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
-		strings_clear(told[i]);
 	run_clear_warnings(r);
 	tell(compare_notes, r, &r->notes);
 	tell(compare_lessons, r, &r->lessons);

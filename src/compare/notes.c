@@ -27,8 +27,7 @@ static void say_unable(const struct run *r, struct buf *out)
 			const struct run_subject *s = &r->subjects.v[k];
 			if (!s->unable || strcmp(s->unable, reason) != 0)
 				continue;
-			buf_adds(out, k > i ? ", " : "");
-			buf_adds(out, s->name);
+			buf_addf(out, "%s%s", k > i ? ", " : "", s->name);
 		}
 		buf_addf(out, " cannot run on this machine: %s\n", reason);
 	}
@@ -39,14 +38,11 @@ static void say_parts(const struct run *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
-		if (!run_counted_partly(s))
-			continue;
-		buf_adds(out, "* ");
-		buf_adds(out, s->name);
-		buf_addf(out,
-			 ": its calls were counted over the first %.0f bytes of the input only; --count-all counts "
-			 "over all of it\n",
-			 s->counts.counted_bytes);
+		if (run_counted_partly(s))
+			buf_addf(out,
+				 "* %s: its calls were counted over the first %.0f bytes of the input only; "
+				 "--count-all counts over all of it\n",
+				 s->name, s->counts.counted_bytes);
 	}
 }
 
@@ -65,9 +61,9 @@ static void say_how(const struct run *r, struct buf *out)
 	buf_addf(out, "wall and peak RSS: medians of %zu", least);
 	if (most > least)
 		buf_addf(out, " to %zu", most);
-	buf_adds(out, most == 1 ? " untraced run" : " untraced runs");
-	buf_addf(out, ", interleaved in random order (seed %.0f), %s cache%s%s\n", r->method.seed,
-		 cold ? "cold" : "warm", cold && r->method.input_resident_share == 0 ? " (confirmed by mincore)" : "",
+	buf_addf(out, " untraced run%s, interleaved in random order (seed %.0f), %s cache%s%s\n", most == 1 ? "" : "s",
+		 r->method.seed, cold ? "cold" : "warm",
+		 cold && r->method.input_resident_share == 0 ? " (confirmed by mincore)" : "",
 		 r->method.fsync == TRUTH_YES ? ", including fsync" : "");
 	if (engine)
 		buf_addf(out, "calls: counted in a separate run by engine %s, with the cost of tracing subtracted\n",

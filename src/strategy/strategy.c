@@ -156,17 +156,16 @@ int strategy_buffers(const char *list, uint64_t sizes[STRATEGY_BUFFERS_MAX], str
 	char *save = NULL;
 	for (char *word = strtok_r(copy, ",", &save); word && n >= 0; word = strtok_r(NULL, ",", &save)) {
 		uint64_t size;
-		int err = size_parse(word, &size);
-		if (err == 0 && size > 0 && size <= 1u << 30 && n < STRATEGY_BUFFERS_MAX) {
-			sizes[n++] = size;
-			continue;
-		}
-		if (n >= STRATEGY_BUFFERS_MAX)
+		if (n == STRATEGY_BUFFERS_MAX)
 			buf_addf(why, "there are more than %d buffer sizes", STRATEGY_BUFFERS_MAX);
-		else
+		else if (size_parse(word, &size) < 0 || size == 0 || size > 1u << 30)
 			buf_addf(why,
 				 "'%s' is not a buffer size; write a size from 1 to 1G, such as 16, 4K or 1M, or 'all'",
 				 word);
+		else {
+			sizes[n++] = size;
+			continue;
+		}
 		n = -EINVAL;
 	}
 	free(copy);

@@ -12,8 +12,7 @@ static void add_row(struct run *run, const struct slowdown_row *row)
 		reals_add(&to->samples[METRIC_LOAD_USER], row->user.v[i]);
 		reals_add(&to->samples[METRIC_LOAD_SYSTEM], row->system.v[i]);
 	}
-	if (to)
-		results_add_work(to, row->load);
+	results_add_work(to, row->load);
 }
 
 static void note_unseen(struct run *run)
