@@ -1,6 +1,4 @@
-/*
- * Child processes that never outlive sctrace. They end when the measurement ends, and when sctrace exits or is killed.
- */
+/* Child processes that never outlive sctrace or the measurement, even if sctrace is killed. */
 #ifndef SCTRACE_BENCH_KID_H
 #define SCTRACE_BENCH_KID_H
 

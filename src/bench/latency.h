@@ -1,7 +1,4 @@
-/*
- * `bench latency`: measures the delay between the expiration of an absolute timer and the moment at which the waiting
- * task runs.
- */
+/* `bench latency`: measures how late a waiting task runs after an absolute timer has expired. */
 #ifndef SCTRACE_BENCH_LATENCY_H
 #define SCTRACE_BENCH_LATENCY_H
 

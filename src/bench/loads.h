@@ -1,7 +1,4 @@
-/*
- * Background loads for measurements. A load works until it is stopped, at the latest when sctrace exits. It counts its
- * work.
- */
+/* Background loads for measurements. A load counts its work, and works until it is stopped or sctrace exits. */
 #ifndef SCTRACE_BENCH_LOADS_H
 #define SCTRACE_BENCH_LOADS_H
 

@@ -1,7 +1,4 @@
-/*
- * The table of the operations that `bench syscall` measures. Each operation is compiled into two loops. Their times
- * together tell the cost of the operation and the cost of the loop itself (see op_solve()).
- */
+/* The table of the operations of `bench syscall`. Two loops of each tell its cost and that of the loop (op_solve()). */
 #ifndef SCTRACE_BENCH_OP_H
 #define SCTRACE_BENCH_OP_H
 

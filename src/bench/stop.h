@@ -1,7 +1,4 @@
-/*
- * Handles Ctrl-C during a measurement. The signal handler only sets a flag, so that the results so far are kept and
- * shown.
- */
+/* Handles Ctrl-C during a measurement: the handler only sets a flag, so that the results so far can be shown. */
 #ifndef SCTRACE_BENCH_STOP_H
 #define SCTRACE_BENCH_STOP_H
 

@@ -1,6 +1,4 @@
-/*
- * The progress line on standard error, which is updated in place: what runs, for how long, and how much time remains.
- */
+/* The progress line on standard error: what runs, for how long, and how much time remains. */
 #include "compare/compare.h"
 
 #include "base/buf.h"

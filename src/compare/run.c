@@ -1,7 +1,4 @@
-/*
- * The runs of the subjects. Calls are counted in one run; time and memory are measured in other runs, which are not
- * traced. No run is used for both.
- */
+/* Runs the subjects: once to count their calls, and in other, untraced runs to measure time and memory. */
 #include "compare/compare.h"
 
 #include "base/buf.h"

@@ -1,7 +1,4 @@
-/*
- * Estimates the difference or ratio of two samples, with a confidence interval that is not distorted by outliers or
- * drift.
- */
+/* Estimates the difference or ratio of two samples, with an interval that outliers and drift do not distort. */
 #ifndef SCTRACE_STATS_CHANGE_H
 #define SCTRACE_STATS_CHANGE_H
 

@@ -1,7 +1,4 @@
-/*
- * Fills in the run of each bench test from what was measured: the method, the lines above the tables (run->head), the
- * subjects and the notes.
- */
+/* Fills in the run of each bench test: the method, the lines above the tables (run->head), subjects and notes. */
 #ifndef SCTRACE_BENCH_RESULTS_RESULTS_H
 #define SCTRACE_BENCH_RESULTS_RESULTS_H
 
