@@ -5,17 +5,15 @@
 #include <linux/bpf.h>
 #include <stdio.h>
 
-#define B(m, k)  M(union bpf_attr, m, k)
-#define BN(m, k) M_NONZERO(union bpf_attr, m, k)
-/* A member of a named structure inside the union. It is shown under the last part of its name. */
-#define BI(name, path, k)                                                                                              \
+#define BPF_MEMBER(name, path, k, flags)                                                                               \
 	{                                                                                                              \
-#name, offsetof(union bpf_attr, path), sizeof(((union bpf_attr *)0)->path), K_##k, 0                   \
+#name, offsetof(union bpf_attr, path), sizeof(((union bpf_attr *)0)->path), K_##k, flags               \
 	}
-#define BPF_LAYOUT(name, ...)                                                                                          \
-	static const struct member members_##name[] = {__VA_ARGS__};                                                   \
-	const struct layout layout_##name = {sizeof(union bpf_attr), sizeof(members_##name) / sizeof(struct member),   \
-					     members_##name, &layout_##name}
+#define B(m, k)  BPF_MEMBER(m, m, k, 0)
+#define BN(m, k) BPF_MEMBER(m, m, k, NONZERO)
+/* A member of a named structure inside the union. It is shown under the last part of its name. */
+#define BI(name, path, k)     BPF_MEMBER(name, path, k, 0)
+#define BPF_LAYOUT(name, ...) static LAYOUT_OF(name, sizeof(union bpf_attr), &layout_##name, __VA_ARGS__)
 
 BPF_LAYOUT(bpf_map_create, B(map_type, BPF_MAP_TYPE), B(key_size, UINT), B(value_size, UINT), B(max_entries, UINT),
 	   B(map_flags, BPF_MAP_FLAGS), BN(inner_map_fd, FD),

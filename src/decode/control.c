@@ -269,8 +269,7 @@ struct kernel_waitv {
 	uint64_t val, uaddr;
 	uint32_t flags, reserved;
 };
-LAYOUT_SAME(futex_waitv, struct kernel_waitv, M(struct kernel_waitv, val, HEX), M(struct kernel_waitv, uaddr, PTR),
-	    M(struct kernel_waitv, flags, FUTEX2_FLAGS));
+LAYOUT_SAME(futex_waitv, struct kernel_waitv, (val, HEX), (uaddr, PTR), (flags, FUTEX2_FLAGS));
 
 /* futex_requeue(2) has no count, because its array always has two elements. */
 void show_waitv(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -311,8 +310,7 @@ static void filter_program(const struct decode *d, uint64_t v)
 struct notif_sizes {
 	uint16_t seccomp_notif, seccomp_notif_resp, seccomp_data;
 };
-LAYOUT_SAME(notif_sizes, struct notif_sizes, M(struct notif_sizes, seccomp_notif, UINT),
-	    M(struct notif_sizes, seccomp_notif_resp, UINT), M(struct notif_sizes, seccomp_data, UINT));
+LAYOUT_SAME(notif_sizes, struct notif_sizes, (seccomp_notif, UINT), (seccomp_notif_resp, UINT), (seccomp_data, UINT));
 
 void show_seccomp_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
@@ -335,5 +333,4 @@ void show_seccomp_arg(const struct decode *d, const struct kind *k, uint64_t v, 
 struct descriptor {
 	uint32_t entry_number, base_addr, limit, bits;
 };
-LAYOUT_SAME(user_desc, struct descriptor, M(struct descriptor, entry_number, INT), M(struct descriptor, base_addr, HEX),
-	    M(struct descriptor, limit, HEX), M(struct descriptor, bits, HEX));
+LAYOUT_SAME(user_desc, struct descriptor, (entry_number, INT), (base_addr, HEX), (limit, HEX), (bits, HEX));

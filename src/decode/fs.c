@@ -77,29 +77,17 @@ enum when when_mknod_dev(const struct decode *d, int i)
 	return makes_device(d->call->args[i - 1]) ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-/* struct stat of the native 64-bit architectures. For a device file, its device number is shown instead of its size. */
-LAYOUT(stat, struct stat, M_VERBOSE(struct stat, st_dev, DEV), M_VERBOSE(struct stat, st_ino, ULONG),
-       M(struct stat, st_mode, FILE_MODE), M_VERBOSE(struct stat, st_nlink, ULONG), M_VERBOSE(struct stat, st_uid, UID),
-       M_VERBOSE(struct stat, st_gid, UID), M_VERBOSE(struct stat, st_blksize, ULONG),
-       M_VERBOSE(struct stat, st_blocks, ULONG), M(struct stat, st_size, LONG),
-       M_AT_VERBOSE(struct stat, st_atim, TIME_STAMP), M_AT_VERBOSE(struct stat, st_mtim, TIME_STAMP),
-       M_AT_VERBOSE(struct stat, st_ctim, TIME_STAMP));
-static const struct member members_stat_device[] = {
-	M_VERBOSE(struct stat, st_dev, DEV),
-	M_VERBOSE(struct stat, st_ino, ULONG),
-	M(struct stat, st_mode, FILE_MODE),
-	M_VERBOSE(struct stat, st_nlink, ULONG),
-	M_VERBOSE(struct stat, st_uid, UID),
-	M_VERBOSE(struct stat, st_gid, UID),
-	M_VERBOSE(struct stat, st_blksize, ULONG),
-	M_VERBOSE(struct stat, st_blocks, ULONG),
-	M(struct stat, st_rdev, DEV),
-	M_AT_VERBOSE(struct stat, st_atim, TIME_STAMP),
-	M_AT_VERBOSE(struct stat, st_mtim, TIME_STAMP),
-	M_AT_VERBOSE(struct stat, st_ctim, TIME_STAMP),
-};
-static const struct layout stat_device = {sizeof(struct stat), sizeof(members_stat_device) / sizeof(struct member),
-					  members_stat_device, NULL};
+/* struct stat of the native 64-bit architectures. */
+static LAYOUT(stat, struct stat, (st_dev, DEV, VERBOSE), (st_ino, ULONG, VERBOSE), (st_mode, FILE_MODE),
+	      (st_nlink, ULONG, VERBOSE), (st_uid, UID, VERBOSE), (st_gid, UID, VERBOSE), (st_blksize, ULONG, VERBOSE),
+	      (st_blocks, ULONG, VERBOSE), (st_size, LONG), (st_rdev, DEV), (st_atim, TIME_STAMP, AT | VERBOSE),
+	      (st_mtim, TIME_STAMP, AT | VERBOSE), (st_ctim, TIME_STAMP, AT | VERBOSE));
+
+/* For a device file, its device number is shown instead of its size. */
+static bool stat_has(const struct member *m, uint64_t mode)
+{
+	return m->offset != (makes_device(mode) ? offsetof(struct stat, st_size) : offsetof(struct stat, st_rdev));
+}
 
 /*
  * Returns true if the call belongs to the architecture that sctrace was built for, so that the structures of libc can
@@ -124,7 +112,7 @@ void show_stat(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	else if (!own_architecture(d) || !decode_get(d, v, &s, sizeof(s)))
 		emit_ptr(d->out, v);
 	else
-		layout_emit(d, makes_device(s.st_mode) ? &stat_device : &layout_stat, v, sizeof(s));
+		layout_emit_there(d, &layout_stat, v, sizeof(s), stat_has, s.st_mode);
 }
 
 /* A record of getdents64(2). In records of the older getdents(2), the type comes after the name (linux/dirent.h). */
@@ -258,19 +246,16 @@ struct kernel_flock {
 	int64_t l_start, l_len;
 	int32_t l_pid;
 };
-LAYOUT_NARROW(flock, struct kernel_flock, &layout_flock32, M(struct kernel_flock, l_type, FLOCK_TYPE),
-	      M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
-	      M(struct kernel_flock, l_len, LONG));
+LAYOUT_NARROW(flock, struct kernel_flock, &layout_flock32, (l_type, FLOCK_TYPE), (l_whence, WHENCE), (l_start, LONG),
+	      (l_len, LONG));
 /* The result of F_GETLK, which also contains the process that holds the lock. */
-LAYOUT_NARROW(flock_held, struct kernel_flock, &layout_flock_held32, M(struct kernel_flock, l_type, FLOCK_TYPE),
-	      M(struct kernel_flock, l_whence, WHENCE), M(struct kernel_flock, l_start, LONG),
-	      M(struct kernel_flock, l_len, LONG), M(struct kernel_flock, l_pid, PID));
+LAYOUT_NARROW(flock_held, struct kernel_flock, &layout_flock_held32, (l_type, FLOCK_TYPE), (l_whence, WHENCE),
+	      (l_start, LONG), (l_len, LONG), (l_pid, PID));
 struct kernel_owner {
 	int32_t type, pid;
 };
-LAYOUT_SAME(owner_ex, struct kernel_owner, M(struct kernel_owner, type, OWNER_TYPE), M(struct kernel_owner, pid, PID));
-LAYOUT_SAME(open_how, struct open_how, M(struct open_how, flags, OPEN_FLAGS), M_NONZERO(struct open_how, mode, MODE),
-	    M(struct open_how, resolve, RESOLVE));
+LAYOUT_SAME(owner_ex, struct kernel_owner, (type, OWNER_TYPE), (pid, PID));
+LAYOUT_SAME(open_how, struct open_how, (flags, OPEN_FLAGS), (mode, MODE, NONZERO), (resolve, RESOLVE));
 
 /*
  * The kind of the third argument of fcntl(2) for each command (linux/fcntl.h). K_END means that there is no third

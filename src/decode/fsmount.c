@@ -20,21 +20,17 @@ struct i386_stat64 {
 	uint32_t st_atime, st_atime_nsec, st_mtime, st_mtime_nsec, st_ctime, st_ctime_nsec;
 	uint64_t st_ino;
 } __attribute__((packed));
-LAYOUT_SAME(stat64, struct i386_stat64, M_VERBOSE(struct i386_stat64, st_dev, DEV),
-	    M_VERBOSE(struct i386_stat64, st_ino, ULONG), M(struct i386_stat64, st_mode, FILE_MODE),
-	    M_VERBOSE(struct i386_stat64, st_nlink, UINT), M_VERBOSE(struct i386_stat64, st_uid, UID),
-	    M_VERBOSE(struct i386_stat64, st_gid, UID), M_VERBOSE(struct i386_stat64, st_blksize, UINT),
-	    M_VERBOSE(struct i386_stat64, st_blocks, ULONG), M(struct i386_stat64, st_size, LONG),
-	    M_VERBOSE(struct i386_stat64, st_atime, UINT), M_VERBOSE(struct i386_stat64, st_mtime, UINT),
-	    M_VERBOSE(struct i386_stat64, st_ctime, UINT));
+static LAYOUT_SAME(stat64, struct i386_stat64, (st_dev, DEV, VERBOSE), (st_ino, ULONG, VERBOSE), (st_mode, FILE_MODE),
+		   (st_nlink, UINT, VERBOSE), (st_uid, UID, VERBOSE), (st_gid, UID, VERBOSE),
+		   (st_blksize, UINT, VERBOSE), (st_blocks, ULONG, VERBOSE), (st_size, LONG), (st_atime, UINT, VERBOSE),
+		   (st_mtime, UINT, VERBOSE), (st_ctime, UINT, VERBOSE));
 
 struct statx_time {
 	int64_t tv_sec;
 	uint32_t tv_nsec;
 	int32_t reserved;
 };
-LAYOUT_SAME(statx_timestamp, struct statx_time, M(struct statx_time, tv_sec, LONG),
-	    M(struct statx_time, tv_nsec, UINT));
+LAYOUT_SAME(statx_timestamp, struct statx_time, (tv_sec, LONG), (tv_nsec, UINT));
 /*
  * struct statx of Linux 6.16 (include/uapi/linux/stat.h). It is repeated here because older headers lack the last
  * members.
@@ -51,20 +47,14 @@ struct kernel_statx {
 	uint32_t stx_dio_mem_align, stx_dio_offset_align;
 	uint64_t stx_subvol;
 };
-LAYOUT_SAME(statx, struct kernel_statx, M(struct kernel_statx, stx_mask, STATX_MASK),
-	    M_VERBOSE(struct kernel_statx, stx_blksize, UINT), M(struct kernel_statx, stx_attributes, STATX_ATTRIBUTES),
-	    M_VERBOSE(struct kernel_statx, stx_nlink, UINT), M_VERBOSE(struct kernel_statx, stx_uid, UID),
-	    M_VERBOSE(struct kernel_statx, stx_gid, UID), M(struct kernel_statx, stx_mode, FILE_MODE),
-	    M_VERBOSE(struct kernel_statx, stx_ino, ULONG), M(struct kernel_statx, stx_size, ULONG),
-	    M_VERBOSE(struct kernel_statx, stx_blocks, ULONG),
-	    M_VERBOSE(struct kernel_statx, stx_attributes_mask, STATX_ATTRIBUTES),
-	    M_AT_VERBOSE(struct kernel_statx, stx_atime, STATX_TIME),
-	    M_AT_VERBOSE(struct kernel_statx, stx_btime, STATX_TIME),
-	    M_AT_VERBOSE(struct kernel_statx, stx_ctime, STATX_TIME),
-	    M_AT_VERBOSE(struct kernel_statx, stx_mtime, STATX_TIME),
-	    M_VERBOSE(struct kernel_statx, stx_rdev_major, UINT), M_VERBOSE(struct kernel_statx, stx_rdev_minor, UINT),
-	    M_VERBOSE(struct kernel_statx, stx_dev_major, UINT), M_VERBOSE(struct kernel_statx, stx_dev_minor, UINT),
-	    M_VERBOSE(struct kernel_statx, stx_mnt_id, HEX));
+static LAYOUT_SAME(statx, struct kernel_statx, (stx_mask, STATX_MASK), (stx_blksize, UINT, VERBOSE),
+		   (stx_attributes, STATX_ATTRIBUTES), (stx_nlink, UINT, VERBOSE), (stx_uid, UID, VERBOSE),
+		   (stx_gid, UID, VERBOSE), (stx_mode, FILE_MODE), (stx_ino, ULONG, VERBOSE), (stx_size, ULONG),
+		   (stx_blocks, ULONG, VERBOSE), (stx_attributes_mask, STATX_ATTRIBUTES, VERBOSE),
+		   (stx_atime, STATX_TIME, AT | VERBOSE), (stx_btime, STATX_TIME, AT | VERBOSE),
+		   (stx_ctime, STATX_TIME, AT | VERBOSE), (stx_mtime, STATX_TIME, AT | VERBOSE),
+		   (stx_rdev_major, UINT, VERBOSE), (stx_rdev_minor, UINT, VERBOSE), (stx_dev_major, UINT, VERBOSE),
+		   (stx_dev_minor, UINT, VERBOSE), (stx_mnt_id, HEX, VERBOSE));
 
 /* Returns true if `mask` (STATX_ATIME, ...) says that the file system has filled in this member. */
 static bool statx_has(const struct member *m, uint64_t mask)
@@ -97,49 +87,41 @@ struct kernel_statfs {
 	int32_t f_fsid[2];
 	int64_t f_namelen, f_frsize, f_flags, f_spare[4];
 };
-LAYOUT_NARROW(statfs, struct kernel_statfs, &layout_statfs32, M(struct kernel_statfs, f_type, STATFS_TYPE),
-	      M(struct kernel_statfs, f_bsize, LONG), M(struct kernel_statfs, f_blocks, ULONG),
-	      M(struct kernel_statfs, f_bfree, ULONG), M(struct kernel_statfs, f_bavail, ULONG),
-	      M(struct kernel_statfs, f_files, ULONG), M(struct kernel_statfs, f_ffree, ULONG),
-	      M_AT(struct kernel_statfs, f_fsid, FSID), M(struct kernel_statfs, f_namelen, LONG),
-	      M(struct kernel_statfs, f_frsize, LONG), M(struct kernel_statfs, f_flags, STATFS_FLAGS));
+LAYOUT_NARROW(statfs, struct kernel_statfs, &layout_statfs32, (f_type, STATFS_TYPE), (f_bsize, LONG), (f_blocks, ULONG),
+	      (f_bfree, ULONG), (f_bavail, ULONG), (f_files, ULONG), (f_ffree, ULONG), (f_fsid, FSID, AT),
+	      (f_namelen, LONG), (f_frsize, LONG), (f_flags, STATFS_FLAGS));
 
 struct mount_attrs {
 	uint64_t attr_set, attr_clr, propagation, userns_fd;
 };
-LAYOUT_SAME(mount_attr, struct mount_attrs, M(struct mount_attrs, attr_set, MOUNT_ATTR_FLAGS),
-	    M(struct mount_attrs, attr_clr, MOUNT_ATTR_FLAGS), M(struct mount_attrs, propagation, MOUNT_FLAGS),
-	    M(struct mount_attrs, userns_fd, FD));
+LAYOUT_SAME(mount_attr, struct mount_attrs, (attr_set, MOUNT_ATTR_FLAGS), (attr_clr, MOUNT_ATTR_FLAGS),
+	    (propagation, MOUNT_FLAGS), (userns_fd, FD));
 struct xattr_arguments {
 	uint64_t value;
 	uint32_t size, flags;
 };
-LAYOUT_SAME(xattr_args, struct xattr_arguments, M(struct xattr_arguments, value, PTR),
-	    M(struct xattr_arguments, size, UINT), M(struct xattr_arguments, flags, XATTR_FLAGS));
+LAYOUT_SAME(xattr_args, struct xattr_arguments, (value, PTR), (size, UINT), (flags, XATTR_FLAGS));
 struct file_attributes {
 	uint64_t fa_xflags;
 	uint32_t fa_extsize, fa_nextents, fa_projid, fa_cowextsize;
 };
-LAYOUT_SAME(file_attr, struct file_attributes, M(struct file_attributes, fa_xflags, FS_XFLAGS),
-	    M(struct file_attributes, fa_extsize, UINT), M(struct file_attributes, fa_nextents, UINT),
-	    M(struct file_attributes, fa_projid, UINT), M(struct file_attributes, fa_cowextsize, UINT));
+LAYOUT_SAME(file_attr, struct file_attributes, (fa_xflags, FS_XFLAGS), (fa_extsize, UINT), (fa_nextents, UINT),
+	    (fa_projid, UINT), (fa_cowextsize, UINT));
 struct cache_range {
 	uint64_t off, len;
 };
-LAYOUT_SAME(cachestat_range, struct cache_range, M(struct cache_range, off, ULONG), M(struct cache_range, len, ULONG));
+LAYOUT_SAME(cachestat_range, struct cache_range, (off, ULONG), (len, ULONG));
 struct cache_state {
 	uint64_t nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted;
 };
-LAYOUT_SAME(cachestat, struct cache_state, M(struct cache_state, nr_cache, ULONG),
-	    M(struct cache_state, nr_dirty, ULONG), M(struct cache_state, nr_writeback, ULONG),
-	    M(struct cache_state, nr_evicted, ULONG), M(struct cache_state, nr_recently_evicted, ULONG));
+LAYOUT_SAME(cachestat, struct cache_state, (nr_cache, ULONG), (nr_dirty, ULONG), (nr_writeback, ULONG),
+	    (nr_evicted, ULONG), (nr_recently_evicted, ULONG));
 struct mount_id_request {
 	uint32_t size, spare;
 	uint64_t mnt_id, param, mnt_ns_id;
 };
-LAYOUT_SAME(mnt_id_req, struct mount_id_request, M(struct mount_id_request, size, UINT),
-	    M(struct mount_id_request, mnt_id, HEX), M(struct mount_id_request, param, STATMOUNT_MASK),
-	    M_NONZERO(struct mount_id_request, mnt_ns_id, HEX));
+LAYOUT_SAME(mnt_id_req, struct mount_id_request, (size, UINT), (mnt_id, HEX), (param, STATMOUNT_MASK),
+	    (mnt_ns_id, HEX, NONZERO));
 struct kernel_statmount {
 	uint32_t size, mnt_opts;
 	uint64_t mask;
@@ -150,31 +132,24 @@ struct kernel_statmount {
 	uint32_t mnt_id_old, mnt_parent_id_old;
 	uint64_t mnt_attr, mnt_propagation;
 };
-LAYOUT_SAME(statmount, struct kernel_statmount, M(struct kernel_statmount, size, UINT),
-	    M(struct kernel_statmount, mask, STATMOUNT_MASK), M(struct kernel_statmount, sb_dev_major, UINT),
-	    M(struct kernel_statmount, sb_dev_minor, UINT), M(struct kernel_statmount, sb_magic, STATFS_TYPE),
-	    M(struct kernel_statmount, mnt_id, HEX), M(struct kernel_statmount, mnt_parent_id, HEX),
-	    M(struct kernel_statmount, mnt_attr, MOUNT_ATTR_FLAGS));
+LAYOUT_SAME(statmount, struct kernel_statmount, (size, UINT), (mask, STATMOUNT_MASK), (sb_dev_major, UINT),
+	    (sb_dev_minor, UINT), (sb_magic, STATFS_TYPE), (mnt_id, HEX), (mnt_parent_id, HEX),
+	    (mnt_attr, MOUNT_ATTR_FLAGS));
 
-LAYOUT_SAME(fsxattr, struct fsxattr, M(struct fsxattr, fsx_xflags, FS_XFLAGS), M(struct fsxattr, fsx_extsize, UINT),
-	    M(struct fsxattr, fsx_nextents, UINT), M(struct fsxattr, fsx_projid, UINT),
-	    M(struct fsxattr, fsx_cowextsize, UINT));
-LAYOUT_SAME(file_clone_range, struct file_clone_range, M(struct file_clone_range, src_fd, FD),
-	    M(struct file_clone_range, src_offset, ULONG), M(struct file_clone_range, src_length, ULONG),
-	    M(struct file_clone_range, dest_offset, ULONG));
-LAYOUT_SAME(fstrim_range, struct fstrim_range, M(struct fstrim_range, start, ULONG), M(struct fstrim_range, len, ULONG),
-	    M(struct fstrim_range, minlen, ULONG));
+LAYOUT_SAME(fsxattr, struct fsxattr, (fsx_xflags, FS_XFLAGS), (fsx_extsize, UINT), (fsx_nextents, UINT),
+	    (fsx_projid, UINT), (fsx_cowextsize, UINT));
+LAYOUT_SAME(file_clone_range, struct file_clone_range, (src_fd, FD), (src_offset, ULONG), (src_length, ULONG),
+	    (dest_offset, ULONG));
+LAYOUT_SAME(fstrim_range, struct fstrim_range, (start, ULONG), (len, ULONG), (minlen, ULONG));
 
 struct quota_block {
 	uint64_t dqb_bhardlimit, dqb_bsoftlimit, dqb_curspace, dqb_ihardlimit, dqb_isoftlimit, dqb_curinodes, dqb_btime,
 		dqb_itime;
 	uint32_t dqb_valid;
 };
-LAYOUT(dqblk, struct quota_block, M(struct quota_block, dqb_bhardlimit, ULONG),
-       M(struct quota_block, dqb_bsoftlimit, ULONG), M(struct quota_block, dqb_curspace, ULONG),
-       M(struct quota_block, dqb_ihardlimit, ULONG), M(struct quota_block, dqb_isoftlimit, ULONG),
-       M(struct quota_block, dqb_curinodes, ULONG), M_VERBOSE(struct quota_block, dqb_btime, ULONG),
-       M_VERBOSE(struct quota_block, dqb_itime, ULONG), M_VERBOSE(struct quota_block, dqb_valid, HEX));
+LAYOUT(dqblk, struct quota_block, (dqb_bhardlimit, ULONG), (dqb_bsoftlimit, ULONG), (dqb_curspace, ULONG),
+       (dqb_ihardlimit, ULONG), (dqb_isoftlimit, ULONG), (dqb_curinodes, ULONG), (dqb_btime, ULONG, VERBOSE),
+       (dqb_itime, ULONG, VERBOSE), (dqb_valid, HEX, VERBOSE));
 
 void show_fsid(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {

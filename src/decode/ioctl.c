@@ -9,21 +9,17 @@ struct kernel_termios {
 	uint32_t c_iflag, c_oflag, c_cflag, c_lflag;
 	uint8_t c_line, c_cc[19];
 };
-LAYOUT_SAME(termios, struct kernel_termios, M(struct kernel_termios, c_iflag, TC_IFLAG),
-	    M(struct kernel_termios, c_oflag, TC_OFLAG), M(struct kernel_termios, c_cflag, TC_CFLAG),
-	    M(struct kernel_termios, c_lflag, TC_LFLAG), M_VERBOSE(struct kernel_termios, c_line, UINT),
-	    M_AT_VERBOSE(struct kernel_termios, c_cc, TC_CC));
+LAYOUT_SAME(termios, struct kernel_termios, (c_iflag, TC_IFLAG), (c_oflag, TC_OFLAG), (c_cflag, TC_CFLAG),
+	    (c_lflag, TC_LFLAG), (c_line, UINT, VERBOSE), (c_cc, TC_CC, AT | VERBOSE));
 struct window {
 	uint16_t ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
-LAYOUT_SAME(winsize, struct window, M(struct window, ws_row, UINT), M(struct window, ws_col, UINT),
-	    M(struct window, ws_xpixel, UINT), M(struct window, ws_ypixel, UINT));
+LAYOUT_SAME(winsize, struct window, (ws_row, UINT), (ws_col, UINT), (ws_xpixel, UINT), (ws_ypixel, UINT));
 struct clock_time {
 	int32_t tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_yday, tm_isdst;
 };
-LAYOUT_SAME(rtc_time, struct clock_time, M(struct clock_time, tm_sec, INT), M(struct clock_time, tm_min, INT),
-	    M(struct clock_time, tm_hour, INT), M(struct clock_time, tm_mday, INT), M(struct clock_time, tm_mon, INT),
-	    M(struct clock_time, tm_year, INT));
+LAYOUT_SAME(rtc_time, struct clock_time, (tm_sec, INT), (tm_min, INT), (tm_hour, INT), (tm_mday, INT), (tm_mon, INT),
+	    (tm_year, INT));
 
 /*
  * The kind of the argument of each command. K_END means that there is no argument. The argument of other commands is

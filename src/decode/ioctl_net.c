@@ -63,13 +63,10 @@ struct narrow_map {
 	uint16_t base_addr;
 	uint8_t irq, dma, port;
 };
-LAYOUT(ifmap32, struct narrow_map, M(struct narrow_map, mem_start, HEX), M(struct narrow_map, mem_end, HEX),
-       M(struct narrow_map, base_addr, HEX), M(struct narrow_map, irq, UINT), M(struct narrow_map, dma, UINT),
-       M(struct narrow_map, port, UINT));
-LAYOUT_NARROW(ifmap, struct interface_map, &layout_ifmap32, M(struct interface_map, mem_start, HEX),
-	      M(struct interface_map, mem_end, HEX), M(struct interface_map, base_addr, HEX),
-	      M(struct interface_map, irq, UINT), M(struct interface_map, dma, UINT),
-	      M(struct interface_map, port, UINT));
+static LAYOUT(ifmap32, struct narrow_map, (mem_start, HEX), (mem_end, HEX), (base_addr, HEX), (irq, UINT), (dma, UINT),
+	      (port, UINT));
+LAYOUT_NARROW(ifmap, struct interface_map, &layout_ifmap32, (mem_start, HEX), (mem_end, HEX), (base_addr, HEX),
+	      (irq, UINT), (dma, UINT), (port, UINT));
 
 static const struct row *row_of(const struct decode *d)
 {

@@ -52,47 +52,42 @@ struct ipc_perm64 {
 	uint64_t unused[2];
 };
 struct shm_state {
-	struct ipc_perm64 perm;
+	struct ipc_perm64 shm_perm;
 	uint64_t shm_segsz;
 	int64_t shm_atime, shm_dtime, shm_ctime;
 	int32_t shm_cpid, shm_lpid;
 	uint64_t shm_nattch;
 };
 struct msg_state {
-	struct ipc_perm64 perm;
+	struct ipc_perm64 msg_perm;
 	int64_t msg_stime, msg_rtime, msg_ctime;
 	uint64_t msg_cbytes, msg_qnum, msg_qbytes;
 	int32_t msg_lspid, msg_lrpid;
 };
 struct sem_state {
-	struct ipc_perm64 perm;
+	struct ipc_perm64 sem_perm;
 	int64_t sem_otime, unused1, sem_ctime, unused2;
 	uint64_t sem_nsems;
 };
-/* The members of ipc_perm. On i386, the beginning is the same except for the size of `mode`. */
-#define PERM(mode_size)                                                                                                \
-	{"uid", 4, 4, K_UID, 0}, {"gid", 8, 4, K_UID, 0}, {"mode", 20, mode_size, K_MODE, 0},                          \
-		{"key", 0, 4, K_IPC_KEY, MEMBER_VERBOSE}, {"cuid", 12, 4, K_UID, MEMBER_VERBOSE},                      \
-	{                                                                                                              \
-		"cgid", 16, 4, K_UID, MEMBER_VERBOSE                                                                   \
-	}
-LAYOUT(ipc_perm32, uint32_t[9], PERM(2));
-LAYOUT_NARROW(ipc_perm, struct ipc_perm64, &layout_ipc_perm32, PERM(4));
-LAYOUT_NARROW(shmid_ds, struct shm_state, &layout_shmid_ds32, {"shm_perm", 0, 0, K_IPC_PERM, 0},
-	      M(struct shm_state, shm_segsz, ULONG), M(struct shm_state, shm_cpid, PID),
-	      M(struct shm_state, shm_lpid, PID), M(struct shm_state, shm_nattch, ULONG),
-	      M(struct shm_state, shm_atime, LONG), M(struct shm_state, shm_dtime, LONG),
-	      M(struct shm_state, shm_ctime, LONG));
-LAYOUT_NARROW(msqid_ds, struct msg_state, &layout_msqid_ds32, {"msg_perm", 0, 0, K_IPC_PERM, 0},
-	      M(struct msg_state, msg_stime, LONG), M(struct msg_state, msg_rtime, LONG),
-	      M(struct msg_state, msg_ctime, LONG), M(struct msg_state, msg_qnum, ULONG),
-	      M(struct msg_state, msg_qbytes, ULONG), M(struct msg_state, msg_lspid, PID),
-	      M(struct msg_state, msg_lrpid, PID));
-LAYOUT_NARROW(semid_ds, struct sem_state, &layout_semid_ds32, {"sem_perm", 0, 0, K_IPC_PERM, 0},
-	      M(struct sem_state, sem_otime, LONG), M(struct sem_state, sem_ctime, LONG),
-	      M(struct sem_state, sem_nsems, ULONG));
-LAYOUT_SAME(sembuf, struct sembuf, M(struct sembuf, sem_num, UINT), M(struct sembuf, sem_op, SHORT),
-	    M(struct sembuf, sem_flg, SEM_FLAGS));
+/* The same structure of i386, where `mode` is shorter. */
+struct ipc_perm_narrow {
+	int32_t key;
+	uint32_t uid, gid, cuid, cgid;
+	uint16_t mode, pad1, seq, pad2;
+	uint32_t unused[2];
+};
+#define PERM (uid, UID), (gid, UID), (mode, MODE), (key, IPC_KEY, VERBOSE), (cuid, UID, VERBOSE), (cgid, UID, VERBOSE)
+static LAYOUT(ipc_perm32, struct ipc_perm_narrow, PERM);
+LAYOUT_NARROW(ipc_perm, struct ipc_perm64, &layout_ipc_perm32, PERM);
+LAYOUT_NARROW(shmid_ds, struct shm_state, &layout_shmid_ds32, (shm_perm, IPC_PERM, AT), (shm_segsz, ULONG),
+	      (shm_cpid, PID), (shm_lpid, PID), (shm_nattch, ULONG), (shm_atime, LONG), (shm_dtime, LONG),
+	      (shm_ctime, LONG));
+LAYOUT_NARROW(msqid_ds, struct msg_state, &layout_msqid_ds32, (msg_perm, IPC_PERM, AT), (msg_stime, LONG),
+	      (msg_rtime, LONG), (msg_ctime, LONG), (msg_qnum, ULONG), (msg_qbytes, ULONG), (msg_lspid, PID),
+	      (msg_lrpid, PID));
+LAYOUT_NARROW(semid_ds, struct sem_state, &layout_semid_ds32, (sem_perm, IPC_PERM, AT), (sem_otime, LONG),
+	      (sem_ctime, LONG), (sem_nsems, ULONG));
+LAYOUT_SAME(sembuf, struct sembuf, (sem_num, UINT), (sem_op, SHORT), (sem_flg, SEM_FLAGS));
 
 enum { CMD_RMID, CMD_SET, CMD_STAT };
 
@@ -161,9 +156,8 @@ void show_out_msgbuf(const struct decode *d, const struct kind *k, uint64_t v, i
 	message_buffer(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0);
 }
 
-LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, M(struct mq_attr, mq_flags, OPEN_FLAGS),
-	      M(struct mq_attr, mq_maxmsg, LONG), M(struct mq_attr, mq_msgsize, LONG),
-	      M(struct mq_attr, mq_curmsgs, LONG));
+LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, (mq_flags, OPEN_FLAGS), (mq_maxmsg, LONG), (mq_msgsize, LONG),
+	      (mq_curmsgs, LONG));
 
 /* The kernel reads and writes one bit less than `maxnode` says (get_nodes() of mm/mempolicy.c). */
 static void nodes(const struct decode *d, uint64_t v, uint64_t maxnode)
@@ -217,8 +211,7 @@ void show_mincore(const struct decode *d, const struct kind *k, uint64_t v, int 
 	decode_numbers(d, v, pages, 1, K_LOW_BIT);
 }
 
-LAYOUT_SAME(io_event, struct io_event, M(struct io_event, data, HEX), M(struct io_event, obj, HEX),
-	    M(struct io_event, res, LONG), M(struct io_event, res2, LONG));
+LAYOUT_SAME(io_event, struct io_event, (data, HEX), (obj, HEX), (res, LONG), (res2, LONG));
 
 void show_io_events(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {

@@ -51,12 +51,12 @@ void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t 
 		const struct member *m = &l->members[i];
 		if (m->offset + m->size > want || m->offset >= want || (there && !there(m, flags)))
 			continue;
-		if (m->flags & MEMBER_VERBOSE && !d->opts->verbose) {
+		if (m->flags & VERBOSE && !d->opts->verbose) {
 			more = true;
 			continue;
 		}
 		uint64_t v = m->size ? member_value(m, bytes) : addr + m->offset;
-		if (m->flags & MEMBER_NONZERO && !v)
+		if (m->flags & NONZERO && !v)
 			continue;
 		emit_field(d->out, m->name);
 		show_kind(d, m->kind, v, -1);

@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 enum member_flags {
-	MEMBER_VERBOSE = 1 << 0, /* the member is shown only with -v; without it, "..." ends the structure */
-	MEMBER_NONZERO = 1 << 1, /* shown only if it is not zero */
+	VERBOSE = 1 << 0, /* the member is shown only with -v; without it, "..." ends the structure */
+	NONZERO = 1 << 1, /* shown only if it is not zero */
+	AT = 1 << 2,      /* an inner structure or an array, whose address is passed to the kind */
 };
 
 struct member {
 	const char *name;
 	uint16_t offset;
-	uint16_t size; /* 1, 2, 4 or 8: the member is a number of this size; 0: the member is an inner structure or
-			* an array, and its address is passed to the kind */
+	uint16_t size; /* 1, 2, 4 or 8: the member is a number of this size; 0: AT is set */
 	uint16_t kind;
 	uint16_t flags;
 };
@@ -31,40 +31,40 @@ struct layout {
 };
 
 /*
- * Members of `type`: M() is a number, M_VERBOSE() is a number that is shown only with -v, M_NONZERO() is a number that
- * is shown only if it is not zero, and M_AT() is shown by its address.
+ * EACH_MEMBER() expands to a struct member for each of its arguments after the type. A macro cannot expand itself, so
+ * it leaves the rest to the next of the scans that AGAIN() makes, which are enough for 41 members.
  */
-#define M(type, m, k)                                                                                                  \
+#define MEMBER(type, m, k, flags, ...)                                                                                 \
 	{                                                                                                              \
-#m, offsetof(type, m), sizeof(((type *)0)->m), K_##k, 0                                                \
+#m, offsetof(type, m), (flags)&AT ? 0 : sizeof(((type *)0)->m), K_##k, flags                           \
 	}
-#define M_VERBOSE(type, m, k)                                                                                          \
-	{                                                                                                              \
-#m, offsetof(type, m), sizeof(((type *)0)->m), K_##k, MEMBER_VERBOSE                                   \
-	}
-#define M_NONZERO(type, m, k)                                                                                          \
-	{                                                                                                              \
-#m, offsetof(type, m), sizeof(((type *)0)->m), K_##k, MEMBER_NONZERO                                   \
-	}
-#define M_AT(type, m, k)                                                                                               \
-	{                                                                                                              \
-#m, offsetof(type, m), 0, K_##k, 0                                                                     \
-	}
-#define M_AT_VERBOSE(type, m, k)                                                                                       \
-	{                                                                                                              \
-#m, offsetof(type, m), 0, K_##k, MEMBER_VERBOSE                                                        \
-	}
+#define MEMBER_OF(...) MEMBER(__VA_ARGS__)
+#define UNPACKED(...)  __VA_ARGS__
+#define NO_ARGUMENTS   ()
+#ifndef __GNUC__ /* cppcheck, which does not know __VA_OPT__, sees only the first member */
+#define EACH_MEMBER(type, member, ...) MEMBER_OF(type, UNPACKED member, 0, 0)
+#else
+#define EACH_MEMBER(type, member, ...)                                                                                 \
+	MEMBER_OF(type, UNPACKED member, 0, 0), __VA_OPT__(EACH_MEMBER_LATER NO_ARGUMENTS(type, __VA_ARGS__))
+#endif
+#define EACH_MEMBER_LATER() EACH_MEMBER
+#define AGAIN(...)          AGAIN3(AGAIN3(AGAIN3(__VA_ARGS__)))
+#define AGAIN3(...)         AGAIN2(AGAIN2(AGAIN2(__VA_ARGS__)))
+#define AGAIN2(...)         AGAIN1(AGAIN1(AGAIN1(__VA_ARGS__)))
+#define AGAIN1(...)         __VA_ARGS__
 
+/* Defines layout_NAME of a structure of `size_` bytes from the rows of its members. */
+#define LAYOUT_OF(nm, size_, narrow_, ...)                                                                             \
+	const struct layout layout_##nm = {.size = (size_),                                                            \
+					   .n = sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member),  \
+					   .members = (const struct member[]){__VA_ARGS__},                            \
+					   .narrow = (narrow_)}
 /*
- * Defines layout_NAME of structure `type` from its members. If there is no narrow layout, the structure of a 32-bit
- * program is shown as a pointer.
+ * Defines layout_NAME of structure `type`. Each further argument is a member: (name, KIND), or (name, KIND, flags) with
+ * enum member_flags. If there is no narrow layout, the structure of a 32-bit program is shown as a pointer.
  */
 #define LAYOUT_NARROW(nm, type, narrow_, ...)                                                                          \
-	static const struct member members_##nm[] = {__VA_ARGS__};                                                     \
-	const struct layout layout_##nm = {.size = sizeof(type),                                                       \
-					   .n = sizeof(members_##nm) / sizeof(struct member),                          \
-					   .members = members_##nm,                                                    \
-					   .narrow = (narrow_)}
+	LAYOUT_OF(nm, sizeof(type), narrow_, AGAIN(EACH_MEMBER(type, __VA_ARGS__)))
 #define LAYOUT(nm, type, ...)      LAYOUT_NARROW(nm, type, NULL, __VA_ARGS__)
 #define LAYOUT_SAME(nm, type, ...) LAYOUT_NARROW(nm, type, &layout_##nm, __VA_ARGS__)
 
@@ -94,175 +94,24 @@ void layout_emit_array(const struct decode *d, const struct layout *l, uint64_t 
 /* Shows an array of structures. `about` is a layout, and the next argument is the number of structures. */
 show_fn show_structs;
 
-#define LAYOUT_LIST(X)                                                                                                 \
-	X(timespec)                                                                                                    \
-	X(timespec64)                                                                                                  \
-	X(timeval)                                                                                                     \
-	X(timezone)                                                                                                    \
-	X(itimerval)                                                                                                   \
-	X(itimerspec)                                                                                                  \
-	X(utimbuf)                                                                                                     \
-	X(tms)                                                                                                         \
-	X(timex)                                                                                                       \
-	X(statx_timestamp)                                                                                             \
-	X(stat)                                                                                                        \
-	X(stat64)                                                                                                      \
-	X(statx)                                                                                                       \
-	X(statfs)                                                                                                      \
-	X(flock)                                                                                                       \
-	X(flock_held)                                                                                                  \
-	X(owner_ex)                                                                                                    \
-	X(open_how)                                                                                                    \
-	X(mount_attr)                                                                                                  \
-	X(xattr_args)                                                                                                  \
-	X(file_attr)                                                                                                   \
-	X(cachestat_range)                                                                                             \
-	X(cachestat)                                                                                                   \
-	X(mnt_id_req)                                                                                                  \
-	X(statmount)                                                                                                   \
-	X(fsxattr)                                                                                                     \
-	X(dqblk)                                                                                                       \
-	X(rusage)                                                                                                      \
-	X(rlimit)                                                                                                      \
-	X(rlimit64)                                                                                                    \
-	X(sysinfo)                                                                                                     \
-	X(utsname)                                                                                                     \
-	X(sched_param)                                                                                                 \
-	X(sched_attr)                                                                                                  \
-	X(clone_args)                                                                                                  \
-	X(cap_header)                                                                                                  \
-	X(futex_waitv)                                                                                                 \
-	X(user_desc)                                                                                                   \
-	X(rseq)                                                                                                        \
-	X(stack)                                                                                                       \
-	X(mq_attr)                                                                                                     \
-	X(shmid_ds)                                                                                                    \
-	X(msqid_ds)                                                                                                    \
-	X(semid_ds)                                                                                                    \
-	X(sembuf)                                                                                                      \
-	X(pollfd)                                                                                                      \
-	X(pollfd_out)                                                                                                  \
-	X(linger)                                                                                                      \
-	X(ucred)                                                                                                       \
-	X(ip_mreq)                                                                                                     \
-	X(ip_mreqn)                                                                                                    \
-	X(ipv6_mreq)                                                                                                   \
-	X(tcp_info)                                                                                                    \
-	X(tpacket_stats)                                                                                               \
-	X(ifinfomsg)                                                                                                   \
-	X(ifaddrmsg)                                                                                                   \
-	X(rtmsg)                                                                                                       \
-	X(ndmsg)                                                                                                       \
-	X(fib_rule_hdr)                                                                                                \
-	X(tcmsg)                                                                                                       \
-	X(rtgenmsg)                                                                                                    \
-	X(netconfmsg)                                                                                                  \
-	X(nhmsg)                                                                                                       \
-	X(if_stats_msg)                                                                                                \
-	X(link_stats)                                                                                                  \
-	X(link_stats64)                                                                                                \
-	X(link_map)                                                                                                    \
-	X(ifa_cacheinfo)                                                                                               \
-	X(ifla_cacheinfo)                                                                                              \
-	X(rta_cacheinfo)                                                                                               \
-	X(rta_mfc_stats)                                                                                               \
-	X(nda_cacheinfo)                                                                                               \
-	X(fra_uid_range)                                                                                               \
-	X(fra_port_range)                                                                                              \
-	X(bitfield32)                                                                                                  \
-	X(vlan_flags)                                                                                                  \
-	X(vlan_qos)                                                                                                    \
-	X(br_vlan_info)                                                                                                \
-	X(br_boolopt)                                                                                                  \
-	X(gnet_rate_est)                                                                                               \
-	X(tc_stats)                                                                                                    \
-	X(gnet_estimator)                                                                                              \
-	X(gnet_basic)                                                                                                  \
-	X(gnet_rate_est64)                                                                                             \
-	X(gnet_queue)                                                                                                  \
-	X(ifmap)                                                                                                       \
-	X(ifmap32)                                                                                                     \
-	X(ipc_perm)                                                                                                    \
-	X(ipc_perm32)                                                                                                  \
-	X(rtnexthop)                                                                                                   \
-	X(genlmsghdr)                                                                                                  \
-	X(genlmsghdr_ctrl)                                                                                             \
-	X(nfgenmsg)                                                                                                    \
-	X(inet_diag_req)                                                                                               \
-	X(inet_diag_msg)                                                                                               \
-	X(unix_diag_req)                                                                                               \
-	X(unix_diag_msg)                                                                                               \
-	X(netlink_diag_req)                                                                                            \
-	X(netlink_diag_msg)                                                                                            \
-	X(packet_diag_req)                                                                                             \
-	X(packet_diag_msg)                                                                                             \
-	X(inet_diag_meminfo)                                                                                           \
-	X(tcpvegas_info)                                                                                               \
-	X(tcp_dctcp_info)                                                                                              \
-	X(tcp_bbr_info)                                                                                                \
-	X(unix_vfs)                                                                                                    \
-	X(unix_rqlen)                                                                                                  \
-	X(packet_diag_info)                                                                                            \
-	X(packet_diag_ring)                                                                                            \
-	X(in_pktinfo)                                                                                                  \
-	X(in6_pktinfo)                                                                                                 \
-	X(termios)                                                                                                     \
-	X(winsize)                                                                                                     \
-	X(io_uring_params)                                                                                             \
-	X(sqring_offsets)                                                                                              \
-	X(cqring_offsets)                                                                                              \
-	X(io_event)                                                                                                    \
-	X(landlock_ruleset)                                                                                            \
-	X(landlock_path)                                                                                               \
-	X(landlock_port)                                                                                               \
-	X(perf_attr)                                                                                                   \
-	X(kexec_segment)                                                                                               \
-	X(notif_sizes)                                                                                                 \
-	X(file_clone_range)                                                                                            \
-	X(fstrim_range)                                                                                                \
-	X(rtc_time)                                                                                                    \
-	X(rusage32)                                                                                                    \
-	X(sysinfo32)                                                                                                   \
-	X(tms32)                                                                                                       \
-	X(itimerval32)                                                                                                 \
-	X(itimerspec32)                                                                                                \
-	X(stack32)                                                                                                     \
-	X(mq_attr32)                                                                                                   \
-	X(flock32)                                                                                                     \
-	X(flock_held32)                                                                                                \
-	X(flock64)                                                                                                     \
-	X(flock64_held)                                                                                                \
-	X(statfs32)                                                                                                    \
-	X(statfs64)                                                                                                    \
-	X(msqid_ds32)                                                                                                  \
-	X(shmid_ds32)                                                                                                  \
-	X(semid_ds32)                                                                                                  \
-	X(stat32)                                                                                                      \
-	X(itimerspec64)                                                                                                \
-	X(bpf_query)                                                                                                   \
-	X(bpf_task_fd)                                                                                                 \
-	X(bpf_link_update)                                                                                             \
-	X(bpf_link_fd)                                                                                                 \
-	X(bpf_iter)                                                                                                    \
-	X(bpf_stats)                                                                                                   \
-	X(bpf_bind)                                                                                                    \
-	X(bpf_map_create)                                                                                              \
-	X(bpf_elem)                                                                                                    \
-	X(bpf_next_key)                                                                                                \
-	X(bpf_prog_load)                                                                                               \
-	X(bpf_obj)                                                                                                     \
-	X(bpf_attach)                                                                                                  \
-	X(bpf_get_id)                                                                                                  \
-	X(bpf_info)                                                                                                    \
-	X(bpf_btf_load)                                                                                                \
-	X(bpf_raw_tracepoint)                                                                                          \
-	X(bpf_link_create)                                                                                             \
-	X(bpf_fd)                                                                                                      \
-	X(bpf_batch)                                                                                                   \
-	X(bpf_test_run)
-
-#define X(name) extern const struct layout layout_##name;
-LAYOUT_LIST(X)
-#undef X
+extern const struct layout layout_timespec, layout_timespec64, layout_timeval, layout_timezone, layout_itimerval,
+	layout_itimerspec, layout_utimbuf, layout_tms, layout_timex, layout_statx_timestamp, layout_statfs,
+	layout_flock, layout_flock_held, layout_owner_ex, layout_open_how, layout_mount_attr, layout_xattr_args,
+	layout_file_attr, layout_cachestat_range, layout_cachestat, layout_mnt_id_req, layout_statmount, layout_fsxattr,
+	layout_dqblk, layout_rusage, layout_rlimit, layout_rlimit64, layout_sysinfo, layout_utsname, layout_sched_param,
+	layout_sched_attr, layout_cap_header, layout_futex_waitv, layout_user_desc, layout_stack, layout_mq_attr,
+	layout_shmid_ds, layout_msqid_ds, layout_semid_ds, layout_sembuf, layout_ucred, layout_tcp_info,
+	layout_ifinfomsg, layout_link_stats, layout_link_stats64, layout_link_map, layout_ifa_cacheinfo,
+	layout_ifla_cacheinfo, layout_rta_cacheinfo, layout_rta_mfc_stats, layout_nda_cacheinfo, layout_fra_uid_range,
+	layout_fra_port_range, layout_bitfield32, layout_vlan_flags, layout_vlan_qos, layout_br_vlan_info,
+	layout_br_boolopt, layout_gnet_rate_est, layout_tc_stats, layout_gnet_estimator, layout_gnet_basic,
+	layout_gnet_rate_est64, layout_gnet_queue, layout_ifmap, layout_ipc_perm, layout_inet_diag_meminfo,
+	layout_tcpvegas_info, layout_tcp_dctcp_info, layout_tcp_bbr_info, layout_unix_vfs, layout_unix_rqlen,
+	layout_packet_diag_info, layout_packet_diag_ring, layout_in_pktinfo, layout_in6_pktinfo, layout_termios,
+	layout_winsize, layout_io_uring_params, layout_sqring_offsets, layout_cqring_offsets, layout_io_event,
+	layout_landlock_ruleset, layout_notif_sizes, layout_file_clone_range, layout_fstrim_range, layout_rtc_time,
+	layout_rusage32, layout_sysinfo32, layout_tms32, layout_itimerval32, layout_itimerspec32, layout_stack32,
+	layout_mq_attr32, layout_flock32, layout_flock_held32, layout_flock64, layout_flock64_held, layout_statfs32,
+	layout_statfs64, layout_msqid_ds32, layout_shmid_ds32, layout_semid_ds32, layout_stat32, layout_itimerspec64;
 
 #endif

@@ -6,21 +6,14 @@
 #include <linux/io_uring.h>
 #include <string.h>
 
-LAYOUT_SAME(sqring_offsets, struct io_sqring_offsets, M(struct io_sqring_offsets, head, UINT),
-	    M(struct io_sqring_offsets, tail, UINT), M(struct io_sqring_offsets, ring_mask, UINT),
-	    M(struct io_sqring_offsets, ring_entries, UINT), M(struct io_sqring_offsets, flags, UINT),
-	    M(struct io_sqring_offsets, dropped, UINT), M(struct io_sqring_offsets, array, UINT));
-LAYOUT_SAME(cqring_offsets, struct io_cqring_offsets, M(struct io_cqring_offsets, head, UINT),
-	    M(struct io_cqring_offsets, tail, UINT), M(struct io_cqring_offsets, ring_mask, UINT),
-	    M(struct io_cqring_offsets, ring_entries, UINT), M(struct io_cqring_offsets, overflow, UINT),
-	    M(struct io_cqring_offsets, cqes, UINT), M(struct io_cqring_offsets, flags, UINT));
-LAYOUT_SAME(io_uring_params, struct io_uring_params, M(struct io_uring_params, flags, IO_URING_SETUP),
-	    M(struct io_uring_params, sq_thread_cpu, UINT), M(struct io_uring_params, sq_thread_idle, UINT),
-	    M_NONZERO(struct io_uring_params, sq_entries, UINT), M_NONZERO(struct io_uring_params, cq_entries, UINT),
-	    M_NONZERO(struct io_uring_params, features, IO_URING_FEATURES),
-	    M_NONZERO(struct io_uring_params, wq_fd, UINT),
-	    M_AT_VERBOSE(struct io_uring_params, sq_off, SQRING_OFFSETS),
-	    M_AT_VERBOSE(struct io_uring_params, cq_off, CQRING_OFFSETS));
+LAYOUT_SAME(sqring_offsets, struct io_sqring_offsets, (head, UINT), (tail, UINT), (ring_mask, UINT),
+	    (ring_entries, UINT), (flags, UINT), (dropped, UINT), (array, UINT));
+LAYOUT_SAME(cqring_offsets, struct io_cqring_offsets, (head, UINT), (tail, UINT), (ring_mask, UINT),
+	    (ring_entries, UINT), (overflow, UINT), (cqes, UINT), (flags, UINT));
+LAYOUT_SAME(io_uring_params, struct io_uring_params, (flags, IO_URING_SETUP), (sq_thread_cpu, UINT),
+	    (sq_thread_idle, UINT), (sq_entries, UINT, NONZERO), (cq_entries, UINT, NONZERO),
+	    (features, IO_URING_FEATURES, NONZERO), (wq_fd, UINT, NONZERO), (sq_off, SQRING_OFFSETS, AT | VERBOSE),
+	    (cq_off, CQRING_OFFSETS, AT | VERBOSE));
 
 /* io_uring_enter(2): the argument is a set of signals or, with IORING_ENTER_EXT_ARG, this structure. */
 struct events_arg {
@@ -78,19 +71,17 @@ void show_uring_register_arg(const struct decode *d, const struct kind *k, uint6
 struct ruleset_attr {
 	uint64_t handled_access_fs, handled_access_net, scoped;
 };
-LAYOUT_SAME(landlock_ruleset, struct ruleset_attr, M(struct ruleset_attr, handled_access_fs, LANDLOCK_FS),
-	    M(struct ruleset_attr, handled_access_net, LANDLOCK_NET), M_NONZERO(struct ruleset_attr, scoped, HEX));
+LAYOUT_SAME(landlock_ruleset, struct ruleset_attr, (handled_access_fs, LANDLOCK_FS), (handled_access_net, LANDLOCK_NET),
+	    (scoped, HEX, NONZERO));
 struct path_beneath {
 	uint64_t allowed_access;
 	int32_t parent_fd;
 } __attribute__((packed));
-LAYOUT_SAME(landlock_path, struct path_beneath, M(struct path_beneath, allowed_access, LANDLOCK_FS),
-	    M(struct path_beneath, parent_fd, FD));
+static LAYOUT_SAME(landlock_path, struct path_beneath, (allowed_access, LANDLOCK_FS), (parent_fd, FD));
 struct net_port {
 	uint64_t allowed_access, port;
 };
-LAYOUT_SAME(landlock_port, struct net_port, M(struct net_port, allowed_access, LANDLOCK_NET),
-	    M(struct net_port, port, ULONG));
+static LAYOUT_SAME(landlock_port, struct net_port, (allowed_access, LANDLOCK_NET), (port, ULONG));
 
 /* landlock_add_rule(2): the previous argument is the type of the rule. */
 void show_landlock_rule(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -108,8 +99,7 @@ void show_landlock_rule(const struct decode *d, const struct kind *k, uint64_t v
 struct segment {
 	uint64_t buf, bufsz, mem, memsz;
 };
-LAYOUT(kexec_segment, struct segment, M(struct segment, buf, PTR), M(struct segment, bufsz, ULONG),
-       M(struct segment, mem, PTR), M(struct segment, memsz, ULONG));
+static LAYOUT(kexec_segment, struct segment, (buf, PTR), (bufsz, ULONG), (mem, PTR), (memsz, ULONG));
 
 /* kexec_load(2): the previous argument is the number of segments. */
 void show_kexec_segments(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -123,10 +113,6 @@ struct perf_attr_begin {
 	uint64_t config, sample_period, sample_type, read_format, bits;
 	uint32_t wakeup_events, bp_type;
 };
-LAYOUT_SAME(perf_attr, struct perf_attr_begin, M(struct perf_attr_begin, type, PERF_TYPE),
-	    M(struct perf_attr_begin, size, HEX), M(struct perf_attr_begin, config, HEX),
-	    M(struct perf_attr_begin, sample_period, ULONG), M(struct perf_attr_begin, sample_type, PERF_SAMPLE),
-	    M(struct perf_attr_begin, read_format, PERF_READ));
 
 /*
  * Shows the first members of a struct perf_event_attr: the name of the counter and the names of the flags that are set.
@@ -170,11 +156,3 @@ void show_perf_attr(const struct decode *d, const struct kind *k, uint64_t v, in
 	emit_more(d->out);
 	emit_close(d->out, '}');
 }
-
-struct rseq_area {
-	uint32_t cpu_id_start, cpu_id;
-	uint64_t rseq_cs;
-	uint32_t flags, node_id, mm_cid;
-};
-LAYOUT_SAME(rseq, struct rseq_area, M(struct rseq_area, cpu_id_start, UINT), M(struct rseq_area, cpu_id, INT),
-	    M(struct rseq_area, rseq_cs, PTR), M(struct rseq_area, flags, HEX));

@@ -41,8 +41,8 @@ struct generic {
 	uint8_t cmd, version;
 	uint16_t reserved;
 };
-LAYOUT_SAME(genlmsghdr, struct generic, M(struct generic, cmd, UINT), M(struct generic, version, UINT));
-LAYOUT_SAME(genlmsghdr_ctrl, struct generic, M(struct generic, cmd, CTRL_CMD), M(struct generic, version, UINT));
+static LAYOUT_SAME(genlmsghdr, struct generic, (cmd, UINT), (version, UINT));
+static LAYOUT_SAME(genlmsghdr_ctrl, struct generic, (cmd, CTRL_CMD), (version, UINT));
 
 /*
  * Shows a generic netlink message. The kernel assigns the numbers of families when they are registered, except for the
@@ -65,8 +65,7 @@ struct netfilter {
 	uint8_t nfgen_family, version;
 	uint16_t res_id;
 };
-LAYOUT_SAME(nfgenmsg, struct netfilter, M(struct netfilter, nfgen_family, SOCK_DOMAIN),
-	    M(struct netfilter, version, UINT), M(struct netfilter, res_id, BE16));
+static LAYOUT_SAME(nfgenmsg, struct netfilter, (nfgen_family, SOCK_DOMAIN), (version, UINT), (res_id, BE16));
 
 static bool payload_netfilter(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {

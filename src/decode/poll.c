@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-LAYOUT_SAME(pollfd, struct pollfd, M(struct pollfd, fd, FD), M(struct pollfd, events, POLL_EVENTS));
-LAYOUT_SAME(pollfd_out, struct pollfd, M(struct pollfd, fd, FD), M(struct pollfd, revents, POLL_EVENTS));
+static LAYOUT_SAME(pollfd, struct pollfd, (fd, FD), (events, POLL_EVENTS));
+static LAYOUT_SAME(pollfd_out, struct pollfd, (fd, FD), (revents, POLL_EVENTS));
 
 /* The events of a negative descriptor are not shown, because the kernel ignores them. */
 static void one_pollfd(const struct decode *d, uint64_t addr, void *ctx)

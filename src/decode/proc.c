@@ -78,13 +78,10 @@ struct kernel_clone_args {
 	uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size,
 		cgroup;
 };
-LAYOUT_SAME(clone_args, struct kernel_clone_args, M(struct kernel_clone_args, flags, CLONE_FLAGS),
-	    M_NONZERO(struct kernel_clone_args, pidfd, PTR), M_NONZERO(struct kernel_clone_args, child_tid, PTR),
-	    M_NONZERO(struct kernel_clone_args, parent_tid, PTR), M(struct kernel_clone_args, exit_signal, SIGNAL),
-	    M(struct kernel_clone_args, stack, PTR), M(struct kernel_clone_args, stack_size, HEX),
-	    M_NONZERO(struct kernel_clone_args, tls, PTR), M_NONZERO(struct kernel_clone_args, set_tid, PTR),
-	    M_NONZERO(struct kernel_clone_args, set_tid_size, ULONG),
-	    M_NONZERO(struct kernel_clone_args, cgroup, ULONG));
+static LAYOUT_SAME(clone_args, struct kernel_clone_args, (flags, CLONE_FLAGS), (pidfd, PTR, NONZERO),
+		   (child_tid, PTR, NONZERO), (parent_tid, PTR, NONZERO), (exit_signal, SIGNAL), (stack, PTR),
+		   (stack_size, HEX), (tls, PTR, NONZERO), (set_tid, PTR, NONZERO), (set_tid_size, ULONG, NONZERO),
+		   (cgroup, ULONG, NONZERO));
 
 /* Members of struct clone_args that the kernel reads only if one of these flags is set (linux/sched.h). */
 static const struct {
@@ -175,16 +172,16 @@ void show_wstatus(const struct decode *d, const struct kind *k, uint64_t v, int 
 }
 
 struct kernel_rusage {
-	int64_t utime[2], stime[2];
+	int64_t ru_utime[2], ru_stime[2];
 	int64_t ru_maxrss, ru_ixrss, ru_idrss, ru_isrss, ru_minflt, ru_majflt, ru_nswap, ru_inblock, ru_oublock,
 		ru_msgsnd, ru_msgrcv, ru_nsignals, ru_nvcsw, ru_nivcsw;
 };
-#define RU(m) M_VERBOSE(struct kernel_rusage, m, LONG)
-LAYOUT_NARROW(rusage, struct kernel_rusage, &layout_rusage32,
-	      {"ru_utime", offsetof(struct kernel_rusage, utime), 0, K_TIMEVAL, 0},
-	      {"ru_stime", offsetof(struct kernel_rusage, stime), 0, K_TIMEVAL, 0}, RU(ru_maxrss), RU(ru_ixrss),
-	      RU(ru_idrss), RU(ru_isrss), RU(ru_minflt), RU(ru_majflt), RU(ru_nswap), RU(ru_inblock), RU(ru_oublock),
-	      RU(ru_msgsnd), RU(ru_msgrcv), RU(ru_nsignals), RU(ru_nvcsw), RU(ru_nivcsw));
+LAYOUT_NARROW(rusage, struct kernel_rusage, &layout_rusage32, (ru_utime, TIMEVAL, AT), (ru_stime, TIMEVAL, AT),
+	      (ru_maxrss, LONG, VERBOSE), (ru_ixrss, LONG, VERBOSE), (ru_idrss, LONG, VERBOSE),
+	      (ru_isrss, LONG, VERBOSE), (ru_minflt, LONG, VERBOSE), (ru_majflt, LONG, VERBOSE),
+	      (ru_nswap, LONG, VERBOSE), (ru_inblock, LONG, VERBOSE), (ru_oublock, LONG, VERBOSE),
+	      (ru_msgsnd, LONG, VERBOSE), (ru_msgrcv, LONG, VERBOSE), (ru_nsignals, LONG, VERBOSE),
+	      (ru_nvcsw, LONG, VERBOSE), (ru_nivcsw, LONG, VERBOSE));
 
 /* Shows a limit: 8192*1024, RLIM64_INFINITY. */
 void show_rlim(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -204,9 +201,7 @@ void show_rlim(const struct decode *d, const struct kind *k, uint64_t v, int i)
 struct limits32 {
 	uint32_t rlim_cur, rlim_max;
 };
-static const struct member members_limits32[] = {M(struct limits32, rlim_cur, RLIM32),
-						 M(struct limits32, rlim_max, RLIM32)};
-static const struct layout limits32 = {sizeof(struct limits32), 2, members_limits32, NULL};
+static LAYOUT(rlimit32, struct limits32, (rlim_cur, RLIM32), (rlim_max, RLIM32));
 
 /* All 32 bits are set if there is no limit. */
 void show_rlim32(const struct decode *d, const struct kind *k, uint64_t v, int i)
@@ -220,8 +215,8 @@ void show_rlim32(const struct decode *d, const struct kind *k, uint64_t v, int i
 struct limits {
 	uint64_t rlim_cur, rlim_max;
 };
-LAYOUT_SAME(rlimit64, struct limits, M(struct limits, rlim_cur, RLIM), M(struct limits, rlim_max, RLIM));
-LAYOUT_NARROW(rlimit, struct limits, &limits32, M(struct limits, rlim_cur, RLIM), M(struct limits, rlim_max, RLIM));
+LAYOUT_SAME(rlimit64, struct limits, (rlim_cur, RLIM), (rlim_max, RLIM));
+LAYOUT_NARROW(rlimit, struct limits, &layout_rlimit32, (rlim_cur, RLIM), (rlim_max, RLIM));
 
 struct kernel_sysinfo {
 	int64_t uptime;
@@ -230,20 +225,16 @@ struct kernel_sysinfo {
 	uint64_t totalhigh, freehigh;
 	uint32_t mem_unit;
 };
-LAYOUT_NARROW(sysinfo, struct kernel_sysinfo, &layout_sysinfo32, M(struct kernel_sysinfo, uptime, LONG),
-	      M_AT(struct kernel_sysinfo, loads, LOADS), M(struct kernel_sysinfo, totalram, ULONG),
-	      M(struct kernel_sysinfo, freeram, ULONG), M(struct kernel_sysinfo, sharedram, ULONG),
-	      M(struct kernel_sysinfo, bufferram, ULONG), M(struct kernel_sysinfo, totalswap, ULONG),
-	      M(struct kernel_sysinfo, freeswap, ULONG), M(struct kernel_sysinfo, procs, UINT),
-	      M(struct kernel_sysinfo, totalhigh, ULONG), M(struct kernel_sysinfo, freehigh, ULONG),
-	      M(struct kernel_sysinfo, mem_unit, UINT));
+LAYOUT_NARROW(sysinfo, struct kernel_sysinfo, &layout_sysinfo32, (uptime, LONG), (loads, LOADS, AT), (totalram, ULONG),
+	      (freeram, ULONG), (sharedram, ULONG), (bufferram, ULONG), (totalswap, ULONG), (freeswap, ULONG),
+	      (procs, UINT), (totalhigh, ULONG), (freehigh, ULONG), (mem_unit, UINT));
 
 struct uts {
 	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];
 };
-LAYOUT_SAME(utsname, struct uts, M_AT(struct uts, sysname, UTS_STRING), M_AT(struct uts, nodename, UTS_STRING),
-	    M_AT_VERBOSE(struct uts, release, UTS_STRING), M_AT_VERBOSE(struct uts, version, UTS_STRING),
-	    M_AT_VERBOSE(struct uts, machine, UTS_STRING), M_AT_VERBOSE(struct uts, domainname, UTS_STRING));
+LAYOUT_SAME(utsname, struct uts, (sysname, UTS_STRING, AT), (nodename, UTS_STRING, AT),
+	    (release, UTS_STRING, AT | VERBOSE), (version, UTS_STRING, AT | VERBOSE),
+	    (machine, UTS_STRING, AT | VERBOSE), (domainname, UTS_STRING, AT | VERBOSE));
 
 void show_uts_string(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
@@ -252,10 +243,10 @@ void show_uts_string(const struct decode *d, const struct kind *k, uint64_t v, i
 }
 
 struct kernel_sched_param {
-	int32_t priority;
+	int32_t sched_priority;
 };
 /* The structure is shown as an array of one element, as in strace. */
-LAYOUT_SAME(sched_param, struct kernel_sched_param, {"sched_priority", 0, 4, K_INT, 0});
+LAYOUT_SAME(sched_param, struct kernel_sched_param, (sched_priority, INT));
 
 struct kernel_sched_attr {
 	uint32_t size, sched_policy;
@@ -265,13 +256,10 @@ struct kernel_sched_attr {
 	uint64_t sched_runtime, sched_deadline, sched_period;
 	uint32_t sched_util_min, sched_util_max;
 };
-LAYOUT_SAME(sched_attr, struct kernel_sched_attr, M(struct kernel_sched_attr, size, UINT),
-	    M(struct kernel_sched_attr, sched_policy, SCHED_POLICY),
-	    M(struct kernel_sched_attr, sched_flags, SCHED_FLAGS), M(struct kernel_sched_attr, sched_nice, INT),
-	    M(struct kernel_sched_attr, sched_priority, UINT), M(struct kernel_sched_attr, sched_runtime, ULONG),
-	    M(struct kernel_sched_attr, sched_deadline, ULONG), M(struct kernel_sched_attr, sched_period, ULONG),
-	    M_NONZERO(struct kernel_sched_attr, sched_util_min, UINT),
-	    M_NONZERO(struct kernel_sched_attr, sched_util_max, UINT));
+LAYOUT_SAME(sched_attr, struct kernel_sched_attr, (size, UINT), (sched_policy, SCHED_POLICY),
+	    (sched_flags, SCHED_FLAGS), (sched_nice, INT), (sched_priority, UINT), (sched_runtime, ULONG),
+	    (sched_deadline, ULONG), (sched_period, ULONG), (sched_util_min, UINT, NONZERO),
+	    (sched_util_max, UINT, NONZERO));
 
 /*
  * sched_setaffinity(2): the previous argument is the size of the set. After sched_getaffinity(2), the result is the
@@ -301,8 +289,7 @@ struct capability_header {
 	uint32_t version;
 	int32_t pid;
 };
-LAYOUT_SAME(cap_header, struct capability_header, M(struct capability_header, version, CAP_VERSION),
-	    M(struct capability_header, pid, PID));
+LAYOUT_SAME(cap_header, struct capability_header, (version, CAP_VERSION), (pid, PID));
 
 void decode_capabilities(struct emit *out, uint64_t mask)
 {

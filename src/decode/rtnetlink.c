@@ -9,13 +9,11 @@
 #include <sys/socket.h>
 
 /* The structures at the beginning of messages. */
-LAYOUT_SAME(ifaddrmsg, struct ifaddrmsg, M(struct ifaddrmsg, ifa_family, SOCK_DOMAIN),
-	    M(struct ifaddrmsg, ifa_prefixlen, UINT), M(struct ifaddrmsg, ifa_flags, IFA_FLAGS),
-	    M(struct ifaddrmsg, ifa_scope, RT_SCOPE), M(struct ifaddrmsg, ifa_index, IFINDEX));
-LAYOUT_SAME(rtmsg, struct rtmsg, M(struct rtmsg, rtm_family, SOCK_DOMAIN), M(struct rtmsg, rtm_dst_len, UINT),
-	    M(struct rtmsg, rtm_src_len, UINT), M(struct rtmsg, rtm_tos, HEX), M(struct rtmsg, rtm_table, RT_TABLE),
-	    M(struct rtmsg, rtm_protocol, RTPROT), M(struct rtmsg, rtm_scope, RT_SCOPE), M(struct rtmsg, rtm_type, RTN),
-	    M(struct rtmsg, rtm_flags, RTM_F));
+static LAYOUT_SAME(ifaddrmsg, struct ifaddrmsg, (ifa_family, SOCK_DOMAIN), (ifa_prefixlen, UINT),
+		   (ifa_flags, IFA_FLAGS), (ifa_scope, RT_SCOPE), (ifa_index, IFINDEX));
+static LAYOUT_SAME(rtmsg, struct rtmsg, (rtm_family, SOCK_DOMAIN), (rtm_dst_len, UINT), (rtm_src_len, UINT),
+		   (rtm_tos, HEX), (rtm_table, RT_TABLE), (rtm_protocol, RTPROT), (rtm_scope, RT_SCOPE),
+		   (rtm_type, RTN), (rtm_flags, RTM_F));
 struct neighbour {
 	uint8_t ndm_family, pad1;
 	uint16_t pad2;
@@ -23,36 +21,34 @@ struct neighbour {
 	uint16_t ndm_state;
 	uint8_t ndm_flags, ndm_type;
 };
-LAYOUT_SAME(ndmsg, struct neighbour, M(struct neighbour, ndm_family, SOCK_DOMAIN),
-	    M(struct neighbour, ndm_ifindex, IFINDEX), M(struct neighbour, ndm_state, NUD),
-	    M(struct neighbour, ndm_flags, NTF), M(struct neighbour, ndm_type, RTN));
+static LAYOUT_SAME(ndmsg, struct neighbour, (ndm_family, SOCK_DOMAIN), (ndm_ifindex, IFINDEX), (ndm_state, NUD),
+		   (ndm_flags, NTF), (ndm_type, RTN));
 struct rule {
 	uint8_t family, dst_len, src_len, tos, table, res1, res2, action;
 	uint32_t flags;
 };
-LAYOUT_SAME(fib_rule_hdr, struct rule, M(struct rule, family, SOCK_DOMAIN), M(struct rule, dst_len, UINT),
-	    M(struct rule, src_len, UINT), M(struct rule, tos, HEX), M(struct rule, table, RT_TABLE),
-	    M(struct rule, action, FR_ACT), M(struct rule, flags, FIB_RULE));
-LAYOUT_SAME(tcmsg, struct tcmsg, M(struct tcmsg, tcm_family, SOCK_DOMAIN), M(struct tcmsg, tcm_ifindex, IFINDEX),
-	    M(struct tcmsg, tcm_handle, HEX), M(struct tcmsg, tcm_parent, HEX), M(struct tcmsg, tcm_info, HEX));
-LAYOUT_SAME(rtgenmsg, struct rtgenmsg, M(struct rtgenmsg, rtgen_family, SOCK_DOMAIN));
+static LAYOUT_SAME(fib_rule_hdr, struct rule, (family, SOCK_DOMAIN), (dst_len, UINT), (src_len, UINT), (tos, HEX),
+		   (table, RT_TABLE), (action, FR_ACT), (flags, FIB_RULE));
+static LAYOUT_SAME(tcmsg, struct tcmsg, (tcm_family, SOCK_DOMAIN), (tcm_ifindex, IFINDEX), (tcm_handle, HEX),
+		   (tcm_parent, HEX), (tcm_info, HEX));
+static LAYOUT_SAME(rtgenmsg, struct rtgenmsg, (rtgen_family, SOCK_DOMAIN));
 struct netconf {
 	uint8_t ncm_family;
 };
-LAYOUT_SAME(netconfmsg, struct netconf, M(struct netconf, ncm_family, SOCK_DOMAIN));
+static LAYOUT_SAME(netconfmsg, struct netconf, (ncm_family, SOCK_DOMAIN));
 struct nexthop {
 	uint8_t nh_family, nh_scope, nh_protocol, resvd;
 	uint32_t nh_flags;
 };
-LAYOUT_SAME(nhmsg, struct nexthop, M(struct nexthop, nh_family, SOCK_DOMAIN), M(struct nexthop, nh_scope, RT_SCOPE),
-	    M(struct nexthop, nh_protocol, RTPROT), M(struct nexthop, nh_flags, RTNH_F));
+static LAYOUT_SAME(nhmsg, struct nexthop, (nh_family, SOCK_DOMAIN), (nh_scope, RT_SCOPE), (nh_protocol, RTPROT),
+		   (nh_flags, RTNH_F));
 struct link_stats_request {
 	uint8_t family, pad1;
 	uint16_t pad2;
 	uint32_t ifindex, filter_mask;
 };
-LAYOUT_SAME(if_stats_msg, struct link_stats_request, M(struct link_stats_request, family, SOCK_DOMAIN),
-	    M(struct link_stats_request, ifindex, IFINDEX), M(struct link_stats_request, filter_mask, HEX));
+static LAYOUT_SAME(if_stats_msg, struct link_stats_request, (family, SOCK_DOMAIN), (ifindex, IFINDEX),
+		   (filter_mask, HEX));
 
 /* The families of rtnetlink's messages (linux/rtnetlink.h). Each has four types: NEW, DEL, GET, SET. */
 static const struct family {

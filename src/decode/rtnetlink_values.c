@@ -12,9 +12,8 @@
 #include <string.h>
 
 /* Used for messages about a link, and for the other end of a veth(4) pair. */
-LAYOUT_SAME(ifinfomsg, struct ifinfomsg, M(struct ifinfomsg, ifi_family, SOCK_DOMAIN),
-	    M(struct ifinfomsg, ifi_type, ARPHRD), M(struct ifinfomsg, ifi_index, IFINDEX),
-	    M(struct ifinfomsg, ifi_flags, IFF), M(struct ifinfomsg, ifi_change, IFF));
+LAYOUT_SAME(ifinfomsg, struct ifinfomsg, (ifi_family, SOCK_DOMAIN), (ifi_type, ARPHRD), (ifi_index, IFINDEX),
+	    (ifi_flags, IFF), (ifi_change, IFF));
 
 #define STATS(X)                                                                                                       \
 	X(rx_packets), X(tx_packets), X(rx_bytes), X(tx_bytes), X(rx_errors), X(tx_errors), X(rx_dropped),             \
@@ -29,8 +28,8 @@ struct stats {
 struct stats64 {
 	uint64_t STATS(NAME), rx_otherhost_dropped;
 };
-#define COUNT(m)   M(struct stats, m, UINT)
-#define COUNT64(m) M(struct stats64, m, ULONG)
+#define COUNT(m)   (m, UINT)
+#define COUNT64(m) (m, ULONG)
 LAYOUT_SAME(link_stats, struct stats, STATS(COUNT));
 LAYOUT_SAME(link_stats64, struct stats64, STATS(COUNT64), COUNT64(rx_otherhost_dropped));
 
@@ -39,28 +38,20 @@ struct map {
 	uint16_t irq;
 	uint8_t dma, port;
 };
-LAYOUT_SAME(link_map, struct map, M(struct map, mem_start, HEX), M(struct map, mem_end, HEX),
-	    M(struct map, base_addr, HEX), M(struct map, irq, UINT), M(struct map, dma, UINT),
-	    M(struct map, port, UINT));
-LAYOUT_SAME(ifa_cacheinfo, struct ifa_cacheinfo, M(struct ifa_cacheinfo, ifa_prefered, UINT),
-	    M(struct ifa_cacheinfo, ifa_valid, UINT), M(struct ifa_cacheinfo, cstamp, UINT),
-	    M(struct ifa_cacheinfo, tstamp, UINT));
-LAYOUT_SAME(ifla_cacheinfo, struct ifla_cacheinfo, M(struct ifla_cacheinfo, max_reasm_len, UINT),
-	    M(struct ifla_cacheinfo, tstamp, UINT), M(struct ifla_cacheinfo, reachable_time, UINT),
-	    M(struct ifla_cacheinfo, retrans_time, UINT));
-LAYOUT_SAME(rta_cacheinfo, struct rta_cacheinfo, M(struct rta_cacheinfo, rta_clntref, UINT),
-	    M(struct rta_cacheinfo, rta_lastuse, UINT), M(struct rta_cacheinfo, rta_expires, INT),
-	    M(struct rta_cacheinfo, rta_error, UINT), M(struct rta_cacheinfo, rta_used, UINT),
-	    M(struct rta_cacheinfo, rta_id, HEX), M(struct rta_cacheinfo, rta_ts, UINT),
-	    M(struct rta_cacheinfo, rta_tsage, UINT));
-LAYOUT_SAME(rta_mfc_stats, struct rta_mfc_stats, M(struct rta_mfc_stats, mfcs_packets, ULONG),
-	    M(struct rta_mfc_stats, mfcs_bytes, ULONG), M(struct rta_mfc_stats, mfcs_wrong_if, ULONG));
+LAYOUT_SAME(link_map, struct map, (mem_start, HEX), (mem_end, HEX), (base_addr, HEX), (irq, UINT), (dma, UINT),
+	    (port, UINT));
+LAYOUT_SAME(ifa_cacheinfo, struct ifa_cacheinfo, (ifa_prefered, UINT), (ifa_valid, UINT), (cstamp, UINT),
+	    (tstamp, UINT));
+LAYOUT_SAME(ifla_cacheinfo, struct ifla_cacheinfo, (max_reasm_len, UINT), (tstamp, UINT), (reachable_time, UINT),
+	    (retrans_time, UINT));
+LAYOUT_SAME(rta_cacheinfo, struct rta_cacheinfo, (rta_clntref, UINT), (rta_lastuse, UINT), (rta_expires, INT),
+	    (rta_error, UINT), (rta_used, UINT), (rta_id, HEX), (rta_ts, UINT), (rta_tsage, UINT));
+LAYOUT_SAME(rta_mfc_stats, struct rta_mfc_stats, (mfcs_packets, ULONG), (mfcs_bytes, ULONG), (mfcs_wrong_if, ULONG));
 struct neighbour_cache {
 	uint32_t ndm_confirmed, ndm_used, ndm_updated, ndm_refcnt;
 };
-LAYOUT_SAME(nda_cacheinfo, struct neighbour_cache, M(struct neighbour_cache, ndm_confirmed, UINT),
-	    M(struct neighbour_cache, ndm_used, UINT), M(struct neighbour_cache, ndm_updated, UINT),
-	    M(struct neighbour_cache, ndm_refcnt, UINT));
+LAYOUT_SAME(nda_cacheinfo, struct neighbour_cache, (ndm_confirmed, UINT), (ndm_used, UINT), (ndm_updated, UINT),
+	    (ndm_refcnt, UINT));
 
 /* Several structures consist of two 16-bit numbers. Only the names of the members differ. */
 struct pair16 {
@@ -70,8 +61,9 @@ struct pair32 {
 	uint32_t a, b;
 };
 #define PAIR(nm, type, first, second, k)                                                                               \
-	LAYOUT_SAME(nm, struct type, {first, offsetof(struct type, a), sizeof(((struct type *)0)->a), K_##k, 0},       \
-		    {second, offsetof(struct type, b), sizeof(((struct type *)0)->b), K_##k, 0})
+	LAYOUT_OF(nm, sizeof(struct type), &layout_##nm,                                                               \
+		  {first, offsetof(struct type, a), sizeof(((struct type *)0)->a), K_##k, 0},                          \
+		  {second, offsetof(struct type, b), sizeof(((struct type *)0)->b), K_##k, 0})
 PAIR(fra_uid_range, pair32, "start", "end", UINT);
 PAIR(fra_port_range, pair16, "start", "end", UINT);
 PAIR(bitfield32, pair32, "value", "selector", HEX);
@@ -85,28 +77,27 @@ struct traffic {
 	uint64_t bytes;
 	uint32_t packets, drops, overlimits, bps, pps, qlen, backlog;
 };
-LAYOUT_SAME(tc_stats, struct traffic, M(struct traffic, bytes, ULONG), M(struct traffic, packets, UINT),
-	    M(struct traffic, drops, UINT), M(struct traffic, overlimits, UINT), M(struct traffic, bps, UINT),
-	    M(struct traffic, pps, UINT), M(struct traffic, qlen, UINT), M(struct traffic, backlog, UINT));
+LAYOUT_SAME(tc_stats, struct traffic, (bytes, ULONG), (packets, UINT), (drops, UINT), (overlimits, UINT), (bps, UINT),
+	    (pps, UINT), (qlen, UINT), (backlog, UINT));
 struct estimator {
 	int8_t interval;
 	uint8_t ewma_log;
 };
-LAYOUT_SAME(gnet_estimator, struct estimator, M(struct estimator, interval, UINT), M(struct estimator, ewma_log, UINT));
+LAYOUT_SAME(gnet_estimator, struct estimator, (interval, UINT), (ewma_log, UINT));
 struct basic {
 	uint64_t bytes;
 	uint32_t packets;
 };
-LAYOUT_SAME(gnet_basic, struct basic, M(struct basic, bytes, ULONG), M(struct basic, packets, UINT));
+LAYOUT_SAME(gnet_basic, struct basic, (bytes, ULONG), (packets, UINT));
 struct rate64 {
 	uint64_t bps, pps;
 };
-LAYOUT_SAME(gnet_rate_est64, struct rate64, M(struct rate64, bps, ULONG), M(struct rate64, pps, ULONG));
+LAYOUT_SAME(gnet_rate_est64, struct rate64, (bps, ULONG), (pps, ULONG));
 struct queue {
 	uint32_t qlen, backlog, drops, requeues, overlimits;
 };
-LAYOUT_SAME(gnet_queue, struct queue, M(struct queue, qlen, UINT), M(struct queue, backlog, UINT),
-	    M(struct queue, drops, UINT), M(struct queue, requeues, UINT), M(struct queue, overlimits, UINT));
+LAYOUT_SAME(gnet_queue, struct queue, (qlen, UINT), (backlog, UINT), (drops, UINT), (requeues, UINT),
+	    (overlimits, UINT));
 
 /*
  * Shows an attribute whose table depends on the address family of the message. The family is the first member of each
@@ -199,8 +190,8 @@ bool attr_via(const struct decode *d, const struct attr_chain *chain, const void
 	return true;
 }
 
-LAYOUT_SAME(rtnexthop, struct rtnexthop, M(struct rtnexthop, rtnh_len, UINT), M(struct rtnexthop, rtnh_flags, RTNH_F),
-	    M(struct rtnexthop, rtnh_hops, UINT), M(struct rtnexthop, rtnh_ifindex, IFINDEX));
+static LAYOUT_SAME(rtnexthop, struct rtnexthop, (rtnh_len, UINT), (rtnh_flags, RTNH_F), (rtnh_hops, UINT),
+		   (rtnh_ifindex, IFINDEX));
 
 /*
  * Shows the next hops of a route. Each is a structure followed by attributes; the length in the structure includes the

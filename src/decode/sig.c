@@ -123,8 +123,7 @@ struct kernel_stack {
 	int32_t ss_flags;
 	uint64_t ss_size;
 };
-LAYOUT_NARROW(stack, struct kernel_stack, &layout_stack32, M(struct kernel_stack, ss_sp, PTR),
-	      M(struct kernel_stack, ss_flags, SS_FLAGS), M(struct kernel_stack, ss_size, ULONG));
+LAYOUT_NARROW(stack, struct kernel_stack, &layout_stack32, (ss_sp, PTR), (ss_flags, SS_FLAGS), (ss_size, ULONG));
 
 static const struct {
 	int sig;

@@ -18,15 +18,11 @@ struct inet_answer {
 	struct inet_id id;
 	uint32_t idiag_expires, idiag_rqueue, idiag_wqueue, idiag_uid, idiag_inode;
 };
-LAYOUT_SAME(inet_diag_req, struct inet_request, M(struct inet_request, sdiag_family, SOCK_DOMAIN),
-	    M(struct inet_request, sdiag_protocol, IPPROTO), M(struct inet_request, idiag_ext, INET_DIAG_EXT),
-	    M(struct inet_request, idiag_states, TCP_STATES), M_AT(struct inet_request, id, INET_DIAG_ID_REQ));
-LAYOUT_SAME(inet_diag_msg, struct inet_answer, M(struct inet_answer, idiag_family, SOCK_DOMAIN),
-	    M(struct inet_answer, idiag_state, TCP_STATE), M(struct inet_answer, idiag_timer, UINT),
-	    M(struct inet_answer, idiag_retrans, UINT), M_AT(struct inet_answer, id, INET_DIAG_ID),
-	    M(struct inet_answer, idiag_expires, UINT), M(struct inet_answer, idiag_rqueue, UINT),
-	    M(struct inet_answer, idiag_wqueue, UINT), M(struct inet_answer, idiag_uid, UID),
-	    M(struct inet_answer, idiag_inode, UINT));
+static LAYOUT_SAME(inet_diag_req, struct inet_request, (sdiag_family, SOCK_DOMAIN), (sdiag_protocol, IPPROTO),
+		   (idiag_ext, INET_DIAG_EXT), (idiag_states, TCP_STATES), (id, INET_DIAG_ID_REQ, AT));
+static LAYOUT_SAME(inet_diag_msg, struct inet_answer, (idiag_family, SOCK_DOMAIN), (idiag_state, TCP_STATE),
+		   (idiag_timer, UINT), (idiag_retrans, UINT), (id, INET_DIAG_ID, AT), (idiag_expires, UINT),
+		   (idiag_rqueue, UINT), (idiag_wqueue, UINT), (idiag_uid, UID), (idiag_inode, UINT));
 
 struct unix_request {
 	uint8_t sdiag_family, sdiag_protocol;
@@ -37,13 +33,11 @@ struct unix_answer {
 	uint8_t udiag_family, udiag_type, udiag_state, pad;
 	uint32_t udiag_ino, udiag_cookie[2];
 };
-LAYOUT_SAME(unix_diag_req, struct unix_request, M(struct unix_request, sdiag_family, SOCK_DOMAIN),
-	    M(struct unix_request, sdiag_protocol, UINT), M(struct unix_request, udiag_states, TCP_STATES),
-	    M(struct unix_request, udiag_ino, UINT), M(struct unix_request, udiag_show, UDIAG_SHOW),
-	    M_AT(struct unix_request, udiag_cookie, DIAG_COOKIE));
-LAYOUT_SAME(unix_diag_msg, struct unix_answer, M(struct unix_answer, udiag_family, SOCK_DOMAIN),
-	    M(struct unix_answer, udiag_type, SOCK_TYPE), M(struct unix_answer, udiag_state, TCP_STATE),
-	    M(struct unix_answer, udiag_ino, UINT), M_AT(struct unix_answer, udiag_cookie, DIAG_COOKIE));
+static LAYOUT_SAME(unix_diag_req, struct unix_request, (sdiag_family, SOCK_DOMAIN), (sdiag_protocol, UINT),
+		   (udiag_states, TCP_STATES), (udiag_ino, UINT), (udiag_show, UDIAG_SHOW),
+		   (udiag_cookie, DIAG_COOKIE, AT));
+static LAYOUT_SAME(unix_diag_msg, struct unix_answer, (udiag_family, SOCK_DOMAIN), (udiag_type, SOCK_TYPE),
+		   (udiag_state, TCP_STATE), (udiag_ino, UINT), (udiag_cookie, DIAG_COOKIE, AT));
 
 struct netlink_request {
 	uint8_t sdiag_family, sdiag_protocol;
@@ -54,14 +48,13 @@ struct netlink_answer {
 	uint8_t ndiag_family, ndiag_type, ndiag_protocol, ndiag_state;
 	uint32_t ndiag_portid, ndiag_dst_portid, ndiag_dst_group, ndiag_ino, ndiag_cookie[2];
 };
-LAYOUT_SAME(netlink_diag_req, struct netlink_request, M(struct netlink_request, sdiag_family, SOCK_DOMAIN),
-	    M(struct netlink_request, sdiag_protocol, NDIAG_PROTOCOL), M(struct netlink_request, ndiag_ino, UINT),
-	    M(struct netlink_request, ndiag_show, NDIAG_SHOW), M_AT(struct netlink_request, ndiag_cookie, DIAG_COOKIE));
-LAYOUT_SAME(netlink_diag_msg, struct netlink_answer, M(struct netlink_answer, ndiag_family, SOCK_DOMAIN),
-	    M(struct netlink_answer, ndiag_type, SOCK_TYPE), M(struct netlink_answer, ndiag_protocol, NETLINK_PROTOCOL),
-	    M(struct netlink_answer, ndiag_state, TCP_STATE), M(struct netlink_answer, ndiag_portid, UINT),
-	    M(struct netlink_answer, ndiag_dst_portid, UINT), M(struct netlink_answer, ndiag_dst_group, UINT),
-	    M(struct netlink_answer, ndiag_ino, UINT), M_AT(struct netlink_answer, ndiag_cookie, DIAG_COOKIE));
+static LAYOUT_SAME(netlink_diag_req, struct netlink_request, (sdiag_family, SOCK_DOMAIN),
+		   (sdiag_protocol, NDIAG_PROTOCOL), (ndiag_ino, UINT), (ndiag_show, NDIAG_SHOW),
+		   (ndiag_cookie, DIAG_COOKIE, AT));
+static LAYOUT_SAME(netlink_diag_msg, struct netlink_answer, (ndiag_family, SOCK_DOMAIN), (ndiag_type, SOCK_TYPE),
+		   (ndiag_protocol, NETLINK_PROTOCOL), (ndiag_state, TCP_STATE), (ndiag_portid, UINT),
+		   (ndiag_dst_portid, UINT), (ndiag_dst_group, UINT), (ndiag_ino, UINT),
+		   (ndiag_cookie, DIAG_COOKIE, AT));
 
 struct packet_request {
 	uint8_t sdiag_family, sdiag_protocol;
@@ -73,12 +66,10 @@ struct packet_answer {
 	uint16_t pdiag_num;
 	uint32_t pdiag_ino, pdiag_cookie[2];
 };
-LAYOUT_SAME(packet_diag_req, struct packet_request, M(struct packet_request, sdiag_family, SOCK_DOMAIN),
-	    M(struct packet_request, sdiag_protocol, UINT), M(struct packet_request, pdiag_ino, UINT),
-	    M(struct packet_request, pdiag_show, PDIAG_SHOW), M_AT(struct packet_request, pdiag_cookie, DIAG_COOKIE));
-LAYOUT_SAME(packet_diag_msg, struct packet_answer, M(struct packet_answer, pdiag_family, SOCK_DOMAIN),
-	    M(struct packet_answer, pdiag_type, SOCK_TYPE), M(struct packet_answer, pdiag_num, ETH_P),
-	    M(struct packet_answer, pdiag_ino, UINT), M_AT(struct packet_answer, pdiag_cookie, DIAG_COOKIE));
+static LAYOUT_SAME(packet_diag_req, struct packet_request, (sdiag_family, SOCK_DOMAIN), (sdiag_protocol, UINT),
+		   (pdiag_ino, UINT), (pdiag_show, PDIAG_SHOW), (pdiag_cookie, DIAG_COOKIE, AT));
+static LAYOUT_SAME(packet_diag_msg, struct packet_answer, (pdiag_family, SOCK_DOMAIN), (pdiag_type, SOCK_TYPE),
+		   (pdiag_num, ETH_P), (pdiag_ino, UINT), (pdiag_cookie, DIAG_COOKIE, AT));
 
 static const struct family {
 	uint8_t family;

@@ -59,48 +59,41 @@ struct four {
 	uint32_t a, b, c, d;
 };
 #define FOUR(nm, na, nb, nc, nd)                                                                                       \
-	LAYOUT_SAME(nm, struct four, {na, offsetof(struct four, a), 4, K_UINT, 0},                                     \
-		    {nb, offsetof(struct four, b), 4, K_UINT, 0}, {nc, offsetof(struct four, c), 4, K_UINT, 0},        \
-		    {nd, offsetof(struct four, d), 4, K_UINT, 0})
+	LAYOUT_OF(nm, sizeof(struct four), &layout_##nm, {na, offsetof(struct four, a), 4, K_UINT, 0},                 \
+		  {nb, offsetof(struct four, b), 4, K_UINT, 0}, {nc, offsetof(struct four, c), 4, K_UINT, 0},          \
+		  {nd, offsetof(struct four, d), 4, K_UINT, 0})
 FOUR(inet_diag_meminfo, "idiag_rmem", "idiag_wmem", "idiag_fmem", "idiag_tmem");
 FOUR(tcpvegas_info, "tcpv_enabled", "tcpv_rttcnt", "tcpv_rtt", "tcpv_minrtt");
 struct dctcp {
 	uint16_t dctcp_enabled, dctcp_ce_state;
 	uint32_t dctcp_alpha, dctcp_ab_ecn, dctcp_ab_tot;
 };
-LAYOUT_SAME(tcp_dctcp_info, struct dctcp, M(struct dctcp, dctcp_enabled, UINT), M(struct dctcp, dctcp_ce_state, UINT),
-	    M(struct dctcp, dctcp_alpha, UINT), M(struct dctcp, dctcp_ab_ecn, UINT),
-	    M(struct dctcp, dctcp_ab_tot, UINT));
+LAYOUT_SAME(tcp_dctcp_info, struct dctcp, (dctcp_enabled, UINT), (dctcp_ce_state, UINT), (dctcp_alpha, UINT),
+	    (dctcp_ab_ecn, UINT), (dctcp_ab_tot, UINT));
 struct bbr {
 	uint32_t bbr_bw_lo, bbr_bw_hi, bbr_min_rtt, bbr_pacing_gain, bbr_cwnd_gain;
 };
-LAYOUT_SAME(tcp_bbr_info, struct bbr, M(struct bbr, bbr_bw_lo, HEX), M(struct bbr, bbr_bw_hi, HEX),
-	    M(struct bbr, bbr_min_rtt, UINT), M(struct bbr, bbr_pacing_gain, UINT), M(struct bbr, bbr_cwnd_gain, UINT));
+LAYOUT_SAME(tcp_bbr_info, struct bbr, (bbr_bw_lo, HEX), (bbr_bw_hi, HEX), (bbr_min_rtt, UINT), (bbr_pacing_gain, UINT),
+	    (bbr_cwnd_gain, UINT));
 struct unix_vfs {
 	uint32_t udiag_vfs_ino, udiag_vfs_dev;
 };
-LAYOUT_SAME(unix_vfs, struct unix_vfs, M(struct unix_vfs, udiag_vfs_dev, KERNEL_DEV),
-	    M(struct unix_vfs, udiag_vfs_ino, UINT));
+LAYOUT_SAME(unix_vfs, struct unix_vfs, (udiag_vfs_dev, KERNEL_DEV), (udiag_vfs_ino, UINT));
 struct unix_queue {
 	uint32_t udiag_rqueue, udiag_wqueue;
 };
-LAYOUT_SAME(unix_rqlen, struct unix_queue, M(struct unix_queue, udiag_rqueue, UINT),
-	    M(struct unix_queue, udiag_wqueue, UINT));
+LAYOUT_SAME(unix_rqlen, struct unix_queue, (udiag_rqueue, UINT), (udiag_wqueue, UINT));
 struct packet_info {
 	uint32_t pdi_index, pdi_version, pdi_reserve, pdi_copy_thresh, pdi_tstamp, pdi_flags;
 };
-LAYOUT_SAME(packet_diag_info, struct packet_info, M(struct packet_info, pdi_index, IFINDEX),
-	    M(struct packet_info, pdi_version, UINT), M(struct packet_info, pdi_reserve, UINT),
-	    M(struct packet_info, pdi_copy_thresh, UINT), M(struct packet_info, pdi_tstamp, UINT),
-	    M(struct packet_info, pdi_flags, PDI_FLAGS));
+LAYOUT_SAME(packet_diag_info, struct packet_info, (pdi_index, IFINDEX), (pdi_version, UINT), (pdi_reserve, UINT),
+	    (pdi_copy_thresh, UINT), (pdi_tstamp, UINT), (pdi_flags, PDI_FLAGS));
 struct packet_ring {
 	uint32_t pdr_block_size, pdr_block_nr, pdr_frame_size, pdr_frame_nr, pdr_retire_tmo, pdr_sizeof_priv,
 		pdr_features;
 };
-LAYOUT_SAME(packet_diag_ring, struct packet_ring, M(struct packet_ring, pdr_block_size, UINT),
-	    M(struct packet_ring, pdr_block_nr, UINT), M(struct packet_ring, pdr_frame_size, UINT),
-	    M(struct packet_ring, pdr_frame_nr, UINT), M(struct packet_ring, pdr_retire_tmo, UINT),
-	    M(struct packet_ring, pdr_sizeof_priv, UINT), M(struct packet_ring, pdr_features, HEX));
+LAYOUT_SAME(packet_diag_ring, struct packet_ring, (pdr_block_size, UINT), (pdr_block_nr, UINT), (pdr_frame_size, UINT),
+	    (pdr_frame_nr, UINT), (pdr_retire_tmo, UINT), (pdr_sizeof_priv, UINT), (pdr_features, HEX));
 
 /*
  * Shows the information about a TCP socket. The attribute may also contain the structure of another protocol. Only the

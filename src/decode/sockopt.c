@@ -10,29 +10,21 @@ struct credentials {
 	int32_t pid;
 	uint32_t uid, gid;
 };
-LAYOUT_SAME(ucred, struct credentials, M(struct credentials, pid, PID), M(struct credentials, uid, UID),
-	    M(struct credentials, gid, UID));
+LAYOUT_SAME(ucred, struct credentials, (pid, PID), (uid, UID), (gid, UID));
 struct kernel_linger {
 	int32_t l_onoff, l_linger;
 };
-LAYOUT_SAME(linger, struct kernel_linger, M(struct kernel_linger, l_onoff, INT),
-	    M(struct kernel_linger, l_linger, INT));
-LAYOUT_SAME(ip_mreq, struct ip_mreq, M(struct ip_mreq, imr_multiaddr, IN_ADDR),
-	    M(struct ip_mreq, imr_interface, IN_ADDR));
-LAYOUT_SAME(ip_mreqn, struct ip_mreqn, M(struct ip_mreqn, imr_multiaddr, IN_ADDR),
-	    M(struct ip_mreqn, imr_address, IN_ADDR), M(struct ip_mreqn, imr_ifindex, IFINDEX));
-LAYOUT_SAME(ipv6_mreq, struct ipv6_mreq, M_AT(struct ipv6_mreq, ipv6mr_multiaddr, IN6_ADDR),
-	    M(struct ipv6_mreq, ipv6mr_ifindex, IFINDEX));
-LAYOUT_SAME(in_pktinfo, struct in_pktinfo, M(struct in_pktinfo, ipi_ifindex, IFINDEX),
-	    M(struct in_pktinfo, ipi_spec_dst, IN_ADDR), M(struct in_pktinfo, ipi_addr, IN_ADDR));
+static LAYOUT_SAME(linger, struct kernel_linger, (l_onoff, INT), (l_linger, INT));
+static LAYOUT_SAME(ip_mreq, struct ip_mreq, (imr_multiaddr, IN_ADDR), (imr_interface, IN_ADDR));
+static LAYOUT_SAME(ip_mreqn, struct ip_mreqn, (imr_multiaddr, IN_ADDR), (imr_address, IN_ADDR), (imr_ifindex, IFINDEX));
+static LAYOUT_SAME(ipv6_mreq, struct ipv6_mreq, (ipv6mr_multiaddr, IN6_ADDR, AT), (ipv6mr_ifindex, IFINDEX));
+LAYOUT_SAME(in_pktinfo, struct in_pktinfo, (ipi_ifindex, IFINDEX), (ipi_spec_dst, IN_ADDR), (ipi_addr, IN_ADDR));
 struct pktinfo6 {
 	struct in6_addr ipi6_addr;
 	uint32_t ipi6_ifindex;
 };
-LAYOUT_SAME(in6_pktinfo, struct pktinfo6, M_AT(struct pktinfo6, ipi6_addr, IN6_ADDR),
-	    M(struct pktinfo6, ipi6_ifindex, IFINDEX));
-LAYOUT_SAME(tpacket_stats, struct tpacket_stats, M(struct tpacket_stats, tp_packets, UINT),
-	    M(struct tpacket_stats, tp_drops, UINT));
+LAYOUT_SAME(in6_pktinfo, struct pktinfo6, (ipi6_addr, IN6_ADDR, AT), (ipi6_ifindex, IFINDEX));
+static LAYOUT_SAME(tpacket_stats, struct tpacket_stats, (tp_packets, UINT), (tp_drops, UINT));
 /* The beginning of struct tcp_info (linux/tcp.h). Newer kernels have more members. */
 struct tcp_info_begin {
 	uint8_t tcpi_state, tcpi_ca_state, tcpi_retransmits, tcpi_probes, tcpi_backoff, tcpi_options, wscale, limited;
@@ -41,11 +33,9 @@ struct tcp_info_begin {
 		tcpi_pmtu, tcpi_rcv_ssthresh, tcpi_rtt, tcpi_rttvar, tcpi_snd_ssthresh, tcpi_snd_cwnd, tcpi_advmss,
 		tcpi_reordering;
 };
-LAYOUT_SAME(tcp_info, struct tcp_info_begin, M(struct tcp_info_begin, tcpi_state, UINT),
-	    M(struct tcp_info_begin, tcpi_retransmits, UINT), M(struct tcp_info_begin, tcpi_rto, UINT),
-	    M(struct tcp_info_begin, tcpi_snd_mss, UINT), M(struct tcp_info_begin, tcpi_unacked, UINT),
-	    M(struct tcp_info_begin, tcpi_lost, UINT), M(struct tcp_info_begin, tcpi_rtt, UINT),
-	    M(struct tcp_info_begin, tcpi_rttvar, UINT), M(struct tcp_info_begin, tcpi_snd_cwnd, UINT));
+LAYOUT_SAME(tcp_info, struct tcp_info_begin, (tcpi_state, UINT), (tcpi_retransmits, UINT), (tcpi_rto, UINT),
+	    (tcpi_snd_mss, UINT), (tcpi_unacked, UINT), (tcpi_lost, UINT), (tcpi_rtt, UINT), (tcpi_rttvar, UINT),
+	    (tcpi_snd_cwnd, UINT));
 
 static const struct {
 	uint32_t level;

@@ -13,46 +13,35 @@
 #define NSEC_NOW  0x3fffffff
 #define NSEC_OMIT 0x3ffffffe
 
-struct pair32 {
-	int32_t first, second;
-};
 struct pair64 {
 	int64_t tv_sec, tv_usec;
 };
 
-static const struct member members_timespec32[] = {
-	{"tv_sec", 0, 4, K_INT, 0},
-	{"tv_nsec", 4, 4, K_INT, 0},
+struct narrow_timespec {
+	int32_t tv_sec, tv_nsec;
 };
-static const struct member members_timeval32[] = {
-	{"tv_sec", 0, 4, K_INT, 0},
-	{"tv_usec", 4, 4, K_INT, 0},
+struct narrow_timeval {
+	int32_t tv_sec, tv_usec;
 };
-static const struct layout timespec32 = {8, 2, members_timespec32, NULL};
-static const struct layout timeval32 = {8, 2, members_timeval32, NULL};
+static LAYOUT(timespec32, struct narrow_timespec, (tv_sec, INT), (tv_nsec, INT));
+static LAYOUT(timeval32, struct narrow_timeval, (tv_sec, INT), (tv_usec, INT));
 
-LAYOUT_NARROW(timespec, struct __kernel_timespec, &timespec32, M(struct __kernel_timespec, tv_sec, LONG),
-	      M(struct __kernel_timespec, tv_nsec, LONG));
+LAYOUT_NARROW(timespec, struct __kernel_timespec, &layout_timespec32, (tv_sec, LONG), (tv_nsec, LONG));
 /* The structures of calls named ..._time64, which are the same for all word sizes. */
-LAYOUT_SAME(timespec64, struct __kernel_timespec, M(struct __kernel_timespec, tv_sec, LONG),
-	    M(struct __kernel_timespec, tv_nsec, LONG));
-LAYOUT_NARROW(timeval, struct pair64, &timeval32, M(struct pair64, tv_sec, LONG), M(struct pair64, tv_usec, LONG));
-LAYOUT_NARROW(itimerval, struct __kernel_old_itimerval, &layout_itimerval32,
-	      M_AT(struct __kernel_old_itimerval, it_interval, TIMEVAL),
-	      M_AT(struct __kernel_old_itimerval, it_value, TIMEVAL));
-LAYOUT_SAME(itimerspec64, struct __kernel_itimerspec, M_AT(struct __kernel_itimerspec, it_interval, TIMESPEC64),
-	    M_AT(struct __kernel_itimerspec, it_value, TIMESPEC64));
-LAYOUT_NARROW(itimerspec, struct __kernel_itimerspec, &layout_itimerspec32,
-	      M_AT(struct __kernel_itimerspec, it_interval, TIMESPEC),
-	      M_AT(struct __kernel_itimerspec, it_value, TIMESPEC));
+LAYOUT_SAME(timespec64, struct __kernel_timespec, (tv_sec, LONG), (tv_nsec, LONG));
+LAYOUT_NARROW(timeval, struct pair64, &layout_timeval32, (tv_sec, LONG), (tv_usec, LONG));
+LAYOUT_NARROW(itimerval, struct __kernel_old_itimerval, &layout_itimerval32, (it_interval, TIMEVAL, AT),
+	      (it_value, TIMEVAL, AT));
+LAYOUT_SAME(itimerspec64, struct __kernel_itimerspec, (it_interval, TIMESPEC64, AT), (it_value, TIMESPEC64, AT));
+LAYOUT_NARROW(itimerspec, struct __kernel_itimerspec, &layout_itimerspec32, (it_interval, TIMESPEC, AT),
+	      (it_value, TIMESPEC, AT));
 
 struct kernel_timezone {
 	int32_t tz_minuteswest, tz_dsttime;
 };
-LAYOUT_SAME(timezone, struct kernel_timezone, M(struct kernel_timezone, tz_minuteswest, INT),
-	    M(struct kernel_timezone, tz_dsttime, INT));
+LAYOUT_SAME(timezone, struct kernel_timezone, (tz_minuteswest, INT), (tz_dsttime, INT));
 
-LAYOUT(utimbuf, struct utimbuf, M(struct utimbuf, actime, LONG), M(struct utimbuf, modtime, LONG));
+LAYOUT(utimbuf, struct utimbuf, (actime, LONG), (modtime, LONG));
 void decode_ticks(struct emit *out, int64_t ticks)
 {
 	char text[40];
@@ -69,8 +58,8 @@ void show_ticks(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	decode_ticks(d->out, (int64_t)v);
 }
 
-LAYOUT_NARROW(tms, struct tms, &layout_tms32, M(struct tms, tms_utime, TICKS), M(struct tms, tms_stime, TICKS),
-	      M(struct tms, tms_cutime, TICKS), M(struct tms, tms_cstime, TICKS));
+LAYOUT_NARROW(tms, struct tms, &layout_tms32, (tms_utime, TICKS), (tms_stime, TICKS), (tms_cutime, TICKS),
+	      (tms_cstime, TICKS));
 struct kernel_timex {
 	uint32_t modes, pad1;
 	int64_t offset, freq, maxerror, esterror;
@@ -80,15 +69,10 @@ struct kernel_timex {
 	int64_t stabil, jitcnt, calcnt, errcnt, stbcnt;
 	int32_t tai, pad4[11];
 };
-LAYOUT(timex, struct kernel_timex, M(struct kernel_timex, modes, ADJTIME), M(struct kernel_timex, offset, LONG),
-       M(struct kernel_timex, freq, LONG), M(struct kernel_timex, maxerror, LONG),
-       M(struct kernel_timex, esterror, LONG), M(struct kernel_timex, status, ADJTIME_STATUS),
-       M(struct kernel_timex, constant, LONG), M(struct kernel_timex, precision, LONG),
-       M(struct kernel_timex, tolerance, LONG), M_AT(struct kernel_timex, time, TIMEVAL),
-       M(struct kernel_timex, tick, LONG), M(struct kernel_timex, ppsfreq, LONG), M(struct kernel_timex, jitter, LONG),
-       M(struct kernel_timex, shift, INT), M(struct kernel_timex, stabil, LONG), M(struct kernel_timex, jitcnt, LONG),
-       M(struct kernel_timex, calcnt, LONG), M(struct kernel_timex, errcnt, LONG), M(struct kernel_timex, stbcnt, LONG),
-       M(struct kernel_timex, tai, INT));
+LAYOUT(timex, struct kernel_timex, (modes, ADJTIME), (offset, LONG), (freq, LONG), (maxerror, LONG), (esterror, LONG),
+       (status, ADJTIME_STATUS), (constant, LONG), (precision, LONG), (tolerance, LONG), (time, TIMEVAL, AT),
+       (tick, LONG), (ppsfreq, LONG), (jitter, LONG), (shift, INT), (stabil, LONG), (jitcnt, LONG), (calcnt, LONG),
+       (errcnt, LONG), (stbcnt, LONG), (tai, INT));
 
 bool decode_time_text(char *text, size_t n, int64_t seconds)
 {
