@@ -57,8 +57,7 @@ static void type_name(const struct decode *d, const struct attr_table *t, const 
 static void header(const struct decode *d, const struct attr_table *t, const struct attr *row, const struct nlattr *a)
 {
 	emit_open(d->out, '{');
-	emit_field(d->out, "nla_len");
-	emit_unum(d->out, a->nla_len);
+	show_field(d, "nla_len", K_ULONG, a->nla_len);
 	emit_field(d->out, "nla_type");
 	type_name(d, t, row, a->nla_type);
 	emit_close(d->out, '}');

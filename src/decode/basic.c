@@ -40,6 +40,14 @@ bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n)
 	return d->mem && addr && !d->opts->shallow && mem_get(d->mem, addr, to, n) == 0;
 }
 
+bool decode_need(const struct decode *d, uint64_t addr, void *to, size_t n)
+{
+	bool got = decode_get(d, addr, to, n);
+	if (!got)
+		emit_ptr(d->out, addr);
+	return got;
+}
+
 bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v)
 {
 	uint32_t half;
@@ -404,10 +412,8 @@ struct number_form {
 void decode_kind_at(const struct decode *d, uint64_t addr, size_t size, enum syscall_kind kind)
 {
 	uint64_t v = 0;
-	if (decode_get(d, addr, &v, size))
+	if (decode_need(d, addr, &v, size))
 		show_kind(d, kind, v, -1);
-	else
-		emit_ptr(d->out, addr);
 }
 
 static void one_number(const struct decode *d, uint64_t addr, void *ctx)

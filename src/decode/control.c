@@ -300,10 +300,8 @@ static void filter_program(const struct decode *d, uint64_t v)
 		return;
 	}
 	emit_open(d->out, '{');
-	emit_field(d->out, "len");
-	emit_unum(d->out, p.len);
-	emit_field(d->out, "filter");
-	emit_ptr(d->out, p.filter);
+	show_field(d, "len", K_ULONG, p.len);
+	show_field(d, "filter", K_PTR, p.filter);
 	emit_close(d->out, '}');
 }
 

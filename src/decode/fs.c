@@ -129,14 +129,10 @@ static void one_dent64(const struct decode *d, const char *bytes, size_t n)
 	const struct dent64 *e = (const struct dent64 *)bytes;
 	size_t most = n - offsetof(struct dent64, d_name);
 	emit_open(d->out, '{');
-	emit_field(d->out, "d_ino");
-	emit_unum(d->out, e->d_ino);
-	emit_field(d->out, "d_off");
-	emit_num(d->out, e->d_off);
-	emit_field(d->out, "d_reclen");
-	emit_unum(d->out, e->d_reclen);
-	emit_field(d->out, "d_type");
-	flags_emit_choice(d->out, &flags_dirent_type, e->d_type);
+	show_field(d, "d_ino", K_ULONG, e->d_ino);
+	show_field(d, "d_off", K_LONG, (uint64_t)e->d_off);
+	show_field(d, "d_reclen", K_ULONG, e->d_reclen);
+	show_field(d, "d_type", K_DIRENT_TYPE, e->d_type);
 	emit_field(d->out, "d_name");
 	emit_str(d->out, e->d_name, strnlen(e->d_name, most), 0);
 	emit_close(d->out, '}');
@@ -203,8 +199,7 @@ static void one_old_dent(const struct decode *d, uint64_t at, uint16_t len)
 	decode_kind_at(d, at, word, K_ULONG);
 	emit_field(d->out, "d_off");
 	decode_kind_at(d, at + word, word, K_LONG);
-	emit_field(d->out, "d_reclen");
-	emit_unum(d->out, len);
+	show_field(d, "d_reclen", K_ULONG, len);
 	emit_field(d->out, "d_name");
 	decode_string(d, name, at + len > name ? at + len - name : 0);
 	emit_field(d->out, "d_type");
@@ -330,15 +325,11 @@ void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, 
 		uint32_t bytes;
 		int32_t type;
 	} h;
-	if (!decode_get(d, v, &h, sizeof(h))) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, &h, sizeof(h)))
 		return;
-	}
 	emit_open(d->out, '{');
-	emit_field(d->out, "handle_bytes");
-	emit_unum(d->out, h.bytes);
-	emit_field(d->out, "handle_type");
-	emit_num(d->out, h.type);
+	show_field(d, "handle_bytes", K_ULONG, h.bytes);
+	show_field(d, "handle_type", K_INT, (uint32_t)h.type);
 	emit_field(d->out, "f_handle");
 	decode_hex_bytes(d, v + sizeof(h), h.bytes < 128 ? h.bytes : 128);
 	emit_close(d->out, '}');

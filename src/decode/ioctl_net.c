@@ -80,10 +80,8 @@ static void name(const struct decode *d, const char *member, uint64_t at)
 {
 	char text[NAME_SIZE];
 	emit_field(d->out, member);
-	if (decode_get(d, at, text, sizeof(text)))
+	if (decode_need(d, at, text, sizeof(text)))
 		emit_str(d->out, text, strnlen(text, sizeof(text)), 0);
-	else
-		emit_ptr(d->out, at);
 }
 
 /* Shows a hardware address. Its family is a type of device. Most addresses have six bytes. */
@@ -94,15 +92,12 @@ static void hardware(const struct decode *d, uint64_t at)
 		uint8_t data[14];
 	} a;
 	char text[64];
-	if (!decode_get(d, at, &a, sizeof(a))) {
-		emit_ptr(d->out, at);
+	if (!decode_need(d, at, &a, sizeof(a)))
 		return;
-	}
 	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", a.data[0], a.data[1], a.data[2], a.data[3],
 		 a.data[4], a.data[5]);
 	emit_open(d->out, '{');
-	emit_field(d->out, "sa_family");
-	flags_emit_choice(d->out, &flags_arphrd, a.family);
+	show_field(d, "sa_family", K_ARPHRD, a.family);
 	emit_field(d->out, "sa_data");
 	emit_sym(d->out, text, 0);
 	emit_close(d->out, '}');
@@ -125,10 +120,8 @@ static void value(const struct decode *d, const struct row *r, uint64_t at)
 		hardware(d, at);
 	else if (r->form == MAP)
 		show_kind(d, K_IFMAP, at, -1);
-	else if (decode_get(d, at, &number, sizeof(number)))
+	else if (decode_need(d, at, &number, sizeof(number)))
 		show_kind(d, kinds[r->form], narrow ? (uint16_t)number : (uint32_t)number, -1);
-	else
-		emit_ptr(d->out, at);
 }
 
 bool ioctl_is_net(const struct decode *d, enum when *when)
@@ -147,10 +140,8 @@ static void request(const struct decode *d, const struct row *r, uint64_t v)
 {
 	char probe[NAME_SIZE];
 	bool told = !r->get || (d->leaving && !d->call->error);
-	if (!decode_get(d, v, probe, sizeof(probe))) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, probe, sizeof(probe)))
 		return;
-	}
 	emit_open(d->out, '{');
 	if (r->command == SIOCGIFNAME_) {
 		emit_field(d->out, "ifr_ifindex");

@@ -223,13 +223,10 @@ void show_iocb(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct iocb cb;
 	(void)k, (void)i;
-	if (!decode_get(d, v, &cb, sizeof(cb))) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, &cb, sizeof(cb)))
 		return;
-	}
 	emit_open(d->out, '{');
-	emit_field(d->out, "aio_data");
-	emit_hex(d->out, cb.aio_data);
+	show_field(d, "aio_data", K_HEX, cb.aio_data);
 	emit_field(d->out, "aio_lio_opcode");
 	flags_emit_choice(d->out, &flags_iocb_cmd, cb.aio_lio_opcode);
 	emit_field(d->out, "aio_fildes");
@@ -239,10 +236,8 @@ void show_iocb(const struct decode *d, const struct kind *k, uint64_t v, int i)
 		decode_bytes(d, cb.aio_buf, cb.aio_nbytes);
 	else
 		emit_ptr(d->out, cb.aio_buf);
-	emit_field(d->out, "aio_nbytes");
-	emit_unum(d->out, cb.aio_nbytes);
-	emit_field(d->out, "aio_offset");
-	emit_num(d->out, cb.aio_offset);
+	show_field(d, "aio_nbytes", K_ULONG, cb.aio_nbytes);
+	show_field(d, "aio_offset", K_LONG, (uint64_t)cb.aio_offset);
 	emit_close(d->out, '}');
 }
 

@@ -40,6 +40,8 @@ extern const struct kind decode_kinds[K_COUNT];
 
 /* Shows `v` as an argument or member of `kind`. */
 void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i);
+/* Shows `v` as member `name` of the structure that the caller has opened. */
+void show_field(const struct decode *d, const char *name, enum syscall_kind kind, uint64_t v);
 
 /* These show numbers. */
 show_fn show_int, show_uint, show_long, show_ulong, show_hex, show_octal, show_pointer, show_flags, show_choice;
@@ -70,6 +72,8 @@ struct pointee {
 unsigned decode_word(const struct decode *d);
 /* Reads exactly `n` bytes at `addr`. Returns false if any of them cannot be read. */
 bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n);
+/* Like decode_get(), for the memory of a whole value: if it cannot be read, also emits `addr` as a pointer. */
+bool decode_need(const struct decode *d, uint64_t addr, void *to, size_t n);
 /* Reads a pointer or long of the call's architecture. */
 bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v);
 /* Emits at most `n` bytes at `addr` as a string, limited to opts->string_max, or the pointer if they cannot be read. */

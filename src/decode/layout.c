@@ -42,10 +42,8 @@ void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t 
 	bool more = size > l->size;
 	if (want > sizeof(bytes))
 		want = sizeof(bytes);
-	if (!decode_get(d, addr, bytes, want)) {
-		emit_ptr(d->out, addr);
+	if (!decode_need(d, addr, bytes, want))
 		return;
-	}
 	emit_open(d->out, '{');
 	for (size_t i = 0; i < l->n; i++) {
 		const struct member *m = &l->members[i];

@@ -30,17 +30,12 @@ void show_uring_enter_arg(const struct decode *d, const struct kind *k, uint64_t
 		return;
 	}
 	(void)k;
-	if (!decode_get(d, v, &a, sizeof(a))) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, &a, sizeof(a)))
 		return;
-	}
 	emit_open(d->out, '{');
-	emit_field(d->out, "sigmask");
-	show_kind(d, K_SIGSET, a.sigmask, -1);
-	emit_field(d->out, "sigmask_sz");
-	emit_unum(d->out, a.sigmask_sz);
-	emit_field(d->out, "ts");
-	show_kind(d, K_TIMESPEC, a.ts, -1);
+	show_field(d, "sigmask", K_SIGSET, a.sigmask);
+	show_field(d, "sigmask_sz", K_ULONG, a.sigmask_sz);
+	show_field(d, "ts", K_TIMESPEC, a.ts);
 	emit_close(d->out, '}');
 }
 
@@ -125,18 +120,14 @@ void show_perf_attr(const struct decode *d, const struct kind *k, uint64_t v, in
 		"watermark",    NULL,      NULL,     "mmap_data", "sample_id_all", "exclude_host",   "exclude_guest"};
 	struct perf_attr_begin a;
 	(void)k, (void)i;
-	if (!decode_get(d, v, &a, sizeof(a))) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, &a, sizeof(a)))
 		return;
-	}
 	const struct flag_table *events = a.type == 0   ? &flags_perf_hardware
 					  : a.type == 1 ? &flags_perf_software
 							: NULL;
 	emit_open(d->out, '{');
-	emit_field(d->out, "type");
-	flags_emit_choice(d->out, &flags_perf_type, a.type);
-	emit_field(d->out, "size");
-	show_kind(d, K_PERF_ATTR_SIZE, a.size, -1);
+	show_field(d, "type", K_PERF_TYPE, a.type);
+	show_field(d, "size", K_PERF_ATTR_SIZE, a.size);
 	emit_field(d->out, "config");
 	if (events && flags_find(events, a.config))
 		flags_emit_choice(d->out, events, a.config);
@@ -144,10 +135,8 @@ void show_perf_attr(const struct decode *d, const struct kind *k, uint64_t v, in
 		emit_hex(d->out, a.config);
 	emit_field(d->out, a.bits >> 10 & 1 ? "sample_freq" : "sample_period");
 	emit_unum(d->out, a.sample_period);
-	emit_field(d->out, "sample_type");
-	flags_emit(d->out, &flags_perf_sample, a.sample_type);
-	emit_field(d->out, "read_format");
-	flags_emit(d->out, &flags_perf_read, a.read_format);
+	show_field(d, "sample_type", K_PERF_SAMPLE, a.sample_type);
+	show_field(d, "read_format", K_PERF_READ, a.read_format);
 	for (unsigned b = 0; b < sizeof(bits) / sizeof(*bits); b++)
 		if (bits[b] && a.bits >> b & 1) {
 			emit_field(d->out, bits[b]);

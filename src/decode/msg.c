@@ -50,8 +50,7 @@ static void one_iovec(const struct decode *d, uint64_t addr, void *ctx)
 	else if (!w->socket || !decode_netlink(d, base, shown))
 		decode_bytes(d, base, shown);
 	w->left -= shown;
-	emit_field(d->out, "iov_len");
-	emit_unum(d->out, len);
+	show_field(d, "iov_len", K_ULONG, len);
 	emit_close(d->out, '}');
 }
 
@@ -155,10 +154,8 @@ static void control_data(const struct decode *d, uint64_t addr, uint64_t len)
 	while (end - at >= size && get_control_header(d, at, &h)) {
 		emit_element(d->out);
 		emit_open(d->out, '{');
-		emit_field(d->out, "cmsg_len");
-		emit_unum(d->out, h.len);
-		emit_field(d->out, "cmsg_level");
-		flags_emit_choice(d->out, &flags_sol, (uint32_t)h.level);
+		show_field(d, "cmsg_len", K_ULONG, h.len);
+		show_field(d, "cmsg_level", K_SOL_LEVEL, (uint32_t)h.level);
 		emit_field(d->out, "cmsg_type");
 		control_type(d, &h);
 		bool sane = h.len >= size && h.len <= end - at;
@@ -213,10 +210,8 @@ void show_socklen(const struct decode *d, const struct kind *k, uint64_t v, int 
 {
 	uint32_t len;
 	(void)k, (void)i;
-	if (!decode_get(d, v, &len, sizeof(len))) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, &len, sizeof(len)))
 		return;
-	}
 	emit_open(d->out, '[');
 	emit_element(d->out);
 	decode_length(d, len);
@@ -230,10 +225,8 @@ static void message_tail(const struct decode *d, const struct message *m)
 		emit_field(d->out, "msg_control");
 		control_data(d, m->control, m->controllen);
 	}
-	emit_field(d->out, "msg_controllen");
-	emit_unum(d->out, m->controllen);
-	emit_field(d->out, "msg_flags");
-	flags_emit(d->out, &flags_msg, (uint32_t)m->flags);
+	show_field(d, "msg_controllen", K_ULONG, m->controllen);
+	show_field(d, "msg_flags", K_MSG_FLAGS, (uint32_t)m->flags);
 }
 
 /* Shows a message and `bytes` bytes of its data. */
@@ -258,8 +251,7 @@ static void message(const struct decode *d, uint64_t addr, uint64_t bytes, bool 
 	emit_field(d->out, "msg_iov");
 	struct iovec_walk w = {.left = bytes, .socket = true};
 	decode_array(d, m.iov, m.iovlen, 2 * (size_t)decode_word(d), one_iovec, &w);
-	emit_field(d->out, "msg_iovlen");
-	emit_unum(d->out, m.iovlen);
+	show_field(d, "msg_iovlen", K_ULONG, m.iovlen);
 	message_tail(d, &m);
 	emit_close(d->out, '}');
 }
@@ -297,8 +289,7 @@ static void one_mmsg(const struct decode *d, uint64_t addr, void *ctx)
 	emit_field(d->out, "msg_hdr");
 	message(d, addr, *received ? len : UINT64_MAX, *received);
 	if (known && (*received || d->leaving)) {
-		emit_field(d->out, "msg_len");
-		emit_unum(d->out, len);
+		show_field(d, "msg_len", K_ULONG, len);
 	}
 	emit_close(d->out, '}');
 }

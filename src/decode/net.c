@@ -59,59 +59,30 @@ union address {
 
 typedef void address_fn(const struct decode *d, const union address *a, size_t len);
 
-static void port(struct emit *e, const char *name, uint16_t net)
-{
-	emit_field(e, name);
-	emit_wrap(e, "htons(");
-	emit_unum(e, ntohs(net));
-	emit_wrap(e, ")");
-}
-
-static void ip4(struct emit *e, const struct in_addr *a)
-{
-	char text[INET_ADDRSTRLEN];
-	inet_ntop(AF_INET, a, text, sizeof(text));
-	emit_wrap(e, "inet_addr(");
-	emit_str(e, text, strlen(text), 0);
-	emit_wrap(e, ")");
-}
-
-static void ip6(struct emit *e, const struct in6_addr *a)
+static void ip(struct emit *e, int family, const void *address)
 {
 	char text[INET6_ADDRSTRLEN];
-	inet_ntop(AF_INET6, a, text, sizeof(text));
-	emit_wrap(e, "inet_pton(AF_INET6, ");
+	inet_ntop(family, address, text, sizeof(text));
+	emit_wrap(e, family == AF_INET ? "inet_addr(" : "inet_pton(AF_INET6, ");
 	emit_str(e, text, strlen(text), 0);
 	emit_wrap(e, ")");
-}
-
-static void interface(const struct decode *d, const char *name, uint32_t index)
-{
-	emit_field(d->out, name);
-	show_kind(d, K_IFINDEX, index, -1);
 }
 
 static void address_inet(const struct decode *d, const union address *a, size_t len)
 {
-	struct emit *e = d->out;
 	(void)len;
-	port(e, "sin_port", a->in.sin_port);
-	emit_field(e, "sin_addr");
-	ip4(e, &a->in.sin_addr);
+	show_field(d, "sin_port", K_BE16, a->in.sin_port);
+	show_field(d, "sin_addr", K_IN_ADDR, a->in.sin_addr.s_addr);
 }
 
 static void address_inet6(const struct decode *d, const union address *a, size_t len)
 {
-	struct emit *e = d->out;
 	(void)len;
-	port(e, "sin6_port", a->in6.sin6_port);
-	emit_field(e, "sin6_flowinfo");
-	emit_wrap(e, "htonl(");
-	emit_unum(e, ntohl(a->in6.sin6_flowinfo));
-	emit_wrap(e, ")");
-	emit_field(e, "sin6_addr");
-	ip6(e, &a->in6.sin6_addr);
-	interface(d, "sin6_scope_id", a->in6.sin6_scope_id);
+	show_field(d, "sin6_port", K_BE16, a->in6.sin6_port);
+	show_field(d, "sin6_flowinfo", K_BE32, a->in6.sin6_flowinfo);
+	emit_field(d->out, "sin6_addr");
+	ip(d->out, AF_INET6, &a->in6.sin6_addr);
+	show_field(d, "sin6_scope_id", K_IFINDEX, a->in6.sin6_scope_id);
 }
 
 static void address_unix(const struct decode *d, const union address *a, size_t len)
@@ -128,31 +99,24 @@ static void address_unix(const struct decode *d, const union address *a, size_t 
 
 static void address_netlink(const struct decode *d, const union address *a, size_t len)
 {
-	struct emit *e = d->out;
 	(void)len;
-	emit_field(e, "nl_pid");
-	emit_num(e, (int32_t)a->nl.pid);
-	emit_field(e, "nl_groups");
+	show_field(d, "nl_pid", K_INT, a->nl.pid);
+	emit_field(d->out, "nl_groups");
 	char text[16];
 	snprintf(text, sizeof(text), "%#08x", a->nl.groups);
-	emit_sym(e, text, a->nl.groups);
+	emit_sym(d->out, text, a->nl.groups);
 }
 
 static void address_packet(const struct decode *d, const union address *a, size_t len)
 {
 	struct emit *e = d->out;
 	(void)len;
-	emit_field(e, "sll_protocol");
-	emit_wrap(e, "htons(");
-	flags_emit_choice(e, &flags_ethertype, ntohs(a->ll.protocol));
-	emit_wrap(e, ")");
-	interface(d, "sll_ifindex", (uint32_t)a->ll.ifindex);
-	emit_field(e, "sll_hatype");
-	flags_emit_choice(e, &flags_arphrd, a->ll.hatype);
+	show_field(d, "sll_protocol", K_ETHERTYPE, a->ll.protocol);
+	show_field(d, "sll_ifindex", K_IFINDEX, (uint32_t)a->ll.ifindex);
+	show_field(d, "sll_hatype", K_ARPHRD, a->ll.hatype);
 	emit_field(e, "sll_pkttype");
 	flags_emit_choice(e, &flags_packet_type, a->ll.pkttype);
-	emit_field(e, "sll_halen");
-	emit_unum(e, a->ll.halen);
+	show_field(d, "sll_halen", K_ULONG, a->ll.halen);
 	emit_field(e, "sll_addr");
 	emit_open(e, '[');
 	for (unsigned i = 0; i < a->ll.halen && i < sizeof(a->ll.addr); i++) {
@@ -171,10 +135,8 @@ static void address_vsock(const struct decode *d, const union address *a, size_t
 		flags_emit_choice(e, &flags_vsock_cid, a->vm.cid);
 	else
 		emit_hex(e, a->vm.cid);
-	emit_field(e, "svm_port");
-	emit_hex(e, a->vm.port);
-	emit_field(e, "svm_flags");
-	emit_hex(e, a->vm.flags);
+	show_field(d, "svm_port", K_HEX, a->vm.port);
+	show_field(d, "svm_flags", K_HEX, a->vm.flags);
 }
 
 static void address_alg(const struct decode *d, const union address *a, size_t len)
@@ -183,10 +145,8 @@ static void address_alg(const struct decode *d, const union address *a, size_t l
 	(void)len;
 	emit_field(e, "salg_type");
 	emit_str(e, a->alg.type, strnlen(a->alg.type, sizeof(a->alg.type)), 0);
-	emit_field(e, "salg_feat");
-	emit_hex(e, a->alg.feat);
-	emit_field(e, "salg_mask");
-	emit_hex(e, a->alg.mask);
+	show_field(d, "salg_feat", K_HEX, a->alg.feat);
+	show_field(d, "salg_mask", K_HEX, a->alg.mask);
 	emit_field(e, "salg_name");
 	emit_str(e, a->alg.name, strnlen(a->alg.name, sizeof(a->alg.name)), 0);
 }
@@ -194,20 +154,16 @@ static void address_alg(const struct decode *d, const union address *a, size_t l
 static void address_can(const struct decode *d, const union address *a, size_t len)
 {
 	(void)len;
-	interface(d, "can_ifindex", (uint32_t)a->can.ifindex);
+	show_field(d, "can_ifindex", K_IFINDEX, (uint32_t)a->can.ifindex);
 }
 
 static void address_xdp(const struct decode *d, const union address *a, size_t len)
 {
-	struct emit *e = d->out;
 	(void)len;
-	emit_field(e, "sxdp_flags");
-	emit_hex(e, a->xdp.flags);
-	interface(d, "sxdp_ifindex", a->xdp.ifindex);
-	emit_field(e, "sxdp_queue_id");
-	emit_unum(e, a->xdp.queue);
-	emit_field(e, "sxdp_shared_umem_fd");
-	emit_num(e, (int32_t)a->xdp.shared_fd);
+	show_field(d, "sxdp_flags", K_HEX, a->xdp.flags);
+	show_field(d, "sxdp_ifindex", K_IFINDEX, a->xdp.ifindex);
+	show_field(d, "sxdp_queue_id", K_ULONG, a->xdp.queue);
+	show_field(d, "sxdp_shared_umem_fd", K_INT, a->xdp.shared_fd);
 }
 
 static const struct {
@@ -244,8 +200,7 @@ void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len)
 	}
 	address_fn *show = address_of(a.family, n);
 	emit_open(d->out, '{');
-	emit_field(d->out, "sa_family");
-	flags_emit_choice(d->out, &flags_address_family, a.family);
+	show_field(d, "sa_family", K_SOCK_DOMAIN, a.family);
 	if (show) {
 		show(d, &a, n);
 	} else if (n > sizeof(a.family)) {
@@ -285,11 +240,9 @@ void show_sock_proto(const struct decode *d, const struct kind *k, uint64_t v, i
 		flags_emit_choice(d->out, &flags_ipproto, (uint32_t)v);
 	else if (domain == AF_NETLINK)
 		flags_emit_choice(d->out, &flags_netlink_protocol, (uint32_t)v);
-	else if (domain == AF_PACKET && flags_find(&flags_ethertype, ntohs((uint16_t)v))) {
-		emit_wrap(d->out, "htons(");
-		flags_emit_choice(d->out, &flags_ethertype, ntohs((uint16_t)v));
-		emit_wrap(d->out, ")");
-	} else
+	else if (domain == AF_PACKET && flags_find(&flags_ethertype, ntohs((uint16_t)v)))
+		show_ethertype(d, k, v, i);
+	else
 		emit_num(d->out, (int32_t)v);
 }
 
@@ -298,15 +251,13 @@ void show_in_addr(const struct decode *d, const struct kind *k, uint64_t v, int 
 {
 	struct in_addr a = {.s_addr = (uint32_t)v};
 	(void)k, (void)i;
-	ip4(d->out, &a);
+	ip(d->out, AF_INET, &a);
 }
 
 void show_in6_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	struct in6_addr a;
 	(void)k, (void)i;
-	if (decode_get(d, v, &a, sizeof(a)))
-		ip6(d->out, &a);
-	else
-		emit_ptr(d->out, v);
+	if (decode_need(d, v, &a, sizeof(a)))
+		ip(d->out, AF_INET6, &a);
 }

@@ -162,16 +162,13 @@ static const struct flag_table *flags_of(const struct protocol *p, uint16_t type
 static void header(const struct decode *d, const struct protocol *p, const struct nlmsghdr *h)
 {
 	emit_open(d->out, '{');
-	emit_field(d->out, "nlmsg_len");
-	emit_unum(d->out, h->nlmsg_len);
+	show_field(d, "nlmsg_len", K_ULONG, h->nlmsg_len);
 	emit_field(d->out, "nlmsg_type");
 	type_name(d, p, h->nlmsg_type);
 	emit_field(d->out, "nlmsg_flags");
 	flags_emit(d->out, flags_of(p, h->nlmsg_type), h->nlmsg_flags);
-	emit_field(d->out, "nlmsg_seq");
-	emit_unum(d->out, h->nlmsg_seq);
-	emit_field(d->out, "nlmsg_pid");
-	emit_unum(d->out, h->nlmsg_pid);
+	show_field(d, "nlmsg_seq", K_ULONG, h->nlmsg_seq);
+	show_field(d, "nlmsg_pid", K_ULONG, h->nlmsg_pid);
 	emit_close(d->out, '}');
 }
 
@@ -213,8 +210,7 @@ static void error(const struct decode *d, const struct protocol *p, const struct
 		return;
 	}
 	emit_open(d->out, '{');
-	emit_field(d->out, "error");
-	show_kind(d, K_NEGATIVE_ERRNO, (uint32_t)code, -1);
+	show_field(d, "error", K_NEGATIVE_ERRNO, (uint32_t)code);
 	uint64_t taken = n;
 	if (n >= sizeof(e) && decode_get(d, at, &e, sizeof(e))) {
 		emit_field(d->out, "msg");

@@ -145,20 +145,16 @@ void show_epoll_event(const struct decode *d, const struct kind *k, uint64_t v, 
 {
 	struct epoll_event e;
 	(void)k, (void)i;
-	if (!decode_get(d, v, &e, sizeof(e))) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, &e, sizeof(e)))
 		return;
-	}
 	emit_open(d->out, '{');
 	emit_field(d->out, "events");
 	flags_emit(d->out, &flags_epoll_events, e.events);
 	emit_field(d->out, "data");
 	if (e.data.u64 >> 32 == 0) {
 		emit_open(d->out, '{');
-		emit_field(d->out, "u32");
-		emit_unum(d->out, e.data.u32);
-		emit_field(d->out, "u64");
-		emit_unum(d->out, e.data.u64);
+		show_field(d, "u32", K_ULONG, e.data.u32);
+		show_field(d, "u64", K_ULONG, e.data.u64);
 		emit_close(d->out, '}');
 	} else {
 		emit_hex(d->out, e.data.u64);

@@ -46,10 +46,8 @@ void show_tid_at(const struct decode *d, const struct kind *k, uint64_t v, int i
 	int32_t tid;
 	(void)i;
 	emit_wrap(d->out, k->about);
-	if (!decode_get(d, v, &tid, sizeof(tid))) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, &tid, sizeof(tid)))
 		return;
-	}
 	emit_open(d->out, '[');
 	emit_element(d->out);
 	emit_num(d->out, tid);
@@ -272,10 +270,8 @@ void show_cpu_set(const struct decode *d, const struct kind *k, uint64_t v, int 
 	struct buf text = {0};
 	(void)k;
 	n = n < sizeof(bytes) ? n : sizeof(bytes);
-	if (!decode_get(d, v, bytes, (size_t)n)) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, bytes, (size_t)n))
 		return;
-	}
 	buf_addc(&text, '[');
 	for (unsigned cpu = 0; cpu < n * 8; cpu++)
 		if (bytes[cpu / 8] >> (cpu % 8) & 1)
@@ -318,10 +314,8 @@ void show_cap_data(const struct decode *d, const struct kind *k, uint64_t v, int
 	uint32_t version = 0, words[6] = {0};
 	(void)k, (void)i;
 	decode_get(d, d->call->args[0], &version, sizeof(version));
-	if (!decode_get(d, v, words, version == 0x19980330 ? 12 : 24)) {
-		emit_ptr(d->out, v);
+	if (!decode_need(d, v, words, version == 0x19980330 ? 12 : 24))
 		return;
-	}
 	emit_open(d->out, '{');
 	for (unsigned j = 0; j < 3; j++) {
 		emit_field(d->out, names[j]);

@@ -181,8 +181,7 @@ bool attr_via(const struct decode *d, const struct attr_chain *chain, const void
 	if (n <= sizeof(v) || !decode_get(d, at, &v, sizeof(v)))
 		return false;
 	emit_open(d->out, '{');
-	emit_field(d->out, "rtvia_family");
-	flags_emit_choice(d->out, &flags_address_family, v.rtvia_family);
+	show_field(d, "rtvia_family", K_SOCK_DOMAIN, v.rtvia_family);
 	emit_field(d->out, "rtvia_addr");
 	if (!attr_address(d, chain, NULL, at + sizeof(v), n - sizeof(v)))
 		decode_bytes(d, at + sizeof(v), n - sizeof(v));

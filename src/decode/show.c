@@ -9,3 +9,9 @@ void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i
 	const struct kind *k = &decode_kinds[kind];
 	k->show(d, k, v, i);
 }
+
+void show_field(const struct decode *d, const char *name, enum syscall_kind kind, uint64_t v)
+{
+	emit_field(d->out, name);
+	show_kind(d, kind, v, -1);
+}

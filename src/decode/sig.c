@@ -41,10 +41,8 @@ void show_sigset(const struct decode *d, const struct kind *k, uint64_t v, int i
 {
 	uint64_t set;
 	(void)k, (void)i;
-	if (decode_get(d, v, &set, sizeof(set)))
+	if (decode_need(d, v, &set, sizeof(set)))
 		decode_signals(d->out, set);
-	else
-		emit_ptr(d->out, v);
 }
 
 /* The argument of pselect6 and io_pgetevents is a structure of a pointer to a set, and the size of the set. */
@@ -58,8 +56,7 @@ void show_sigset_pair(const struct decode *d, const struct kind *k, uint64_t v, 
 	emit_open(d->out, '{');
 	emit_field(d->out, "sigmask");
 	show_sigset(d, k, set, i);
-	emit_field(d->out, "sigsetsize");
-	emit_unum(d->out, size);
+	show_field(d, "sigsetsize", K_ULONG, size);
 	emit_close(d->out, '}');
 }
 
@@ -112,8 +109,7 @@ void show_sigaction(const struct decode *d, const struct kind *k, uint64_t v, in
 	emit_field(d->out, "sa_flags");
 	flags_emit(d->out, &flags_sa, a.flags);
 	if (a.flags & SA_RESTORER_) {
-		emit_field(d->out, "sa_restorer");
-		emit_ptr(d->out, a.restorer);
+		show_field(d, "sa_restorer", K_PTR, a.restorer);
 	}
 	emit_close(d->out, '}');
 }
@@ -319,8 +315,7 @@ void show_sigevent(const struct decode *d, const struct kind *k, uint64_t v, int
 	emit_field(d->out, "sigev_value");
 	emit_open(d->out, '{');
 	number_field(d->out, "sival_int", (int32_t)e.value);
-	emit_field(d->out, "sival_ptr");
-	emit_ptr(d->out, e.value);
+	show_field(d, "sival_ptr", K_PTR, e.value);
 	emit_close(d->out, '}');
 	emit_field(d->out, "sigev_signo");
 	show_signal(d, NULL, (uint32_t)e.signo, -1);

@@ -26,16 +26,12 @@ void show_inet_diag_id(const struct decode *d, const struct kind *k, uint64_t v,
 		return;
 	}
 	emit_open(d->out, '{');
-	emit_field(d->out, "idiag_sport");
-	show_kind(d, K_BE16, id.idiag_sport, -1);
-	emit_field(d->out, "idiag_dport");
-	show_kind(d, K_BE16, id.idiag_dport, -1);
+	show_field(d, "idiag_sport", K_BE16, id.idiag_sport);
+	show_field(d, "idiag_dport", K_BE16, id.idiag_dport);
 	address(d, "idiag_src", family, id.idiag_src, v + offsetof(struct inet_id, idiag_src));
 	address(d, "idiag_dst", family, id.idiag_dst, v + offsetof(struct inet_id, idiag_dst));
-	emit_field(d->out, "idiag_if");
-	show_kind(d, K_IFINDEX, id.idiag_if, -1);
-	emit_field(d->out, "idiag_cookie");
-	show_kind(d, K_DIAG_COOKIE, v + offsetof(struct inet_id, idiag_cookie), -1);
+	show_field(d, "idiag_if", K_IFINDEX, id.idiag_if);
+	show_field(d, "idiag_cookie", K_DIAG_COOKIE, v + offsetof(struct inet_id, idiag_cookie));
 	emit_close(d->out, '}');
 }
 
