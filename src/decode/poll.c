@@ -43,9 +43,10 @@ static void ready_pollfds(const struct decode *d)
 	}
 }
 
-void decode_poll_returned(const struct decode *d)
+void decode_poll_result(const struct decode *d, int64_t v)
 {
-	if (!d->call->result) {
+	emit_result(d->out, v, NULL, NULL);
+	if (!v) {
 		emit_returned(d->out, RETURNED_BEGIN);
 		emit_sym(d->out, "Timeout", 0);
 		emit_returned(d->out, RETURNED_END);
@@ -127,10 +128,11 @@ static void select_left(const struct decode *d)
 	show_kind(d, desc->args[4].kind, d->call->args[4], -1);
 }
 
-void decode_select_returned(const struct decode *d)
+void decode_select_result(const struct decode *d, int64_t v)
 {
-	emit_returned(d->out, d->call->result ? RETURNED_FIELDS : RETURNED_BEGIN);
-	if (d->call->result)
+	emit_result(d->out, v, NULL, NULL);
+	emit_returned(d->out, v ? RETURNED_FIELDS : RETURNED_BEGIN);
+	if (v)
 		select_left(d);
 	else
 		emit_sym(d->out, "Timeout", 0);
@@ -162,7 +164,6 @@ void show_epoll_event(const struct decode *d, const struct kind *k, uint64_t v, 
 	emit_close(d->out, '}');
 }
 
-/* EPOLL_CTL_DEL (2) ignores the event. The operation is two arguments earlier. */
 static void one_event(const struct decode *d, uint64_t addr, void *ctx)
 {
 	(void)ctx;

@@ -6,12 +6,12 @@
 
 show_fn show_pollfds, show_epoll_event, show_epoll_events, show_fd_set;
 
-/* Shows, after the result, the events that poll(2) found: ([{fd=3, revents=POLLIN}]). */
-void decode_poll_returned(const struct decode *d);
+/* Shows the result `v` of poll(2), and the events that it found: 1 ([{fd=3, revents=POLLIN}]). */
+void decode_poll_result(const struct decode *d, int64_t v);
 /*
- * Shows, after the result, the descriptors and the time that select(2) left in its arguments: (in [3], left {tv_sec=1,
- * tv_usec=0}).
+ * Shows the result `v` of select(2), and the descriptors and the time that it left in its arguments: 1 (in [3], left
+ * {tv_sec=1, tv_usec=0}).
  */
-void decode_select_returned(const struct decode *d);
+void decode_select_result(const struct decode *d, int64_t v);
 
 #endif

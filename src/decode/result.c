@@ -23,7 +23,7 @@ static void error_result(const struct decode *d)
 	buf_free(&other);
 }
 
-/* Shows the result of some calls: the number in a suitable form, and its meaning. */
+/* Shows the result `v` of some calls: the number in a suitable form, and its meaning. */
 typedef void result_fn(const struct decode *d, int64_t v);
 
 static void result_int(const struct decode *d, int64_t v)
@@ -76,18 +76,6 @@ static void result_pid(const struct decode *d, int64_t v)
 	buf_free(&is);
 }
 
-static void result_poll(const struct decode *d, int64_t v)
-{
-	emit_result(d->out, v, NULL, NULL);
-	decode_poll_returned(d);
-}
-
-static void result_select(const struct decode *d, int64_t v)
-{
-	emit_result(d->out, v, NULL, NULL);
-	decode_select_returned(d);
-}
-
 /* Shows the seconds since 1970, followed by the date and time. */
 static void result_time(const struct decode *d, int64_t v)
 {
@@ -130,43 +118,23 @@ static void result_fcntl(const struct decode *d, int64_t v)
 	static const struct {
 		uint32_t command;
 		enum syscall_kind kind;
-	} kinds[] = {{GETFD, K_FD_FLAGS},
-		     {GETFL, K_OPEN_FLAGS},
-		     {GETSIG, K_SIGNAL},
-		     {GETLEASE, K_FLOCK_TYPE},
-		     {GET_SEALS, K_SEALS}};
+	} meanings[] = {{GETFD, K_FD_FLAGS},
+			{GETFL, K_OPEN_FLAGS},
+			{GETSIG, K_SIGNAL},
+			{GETLEASE, K_FLOCK_TYPE},
+			{GET_SEALS, K_SEALS}};
 	uint32_t command = (uint32_t)d->call->args[1];
 	if (command == DUPFD || command == DUPFD_CLOEXEC) {
 		result_fd(d, v);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (kinds[i].command == command && (v || command == GETFL || command == GETLEASE)) {
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
+		if (meanings[i].command == command && (v || command == GETFL || command == GETLEASE)) {
 			bool flags = command == GETFD || command == GETFL;
-			result_bits(d, v, kinds[i].kind, flags ? RETURNED_FLAGS : RETURNED_BEGIN);
+			result_bits(d, v, meanings[i].kind, flags ? RETURNED_FLAGS : RETURNED_BEGIN);
 			return;
 		}
 	result_int(d, v);
-}
-
-static void result_signal(const struct decode *d, int64_t v)
-{
-	result_kind(d, v, K_SIGNAL);
-}
-
-static void result_sched(const struct decode *d, int64_t v)
-{
-	result_kind(d, v, K_SCHED_POLICY);
-}
-
-static void result_clock_state(const struct decode *d, int64_t v)
-{
-	result_kind(d, v, K_CLOCK_STATE);
-}
-
-static void result_ioprio(const struct decode *d, int64_t v)
-{
-	result_kind(d, v, K_IOPRIO);
 }
 
 static void result_prctl(const struct decode *d, int64_t v)
@@ -220,24 +188,20 @@ static result_fn *const results[R_COUNT] = {
 	[R_OCT] = result_oct,
 	[R_TIME] = result_time,
 	[R_NONE] = result_none,
-	[R_UID] = result_int,
-	[R_POLL] = result_poll,
-	[R_SELECT] = result_select,
-	[R_MMSG] = result_int,
+	[R_POLL] = decode_poll_result,
+	[R_SELECT] = decode_select_result,
 	[R_IOCTL] = result_ioctl,
 	[R_FCNTL] = result_fcntl,
 	[R_PRCTL] = result_prctl,
 	[R_BPF] = result_bpf,
 	[R_SECCOMP] = result_seccomp,
-	[R_KEY] = result_int,
-	[R_KEYCTL] = result_int,
-	[R_SIGNAL] = result_signal,
-	[R_SCHED] = result_sched,
-	[R_CLOCKSTATE] = result_clock_state,
-	[R_IOPRIO] = result_ioprio,
 	[R_MEMBARRIER] = result_membarrier,
 	[R_PERSONALITY] = result_personality,
 };
+
+/* Results whose meaning is a value of this kind. */
+static const uint16_t kinds[R_COUNT] = {
+	[R_SIGNAL] = K_SIGNAL, [R_SCHED] = K_SCHED_POLICY, [R_CLOCKSTATE] = K_CLOCK_STATE, [R_IOPRIO] = K_IOPRIO};
 
 void decode_result(const struct decode *d)
 {
@@ -248,6 +212,8 @@ void decode_result(const struct decode *d)
 		error_result(d);
 	else if (d->opts->raw || !desc)
 		emit_result_as(d->out, d->call->result, RESULT_HEX);
+	else if (kinds[desc->result])
+		result_kind(d, d->call->result, kinds[desc->result]);
 	else
 		results[desc->result](d, d->call->result);
 }
