@@ -59,6 +59,11 @@ bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v)
 	return true;
 }
 
+uint64_t decode_returned(const struct decode *d)
+{
+	return d->call->result > 0 ? (uint64_t)d->call->result : 0;
+}
+
 void show_int(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
@@ -258,7 +263,7 @@ void decode_hex_bytes(const struct decode *d, uint64_t addr, uint64_t n)
 void show_out_random(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
-	bytes(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, STRING_HEX);
+	bytes(d, v, decode_returned(d), STRING_HEX);
 }
 
 /* A path is shown in full, even if -s allows less. The kernel limits its length. */
@@ -290,12 +295,7 @@ void show_in_bytes(const struct decode *d, const struct kind *k, uint64_t v, int
 void show_out_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
-	decode_bytes(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0);
-}
-
-void show_out_path(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	show_path(d, k, v, i);
+	decode_bytes(d, v, decode_returned(d));
 }
 
 /* The result of readlink(2) has no NUL byte. */
@@ -303,7 +303,7 @@ void show_out_path_n(const struct decode *d, const struct kind *k, uint64_t v, i
 {
 	(void)k, (void)i;
 	char s[PATH_MAX];
-	size_t n = d->call->result > 0 ? (size_t)d->call->result : 0;
+	size_t n = decode_returned(d);
 	if (n > sizeof(s) || !n || !d->mem || mem_get(d->mem, v, s, n) != 0)
 		decode_bytes(d, v, n);
 	else

@@ -163,7 +163,7 @@ static bool next_dent(const struct decode *d, struct dent_walk *w)
 void show_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
-	struct dent_walk w = {.addr = v, .end = v + (d->call->result > 0 ? (uint64_t)d->call->result : 0)};
+	struct dent_walk w = {.addr = v, .end = v + decode_returned(d)};
 	bool list = d->opts->verbose;
 	if (w.end - v > 1 << 20)
 		w.end = v + (1 << 20);
@@ -210,7 +210,7 @@ static void one_old_dent(const struct decode *d, uint64_t at, uint16_t len)
 void show_old_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	unsigned word = decode_word(d), count = 0;
-	uint64_t at = v, end = v + (d->call->result > 0 ? (uint64_t)d->call->result : 0);
+	uint64_t at = v, end = v + decode_returned(d);
 	uint16_t len;
 	char text[32];
 	bool list = d->opts->verbose;
@@ -343,11 +343,4 @@ void show_out_xattr(const struct decode *d, const struct kind *k, uint64_t v, in
 		emit_ptr(d->out, v);
 	else
 		show_out_bytes(d, k, v, i);
-}
-
-void show_u64_array(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	uint64_t n = d->call->result > 0 ? (uint64_t)d->call->result : 0;
-	decode_numbers(d, v, n, 8, K_HEX);
 }

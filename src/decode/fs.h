@@ -7,10 +7,9 @@
 
 #include "decode/kinds.h"
 
-show_fn show_open_flags, show_file_mode, show_mknod_dev, show_stat, show_statx, show_stat64, show_dents, show_old_dents;
-show_fn show_fcntl_arg, show_file_handle, show_out_xattr, show_mount_flags, show_mount_data, show_fsid;
-show_fn show_fsconfig_value, show_quota_cmd, show_quota_addr, show_at_flags_or_zero, show_u64_array;
-show_fn show_dev_major_minor, show_close_range_end, show_out_xattr_args;
+show_fn show_open_flags, show_file_mode, show_stat, show_statx, show_dents, show_old_dents;
+show_fn show_fcntl_arg, show_file_handle, show_out_xattr, show_fsid;
+show_fn show_fsconfig_value, show_quota_cmd, show_quota_addr;
 when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq_attr;
 
 /* Returns the commands of fcntl(2) whose arguments are known, and sets *n to their number. */

@@ -20,10 +20,10 @@ struct i386_stat64 {
 	uint32_t st_atime, st_atime_nsec, st_mtime, st_mtime_nsec, st_ctime, st_ctime_nsec;
 	uint64_t st_ino;
 } __attribute__((packed));
-static LAYOUT_SAME(stat64, struct i386_stat64, (st_dev, DEV, VERBOSE), (st_ino, ULONG, VERBOSE), (st_mode, FILE_MODE),
-		   (st_nlink, UINT, VERBOSE), (st_uid, UID, VERBOSE), (st_gid, UID, VERBOSE),
-		   (st_blksize, UINT, VERBOSE), (st_blocks, ULONG, VERBOSE), (st_size, LONG), (st_atime, UINT, VERBOSE),
-		   (st_mtime, UINT, VERBOSE), (st_ctime, UINT, VERBOSE));
+LAYOUT_SAME(stat64, struct i386_stat64, (st_dev, DEV, VERBOSE), (st_ino, ULONG, VERBOSE), (st_mode, FILE_MODE),
+	    (st_nlink, UINT, VERBOSE), (st_uid, UID, VERBOSE), (st_gid, UID, VERBOSE), (st_blksize, UINT, VERBOSE),
+	    (st_blocks, ULONG, VERBOSE), (st_size, LONG), (st_atime, UINT, VERBOSE), (st_mtime, UINT, VERBOSE),
+	    (st_ctime, UINT, VERBOSE));
 
 struct statx_time {
 	int64_t tv_sec;
@@ -201,12 +201,6 @@ void show_quota_addr(const struct decode *d, const struct kind *k, uint64_t v, i
 		emit_ptr(d->out, v);
 }
 
-/* The data of mount(2) is usually a string. If it is not text, its bytes are shown up to the first NUL. */
-void show_mount_data(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	show_string(d, k, v, i);
-}
-
 /* fsconfig(2): the command is an earlier argument. It decides what the key and the value are. */
 void show_fsconfig_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
@@ -220,10 +214,4 @@ void show_fsconfig_value(const struct decode *d, const struct kind *k, uint64_t 
 		show_path(d, k, v, i);
 	else
 		emit_ptr(d->out, v);
-}
-
-void show_stat64(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	layout_emit(d, &layout_stat64, v, layout_stat64.size);
 }

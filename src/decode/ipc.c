@@ -153,7 +153,7 @@ void show_in_msgbuf(const struct decode *d, const struct kind *k, uint64_t v, in
 void show_out_msgbuf(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
-	message_buffer(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0);
+	message_buffer(d, v, decode_returned(d));
 }
 
 LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, (mq_flags, OPEN_FLAGS), (mq_maxmsg, LONG), (mq_msgsize, LONG),
@@ -181,25 +181,6 @@ void show_nodemask_prev(const struct decode *d, const struct kind *k, uint64_t v
 	nodes(d, v, d->call->args[1]);
 }
 
-/* move_pages(2): the second argument is the number of pointers. */
-void show_pointers(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	decode_numbers(d, v, d->call->args[1], decode_word(d), K_PTR);
-}
-
-void show_ints_prev(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	decode_numbers(d, v, d->call->args[1], 4, K_INT);
-}
-
-void show_page_status(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	decode_numbers(d, v, d->call->args[1], 4, K_NEGATIVE_ERRNO);
-}
-
 /*
  * mincore(2) writes one byte for each page, of which only the lowest bit is defined. The previous argument is the
  * length of the memory.
@@ -216,7 +197,7 @@ LAYOUT_SAME(io_event, struct io_event, (data, HEX), (obj, HEX), (res, LONG), (re
 void show_io_events(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
-	layout_emit_array(d, &layout_io_event, v, d->call->result > 0 ? (uint64_t)d->call->result : 0);
+	layout_emit_array(d, &layout_io_event, v, decode_returned(d));
 }
 
 void show_iocb(const struct decode *d, const struct kind *k, uint64_t v, int i)

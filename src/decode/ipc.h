@@ -7,10 +7,9 @@
 
 #include "decode/kinds.h"
 
-show_fn show_ipc_key, show_get_flags, show_shm_get_flags, show_sem_get_flags, show_ipc_cmd, show_ipc_buf, show_sem_arg;
-show_fn show_in_msgbuf, show_out_msgbuf, show_nodemask, show_nodemask_prev, show_pointers, show_ints_prev,
-	show_page_status;
-show_fn show_mincore, show_iocbs, show_iocb, show_io_events, show_map_flags, show_mpol_at;
+show_fn show_ipc_key, show_get_flags, show_ipc_cmd, show_ipc_buf, show_sem_arg;
+show_fn show_in_msgbuf, show_out_msgbuf, show_nodemask, show_nodemask_prev;
+show_fn show_mincore, show_iocbs, show_iocb, show_io_events, show_map_flags;
 when_fn when_ipc_buf, when_sem_arg;
 
 #endif

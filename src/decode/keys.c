@@ -56,7 +56,7 @@ enum when when_keyctl_arg(const struct decode *d, int i)
 /* The result of keyctl(2) is the full length, even if the buffer is shorter. */
 static void filled(const struct decode *d, uint64_t v, int i)
 {
-	uint64_t n = d->call->result > 0 ? (uint64_t)d->call->result : 0, room = d->call->args[i + 1];
+	uint64_t n = decode_returned(d), room = d->call->args[i + 1];
 	decode_bytes(d, v, n < room ? n : room);
 }
 

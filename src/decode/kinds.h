@@ -49,7 +49,7 @@ show_fn show_flags32, show_choice32;
 show_fn show_fd, show_dirfd, show_pid, show_uid, show_dev, show_hex16, show_low_bit, show_short, show_choice16,
 	show_errno;
 show_fn show_kernel_dev, show_be16, show_be32, show_be64, show_ethertype, show_ifindex;
-show_fn show_negative_errno, show_fd_pair, show_loads, show_control_chars, show_lsm_ids;
+show_fn show_negative_errno;
 show_fn show_off_low, show_off_swapped;
 when_fn when_never, when_off_high, when_mremap_addr;
 /* Shows numbers of bits by name, such as 1<<TCP_LISTEN. `about` is a struct bit_numbers. */
@@ -59,14 +59,23 @@ struct bit_numbers {
 	unsigned first; /* the number that the lowest bit stands for: 1 in 1<<(INET_DIAG_MEMINFO-1) */
 };
 /* These show strings and bytes. */
-show_fn show_path, show_string, show_in_bytes, show_out_bytes, show_out_path, show_out_path_n, show_out_random,
-	show_argv, show_envp;
+show_fn show_path, show_string, show_in_bytes, show_out_bytes, show_out_path_n, show_out_random, show_argv, show_envp;
 /* Shows the value that a pointer points at. `about` is a struct pointee. */
 show_fn show_pointee;
 struct pointee {
 	enum syscall_kind kind;
 	unsigned size; /* size of the value: 1, 2, 4, 8; 0: a pointer or long of the call's architecture */
 };
+
+/* Shows an array of numbers. `about` is a struct numbers. */
+show_fn show_numbers;
+struct numbers {
+	enum syscall_kind kind;
+	unsigned size; /* size of a number; 0: a long of the call's architecture */
+	unsigned n;    /* how many there are, or one of the constants below */
+};
+/* The number of elements is the result of the call, or its second argument. */
+enum { NUMBERS_RESULT = 1000, NUMBERS_ARG2 };
 
 /* Returns the size of a pointer and of a long in this call. It is 8, or 4 for i386 and for the pointers of x32. */
 unsigned decode_word(const struct decode *d);
@@ -76,6 +85,8 @@ bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n);
 bool decode_need(const struct decode *d, uint64_t addr, void *to, size_t n);
 /* Reads a pointer or long of the call's architecture. */
 bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v);
+/* Returns the result of the call as a number of bytes or elements. It is 0 if the result is negative. */
+uint64_t decode_returned(const struct decode *d);
 /* Emits at most `n` bytes at `addr` as a string, limited to opts->string_max, or the pointer if they cannot be read. */
 void decode_bytes(const struct decode *d, uint64_t addr, uint64_t n);
 /* Like decode_bytes(), but in hexadecimal, for data that is not text. */

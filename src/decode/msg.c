@@ -20,7 +20,7 @@ void show_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, i
 void show_out_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	/* With MSG_TRUNC, the result is the length of the whole message, but the buffer contains only its beginning. */
-	uint64_t n = d->call->result > 0 ? (uint64_t)d->call->result : 0;
+	uint64_t n = decode_returned(d);
 	n = n < d->call->args[i + 1] ? n : d->call->args[i + 1];
 	(void)k;
 	if (!n || !decode_netlink(d, v, n))
@@ -54,30 +54,29 @@ static void one_iovec(const struct decode *d, uint64_t addr, void *ctx)
 	emit_close(d->out, '}');
 }
 
-void decode_iovec(const struct decode *d, uint64_t addr, uint64_t n, uint64_t bytes)
+/* Shows `n` I/O vectors at `addr`. */
+static void iovec(const struct decode *d, uint64_t addr, uint64_t n, struct iovec_walk w)
 {
-	struct iovec_walk w = {.left = bytes, .pointers = !bytes};
 	decode_array(d, addr, n, 2 * (size_t)decode_word(d), one_iovec, &w);
 }
 
 void show_in_iovec(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
-	decode_iovec(d, v, d->call->args[i + 1], UINT64_MAX);
+	iovec(d, v, d->call->args[i + 1], (struct iovec_walk){.left = UINT64_MAX});
 }
 
 void show_out_iovec(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
-	struct iovec_walk w = {.left = d->call->result > 0 ? (uint64_t)d->call->result : 0};
-	decode_array(d, v, d->call->args[i + 1], 2 * (size_t)decode_word(d), one_iovec, &w);
+	iovec(d, v, d->call->args[i + 1], (struct iovec_walk){.left = decode_returned(d)});
 }
 
 /* Shows only the addresses, because this memory belongs to another process. */
 void show_remote_iovec(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k;
-	decode_iovec(d, v, d->call->args[i + 1], 0);
+	iovec(d, v, d->call->args[i + 1], (struct iovec_walk){.pointers = true});
 }
 
 struct control_header {
@@ -249,8 +248,7 @@ static void message(const struct decode *d, uint64_t addr, uint64_t bytes, bool 
 	else
 		emit_unum(d->out, m.namelen);
 	emit_field(d->out, "msg_iov");
-	struct iovec_walk w = {.left = bytes, .socket = true};
-	decode_array(d, m.iov, m.iovlen, 2 * (size_t)decode_word(d), one_iovec, &w);
+	iovec(d, m.iov, m.iovlen, (struct iovec_walk){.left = bytes, .socket = true});
 	show_field(d, "msg_iovlen", K_ULONG, m.iovlen);
 	message_tail(d, &m);
 	emit_close(d->out, '}');
@@ -265,7 +263,7 @@ void show_in_msghdr(const struct decode *d, const struct kind *k, uint64_t v, in
 void show_out_msghdr(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
-	message(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, true);
+	message(d, v, decode_returned(d), true);
 }
 
 /* Returns the size of a struct msghdr of the program. */
@@ -305,5 +303,5 @@ void show_out_mmsg(const struct decode *d, const struct kind *k, uint64_t v, int
 {
 	bool received = true;
 	(void)k, (void)i;
-	decode_array(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, mmsg_size(d), one_mmsg, &received);
+	decode_array(d, v, decode_returned(d), mmsg_size(d), one_mmsg, &received);
 }

@@ -15,10 +15,5 @@ show_fn show_sock_bytes, show_out_sock_bytes, show_out_sockopt_value, show_in_ad
 void decode_length(const struct decode *d, uint32_t v);
 /* Emits the socket address of `len` bytes at `addr`. */
 void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len);
-/*
- * Emits `n` I/O vectors at `addr`, and the first `bytes` bytes of their contents (UINT64_MAX: all). If `bytes` is 0,
- * emits the addresses of the buffers instead.
- */
-void decode_iovec(const struct decode *d, uint64_t addr, uint64_t n, uint64_t bytes);
 
 #endif

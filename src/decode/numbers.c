@@ -138,29 +138,14 @@ void show_negative_errno(const struct decode *d, const struct kind *k, uint64_t 
 	emit_sym(d->out, text, (uint32_t)n);
 }
 
-void show_fd_pair(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_numbers(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
-	(void)k, (void)i;
-	decode_numbers(d, v, 2, sizeof(int), K_FD);
-}
-
-void show_loads(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	decode_numbers(d, v, 3, decode_word(d), K_ULONG);
-}
-
-void show_control_chars(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	decode_numbers(d, v, 19, 1, K_HEX);
-}
-
-/* lsm_list_modules(2): the result is the number of ids. */
-void show_lsm_ids(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	decode_numbers(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, 8, K_LSM_ID);
+	const struct numbers *about = k->about;
+	uint64_t n = about->n == NUMBERS_RESULT ? decode_returned(d)
+		     : about->n == NUMBERS_ARG2 ? d->call->args[1]
+						: about->n;
+	(void)i;
+	decode_numbers(d, v, n, about->size ? about->size : decode_word(d), about->kind);
 }
 
 /* A 64-bit argument of an i386 program takes two arguments. The lower half comes first, except in _llseek(2). */

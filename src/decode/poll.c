@@ -173,6 +173,5 @@ static void one_event(const struct decode *d, uint64_t addr, void *ctx)
 void show_epoll_events(const struct decode *d, const struct kind *k, uint64_t v, int i)
 {
 	(void)k, (void)i;
-	decode_array(d, v, d->call->result > 0 ? (uint64_t)d->call->result : 0, sizeof(struct epoll_event), one_event,
-		     NULL);
+	decode_array(d, v, decode_returned(d), sizeof(struct epoll_event), one_event, NULL);
 }

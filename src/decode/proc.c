@@ -287,7 +287,7 @@ struct capability_header {
 };
 LAYOUT_SAME(cap_header, struct capability_header, (version, CAP_VERSION), (pid, PID));
 
-void decode_capabilities(struct emit *out, uint64_t mask)
+static void capabilities(struct emit *out, uint64_t mask)
 {
 	struct buf text = {0};
 	for (unsigned bit = 0; bit < 64; bit++) {
@@ -319,7 +319,7 @@ void show_cap_data(const struct decode *d, const struct kind *k, uint64_t v, int
 	emit_open(d->out, '{');
 	for (unsigned j = 0; j < 3; j++) {
 		emit_field(d->out, names[j]);
-		decode_capabilities(d->out, words[j] | (uint64_t)words[j + 3] << 32);
+		capabilities(d->out, words[j] | (uint64_t)words[j + 3] << 32);
 	}
 	emit_close(d->out, '}');
 }
@@ -334,8 +334,7 @@ void show_out_gids(const struct decode *d, const struct kind *k, uint64_t v, int
 {
 	(void)k;
 	/* If the size is 0, the result is the number of groups, and the list is not written. */
-	bool told = d->call->args[i - 1] && d->call->result > 0;
-	decode_numbers(d, v, told ? (uint64_t)d->call->result : 0, 4, K_UID);
+	decode_numbers(d, v, d->call->args[i - 1] ? decode_returned(d) : 0, 4, K_UID);
 }
 
 /* ioprio_set(2): the top three of the sixteen bits are the class. */
@@ -382,11 +381,6 @@ void show_syslog(const struct decode *d, const struct kind *k, uint64_t v, int i
 enum when when_reboot_arg(const struct decode *d, int i)
 {
 	return (uint32_t)d->call->args[i - 1] == RESTART2 ? WHEN_ENTERING : WHEN_NEVER;
-}
-
-void show_reboot_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	show_string(d, k, v, i);
 }
 
 /* kcmp(2): the third argument is the type. Only KCMP_FILE (0) and KCMP_EPOLL_TFD (7) use the indices. */

@@ -20,8 +20,11 @@ void show_signal(const struct decode *d, const struct kind *k, uint64_t v, int i
 		emit_num(d->out, (int32_t)v);
 }
 
-/* If a set contains more than two thirds of the signals, the missing signals are shown instead. */
-void decode_signals(struct emit *out, uint64_t set)
+/*
+ * Shows a set in the form of strace: [INT TERM], ~[KILL], []. If it contains more than two thirds of the signals, the
+ * missing signals are shown instead.
+ */
+static void signals(struct emit *out, uint64_t set)
 {
 	struct buf text = {0};
 	bool inverted = __builtin_popcountll(set) > NSIGNALS * 2 / 3;
@@ -42,7 +45,7 @@ void show_sigset(const struct decode *d, const struct kind *k, uint64_t v, int i
 	uint64_t set;
 	(void)k, (void)i;
 	if (decode_need(d, v, &set, sizeof(set)))
-		decode_signals(d->out, set);
+		signals(d->out, set);
 }
 
 /* The argument of pselect6 and io_pgetevents is a structure of a pointer to a set, and the size of the set. */
@@ -105,7 +108,7 @@ void show_sigaction(const struct decode *d, const struct kind *k, uint64_t v, in
 	emit_field(d->out, a.flags & SA_SIGINFO ? "sa_sigaction" : "sa_handler");
 	handler(d->out, a.handler);
 	emit_field(d->out, "sa_mask");
-	decode_signals(d->out, a.mask);
+	signals(d->out, a.mask);
 	emit_field(d->out, "sa_flags");
 	flags_emit(d->out, &flags_sa, a.flags);
 	if (a.flags & SA_RESTORER_) {
@@ -340,7 +343,7 @@ void show_sigreturn(const struct decode *d, const struct kind *k, uint64_t v, in
 	emit_open(d->out, '{');
 	emit_field(d->out, "mask");
 	if (decode_word(d) == 8 && decode_get(d, d->call->sp + UCONTEXT_MASK_X86_64, &set, sizeof(set)))
-		decode_signals(d->out, set);
+		signals(d->out, set);
 	else
 		emit_ptr(d->out, d->call->sp);
 	emit_close(d->out, '}');

@@ -4,10 +4,6 @@
 
 #include "decode/kinds.h"
 
-show_fn show_signal, show_sigset, show_sigset_pair, show_sigset_at, show_sigaction, show_siginfo, show_sigevent,
-	show_sigreturn;
-
-/* Emits a set of signals in the form of strace: [INT TERM], ~[KILL], []. */
-void decode_signals(struct emit *out, uint64_t set);
+show_fn show_signal, show_sigset, show_sigset_pair, show_sigaction, show_siginfo, show_sigevent, show_sigreturn;
 
 #endif

@@ -22,7 +22,7 @@ struct inet_id {
  * it in bytes.
  */
 show_fn show_inet_diag_id;
-/* The first shows a cookie, which is two numbers. The second shows a netlink protocol, or NDIAG_PROTO_ALL. */
-show_fn show_diag_cookie, show_ndiag_protocol;
+/* Shows a netlink protocol, or NDIAG_PROTO_ALL. */
+show_fn show_ndiag_protocol;
 
 #endif

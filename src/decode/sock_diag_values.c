@@ -45,12 +45,6 @@ void show_ndiag_protocol(const struct decode *d, const struct kind *k, uint64_t 
 		flags_emit_choice(d->out, &flags_netlink_protocol, v);
 }
 
-void show_diag_cookie(const struct decode *d, const struct kind *k, uint64_t v, int i)
-{
-	(void)k, (void)i;
-	decode_numbers(d, v, 2, sizeof(uint32_t), K_UINT);
-}
-
 struct four {
 	uint32_t a, b, c, d;
 };
