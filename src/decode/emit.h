@@ -20,7 +20,8 @@ enum emit_string {
 	STRING_HEX = 1 << 2,      /* the bytes are not text, such as random bytes */
 };
 
-enum emit_form { RESULT_HEX, RESULT_OCTAL };
+/* How a number is written. FORM_POINTER: hexadecimal, and 0 is shown as NULL. */
+enum emit_form { FORM_SIGNED, FORM_UNSIGNED, FORM_HEX, FORM_OCTAL, FORM_POINTER };
 
 /*
  * How the explanation of a result begins or ends. RETURNED_BEGIN: text such as " (Timeout)"; RETURNED_FLAGS:
@@ -45,17 +46,14 @@ struct emit_is {
 struct emit_ops {
 	void (*arg)(struct emit *e, const char *name, uint64_t raw); /* begins the next argument of a call */
 	void (*arg_end)(struct emit *e, bool last);                  /* ends an argument */
-	void (*field)(struct emit *e, const char *name);             /* begins the next member of a structure */
-	void (*data_field)(struct emit *e, const char *name);        /* begins a member whose name is left out in
-								      * text */
-	void (*open)(struct emit *e, char bracket);                  /* begins a structure ('{') or an array ('[') */
-	void (*close)(struct emit *e, char bracket);                 /* ends a structure ('}') or an array (']') */
-	void (*element)(struct emit *e);                             /* begins the next element of an array */
-	void (*number)(struct emit *e, int64_t v);
-	void (*unsigned_number)(struct emit *e, uint64_t v);
-	void (*hex)(struct emit *e, uint64_t v);
-	void (*octal)(struct emit *e, uint64_t v);
-	void (*pointer)(struct emit *e, uint64_t v);                             /* a pointer; 0 is shown as NULL */
+	/*
+	 * Begins the next member of a structure, whose name is left out in text if `bare` is set; or the next element
+	 * of an array, which has no name.
+	 */
+	void (*field)(struct emit *e, const char *name, bool bare);
+	void (*open)(struct emit *e, char bracket);  /* begins a structure ('{') or an array ('[') */
+	void (*close)(struct emit *e, char bracket); /* ends a structure ('}') or an array (']') */
+	void (*number)(struct emit *e, uint64_t v, enum emit_form form);
 	void (*string)(struct emit *e, const char *s, size_t n, unsigned flags); /* `n` bytes, which need not be
 										  * text; `flags` are enum
 										  * emit_string */
@@ -131,12 +129,12 @@ static inline void emit_arg_end(struct emit *e, bool last)
 }
 static inline void emit_field(struct emit *e, const char *name)
 {
-	e->ops->field(e, name);
+	e->ops->field(e, name, false);
 }
 /* Begins a member whose name is shown only in JSON. Text shows only its value. */
 static inline void emit_data_field(struct emit *e, const char *name)
 {
-	e->ops->data_field(e, name);
+	e->ops->field(e, name, true);
 }
 static inline void emit_open(struct emit *e, char bracket)
 {
@@ -148,27 +146,27 @@ static inline void emit_close(struct emit *e, char bracket)
 }
 static inline void emit_element(struct emit *e)
 {
-	e->ops->element(e);
+	e->ops->field(e, NULL, true);
 }
 static inline void emit_num(struct emit *e, int64_t v)
 {
-	e->ops->number(e, v);
+	e->ops->number(e, (uint64_t)v, FORM_SIGNED);
 }
 static inline void emit_unum(struct emit *e, uint64_t v)
 {
-	e->ops->unsigned_number(e, v);
+	e->ops->number(e, v, FORM_UNSIGNED);
 }
 static inline void emit_hex(struct emit *e, uint64_t v)
 {
-	e->ops->hex(e, v);
+	e->ops->number(e, v, FORM_HEX);
 }
 static inline void emit_oct(struct emit *e, uint64_t v)
 {
-	e->ops->octal(e, v);
+	e->ops->number(e, v, FORM_OCTAL);
 }
 static inline void emit_ptr(struct emit *e, uint64_t v)
 {
-	e->ops->pointer(e, v);
+	e->ops->number(e, v, FORM_POINTER);
 }
 static inline void emit_str(struct emit *e, const char *s, size_t n, unsigned flags)
 {

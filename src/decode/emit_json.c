@@ -128,9 +128,12 @@ static void json_arg_end(struct emit *e, bool last)
 	buf_adds(e->out, last ? "}" : "},");
 }
 
-static void json_field(struct emit *e, const char *name)
+static void json_field(struct emit *e, const char *name, bool bare)
 {
+	(void)bare;
 	separate(e);
+	if (!name)
+		return;
 	buf_addc(e->out, '"');
 	buf_adds(e->out, name);
 	buf_adds(e->out, "\":");
@@ -151,34 +154,21 @@ static void json_close(struct emit *e, char bracket)
 	e->first = false;
 }
 
-static void json_number(struct emit *e, int64_t v)
+static void json_number(struct emit *e, uint64_t v, enum emit_form form)
 {
-	buf_add_signed(e->out, v);
-}
-
-static void json_unsigned(struct emit *e, uint64_t v)
-{
-	buf_add_decimal(e->out, v, 1);
-}
-
-static void json_hex(struct emit *e, uint64_t v)
-{
-	buf_adds(e->out, "\"0x");
-	buf_add_bits(e->out, v, 4, 1);
-	buf_addc(e->out, '"');
-}
-
-static void json_octal(struct emit *e, uint64_t v)
-{
-	buf_addf(e->out, "\"0%" PRIo64 "\"", v);
-}
-
-static void json_pointer(struct emit *e, uint64_t v)
-{
-	if (!v)
+	if (form == FORM_SIGNED)
+		buf_add_signed(e->out, (int64_t)v);
+	else if (form == FORM_UNSIGNED)
+		buf_add_decimal(e->out, v, 1);
+	else if (form == FORM_POINTER && !v)
 		buf_adds(e->out, "null");
-	else
-		json_hex(e, v);
+	else if (form == FORM_OCTAL)
+		buf_addf(e->out, "\"0%" PRIo64 "\"", v);
+	else {
+		buf_adds(e->out, "\"0x");
+		buf_add_bits(e->out, v, 4, 1);
+		buf_addc(e->out, '"');
+	}
 }
 
 static void json_symbols(struct emit *e, const char *text, uint64_t raw)
@@ -204,7 +194,7 @@ static void json_descriptor(struct emit *e, int64_t fd, const char *name, const 
 	if (name)
 		add_text(e, name);
 	else
-		json_number(e, fd);
+		buf_add_signed(e->out, fd);
 	if (!is)
 		return;
 	add_is(e, is);
@@ -270,15 +260,9 @@ static const struct emit_ops json_ops = {
 	.arg = json_arg,
 	.arg_end = json_arg_end,
 	.field = json_field,
-	.data_field = json_field,
 	.open = json_open,
 	.close = json_close,
-	.element = separate,
 	.number = json_number,
-	.unsigned_number = json_unsigned,
-	.hex = json_hex,
-	.octal = json_octal,
-	.pointer = json_pointer,
 	.string = json_string,
 	.symbols = json_symbols,
 	.descriptor = json_descriptor,

@@ -27,14 +27,14 @@ static void bracket(struct emit *e, char c)
 	(void)e, (void)c;
 }
 
-static void number(struct emit *e, int64_t v)
+static void field(struct emit *e, const char *name, bool bare)
 {
-	(void)e, (void)v;
+	(void)e, (void)name, (void)bare;
 }
 
-static void bits(struct emit *e, uint64_t v)
+static void number(struct emit *e, uint64_t v, enum emit_form form)
 {
-	(void)e, (void)v;
+	(void)e, (void)v, (void)form;
 }
 
 static void string(struct emit *e, const char *s, size_t n, unsigned flags)
@@ -81,16 +81,10 @@ static void returned(struct emit *e, enum emit_returned part)
 static const struct emit_ops none_ops = {
 	.arg = argument,
 	.arg_end = argument_end,
-	.field = text,
-	.data_field = text,
+	.field = field,
 	.open = bracket,
 	.close = bracket,
-	.element = nothing,
 	.number = number,
-	.unsigned_number = bits,
-	.hex = bits,
-	.octal = bits,
-	.pointer = bits,
 	.string = string,
 	.symbols = named,
 	.descriptor = descriptor,

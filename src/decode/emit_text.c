@@ -40,17 +40,13 @@ static void text_arg_end(struct emit *e, bool last)
 		buf_adds(e->out, ", ");
 }
 
-static void text_field(struct emit *e, const char *name)
+static void text_field(struct emit *e, const char *name, bool bare)
 {
 	separate(e);
+	if (bare)
+		return;
 	buf_adds(e->out, name);
 	buf_addc(e->out, e->depth ? '=' : ' '); /* no brackets are open in "(in [3], left {...})" */
-}
-
-static void text_data_field(struct emit *e, const char *name)
-{
-	(void)name;
-	separate(e);
 }
 
 static void text_open(struct emit *e, char bracket)
@@ -67,37 +63,22 @@ static void text_close(struct emit *e, char bracket)
 	e->depth--;
 }
 
-static void text_number(struct emit *e, int64_t v)
+/* A mode is shown in the form of strace: a 0 and at least three more digits. */
+static void text_number(struct emit *e, uint64_t v, enum emit_form form)
 {
-	buf_add_signed(e->out, v);
-}
-
-static void text_unsigned(struct emit *e, uint64_t v)
-{
-	buf_add_decimal(e->out, v, 1);
-}
-
-static void text_hex(struct emit *e, uint64_t v)
-{
-	if (v)
-		buf_adds(e->out, "0x");
-	buf_add_bits(e->out, v, 4, 1);
-}
-
-/* Shows a mode in the form of strace: a 0 and at least three more digits. */
-static void text_octal(struct emit *e, uint64_t v)
-{
-	if (v > 077)
-		buf_addc(e->out, '0');
-	buf_add_bits(e->out, v, 3, 3);
-}
-
-static void text_pointer(struct emit *e, uint64_t v)
-{
-	if (!v)
+	if (form == FORM_SIGNED)
+		buf_add_signed(e->out, (int64_t)v);
+	else if (form == FORM_UNSIGNED)
+		buf_add_decimal(e->out, v, 1);
+	else if (form == FORM_POINTER && !v)
 		buf_adds(e->out, "NULL");
-	else
-		text_hex(e, v);
+	else if (form == FORM_OCTAL) {
+		buf_adds(e->out, v > 077 ? "0" : "");
+		buf_add_bits(e->out, v, 3, 3);
+	} else {
+		buf_adds(e->out, v ? "0x" : "");
+		buf_add_bits(e->out, v, 4, 1);
+	}
 }
 
 static bool printable(const char *s, size_t n)
@@ -137,16 +118,16 @@ static void text_number_of(struct emit *e, const char *text, uint64_t raw)
 {
 	static const struct {
 		const char *begins;
-		void (*write)(struct emit *e, uint64_t v);
-	} forms[] = {{"SIG_", text_hex},
-		     {"SIG", text_unsigned},
-		     {"RLIM64", text_unsigned},
-		     {"S_I", text_octal},
-		     {"", text_hex}};
+		enum emit_form form;
+	} forms[] = {{"SIG_", FORM_HEX},
+		     {"SIG", FORM_UNSIGNED},
+		     {"RLIM64", FORM_UNSIGNED},
+		     {"S_I", FORM_OCTAL},
+		     {"", FORM_HEX}};
 	size_t i = 0;
 	while (strncmp(text, forms[i].begins, strlen(forms[i].begins)) != 0)
 		i++;
-	forms[i].write(e, raw);
+	text_number(e, raw, forms[i].form);
 }
 
 static void text_comment(struct emit *e, const char *text)
@@ -203,7 +184,7 @@ static void text_descriptor(struct emit *e, int64_t fd, const char *name, const 
 	if (name && !(e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES)))
 		text_symbols(e, name, 0);
 	else
-		text_number(e, fd);
+		text_number(e, (uint64_t)fd, FORM_SIGNED);
 	if (name && e->flags & EMIT_BOTH_NAMES)
 		text_comment(e, name);
 	if (is)
@@ -217,7 +198,7 @@ static void text_index(struct emit *e, uint64_t v, const char *name)
 	escape_c(&text, name, strlen(name), e->flags & EMIT_HEX_STRINGS);
 	buf_adds(&text, "\")");
 	if (e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES))
-		text_unsigned(e, v);
+		text_number(e, v, FORM_UNSIGNED);
 	else
 		buf_add(e->out, text.s, text.len);
 	if (e->flags & EMIT_BOTH_NAMES)
@@ -244,7 +225,7 @@ static void text_wrap(struct emit *e, const char *text)
 static void text_result(struct emit *e, int64_t v, const char *error, const char *text)
 {
 	if (!error) {
-		text_number(e, v);
+		buf_add_signed(e->out, v);
 		return;
 	}
 	colour(e, COLOUR_ERROR);
@@ -262,10 +243,7 @@ static void text_result(struct emit *e, int64_t v, const char *error, const char
 
 static void text_result_as(struct emit *e, int64_t v, enum emit_form form)
 {
-	if (form == RESULT_HEX)
-		text_hex(e, (uint64_t)v);
-	else
-		text_octal(e, (uint64_t)v);
+	text_number(e, (uint64_t)v, form);
 }
 
 static void text_returned(struct emit *e, enum emit_returned part)
@@ -280,15 +258,9 @@ static const struct emit_ops text_ops = {
 	.arg = text_arg,
 	.arg_end = text_arg_end,
 	.field = text_field,
-	.data_field = text_data_field,
 	.open = text_open,
 	.close = text_close,
-	.element = separate,
 	.number = text_number,
-	.unsigned_number = text_unsigned,
-	.hex = text_hex,
-	.octal = text_octal,
-	.pointer = text_pointer,
 	.string = text_string,
 	.symbols = text_symbols,
 	.descriptor = text_descriptor,

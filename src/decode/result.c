@@ -33,12 +33,12 @@ static void result_int(const struct decode *d, int64_t v)
 
 static void result_hex(const struct decode *d, int64_t v)
 {
-	emit_result_as(d->out, v, RESULT_HEX);
+	emit_result_as(d->out, v, FORM_HEX);
 }
 
 static void result_oct(const struct decode *d, int64_t v)
 {
-	emit_result_as(d->out, v, RESULT_OCTAL);
+	emit_result_as(d->out, v, FORM_OCTAL);
 }
 
 static void result_none(const struct decode *d, int64_t v)
@@ -91,7 +91,7 @@ static void result_time(const struct decode *d, int64_t v)
 /* Shows a hexadecimal number, followed by the names of the bits that are set. */
 static void result_bits(const struct decode *d, int64_t v, enum syscall_kind kind, enum emit_returned part)
 {
-	emit_result_as(d->out, v, RESULT_HEX);
+	emit_result_as(d->out, v, FORM_HEX);
 	emit_returned(d->out, part);
 	show_kind(d, kind, (uint64_t)v, -1);
 	emit_returned(d->out, RETURNED_END);
@@ -211,7 +211,7 @@ void decode_result(const struct decode *d)
 	else if (d->call->error)
 		error_result(d);
 	else if (d->opts->raw || !desc)
-		emit_result_as(d->out, d->call->result, RESULT_HEX);
+		emit_result_as(d->out, d->call->result, FORM_HEX);
 	else if (kinds[desc->result])
 		result_kind(d, d->call->result, kinds[desc->result]);
 	else

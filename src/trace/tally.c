@@ -34,31 +34,21 @@ static void emit_argument(struct emit *e, const char *name, uint64_t raw)
 	t->text->arg(e, name, raw);
 }
 
-static void emit_address(struct emit *e, uint64_t v)
-{
-	buf_adds(e->out, v ? "ADDRESS" : "NULL");
-}
-
 /*
- * Writes a number that decoders show in hexadecimal. A large number is taken for an address and shown as "ADDRESS",
- * because addresses are different in each run.
+ * A pointer, or a large number that decoders show in hexadecimal, is shown as "ADDRESS", because addresses are different
+ * in each run.
  */
-static void emit_hexadecimal(struct emit *e, uint64_t v)
-{
-	if (v >= 1 << 20)
-		emit_address(e, v);
-	else
-		tally_emit_of(e)->text->hex(e, v);
-}
-
-static void emit_signed(struct emit *e, int64_t v)
+static void emit_number(struct emit *e, uint64_t v, enum emit_form form)
 {
 	const struct tally_emit *t = tally_emit_of(e);
 	uint16_t kind = t->desc && t->arg >= 0 && t->arg < t->desc->nargs ? t->desc->args[t->arg].kind : K_END;
-	if ((kind == K_PID || kind == K_WAITID_ID) && is_thread(t->tally, (uint64_t)(v < 0 ? -v : v)))
-		buf_adds(e->out, v < 0 ? "-PID" : "PID");
+	bool task = form == FORM_SIGNED && (kind == K_PID || kind == K_WAITID_ID), group = (int64_t)v < 0;
+	if (form == FORM_POINTER || (form == FORM_HEX && v >= 1 << 20))
+		buf_adds(e->out, v ? "ADDRESS" : "NULL");
+	else if (task && is_thread(t->tally, group ? -v : v))
+		buf_adds(e->out, group ? "-PID" : "PID");
 	else
-		t->text->number(e, v);
+		t->text->number(e, v, form);
 }
 
 /*
@@ -134,9 +124,7 @@ static void describe(struct trace_tally *t, const struct event *ev)
 	e.text = e.emit.ops;
 	struct emit_ops ops = *e.text;
 	ops.arg = emit_argument;
-	ops.pointer = emit_address;
-	ops.hex = emit_hexadecimal;
-	ops.number = emit_signed;
+	ops.number = emit_number;
 	ops.descriptor = emit_file;
 	ops.string = emit_text;
 	e.emit.ops = &ops;
