@@ -64,69 +64,60 @@ uint64_t decode_returned(const struct decode *d)
 	return d->call->result > 0 ? (uint64_t)d->call->result : 0;
 }
 
-void show_int(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_int(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	emit_num(d->out, (int32_t)v);
+	emit_num(d->out, (int32_t)x->v);
 }
 
-void show_uint(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_uint(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	emit_unum(d->out, (uint32_t)v);
+	emit_unum(d->out, (uint32_t)x->v);
 }
 
-void show_long(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_long(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	emit_num(d->out, decode_word(d) == 4 && i >= 0 ? (int32_t)v : (int64_t)v);
+	emit_num(d->out, decode_word(d) == 4 && x->arg >= 0 ? (int32_t)x->v : (int64_t)x->v);
 }
 
-void show_ulong(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ulong(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	emit_unum(d->out, v);
+	emit_unum(d->out, x->v);
 }
 
-void show_hex(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_hex(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	emit_hex(d->out, v);
+	emit_hex(d->out, x->v);
 }
 
-void show_octal(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_octal(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	emit_oct(d->out, (uint32_t)v);
+	emit_oct(d->out, (uint32_t)x->v);
 }
 
-void show_pointer(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_pointer(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	emit_ptr(d->out, v);
+	emit_ptr(d->out, x->v);
 }
 
-void show_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_flags(const struct decode *d, const struct value *x)
 {
-	(void)i;
-	flags_emit(d->out, k->about, v);
+	flags_emit(d->out, x->about, x->v);
 }
 
-void show_choice(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_choice(const struct decode *d, const struct value *x)
 {
-	(void)i;
-	flags_emit_choice(d->out, k->about, v);
+	flags_emit_choice(d->out, x->about, x->v);
 }
 
 /* The kernel uses this argument as an int and ignores the upper half of the register. */
-void show_flags32(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_flags32(const struct decode *d, const struct value *x)
 {
-	show_flags(d, k, (uint32_t)v, i);
+	flags_emit(d->out, x->about, (uint32_t)x->v);
 }
 
-void show_choice32(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_choice32(const struct decode *d, const struct value *x)
 {
-	show_choice(d, k, (uint32_t)v, i);
+	flags_emit_choice(d->out, x->about, (uint32_t)x->v);
 }
 
 const struct emit_is *decode_fd_is(const struct decode *d, int fd, struct decode_fd *f)
@@ -170,24 +161,21 @@ static void fd_named(const struct decode *d, int fd, const char *name)
 	decode_fd_free(&f);
 }
 
-void show_fd(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_fd(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	fd_named(d, (int)v, NULL);
+	fd_named(d, (int)x->v, NULL);
 }
 
-void show_dirfd(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_dirfd(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	fd_named(d, (int)v, (int)v == AT_FDCWD ? "AT_FDCWD" : NULL);
+	fd_named(d, (int)x->v, (int)x->v == AT_FDCWD ? "AT_FDCWD" : NULL);
 }
 
 /* A negative number is a process group in kill(2) and wait4(2). */
-void show_pid(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_pid(const struct decode *d, const struct value *x)
 {
 	struct buf is = {0};
-	int pid = (int)v;
-	(void)k, (void)i;
+	int pid = (int)x->v;
 	emit_num(d->out, pid);
 	if (decode_pid_name(d, pid, &is)) {
 		emit_wrap(d->out, "<");
@@ -198,21 +186,19 @@ void show_pid(const struct decode *d, const struct kind *k, uint64_t v, int i)
 }
 
 /* (uid_t)-1 means "do not change". */
-void show_uid(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_uid(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	if ((uint32_t)v == UINT32_MAX)
+	if ((uint32_t)x->v == UINT32_MAX)
 		emit_num(d->out, -1);
 	else
-		emit_unum(d->out, (uint32_t)v);
+		emit_unum(d->out, (uint32_t)x->v);
 }
 
-void show_dev(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_dev(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
 	char text[48];
-	snprintf(text, sizeof(text), "makedev(%#x, %#x)", major(v), minor(v));
-	emit_sym(d->out, text, v);
+	snprintf(text, sizeof(text), "makedev(%#x, %#x)", major(x->v), minor(x->v));
+	emit_sym(d->out, text, x->v);
 }
 
 void decode_string(const struct decode *d, uint64_t addr, size_t max)
@@ -260,17 +246,15 @@ void decode_hex_bytes(const struct decode *d, uint64_t addr, uint64_t n)
 	bytes(d, addr, n, STRING_HEX);
 }
 
-void show_out_random(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_random(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	bytes(d, v, decode_returned(d), STRING_HEX);
+	bytes(d, x->v, decode_returned(d), STRING_HEX);
 }
 
 /* A path is shown in full, even if -s allows less. The kernel limits its length. */
-void show_path(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_path(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	decode_string(d, v, PATH_MAX - 1);
+	decode_string(d, x->v, PATH_MAX - 1);
 }
 
 static size_t string_max(const struct decode *d)
@@ -278,34 +262,30 @@ static size_t string_max(const struct decode *d)
 	return d->opts->string_max < STRING_MOST ? d->opts->string_max : STRING_MOST;
 }
 
-void show_string(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_string(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	decode_string(d, v, string_max(d));
+	decode_string(d, x->v, string_max(d));
 }
 
 /* The next argument is the number of bytes. */
-void show_in_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_in_bytes(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	decode_bytes(d, v, d->call->args[i + 1]);
+	decode_bytes(d, x->v, d->call->args[x->arg + 1]);
 }
 
 /* The result of the call is the number of bytes. */
-void show_out_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_bytes(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	decode_bytes(d, v, decode_returned(d));
+	decode_bytes(d, x->v, decode_returned(d));
 }
 
 /* The result of readlink(2) has no NUL byte. */
-void show_out_path_n(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_path_n(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
 	char s[PATH_MAX];
 	size_t n = decode_returned(d);
-	if (n > sizeof(s) || !n || !d->mem || mem_get(d->mem, v, s, n) != 0)
-		decode_bytes(d, v, n);
+	if (n > sizeof(s) || !n || !d->mem || mem_get(d->mem, x->v, s, n) != 0)
+		decode_bytes(d, x->v, n);
 	else
 		emit_str(d->out, s, n, 0);
 }
@@ -338,13 +318,12 @@ void decode_array(const struct decode *d, uint64_t addr, uint64_t n, size_t size
 	emit_close(d->out, ']');
 }
 
-void show_argv(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_argv(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
 	unsigned word = decode_word(d), n = 0;
-	uint64_t s;
-	if (!decode_get_word(d, v, &s)) {
-		emit_ptr(d->out, v);
+	uint64_t at = x->v, s;
+	if (!decode_get_word(d, at, &s)) {
+		emit_ptr(d->out, at);
 		return;
 	}
 	emit_open(d->out, '[');
@@ -354,9 +333,9 @@ void show_argv(const struct decode *d, const struct kind *k, uint64_t v, int i)
 			break;
 		}
 		emit_element(d->out);
-		show_string(d, NULL, s, -1);
-		v += word;
-		if (n == STRING_MOST || !decode_get_word(d, v, &s)) {
+		decode_string(d, s, string_max(d));
+		at += word;
+		if (n == STRING_MOST || !decode_get_word(d, at, &s)) {
 			emit_more(d->out);
 			break;
 		}
@@ -364,13 +343,13 @@ void show_argv(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	emit_close(d->out, ']');
 }
 
-void show_envp(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_envp(const struct decode *d, const struct value *x)
 {
 	unsigned word = decode_word(d), n = 0;
 	uint64_t s = 1;
 	char text[48];
 	if (d->opts->verbose) {
-		show_argv(d, k, v, i);
+		show_argv(d, x);
 		return;
 	}
 	/* Reads whole pages, because an environment has dozens of variables. */
@@ -379,25 +358,24 @@ void show_envp(const struct decode *d, const struct kind *k, uint64_t v, int i)
 	struct decode paged = *d;
 	paged.mem = d->mem ? &mem : NULL;
 	mem_pages_init(&pages, d->mem);
-	emit_ptr(d->out, v);
-	while (v && n < STRING_MOST && decode_get_word(&paged, v + n * (uint64_t)word, &s) && s)
+	emit_ptr(d->out, x->v);
+	while (x->v && n < STRING_MOST && decode_get_word(&paged, x->v + n * (uint64_t)word, &s) && s)
 		n++;
-	if (!v || (s && n < STRING_MOST && !decode_get_word(&paged, v + n * (uint64_t)word, &s) && !n))
+	if (!x->v || (s && n < STRING_MOST && !decode_get_word(&paged, x->v + n * (uint64_t)word, &s) && !n))
 		return;
 	snprintf(text, sizeof(text), "%u var%s%s", n, n == 1 ? "" : "s", s ? ", unterminated" : "");
 	emit_comment(d->out, text);
 }
 
-void show_pointee(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_pointee(const struct decode *d, const struct value *x)
 {
-	const struct pointee *p = k->about;
+	const struct pointee *p = x->about;
 	uint64_t value = 0;
-	bool got = p->size ? decode_get(d, v, &value, p->size) : decode_get_word(d, v, &value);
+	bool got = p->size ? decode_get(d, x->v, &value, p->size) : decode_get_word(d, x->v, &value);
 	if (!got) {
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 		return;
 	}
-	(void)i;
 	emit_open(d->out, '[');
 	emit_element(d->out);
 	show_kind(d, p->kind, value, -1);

@@ -95,25 +95,23 @@ static const struct layout *const commands[] = {
 };
 
 /* Shows a version as KERNEL_VERSION(5, 4, 17). It consists of three bytes (linux/version.h). */
-void show_kernel_version(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_kernel_version(const struct decode *d, const struct value *x)
 {
 	char text[64];
-	(void)k, (void)i;
-	snprintf(text, sizeof(text), "KERNEL_VERSION(%u, %u, %u)", (unsigned)(v >> 16 & 0xffff),
-		 (unsigned)(v >> 8 & 0xff), (unsigned)(v & 0xff));
-	emit_sym(d->out, text, v);
+	snprintf(text, sizeof(text), "KERNEL_VERSION(%u, %u, %u)", (unsigned)(x->v >> 16 & 0xffff),
+		 (unsigned)(x->v >> 8 & 0xff), (unsigned)(x->v & 0xff));
+	emit_sym(d->out, text, x->v);
 }
 
 /*
  * The previous argument is the command, and the next one is the size of the structure. Members beyond the size are left
  * out.
  */
-void show_bpf_attr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_bpf_attr(const struct decode *d, const struct value *x)
 {
-	uint32_t cmd = (uint32_t)d->call->args[i - 1];
-	(void)k;
+	uint32_t cmd = (uint32_t)d->call->args[x->arg - 1];
 	if (cmd < sizeof(commands) / sizeof(*commands) && commands[cmd])
-		layout_emit(d, commands[cmd], v, (uint32_t)d->call->args[i + 1]);
+		layout_emit(d, commands[cmd], x->v, (uint32_t)d->call->args[x->arg + 1]);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }

@@ -79,23 +79,21 @@ enum when when_prctl_arg(const struct decode *d, int i)
 	return i == 1 ? r->when : WHEN_ENTERING;
 }
 
-void show_prctl_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_prctl_arg(const struct decode *d, const struct value *x)
 {
 	const struct prctl_row *r = prctl_row(d);
-	(void)k;
 	if (!r)
-		emit_hex(d->out, v);
-	else if (r->option == 0x59616d61 && v == UINT64_MAX)
-		emit_sym(d->out, "PR_SET_PTRACER_ANY", v);
+		emit_hex(d->out, x->v);
+	else if (r->option == 0x59616d61 && x->v == UINT64_MAX)
+		emit_sym(d->out, "PR_SET_PTRACER_ANY", x->v);
 	else
-		show_kind(d, r->kinds[i - 1], v, i);
+		show_kind(d, r->kinds[x->arg - 1], x->v, x->arg);
 }
 
 /* Shows a buffer of fixed size that contains a string, such as the name of a task (16 bytes). */
-void show_fixed_string(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_fixed_string(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	decode_string(d, v, 15);
+	decode_string(d, x->v, 15);
 }
 
 enum { ARCH_GET_FS_ = 0x1003, ARCH_GET_GS_ = 0x1004 };
@@ -108,13 +106,12 @@ enum when when_arch_prctl_arg(const struct decode *d, int i)
 		       : WHEN_ENTERING;
 }
 
-void show_arch_prctl_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_arch_prctl_arg(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	if (when_arch_prctl_arg(d, i) == WHEN_LEFT)
-		show_kind(d, K_PTR_AT, v, i);
+	if (when_arch_prctl_arg(d, x->arg) == WHEN_LEFT)
+		show_kind(d, K_PTR_AT, x->v, x->arg);
 	else
-		emit_hex(d->out, v);
+		emit_hex(d->out, x->v);
 }
 
 /* ptrace(2): the kinds of addr and data. K_END means that the argument is ignored; it is shown as a pointer. */
@@ -168,14 +165,13 @@ enum when when_ptrace_arg(const struct decode *d, int i)
 	return i == 3 && r < NPTRACE ? ptraces[r].data_when : WHEN_ENTERING;
 }
 
-void show_ptrace_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ptrace_arg(const struct decode *d, const struct value *x)
 {
 	size_t r = ptrace_row(d);
-	(void)k;
 	if (r == NPTRACE)
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 	else
-		show_kind(d, i == 2 ? ptraces[r].addr : ptraces[r].data, v, -1);
+		show_kind(d, x->arg == 2 ? ptraces[r].addr : ptraces[r].data, x->v, -1);
 }
 
 /* futex(2): flags that say which arguments an operation uses, and whether the fourth argument is a time or a number. */
@@ -236,33 +232,31 @@ static void futex_val3(const struct decode *d, unsigned has, uint32_t v)
 		emit_unum(d->out, v);
 }
 
-void show_futex_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_futex_arg(const struct decode *d, const struct value *x)
 {
 	unsigned has = futex_has(d);
-	(void)k;
-	if (i == 2 || (i == 3 && has & VAL2))
-		emit_unum(d->out, (uint32_t)v);
-	else if (i == 3 && has & TIMEOUT)
-		show_kind(d, K_TIMESPEC, v, -1);
-	else if (i == 5)
-		futex_val3(d, has, (uint32_t)v);
+	if (x->arg == 2 || (x->arg == 3 && has & VAL2))
+		emit_unum(d->out, (uint32_t)x->v);
+	else if (x->arg == 3 && has & TIMEOUT)
+		show_kind(d, K_TIMESPEC, x->v, -1);
+	else if (x->arg == 5)
+		futex_val3(d, has, (uint32_t)x->v);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 /* Shows an operation as programs write it: FUTEX_WAIT_PRIVATE|FUTEX_CLOCK_REALTIME. */
-void show_futex_op(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_futex_op(const struct decode *d, const struct value *x)
 {
-	const char *name = flags_find(&flags_futex, v & 0x7f);
+	const char *name = flags_find(&flags_futex, x->v & 0x7f);
 	char text[80];
-	(void)i;
-	if (!name || v & 0xfffffe00) {
-		show_flags32(d, k, v, i);
+	if (!name || x->v & 0xfffffe00) {
+		show_flags32(d, x);
 		return;
 	}
-	snprintf(text, sizeof(text), "%s%s%s", name, v & FUTEX_PRIVATE_FLAG ? "_PRIVATE" : "",
-		 v & FUTEX_CLOCK_REALTIME ? "|FUTEX_CLOCK_REALTIME" : "");
-	emit_sym(d->out, text, (uint32_t)v);
+	snprintf(text, sizeof(text), "%s%s%s", name, x->v & FUTEX_PRIVATE_FLAG ? "_PRIVATE" : "",
+		 x->v & FUTEX_CLOCK_REALTIME ? "|FUTEX_CLOCK_REALTIME" : "");
+	emit_sym(d->out, text, (uint32_t)x->v);
 }
 
 struct kernel_waitv {
@@ -272,10 +266,9 @@ struct kernel_waitv {
 LAYOUT_SAME(futex_waitv, struct kernel_waitv, (val, HEX), (uaddr, PTR), (flags, FUTEX2_FLAGS));
 
 /* futex_requeue(2) has no count, because its array always has two elements. */
-void show_waitv(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_waitv(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	layout_emit_array(d, &layout_futex_waitv, v, 2);
+	layout_emit_array(d, &layout_futex_waitv, x->v, 2);
 }
 
 /*
@@ -310,21 +303,20 @@ struct notif_sizes {
 };
 LAYOUT_SAME(notif_sizes, struct notif_sizes, (seccomp_notif, UINT), (seccomp_notif_resp, UINT), (seccomp_data, UINT));
 
-void show_seccomp_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_seccomp_arg(const struct decode *d, const struct value *x)
 {
-	uint32_t op = (uint32_t)d->call->args[i - 2], action;
-	(void)k;
+	uint32_t op = (uint32_t)d->call->args[x->arg - 2], action;
 	if (op == SET_FILTER) {
-		filter_program(d, v);
+		filter_program(d, x->v);
 	} else if (op == GET_SIZES) {
-		show_kind(d, K_NOTIF_SIZES, v, -1);
-	} else if (op == GET_ACTION && decode_get(d, v, &action, sizeof(action))) {
+		show_kind(d, K_NOTIF_SIZES, x->v, -1);
+	} else if (op == GET_ACTION && decode_get(d, x->v, &action, sizeof(action))) {
 		emit_open(d->out, '[');
 		emit_element(d->out);
 		flags_emit_choice(d->out, &flags_seccomp_ret, action);
 		emit_close(d->out, ']');
 	} else {
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 	}
 }
 

@@ -53,7 +53,7 @@ static void end_arg(const struct decode *d, const struct syscall_desc *desc, int
 {
 	const struct kind *k = &decode_kinds[desc->args[i].kind];
 	if (when == WHEN_BOTH && d->leaving && !d->call->error && !d->opts->raw)
-		k->show_after(d, k, d->call->args[i], i);
+		k->show_after(d, &(struct value){.v = d->call->args[i], .about = k->about, .arg = i});
 }
 
 static void show_args(const struct decode *d, const struct syscall_desc *desc, const enum when *when, int from, int to,

@@ -29,25 +29,23 @@ enum when when_mq_attr(const struct decode *d, int i)
 	return d->call->args[i - 2] & OPEN_CREAT ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-void show_open_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_open_flags(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
 	bool arm = d->call->arch == AUDIT_ARCH_AARCH64 || d->call->arch == AUDIT_ARCH_ARM;
-	flags_emit(d->out, arm ? &flags_open_aarch64 : &flags_open, i < 0 ? v : (uint32_t)v);
+	flags_emit(d->out, arm ? &flags_open_aarch64 : &flags_open, x->arg < 0 ? x->v : (uint32_t)x->v);
 }
 
 /* Shows the type and permissions of a file: S_IFREG|0644, S_IFDIR|S_ISVTX|0777. */
-void show_file_mode(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_file_mode(const struct decode *d, const struct value *x)
 {
 	static const struct {
 		unsigned mode;
 		const char *name;
 	} bits[] = {{S_ISUID, "S_ISUID|"}, {S_ISGID, "S_ISGID|"}, {S_ISVTX, "S_ISVTX|"}};
-	(void)k, (void)i;
 	char text[96];
-	const char *type = flags_find(&flags_file_type, v & S_IFMT);
-	if (!type && (v & S_IFMT)) {
-		emit_oct(d->out, v);
+	const char *type = flags_find(&flags_file_type, x->v & S_IFMT);
+	if (!type && (x->v & S_IFMT)) {
+		emit_oct(d->out, x->v);
 		return;
 	}
 	/* Without snprintf(3), because this is a large part of the time of a trace with many stat(2). */
@@ -55,15 +53,15 @@ void show_file_mode(const struct decode *d, const struct kind *k, uint64_t v, in
 	if (type)
 		at = stpcpy(stpcpy(at, type), "|");
 	for (size_t bit = 0; bit < sizeof(bits) / sizeof(*bits); bit++)
-		if (v & bits[bit].mode)
+		if (x->v & bits[bit].mode)
 			at = stpcpy(at, bits[bit].name);
 	*at++ = '0';
-	if (v & 0700)
-		*at++ = (char)('0' + (v >> 6 & 7));
-	*at++ = (char)('0' + (v >> 3 & 7));
-	*at++ = (char)('0' + (v & 7));
+	if (x->v & 0700)
+		*at++ = (char)('0' + (x->v >> 6 & 7));
+	*at++ = (char)('0' + (x->v >> 3 & 7));
+	*at++ = (char)('0' + (x->v & 7));
 	*at = '\0';
-	emit_sym(d->out, text, v);
+	emit_sym(d->out, text, x->v);
 }
 
 /* Returns true if a file of this mode is a device file, so that it has a device number. */
@@ -103,16 +101,15 @@ static bool own_architecture(const struct decode *d)
 	return d->call->arch == own && decode_word(d) == 8;
 }
 
-void show_stat(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_stat(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
 	struct stat s;
 	if (d->call->arch == AUDIT_ARCH_I386)
-		layout_emit(d, &layout_stat32, v, layout_stat32.size);
-	else if (!own_architecture(d) || !decode_get(d, v, &s, sizeof(s)))
-		emit_ptr(d->out, v);
+		layout_emit(d, &layout_stat32, x->v, layout_stat32.size);
+	else if (!own_architecture(d) || !decode_get(d, x->v, &s, sizeof(s)))
+		emit_ptr(d->out, x->v);
 	else
-		layout_emit_there(d, &layout_stat, v, sizeof(s), stat_has, s.st_mode);
+		layout_emit_there(d, &layout_stat, x->v, sizeof(s), stat_has, s.st_mode);
 }
 
 /* A record of getdents64(2). In records of the older getdents(2), the type comes after the name (linux/dirent.h). */
@@ -160,17 +157,16 @@ static bool next_dent(const struct decode *d, struct dent_walk *w)
 	return !w->broken;
 }
 
-void show_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_dents(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	struct dent_walk w = {.addr = v, .end = v + decode_returned(d)};
+	struct dent_walk w = {.addr = x->v, .end = x->v + decode_returned(d)};
 	bool list = d->opts->verbose;
-	if (w.end - v > 1 << 20)
-		w.end = v + (1 << 20);
+	if (w.end - x->v > 1 << 20)
+		w.end = x->v + (1 << 20);
 	if (list)
 		emit_open(d->out, '[');
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 	while (next_dent(d, &w)) {
 		if (!list)
 			continue;
@@ -207,18 +203,17 @@ static void one_old_dent(const struct decode *d, uint64_t at, uint16_t len)
 	emit_close(d->out, '}');
 }
 
-void show_old_dents(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_old_dents(const struct decode *d, const struct value *x)
 {
 	unsigned word = decode_word(d), count = 0;
-	uint64_t at = v, end = v + decode_returned(d);
+	uint64_t at = x->v, end = x->v + decode_returned(d);
 	uint16_t len;
 	char text[32];
 	bool list = d->opts->verbose;
-	(void)k, (void)i;
 	if (list)
 		emit_open(d->out, '[');
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 	while (at < end && count < 65536 && decode_get(d, at + 2 * (uint64_t)word, &len, sizeof(len)) &&
 	       len > 2 * word + sizeof(len) && len <= end - at) {
 		if (list) {
@@ -307,40 +302,38 @@ enum when when_fcntl_arg(const struct decode *d, int i)
 	return a ? a->when : WHEN_ENTERING;
 }
 
-void show_fcntl_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_fcntl_arg(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	const struct command_arg *a = command_find(fcntl_args, NFCNTL, (uint32_t)d->call->args[i - 1]);
+	const struct command_arg *a = command_find(fcntl_args, NFCNTL, (uint32_t)d->call->args[x->arg - 1]);
 	if (a)
-		show_kind(d, a->kind, v, i);
+		show_kind(d, a->kind, x->v, x->arg);
 	else
-		emit_hex(d->out, v);
+		emit_hex(d->out, x->v);
 }
 
 /* Shows the handle of name_to_handle_at(2): its length, its type, and that many opaque bytes. */
-void show_file_handle(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_file_handle(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
 	struct {
 		uint32_t bytes;
 		int32_t type;
 	} h;
-	if (!decode_need(d, v, &h, sizeof(h)))
+	if (!decode_need(d, x->v, &h, sizeof(h)))
 		return;
 	emit_open(d->out, '{');
 	show_field(d, "handle_bytes", K_ULONG, h.bytes);
 	show_field(d, "handle_type", K_INT, (uint32_t)h.type);
 	emit_field(d->out, "f_handle");
-	decode_hex_bytes(d, v + sizeof(h), h.bytes < 128 ? h.bytes : 128);
+	decode_hex_bytes(d, x->v + sizeof(h), h.bytes < 128 ? h.bytes : 128);
 	emit_close(d->out, '}');
 }
 
 /* Values of extended attributes. The size is the next argument at entry, and the result after the call. */
 /* If the size is 0, the call only returns the length of the value. */
-void show_out_xattr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_xattr(const struct decode *d, const struct value *x)
 {
-	if (!d->call->args[i + 1])
-		emit_ptr(d->out, v);
+	if (!d->call->args[x->arg + 1])
+		emit_ptr(d->out, x->v);
 	else
-		show_out_bytes(d, k, v, i);
+		show_out_bytes(d, x);
 }

@@ -72,12 +72,11 @@ static bool statx_has(const struct member *m, uint64_t mask)
 	return true;
 }
 
-void show_statx(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_statx(const struct decode *d, const struct value *x)
 {
 	uint32_t mask = 0;
-	(void)k, (void)i;
-	decode_get(d, v, &mask, sizeof(mask));
-	layout_emit_there(d, &layout_statx, v, layout_statx.size, statx_has, mask);
+	decode_get(d, x->v, &mask, sizeof(mask));
+	layout_emit_there(d, &layout_statx, x->v, layout_statx.size, statx_has, mask);
 }
 
 /* struct statfs of 64-bit architectures (asm-generic/statfs.h). */
@@ -151,20 +150,18 @@ LAYOUT(dqblk, struct quota_block, (dqb_bhardlimit, ULONG), (dqb_bsoftlimit, ULON
        (dqb_ihardlimit, ULONG), (dqb_isoftlimit, ULONG), (dqb_curinodes, ULONG), (dqb_btime, ULONG, VERBOSE),
        (dqb_itime, ULONG, VERBOSE), (dqb_valid, HEX, VERBOSE));
 
-void show_fsid(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_fsid(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
 	emit_open(d->out, '{');
 	emit_field(d->out, "val");
-	decode_numbers(d, v, 2, 4, K_HEX);
+	decode_numbers(d, x->v, 2, 4, K_HEX);
 	emit_close(d->out, '}');
 }
 
 /* quotactl(2): the low byte is the type of quota, and the bits above it are the command. */
-void show_quota_cmd(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_quota_cmd(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	uint32_t cmd = (uint32_t)v;
+	uint32_t cmd = (uint32_t)x->v;
 	char text[96];
 	const char *name = flags_find(&flags_quota_cmd, cmd >> 8);
 	const char *type = flags_find(&flags_quota_type, cmd & 0xff);
@@ -189,29 +186,28 @@ enum when when_quota_addr(const struct decode *d, int i)
 	return quota_command(d, i) == QUOTA_GET ? WHEN_LEFT : WHEN_ENTERING;
 }
 
-void show_quota_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_quota_addr(const struct decode *d, const struct value *x)
 {
-	uint32_t cmd = quota_command(d, i);
-	(void)k;
+	uint32_t cmd = quota_command(d, x->arg);
 	if (cmd == QUOTA_ON)
-		show_kind(d, K_PATH, v, i);
+		show_kind(d, K_PATH, x->v, x->arg);
 	else if (cmd == QUOTA_GET || cmd == QUOTA_SET)
-		show_kind(d, K_DQBLK, v, -1);
+		show_kind(d, K_DQBLK, x->v, -1);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 /* fsconfig(2): the command is an earlier argument. It decides what the key and the value are. */
-void show_fsconfig_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_fsconfig_value(const struct decode *d, const struct value *x)
 {
 	enum { SET_STRING = 1, SET_BINARY = 2, SET_PATH = 3, SET_PATH_EMPTY = 4 };
 	uint32_t cmd = (uint32_t)d->call->args[1];
 	if (cmd == SET_STRING)
-		show_string(d, k, v, i);
+		show_string(d, x);
 	else if (cmd == SET_BINARY)
-		decode_bytes(d, v, (uint32_t)d->call->args[4]);
+		decode_bytes(d, x->v, (uint32_t)d->call->args[4]);
 	else if (cmd == SET_PATH || cmd == SET_PATH_EMPTY)
-		show_path(d, k, v, i);
+		show_path(d, x);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }

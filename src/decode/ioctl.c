@@ -103,13 +103,12 @@ const struct command_arg *ioctl_commands(size_t *n)
 }
 
 /* A command without a name is shown by its parts, as _IOC() combines them. */
-void show_ioctl_command(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ioctl_command(const struct decode *d, const struct value *x)
 {
 	static const char *const directions[] = {"_IOC_NONE", "_IOC_WRITE", "_IOC_READ", "_IOC_READ|_IOC_WRITE"};
-	uint32_t cmd = (uint32_t)v;
+	uint32_t cmd = (uint32_t)x->v;
 	const char *name = flags_find(&flags_ioctl, cmd);
 	char text[96];
-	(void)k, (void)i;
 	snprintf(text, sizeof(text), "_IOC(%s, %#x, %#x, %#x)", directions[_IOC_DIR(cmd)], _IOC_TYPE(cmd), _IOC_NR(cmd),
 		 _IOC_SIZE(cmd));
 	emit_sym(d->out, name ? name : text, cmd);
@@ -122,17 +121,16 @@ enum when when_ioctl_arg(const struct decode *d, int i)
 	return a ? a->when : ioctl_is_net(d, &net) ? net : WHEN_ENTERING;
 }
 
-void show_ioctl_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ioctl_arg(const struct decode *d, const struct value *x)
 {
-	const struct command_arg *a = command_find(args, NARGS, (uint32_t)d->call->args[i - 1]);
+	const struct command_arg *a = command_find(args, NARGS, (uint32_t)d->call->args[x->arg - 1]);
 	enum when net;
-	(void)k;
 	if (a)
-		show_kind(d, a->kind, v, -1);
+		show_kind(d, a->kind, x->v, -1);
 	else if (ioctl_is_net(d, &net))
-		show_ioctl_net(d, v);
+		show_ioctl_net(d, x->v);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 /* Commands that return a descriptor. */

@@ -9,39 +9,36 @@
 #include <stdio.h>
 #include <string.h>
 
-void show_ipc_key(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ipc_key(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	if ((uint32_t)v)
-		emit_hex(d->out, (uint32_t)v);
+	if ((uint32_t)x->v)
+		emit_hex(d->out, (uint32_t)x->v);
 	else
 		emit_sym(d->out, "IPC_PRIVATE", 0);
 }
 
 /* Shows flags such as IPC_CREAT|0600. The permissions are in the low bits, in octal. */
-void show_get_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_get_flags(const struct decode *d, const struct value *x)
 {
 	struct buf text = {0};
-	uint32_t flags = (uint32_t)v & ~0777u;
-	(void)i;
+	uint32_t flags = (uint32_t)x->v & ~0777u;
 	if (flags) {
-		flags_join(&text, k->about, flags);
+		flags_join(&text, x->about, flags);
 		buf_addc(&text, '|');
 	}
-	buf_addf(&text, "%#03o", (unsigned)v & 0777);
-	emit_sym(d->out, buf_str(&text), v);
+	buf_addf(&text, "%#03o", (unsigned)x->v & 0777);
+	emit_sym(d->out, buf_str(&text), x->v);
 	buf_free(&text);
 }
 
 /* Old programs add IPC_64 to the command. */
 #define IPC_64_ 0x100
 
-void show_ipc_cmd(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ipc_cmd(const struct decode *d, const struct value *x)
 {
-	(void)i;
-	if (v & IPC_64_)
+	if (x->v & IPC_64_)
 		emit_wrap(d->out, "IPC_64|");
-	flags_emit_choice(d->out, k->about, (uint32_t)v & ~(uint32_t)IPC_64_);
+	flags_emit_choice(d->out, x->about, (uint32_t)x->v & ~(uint32_t)IPC_64_);
 }
 
 /* Structures of 64-bit architectures (asm-generic/{shm,msg,sem,ipc}buf.h). */
@@ -98,13 +95,13 @@ enum when when_ipc_buf(const struct decode *d, int i)
 	return cmd == CMD_STAT || cmd == 13 || cmd == 11 ? WHEN_LEFT : WHEN_ENTERING; /* SHM_STAT 13, MSG_STAT 11 */
 }
 
-void show_ipc_buf(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ipc_buf(const struct decode *d, const struct value *x)
 {
-	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
-	if (cmd == CMD_SET || when_ipc_buf(d, i) == WHEN_LEFT)
-		show_struct(d, k, v, i);
+	uint32_t cmd = (uint32_t)d->call->args[x->arg - 1] & ~(uint32_t)IPC_64_;
+	if (cmd == CMD_SET || when_ipc_buf(d, x->arg) == WHEN_LEFT)
+		show_struct(d, x);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 /* semctl(2): the command decides whether there is a fourth argument, and which kind it has (linux/sem.h). */
@@ -118,15 +115,15 @@ enum when when_sem_arg(const struct decode *d, int i)
 	return cmd == CMD_STAT ? WHEN_LEFT : WHEN_ENTERING;
 }
 
-void show_sem_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sem_arg(const struct decode *d, const struct value *x)
 {
-	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
+	uint32_t cmd = (uint32_t)d->call->args[x->arg - 1] & ~(uint32_t)IPC_64_;
 	if (cmd == SEM_SETVAL)
-		emit_num(d->out, (int32_t)v);
+		emit_num(d->out, (int32_t)x->v);
 	else if (cmd == CMD_STAT || cmd == CMD_SET)
-		show_struct(d, k, v, i);
+		show_struct(d, x);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 static void message_buffer(const struct decode *d, uint64_t v, uint64_t n)
@@ -144,16 +141,14 @@ static void message_buffer(const struct decode *d, uint64_t v, uint64_t n)
 	emit_close(d->out, '}');
 }
 
-void show_in_msgbuf(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_in_msgbuf(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	message_buffer(d, v, d->call->args[i + 1]);
+	message_buffer(d, x->v, d->call->args[x->arg + 1]);
 }
 
-void show_out_msgbuf(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_msgbuf(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	message_buffer(d, v, decode_returned(d));
+	message_buffer(d, x->v, decode_returned(d));
 }
 
 LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, (mq_flags, OPEN_FLAGS), (mq_maxmsg, LONG), (mq_msgsize, LONG),
@@ -168,50 +163,45 @@ static void nodes(const struct decode *d, uint64_t v, uint64_t maxnode)
 }
 
 /* The next argument is the number of valid bits. */
-void show_nodemask(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_nodemask(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	nodes(d, v, d->call->args[i + 1]);
+	nodes(d, x->v, d->call->args[x->arg + 1]);
 }
 
 /* migrate_pages(2): the second argument is the number of bits. */
-void show_nodemask_prev(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_nodemask_prev(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	nodes(d, v, d->call->args[1]);
+	nodes(d, x->v, d->call->args[1]);
 }
 
 /*
  * mincore(2) writes one byte for each page, of which only the lowest bit is defined. The previous argument is the
  * length of the memory.
  */
-void show_mincore(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_mincore(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	uint64_t pages = (d->call->args[i - 1] + 4095) / 4096;
-	decode_numbers(d, v, pages, 1, K_LOW_BIT);
+	uint64_t pages = (d->call->args[x->arg - 1] + 4095) / 4096;
+	decode_numbers(d, x->v, pages, 1, K_LOW_BIT);
 }
 
 LAYOUT_SAME(io_event, struct io_event, (data, HEX), (obj, HEX), (res, LONG), (res2, LONG));
 
-void show_io_events(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_io_events(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	layout_emit_array(d, &layout_io_event, v, decode_returned(d));
+	layout_emit_array(d, &layout_io_event, x->v, decode_returned(d));
 }
 
-void show_iocb(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_iocb(const struct decode *d, const struct value *x)
 {
 	struct iocb cb;
-	(void)k, (void)i;
-	if (!decode_need(d, v, &cb, sizeof(cb)))
+	if (!decode_need(d, x->v, &cb, sizeof(cb)))
 		return;
 	emit_open(d->out, '{');
 	show_field(d, "aio_data", K_HEX, cb.aio_data);
 	emit_field(d->out, "aio_lio_opcode");
 	flags_emit_choice(d->out, &flags_iocb_cmd, cb.aio_lio_opcode);
 	emit_field(d->out, "aio_fildes");
-	show_fd(d, NULL, cb.aio_fildes, -1);
+	show_kind(d, K_FD, cb.aio_fildes, -1);
 	emit_field(d->out, "aio_buf");
 	if (cb.aio_lio_opcode == IOCB_CMD_PWRITE)
 		decode_bytes(d, cb.aio_buf, cb.aio_nbytes);
@@ -227,25 +217,23 @@ static void one_iocb(const struct decode *d, uint64_t addr, void *ctx)
 	uint64_t at;
 	(void)ctx;
 	if (decode_get_word(d, addr, &at))
-		show_iocb(d, NULL, at, -1);
+		show_kind(d, K_IOCB, at, -1);
 	else
 		emit_ptr(d->out, addr);
 }
 
 /* io_submit(2): the previous argument is the number of requests. */
-void show_iocbs(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_iocbs(const struct decode *d, const struct value *x)
 {
-	int64_t n = (int64_t)d->call->args[i - 1];
-	(void)k;
-	decode_array(d, v, n > 0 ? (uint64_t)n : 0, decode_word(d), one_iocb, NULL);
+	int64_t n = (int64_t)d->call->args[x->arg - 1];
+	decode_array(d, x->v, n > 0 ? (uint64_t)n : 0, decode_word(d), one_iocb, NULL);
 }
 
 /* mmap(2): the six bits from bit 26 on contain the size of huge pages. */
-void show_map_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_map_flags(const struct decode *d, const struct value *x)
 {
 	struct buf text = {0};
-	uint32_t flags = (uint32_t)v, huge = flags >> 26 & 0x3f;
-	(void)k, (void)i;
+	uint32_t flags = (uint32_t)x->v, huge = flags >> 26 & 0x3f;
 	flags_join(&text, &flags_map, flags & ~(0x3fu << 26));
 	if (huge)
 		buf_addf(&text, "|%u<<MAP_HUGE_SHIFT", huge);

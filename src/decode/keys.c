@@ -1,14 +1,13 @@
 /* Shows the key management facility of the kernel: keyctl(2), add_key(2), request_key(2). */
 #include "decode/misc.h"
 
-void show_key_serial(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_key_serial(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	const char *name = flags_find(&flags_key_spec, (uint32_t)v);
+	const char *name = flags_find(&flags_key_spec, (uint32_t)x->v);
 	if (name)
-		emit_sym(d->out, name, (uint32_t)v);
+		emit_sym(d->out, name, (uint32_t)x->v);
 	else
-		emit_num(d->out, (int32_t)v);
+		emit_num(d->out, (int32_t)x->v);
 }
 
 /* The kinds of the arguments of keyctl(2) for each operation (linux/keyctl.h). The remaining arguments are K_END. */
@@ -60,14 +59,13 @@ static void filled(const struct decode *d, uint64_t v, int i)
 	decode_bytes(d, v, n < room ? n : room);
 }
 
-void show_keyctl_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_keyctl_arg(const struct decode *d, const struct value *x)
 {
 	uint32_t op = (uint32_t)d->call->args[0];
-	(void)k;
 	if (op >= NOPERATIONS)
-		emit_hex(d->out, v);
-	else if (operations[op].filled == i)
-		filled(d, v, i);
+		emit_hex(d->out, x->v);
+	else if (operations[op].filled == x->arg)
+		filled(d, x->v, x->arg);
 	else
-		show_kind(d, operations[op].kinds[i - 1], v, i);
+		show_kind(d, operations[op].kinds[x->arg - 1], x->v, x->arg);
 }

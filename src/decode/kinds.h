@@ -22,8 +22,14 @@ enum when {
 	WHEN_NEVER,     /* this call does not use the argument, such as the mode of openat(2) without O_CREAT */
 };
 
-/* Shows `v`, the value of argument `i` of the call. For a member of a structure, `i` is negative. */
-typedef void show_fn(const struct decode *d, const struct kind *k, uint64_t v, int i);
+/* A value that is shown. */
+struct value {
+	uint64_t v;
+	const void *about; /* that of its kind */
+	int arg;           /* the index of the argument that it is; negative for a member of a structure */
+};
+
+typedef void show_fn(const struct decode *d, const struct value *x);
 /* Says when argument `i` of this call is known. */
 typedef enum when when_fn(const struct decode *d, int i);
 
@@ -38,7 +44,7 @@ struct kind {
 
 extern const struct kind decode_kinds[K_COUNT];
 
-/* Shows `v` as an argument or member of `kind`. */
+/* Shows `v`, which is argument `i` of the call or, if `i` is negative, a member of a structure, as `kind`. */
 void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i);
 /* Shows `v` as member `name` of the structure that the caller has opened. */
 void show_field(const struct decode *d, const char *name, enum syscall_kind kind, uint64_t v);

@@ -64,34 +64,32 @@ void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t 
 	emit_close(d->out, '}');
 }
 
-void show_struct(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_struct(const struct decode *d, const struct value *x)
 {
-	(void)i;
-	const struct layout *l = layout_for(d, k->about);
+	const struct layout *l = layout_for(d, x->about);
 	if (l)
-		layout_emit(d, l, v, l->size);
+		layout_emit(d, l, x->v, l->size);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
-void show_struct_sized(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_struct_sized(const struct decode *d, const struct value *x)
 {
-	const struct layout *l = layout_for(d, k->about);
+	const struct layout *l = layout_for(d, x->about);
 	if (l)
-		layout_emit(d, l, v, d->call->args[i + 1]);
+		layout_emit(d, l, x->v, d->call->args[x->arg + 1]);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
-void show_struct_own_size(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_struct_own_size(const struct decode *d, const struct value *x)
 {
-	(void)i;
-	const struct layout *l = layout_for(d, k->about);
+	const struct layout *l = layout_for(d, x->about);
 	uint32_t size;
-	if (l && decode_get(d, v, &size, sizeof(size)))
-		layout_emit(d, l, v, size < sizeof(size) ? sizeof(size) : size);
+	if (l && decode_get(d, x->v, &size, sizeof(size)))
+		layout_emit(d, l, x->v, size < sizeof(size) ? sizeof(size) : size);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 static void element(const struct decode *d, uint64_t addr, void *ctx)
@@ -109,7 +107,7 @@ void layout_emit_array(const struct decode *d, const struct layout *l, uint64_t 
 		emit_ptr(d->out, addr);
 }
 
-void show_structs(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_structs(const struct decode *d, const struct value *x)
 {
-	layout_emit_array(d, k->about, v, (uint32_t)d->call->args[i + 1]);
+	layout_emit_array(d, x->about, x->v, (uint32_t)d->call->args[x->arg + 1]);
 }

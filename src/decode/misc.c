@@ -22,15 +22,14 @@ struct events_arg {
 	uint64_t ts;
 };
 
-void show_uring_enter_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_uring_enter_arg(const struct decode *d, const struct value *x)
 {
 	struct events_arg a;
-	if (!(d->call->args[i - 1] & IORING_ENTER_EXT_ARG)) {
-		show_kind(d, K_SIGSET, v, i);
+	if (!(d->call->args[x->arg - 1] & IORING_ENTER_EXT_ARG)) {
+		show_kind(d, K_SIGSET, x->v, x->arg);
 		return;
 	}
-	(void)k;
-	if (!decode_need(d, v, &a, sizeof(a)))
+	if (!decode_need(d, x->v, &a, sizeof(a)))
 		return;
 	emit_open(d->out, '{');
 	show_field(d, "sigmask", K_SIGSET, a.sigmask);
@@ -40,26 +39,25 @@ void show_uring_enter_arg(const struct decode *d, const struct kind *k, uint64_t
 }
 
 /* io_uring_register(2): the previous argument is the operation, and the next one is the number of elements. */
-void show_uring_register_arg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_uring_register_arg(const struct decode *d, const struct value *x)
 {
-	uint32_t n = (uint32_t)d->call->args[i + 1];
-	(void)k;
-	switch ((uint32_t)d->call->args[i - 1] & 0x7fffffff) {
+	uint32_t n = (uint32_t)d->call->args[x->arg + 1];
+	switch ((uint32_t)d->call->args[x->arg - 1] & 0x7fffffff) {
 	case IORING_REGISTER_BUFFERS:
-		show_kind(d, K_REMOTE_IOVEC, v, i);
+		show_kind(d, K_REMOTE_IOVEC, x->v, x->arg);
 		break;
 	case IORING_REGISTER_FILES:
-		decode_numbers(d, v, n, 4, K_FD);
+		decode_numbers(d, x->v, n, 4, K_FD);
 		break;
 	case IORING_REGISTER_EVENTFD:
 	case IORING_REGISTER_EVENTFD_ASYNC:
-		decode_numbers(d, v, 1, 4, K_FD);
+		decode_numbers(d, x->v, 1, 4, K_FD);
 		break;
 	case IORING_REGISTER_IOWQ_MAX_WORKERS:
-		decode_numbers(d, v, n, 4, K_UINT);
+		decode_numbers(d, x->v, n, 4, K_UINT);
 		break;
 	default:
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 	}
 }
 
@@ -79,16 +77,15 @@ struct net_port {
 static LAYOUT_SAME(landlock_port, struct net_port, (allowed_access, LANDLOCK_NET), (port, ULONG));
 
 /* landlock_add_rule(2): the previous argument is the type of the rule. */
-void show_landlock_rule(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_landlock_rule(const struct decode *d, const struct value *x)
 {
-	uint32_t type = (uint32_t)d->call->args[i - 1];
-	(void)k;
+	uint32_t type = (uint32_t)d->call->args[x->arg - 1];
 	if (type == 1)
-		layout_emit(d, &layout_landlock_path, v, layout_landlock_path.size);
+		layout_emit(d, &layout_landlock_path, x->v, layout_landlock_path.size);
 	else if (type == 2)
-		layout_emit(d, &layout_landlock_port, v, layout_landlock_port.size);
+		layout_emit(d, &layout_landlock_port, x->v, layout_landlock_port.size);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 struct segment {
@@ -97,10 +94,10 @@ struct segment {
 static LAYOUT(kexec_segment, struct segment, (buf, PTR), (bufsz, ULONG), (mem, PTR), (memsz, ULONG));
 
 /* kexec_load(2): the previous argument is the number of segments. */
-void show_kexec_segments(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_kexec_segments(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	layout_emit_array(d, &layout_kexec_segment, v, d->call->args[i - 1] < 16 ? d->call->args[i - 1] : 16);
+	layout_emit_array(d, &layout_kexec_segment, x->v,
+			  d->call->args[x->arg - 1] < 16 ? d->call->args[x->arg - 1] : 16);
 }
 
 struct perf_attr_begin {
@@ -112,15 +109,14 @@ struct perf_attr_begin {
 /*
  * Shows the first members of a struct perf_event_attr: the name of the counter and the names of the flags that are set.
  */
-void show_perf_attr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_perf_attr(const struct decode *d, const struct value *x)
 {
 	static const char *const bits[] = {
 		"disabled",     "inherit", "pinned", "exclusive", "exclude_user",  "exclude_kernel", "exclude_hv",
 		"exclude_idle", "mmap",    "comm",   "freq",      "inherit_stat",  "enable_on_exec", "task",
 		"watermark",    NULL,      NULL,     "mmap_data", "sample_id_all", "exclude_host",   "exclude_guest"};
 	struct perf_attr_begin a;
-	(void)k, (void)i;
-	if (!decode_need(d, v, &a, sizeof(a)))
+	if (!decode_need(d, x->v, &a, sizeof(a)))
 		return;
 	const struct flag_table *events = a.type == 0   ? &flags_perf_hardware
 					  : a.type == 1 ? &flags_perf_software

@@ -11,20 +11,19 @@
 /* Only this number of bytes of control data is shown. */
 #define CONTROL_MOST 4096
 
-void show_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sock_bytes(const struct decode *d, const struct value *x)
 {
-	if (!decode_netlink(d, v, d->call->args[i + 1]))
-		show_in_bytes(d, k, v, i);
+	if (!decode_netlink(d, x->v, d->call->args[x->arg + 1]))
+		show_in_bytes(d, x);
 }
 
-void show_out_sock_bytes(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_sock_bytes(const struct decode *d, const struct value *x)
 {
 	/* With MSG_TRUNC, the result is the length of the whole message, but the buffer contains only its beginning. */
 	uint64_t n = decode_returned(d);
-	n = n < d->call->args[i + 1] ? n : d->call->args[i + 1];
-	(void)k;
-	if (!n || !decode_netlink(d, v, n))
-		decode_bytes(d, v, n);
+	n = n < d->call->args[x->arg + 1] ? n : d->call->args[x->arg + 1];
+	if (!n || !decode_netlink(d, x->v, n))
+		decode_bytes(d, x->v, n);
 }
 
 struct iovec_walk {
@@ -60,23 +59,20 @@ static void iovec(const struct decode *d, uint64_t addr, uint64_t n, struct iove
 	decode_array(d, addr, n, 2 * (size_t)decode_word(d), one_iovec, &w);
 }
 
-void show_in_iovec(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_in_iovec(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	iovec(d, v, d->call->args[i + 1], (struct iovec_walk){.left = UINT64_MAX});
+	iovec(d, x->v, d->call->args[x->arg + 1], (struct iovec_walk){.left = UINT64_MAX});
 }
 
-void show_out_iovec(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_iovec(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	iovec(d, v, d->call->args[i + 1], (struct iovec_walk){.left = decode_returned(d)});
+	iovec(d, x->v, d->call->args[x->arg + 1], (struct iovec_walk){.left = decode_returned(d)});
 }
 
 /* Shows only the addresses, because this memory belongs to another process. */
-void show_remote_iovec(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_remote_iovec(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	iovec(d, v, d->call->args[i + 1], (struct iovec_walk){.pointers = true});
+	iovec(d, x->v, d->call->args[x->arg + 1], (struct iovec_walk){.pointers = true});
 }
 
 struct control_header {
@@ -205,11 +201,10 @@ void decode_length(const struct decode *d, uint32_t v)
 	emit_unum(d->out, v);
 }
 
-void show_socklen(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_socklen(const struct decode *d, const struct value *x)
 {
 	uint32_t len;
-	(void)k, (void)i;
-	if (!decode_need(d, v, &len, sizeof(len)))
+	if (!decode_need(d, x->v, &len, sizeof(len)))
 		return;
 	emit_open(d->out, '[');
 	emit_element(d->out);
@@ -254,16 +249,14 @@ static void message(const struct decode *d, uint64_t addr, uint64_t bytes, bool 
 	emit_close(d->out, '}');
 }
 
-void show_in_msghdr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_in_msghdr(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	message(d, v, UINT64_MAX, false);
+	message(d, x->v, UINT64_MAX, false);
 }
 
-void show_out_msghdr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_msghdr(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	message(d, v, decode_returned(d), true);
+	message(d, x->v, decode_returned(d), true);
 }
 
 /* Returns the size of a struct msghdr of the program. */
@@ -292,16 +285,14 @@ static void one_mmsg(const struct decode *d, uint64_t addr, void *ctx)
 	emit_close(d->out, '}');
 }
 
-void show_in_mmsg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_in_mmsg(const struct decode *d, const struct value *x)
 {
 	bool received = false;
-	(void)k;
-	decode_array(d, v, (uint32_t)d->call->args[i + 1], mmsg_size(d), one_mmsg, &received);
+	decode_array(d, x->v, (uint32_t)d->call->args[x->arg + 1], mmsg_size(d), one_mmsg, &received);
 }
 
-void show_out_mmsg(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_mmsg(const struct decode *d, const struct value *x)
 {
 	bool received = true;
-	(void)k, (void)i;
-	decode_array(d, v, decode_returned(d), mmsg_size(d), one_mmsg, &received);
+	decode_array(d, x->v, decode_returned(d), mmsg_size(d), one_mmsg, &received);
 }

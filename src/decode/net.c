@@ -211,53 +211,48 @@ void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len)
 }
 
 /* The next argument is the length of the address. */
-void show_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sockaddr(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	decode_sockaddr(d, v, (uint32_t)d->call->args[i + 1]);
+	decode_sockaddr(d, x->v, (uint32_t)d->call->args[x->arg + 1]);
 }
 
 /*
  * The next argument points at the length of the address. If the buffer is too short, the kernel writes only the
  * beginning of the address.
  */
-void show_out_sockaddr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_sockaddr(const struct decode *d, const struct value *x)
 {
-	(void)k;
 	uint32_t len;
-	if (v && decode_get(d, d->call->args[i + 1], &len, sizeof(len)) && len <= sizeof(union address))
-		decode_sockaddr(d, v, d->memo && d->memo->known && d->memo->length < len ? d->memo->length : len);
+	if (x->v && decode_get(d, d->call->args[x->arg + 1], &len, sizeof(len)) && len <= sizeof(union address))
+		decode_sockaddr(d, x->v, d->memo && d->memo->known && d->memo->length < len ? d->memo->length : len);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 /* socket(2): two arguments earlier is the domain, which decides what the number of a protocol means. */
-void show_sock_proto(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sock_proto(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	uint32_t domain = (uint32_t)d->call->args[i - 2];
+	uint32_t domain = (uint32_t)d->call->args[x->arg - 2];
 	if (domain == AF_INET || domain == AF_INET6)
-		flags_emit_choice(d->out, &flags_ipproto, (uint32_t)v);
+		flags_emit_choice(d->out, &flags_ipproto, (uint32_t)x->v);
 	else if (domain == AF_NETLINK)
-		flags_emit_choice(d->out, &flags_netlink_protocol, (uint32_t)v);
-	else if (domain == AF_PACKET && flags_find(&flags_ethertype, ntohs((uint16_t)v)))
-		show_ethertype(d, k, v, i);
+		flags_emit_choice(d->out, &flags_netlink_protocol, (uint32_t)x->v);
+	else if (domain == AF_PACKET && flags_find(&flags_ethertype, ntohs((uint16_t)x->v)))
+		show_ethertype(d, x);
 	else
-		emit_num(d->out, (int32_t)v);
+		emit_num(d->out, (int32_t)x->v);
 }
 
 /* Shows a member that is in network byte order. */
-void show_in_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_in_addr(const struct decode *d, const struct value *x)
 {
-	struct in_addr a = {.s_addr = (uint32_t)v};
-	(void)k, (void)i;
+	struct in_addr a = {.s_addr = (uint32_t)x->v};
 	ip(d->out, AF_INET, &a);
 }
 
-void show_in6_addr(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_in6_addr(const struct decode *d, const struct value *x)
 {
 	struct in6_addr a;
-	(void)k, (void)i;
-	if (decode_need(d, v, &a, sizeof(a)))
+	if (decode_need(d, x->v, &a, sizeof(a)))
 		ip(d->out, AF_INET6, &a);
 }

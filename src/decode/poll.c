@@ -20,10 +20,9 @@ static void one_pollfd(const struct decode *d, uint64_t addr, void *ctx)
 	layout_emit(d, &layout_pollfd, addr, ignored ? sizeof(fd) : sizeof(struct pollfd));
 }
 
-void show_pollfds(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_pollfds(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	decode_array(d, v, (uint32_t)d->call->args[i + 1], sizeof(struct pollfd), one_pollfd, NULL);
+	decode_array(d, x->v, (uint32_t)d->call->args[x->arg + 1], sizeof(struct pollfd), one_pollfd, NULL);
 }
 
 static void ready_pollfds(const struct decode *d)
@@ -99,14 +98,13 @@ static uint64_t set_size(const struct decode *d)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-void show_fd_set(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_fd_set(const struct decode *d, const struct value *x)
 {
 	struct buf text = {0};
-	(void)k, (void)i;
-	if (fd_set_text(d, v, set_size(d), &text))
-		emit_sym(d->out, buf_str(&text), v);
+	if (fd_set_text(d, x->v, set_size(d), &text))
+		emit_sym(d->out, buf_str(&text), x->v);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 	buf_free(&text);
 }
 
@@ -143,11 +141,10 @@ void decode_select_result(const struct decode *d, int64_t v)
  * The structure is packed only on x86-64 (uapi/linux/eventpoll.h). libc's struct has the layout of the native
  * architecture.
  */
-void show_epoll_event(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_epoll_event(const struct decode *d, const struct value *x)
 {
 	struct epoll_event e;
-	(void)k, (void)i;
-	if (!decode_need(d, v, &e, sizeof(e)))
+	if (!decode_need(d, x->v, &e, sizeof(e)))
 		return;
 	emit_open(d->out, '{');
 	emit_field(d->out, "events");
@@ -167,11 +164,10 @@ void show_epoll_event(const struct decode *d, const struct kind *k, uint64_t v, 
 static void one_event(const struct decode *d, uint64_t addr, void *ctx)
 {
 	(void)ctx;
-	show_epoll_event(d, NULL, addr, -1);
+	show_kind(d, K_EPOLL_EVENT, addr, -1);
 }
 
-void show_epoll_events(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_epoll_events(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	decode_array(d, v, decode_returned(d), sizeof(struct epoll_event), one_event, NULL);
+	decode_array(d, x->v, decode_returned(d), sizeof(struct epoll_event), one_event, NULL);
 }

@@ -14,39 +14,36 @@
 /*
  * clone(2): the low byte is the signal that the parent receives at the end of the child, and the other bits are flags.
  */
-void show_clone_flags(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_clone_flags(const struct decode *d, const struct value *x)
 {
 	struct buf text = {0};
-	uint32_t sig = (uint32_t)v & CSIGNAL_;
-	uint64_t flags = i < 0 ? v : (uint32_t)v & ~CSIGNAL_;
+	uint32_t sig = (uint32_t)x->v & CSIGNAL_;
+	uint64_t flags = x->arg < 0 ? x->v : (uint32_t)x->v & ~CSIGNAL_;
 	const char *name = decode_signal_name((int)sig);
-	(void)k;
-	if (flags || !sig || i < 0)
+	if (flags || !sig || x->arg < 0)
 		flags_join(&text, &flags_clone, flags);
-	if (i >= 0 && sig && name)
+	if (x->arg >= 0 && sig && name)
 		buf_addf(&text, "%s%s", flags ? "|" : "", name);
-	else if (i >= 0 && sig)
+	else if (x->arg >= 0 && sig)
 		buf_addf(&text, "%s%u", flags ? "|" : "", sig);
-	if (i >= 0)
+	if (x->arg >= 0)
 		emit_wrap(d->out, "flags=");
-	emit_sym(d->out, buf_str(&text), v);
+	emit_sym(d->out, buf_str(&text), x->v);
 	buf_free(&text);
 }
 
 /* Shows the pointers of clone(2) with their names, because their order differs between architectures. */
-void show_clone_named(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_clone_named(const struct decode *d, const struct value *x)
 {
-	(void)i;
-	emit_wrap(d->out, k->about);
-	emit_ptr(d->out, v);
+	emit_wrap(d->out, x->about);
+	emit_ptr(d->out, x->v);
 }
 
-void show_tid_at(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_tid_at(const struct decode *d, const struct value *x)
 {
 	int32_t tid;
-	(void)i;
-	emit_wrap(d->out, k->about);
-	if (!decode_need(d, v, &tid, sizeof(tid)))
+	emit_wrap(d->out, x->about);
+	if (!decode_need(d, x->v, &tid, sizeof(tid)))
 		return;
 	emit_open(d->out, '[');
 	emit_element(d->out);
@@ -101,12 +98,11 @@ static bool clone_looks_at(const struct member *m, uint64_t flags)
 }
 
 /* The next argument is the size of the structure. */
-void show_clone_args(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_clone_args(const struct decode *d, const struct value *x)
 {
 	uint64_t flags = 0;
-	(void)k;
-	decode_get(d, v, &flags, sizeof(flags));
-	layout_emit_there(d, &layout_clone_args, v, d->call->args[i + 1], clone_looks_at, flags);
+	decode_get(d, x->v, &flags, sizeof(flags));
+	layout_emit_there(d, &layout_clone_args, x->v, d->call->args[x->arg + 1], clone_looks_at, flags);
 }
 
 static void filled_in(const struct decode *d, const char *name, uint64_t at, enum syscall_kind kind)
@@ -116,12 +112,11 @@ static void filled_in(const struct decode *d, const char *name, uint64_t at, enu
 }
 
 /* Shows the values that the kernel has written through pointers in the structure: {parent_tid=[4712], pidfd=[5]}. */
-void show_clone_args_after(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_clone_args_after(const struct decode *d, const struct value *x)
 {
 	struct kernel_clone_args a = {0};
-	uint64_t size = d->call->args[i + 1];
-	(void)k;
-	decode_get(d, v, &a, size < sizeof(a) ? (size_t)size : sizeof(a));
+	uint64_t size = d->call->args[x->arg + 1];
+	decode_get(d, x->v, &a, size < sizeof(a) ? (size_t)size : sizeof(a));
 	if (!(a.flags & (CLONE_PARENT_SETTID | CLONE_PIDFD)))
 		return;
 	emit_after(d->out);
@@ -151,13 +146,12 @@ static void wait_status(struct buf *text, int status)
 		buf_addf(text, " | %#x", (unsigned)status & 0xffff0000u);
 }
 
-void show_wstatus(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_wstatus(const struct decode *d, const struct value *x)
 {
 	int32_t status;
-	(void)k, (void)i;
 	/* With WNOHANG, the result is 0 if no child has changed its state. The status is then not written. */
-	if (!d->call->result || !decode_get(d, v, &status, sizeof(status))) {
-		emit_ptr(d->out, v);
+	if (!d->call->result || !decode_get(d, x->v, &status, sizeof(status))) {
+		emit_ptr(d->out, x->v);
 		return;
 	}
 	struct buf text = {0};
@@ -182,17 +176,16 @@ LAYOUT_NARROW(rusage, struct kernel_rusage, &layout_rusage32, (ru_utime, TIMEVAL
 	      (ru_nvcsw, LONG, VERBOSE), (ru_nivcsw, LONG, VERBOSE));
 
 /* Shows a limit: 8192*1024, RLIM64_INFINITY. */
-void show_rlim(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_rlim(const struct decode *d, const struct value *x)
 {
 	char text[40];
-	(void)k, (void)i;
-	if (v == UINT64_MAX) {
-		emit_sym(d->out, "RLIM64_INFINITY", v);
-	} else if (v > 1024 && v % 1024 == 0) {
-		snprintf(text, sizeof(text), "%llu*1024", (unsigned long long)v / 1024);
-		emit_sym(d->out, text, v);
+	if (x->v == UINT64_MAX) {
+		emit_sym(d->out, "RLIM64_INFINITY", x->v);
+	} else if (x->v > 1024 && x->v % 1024 == 0) {
+		snprintf(text, sizeof(text), "%llu*1024", (unsigned long long)x->v / 1024);
+		emit_sym(d->out, text, x->v);
 	} else {
-		emit_unum(d->out, v);
+		emit_unum(d->out, x->v);
 	}
 }
 
@@ -202,12 +195,12 @@ struct limits32 {
 static LAYOUT(rlimit32, struct limits32, (rlim_cur, RLIM32), (rlim_max, RLIM32));
 
 /* All 32 bits are set if there is no limit. */
-void show_rlim32(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_rlim32(const struct decode *d, const struct value *x)
 {
-	if (v == UINT32_MAX)
-		emit_sym(d->out, "RLIM_INFINITY", v);
+	if (x->v == UINT32_MAX)
+		emit_sym(d->out, "RLIM_INFINITY", x->v);
 	else
-		show_rlim(d, k, v, i);
+		show_rlim(d, x);
 }
 
 struct limits {
@@ -234,10 +227,9 @@ LAYOUT_SAME(utsname, struct uts, (sysname, UTS_STRING, AT), (nodename, UTS_STRIN
 	    (release, UTS_STRING, AT | VERBOSE), (version, UTS_STRING, AT | VERBOSE),
 	    (machine, UTS_STRING, AT | VERBOSE), (domainname, UTS_STRING, AT | VERBOSE));
 
-void show_uts_string(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_uts_string(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	decode_string(d, v, sizeof(((struct uts *)0)->sysname) - 1);
+	decode_string(d, x->v, sizeof(((struct uts *)0)->sysname) - 1);
 }
 
 struct kernel_sched_param {
@@ -263,14 +255,13 @@ LAYOUT_SAME(sched_attr, struct kernel_sched_attr, (size, UINT), (sched_policy, S
  * sched_setaffinity(2): the previous argument is the size of the set. After sched_getaffinity(2), the result is the
  * size that the kernel has filled in. Shown as [0 1 4].
  */
-void show_cpu_set(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_cpu_set(const struct decode *d, const struct value *x)
 {
 	uint8_t bytes[1024];
-	uint64_t n = d->leaving ? (uint64_t)d->call->result : d->call->args[i - 1];
+	uint64_t n = d->leaving ? (uint64_t)d->call->result : d->call->args[x->arg - 1];
 	struct buf text = {0};
-	(void)k;
 	n = n < sizeof(bytes) ? n : sizeof(bytes);
-	if (!decode_need(d, v, bytes, (size_t)n))
+	if (!decode_need(d, x->v, bytes, (size_t)n))
 		return;
 	buf_addc(&text, '[');
 	for (unsigned cpu = 0; cpu < n * 8; cpu++)
@@ -308,13 +299,12 @@ static void capabilities(struct emit *out, uint64_t mask)
  * capget(2): a set has two words in version 3 and one word in version 1. The first argument points at the header, which
  * contains the version.
  */
-void show_cap_data(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_cap_data(const struct decode *d, const struct value *x)
 {
 	static const char *const names[] = {"effective", "permitted", "inheritable"};
 	uint32_t version = 0, words[6] = {0};
-	(void)k, (void)i;
 	decode_get(d, d->call->args[0], &version, sizeof(version));
-	if (!decode_need(d, v, words, version == 0x19980330 ? 12 : 24))
+	if (!decode_need(d, x->v, words, version == 0x19980330 ? 12 : 24))
 		return;
 	emit_open(d->out, '{');
 	for (unsigned j = 0; j < 3; j++) {
@@ -324,40 +314,36 @@ void show_cap_data(const struct decode *d, const struct kind *k, uint64_t v, int
 	emit_close(d->out, '}');
 }
 
-void show_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_gids(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	decode_numbers(d, v, (uint32_t)d->call->args[i - 1], 4, K_UID);
+	decode_numbers(d, x->v, (uint32_t)d->call->args[x->arg - 1], 4, K_UID);
 }
 
-void show_out_gids(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_gids(const struct decode *d, const struct value *x)
 {
-	(void)k;
 	/* If the size is 0, the result is the number of groups, and the list is not written. */
-	decode_numbers(d, v, d->call->args[i - 1] ? decode_returned(d) : 0, 4, K_UID);
+	decode_numbers(d, x->v, d->call->args[x->arg - 1] ? decode_returned(d) : 0, 4, K_UID);
 }
 
 /* ioprio_set(2): the top three of the sixteen bits are the class. */
-void show_ioprio(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ioprio(const struct decode *d, const struct value *x)
 {
 	char text[64];
-	const char *name = flags_find(&flags_ioprio_class, v >> 13 & 7);
-	(void)k, (void)i;
+	const char *name = flags_find(&flags_ioprio_class, x->v >> 13 & 7);
 	if (!name) {
-		emit_hex(d->out, (uint32_t)v);
+		emit_hex(d->out, (uint32_t)x->v);
 		return;
 	}
-	snprintf(text, sizeof(text), "IOPRIO_PRIO_VALUE(%s, %u)", name, (unsigned)(v & 0x1fff));
-	emit_sym(d->out, text, v);
+	snprintf(text, sizeof(text), "IOPRIO_PRIO_VALUE(%s, %u)", name, (unsigned)(x->v & 0x1fff));
+	emit_sym(d->out, text, x->v);
 }
 
-void show_personality(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_personality(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	if ((uint32_t)v == UINT32_MAX)
+	if ((uint32_t)x->v == UINT32_MAX)
 		emit_hex(d->out, UINT32_MAX);
 	else
-		flags_emit(d->out, &flags_personality, (uint32_t)v);
+		flags_emit(d->out, &flags_personality, (uint32_t)x->v);
 }
 
 /* klogctl(3): the previous argument is the action. Only actions that read use the buffer. */
@@ -367,12 +353,12 @@ enum when when_syslog(const struct decode *d, int i)
 	return action >= 2 && action <= 4 ? WHEN_LEFT : WHEN_ENTERING;
 }
 
-void show_syslog(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_syslog(const struct decode *d, const struct value *x)
 {
-	if (when_syslog(d, i) == WHEN_LEFT)
-		show_out_bytes(d, k, v, i);
+	if (when_syslog(d, x->arg) == WHEN_LEFT)
+		show_out_bytes(d, x);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 /* LINUX_REBOOT_CMD_RESTART2, the only command that uses the last argument, a string. */
@@ -391,12 +377,12 @@ enum when when_kcmp_index(const struct decode *d, int i)
 	return type == 0 || type == 7 ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-void show_kcmp_index(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_kcmp_index(const struct decode *d, const struct value *x)
 {
 	if ((uint32_t)d->call->args[2] == 0)
-		show_fd(d, k, v, i);
+		show_fd(d, x);
 	else
-		emit_hex(d->out, v);
+		emit_hex(d->out, x->v);
 }
 
 enum when when_membarrier_cpu(const struct decode *d, int i)
@@ -408,10 +394,10 @@ enum when when_membarrier_cpu(const struct decode *d, int i)
  * waitid(2): the previous argument is the type of the id. P_ALL (0) ignores the id, and for P_PIDFD (3) it is a
  * descriptor.
  */
-void show_waitid_id(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_waitid_id(const struct decode *d, const struct value *x)
 {
-	if ((uint32_t)d->call->args[i - 1] == 3)
-		show_fd(d, k, v, i);
+	if ((uint32_t)d->call->args[x->arg - 1] == 3)
+		show_fd(d, x);
 	else
-		show_int(d, k, v, i);
+		show_int(d, x);
 }

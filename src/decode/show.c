@@ -7,7 +7,7 @@
 void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i)
 {
 	const struct kind *k = &decode_kinds[kind];
-	k->show(d, k, v, i);
+	k->show(d, &(struct value){.v = v, .about = k->about, .arg = i});
 }
 
 void show_field(const struct decode *d, const char *name, enum syscall_kind kind, uint64_t v)

@@ -10,14 +10,13 @@
 
 #define NSIGNALS 64
 
-void show_signal(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_signal(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	const char *name = decode_signal_name((int)v);
+	const char *name = decode_signal_name((int)x->v);
 	if (name)
-		emit_sym(d->out, name, (uint32_t)v);
+		emit_sym(d->out, name, (uint32_t)x->v);
 	else
-		emit_num(d->out, (int32_t)v);
+		emit_num(d->out, (int32_t)x->v);
 }
 
 /*
@@ -40,25 +39,24 @@ static void signals(struct emit *out, uint64_t set)
 }
 
 /* Only sets of 8 bytes are shown, because the kernel accepts no other size. */
-void show_sigset(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sigset(const struct decode *d, const struct value *x)
 {
 	uint64_t set;
-	(void)k, (void)i;
-	if (decode_need(d, v, &set, sizeof(set)))
+	if (decode_need(d, x->v, &set, sizeof(set)))
 		signals(d->out, set);
 }
 
 /* The argument of pselect6 and io_pgetevents is a structure of a pointer to a set, and the size of the set. */
-void show_sigset_pair(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sigset_pair(const struct decode *d, const struct value *x)
 {
 	uint64_t set, size;
-	if (!decode_get_word(d, v, &set) || !decode_get_word(d, v + decode_word(d), &size)) {
-		emit_ptr(d->out, v);
+	if (!decode_get_word(d, x->v, &set) || !decode_get_word(d, x->v + decode_word(d), &size)) {
+		emit_ptr(d->out, x->v);
 		return;
 	}
 	emit_open(d->out, '{');
 	emit_field(d->out, "sigmask");
-	show_sigset(d, k, set, i);
+	show_kind(d, K_SIGSET, set, -1);
 	show_field(d, "sigsetsize", K_ULONG, size);
 	emit_close(d->out, '}');
 }
@@ -96,12 +94,11 @@ static bool read_sigaction(const struct decode *d, uint64_t addr, struct kernel_
 	return true;
 }
 
-void show_sigaction(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sigaction(const struct decode *d, const struct value *x)
 {
 	struct kernel_sigaction a;
-	(void)k, (void)i;
-	if (!read_sigaction(d, v, &a)) {
-		emit_ptr(d->out, v);
+	if (!read_sigaction(d, x->v, &a)) {
+		emit_ptr(d->out, x->v);
 		return;
 	}
 	emit_open(d->out, '{');
@@ -279,14 +276,13 @@ static bool get_siginfo(const struct decode *d, uint64_t addr, siginfo_t *si)
 	return true;
 }
 
-void show_siginfo(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_siginfo(const struct decode *d, const struct value *x)
 {
 	siginfo_t si;
-	(void)k, (void)i;
-	if (get_siginfo(d, v, &si))
+	if (get_siginfo(d, x->v, &si))
 		decode_siginfo(d->out, &si);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
 struct kernel_sigevent {
@@ -306,12 +302,11 @@ static bool get_sigevent(const struct decode *d, uint64_t addr, struct kernel_si
 	return true;
 }
 
-void show_sigevent(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sigevent(const struct decode *d, const struct value *x)
 {
 	struct kernel_sigevent e;
-	(void)k, (void)i;
-	if (!get_sigevent(d, v, &e)) {
-		emit_ptr(d->out, v);
+	if (!get_sigevent(d, x->v, &e)) {
+		emit_ptr(d->out, x->v);
 		return;
 	}
 	emit_open(d->out, '{');
@@ -321,7 +316,7 @@ void show_sigevent(const struct decode *d, const struct kind *k, uint64_t v, int
 	show_field(d, "sival_ptr", K_PTR, e.value);
 	emit_close(d->out, '}');
 	emit_field(d->out, "sigev_signo");
-	show_signal(d, NULL, (uint32_t)e.signo, -1);
+	show_kind(d, K_SIGNAL, (uint32_t)e.signo, -1);
 	emit_field(d->out, "sigev_notify");
 	flags_emit_choice(d->out, &flags_sigev, (uint32_t)e.notify);
 	if (e.notify == SIGEV_THREAD_ID)
@@ -336,10 +331,10 @@ void show_sigevent(const struct decode *d, const struct kind *k, uint64_t v, int
  */
 #define UCONTEXT_MASK_X86_64 296
 
-void show_sigreturn(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sigreturn(const struct decode *d, const struct value *x)
 {
+	(void)x;
 	uint64_t set;
-	(void)k, (void)v, (void)i;
 	emit_open(d->out, '{');
 	emit_field(d->out, "mask");
 	if (decode_word(d) == 8 && decode_get(d, d->call->sp + UCONTEXT_MASK_X86_64, &set, sizeof(set)))

@@ -15,34 +15,32 @@ static void address(const struct decode *d, const char *name, uint8_t family, co
 		show_kind(d, K_IN_ADDR, words[0], -1);
 }
 
-void show_inet_diag_id(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_inet_diag_id(const struct decode *d, const struct value *x)
 {
-	const unsigned *before = k->about;
+	const unsigned *before = x->about;
 	struct inet_id id;
 	uint8_t family;
-	(void)i;
-	if (!decode_get(d, v - *before, &family, sizeof(family)) || !decode_get(d, v, &id, sizeof(id))) {
-		emit_ptr(d->out, v);
+	if (!decode_get(d, x->v - *before, &family, sizeof(family)) || !decode_get(d, x->v, &id, sizeof(id))) {
+		emit_ptr(d->out, x->v);
 		return;
 	}
 	emit_open(d->out, '{');
 	show_field(d, "idiag_sport", K_BE16, id.idiag_sport);
 	show_field(d, "idiag_dport", K_BE16, id.idiag_dport);
-	address(d, "idiag_src", family, id.idiag_src, v + offsetof(struct inet_id, idiag_src));
-	address(d, "idiag_dst", family, id.idiag_dst, v + offsetof(struct inet_id, idiag_dst));
+	address(d, "idiag_src", family, id.idiag_src, x->v + offsetof(struct inet_id, idiag_src));
+	address(d, "idiag_dst", family, id.idiag_dst, x->v + offsetof(struct inet_id, idiag_dst));
 	show_field(d, "idiag_if", K_IFINDEX, id.idiag_if);
-	show_field(d, "idiag_cookie", K_DIAG_COOKIE, v + offsetof(struct inet_id, idiag_cookie));
+	show_field(d, "idiag_cookie", K_DIAG_COOKIE, x->v + offsetof(struct inet_id, idiag_cookie));
 	emit_close(d->out, '}');
 }
 
 /* Shows one protocol, or NDIAG_PROTO_ALL for all of them (linux/netlink_diag.h). */
-void show_ndiag_protocol(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ndiag_protocol(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	if (v == 0xff)
-		emit_sym(d->out, "NDIAG_PROTO_ALL", v);
+	if (x->v == 0xff)
+		emit_sym(d->out, "NDIAG_PROTO_ALL", x->v);
 	else
-		flags_emit_choice(d->out, &flags_netlink_protocol, v);
+		flags_emit_choice(d->out, &flags_netlink_protocol, x->v);
 }
 
 struct four {

@@ -55,16 +55,15 @@ static const struct {
 };
 
 /* The previous argument is the level. */
-void show_sockopt(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sockopt(const struct decode *d, const struct value *x)
 {
-	uint32_t level = (uint32_t)d->call->args[i - 1];
-	(void)k;
+	uint32_t level = (uint32_t)d->call->args[x->arg - 1];
 	for (size_t j = 0; j < sizeof(levels) / sizeof(*levels); j++)
 		if (levels[j].level == level) {
-			flags_emit_choice(d->out, levels[j].names, (uint32_t)v);
+			flags_emit_choice(d->out, levels[j].names, (uint32_t)x->v);
 			return;
 		}
-	emit_hex(d->out, (uint32_t)v);
+	emit_hex(d->out, (uint32_t)x->v);
 }
 
 /* Options whose value is not an int. A value is shown only if it has at least `size` bytes. */
@@ -118,23 +117,21 @@ static void value(const struct decode *d, uint64_t addr, uint64_t len, int i)
 }
 
 /* The next argument is the length of the value. The two arguments before the value are the level and the option. */
-void show_sockopt_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_sockopt_value(const struct decode *d, const struct value *x)
 {
-	(void)k;
-	uint32_t len = (uint32_t)d->call->args[i + 1];
+	uint32_t len = (uint32_t)d->call->args[x->arg + 1];
 	if (len > INT32_MAX)
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 	else
-		value(d, v, len, i);
+		value(d, x->v, len, x->arg);
 }
 
 /* The next argument points at the length of the value. */
-void show_out_sockopt_value(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_out_sockopt_value(const struct decode *d, const struct value *x)
 {
-	(void)k;
 	uint32_t len;
-	if (decode_get(d, d->call->args[i + 1], &len, sizeof(len)) && len <= INT32_MAX)
-		value(d, v, len, i);
+	if (decode_get(d, d->call->args[x->arg + 1], &len, sizeof(len)) && len <= INT32_MAX)
+		value(d, x->v, len, x->arg);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }

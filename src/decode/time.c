@@ -52,10 +52,9 @@ void decode_ticks(struct emit *out, int64_t ticks)
 	emit_comment(out, text);
 }
 
-void show_ticks(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_ticks(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	decode_ticks(d->out, (int64_t)v);
+	decode_ticks(d->out, (int64_t)x->v);
 }
 
 LAYOUT_NARROW(tms, struct tms, &layout_tms32, (tms_utime, TICKS), (tms_stime, TICKS), (tms_cutime, TICKS),
@@ -122,10 +121,9 @@ static void one_file_time(const struct decode *d, uint64_t addr, void *ctx)
 		stamp(d, &layout_timespec, addr);
 }
 
-void show_timespec2(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_timespec2(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	decode_array(d, v, 2, decode_word(d) * 2, one_file_time, NULL);
+	decode_array(d, x->v, 2, decode_word(d) * 2, one_file_time, NULL);
 }
 
 static void one_old_time(const struct decode *d, uint64_t addr, void *ctx)
@@ -134,16 +132,14 @@ static void one_old_time(const struct decode *d, uint64_t addr, void *ctx)
 	stamp(d, &layout_timeval, addr);
 }
 
-void show_stamp(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_stamp(const struct decode *d, const struct value *x)
 {
-	(void)i;
-	stamp(d, k->about, v);
+	stamp(d, x->about, x->v);
 }
 
-void show_timeval2(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_timeval2(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	decode_array(d, v, 2, decode_word(d) * 2, one_old_time, NULL);
+	decode_array(d, x->v, 2, decode_word(d) * 2, one_old_time, NULL);
 }
 
 /* A sleep writes the remaining time only if a signal interrupted it (EINTR, or an error of syscall/restart.h). */
@@ -160,19 +156,17 @@ enum when when_clock_remaining(const struct decode *d, int i)
 }
 
 /* The kernel has written the remaining time only if the sleep was interrupted. */
-void show_remaining(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_remaining(const struct decode *d, const struct value *x)
 {
-	(void)k;
 	if (d->call->error)
-		show_kind(d, K_TIMESPEC, v, i);
+		show_kind(d, K_TIMESPEC, x->v, x->arg);
 	else
-		emit_ptr(d->out, v);
+		emit_ptr(d->out, x->v);
 }
 
-void show_clock(const struct decode *d, const struct kind *k, uint64_t v, int i)
+void show_clock(const struct decode *d, const struct value *x)
 {
-	(void)k, (void)i;
-	int32_t clock = (int32_t)v;
+	int32_t clock = (int32_t)x->v;
 	/*
 	 * The clocks of processes, threads and devices contain a process id or a descriptor
 	 * (include/linux/posix-timers.h).
