@@ -151,6 +151,17 @@ void attr_emit(const struct decode *d, const struct attr_table *t, uint64_t head
 	chain_emit(d, t, &chain);
 }
 
+void attr_emit_message(const struct decode *d, const struct layout *head, const struct attr_table *t, uint64_t at,
+		       uint64_t n)
+{
+	uint64_t size = ALIGNED(head->size);
+	layout_emit(d, head, at, n < head->size ? 1 : head->size);
+	if (n <= size)
+		return;
+	emit_element(d->out);
+	attr_emit(d, t, at, at + size, n - size);
+}
+
 bool attr_emit_inner(const struct decode *d, const struct attr_chain *chain, const struct attr_table *t, uint64_t at,
 		     uint64_t n)
 {

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct layout;
+
 /* A chain of attributes and its position in memory. */
 struct attr_chain {
 	const struct attr_chain *outer; /* the chain whose attribute contains this chain, or NULL */
@@ -61,6 +63,12 @@ extern const struct attr_table attrs_unknown;
  * fit into the chain.
  */
 void attr_emit(const struct decode *d, const struct attr_table *t, uint64_t head, uint64_t at, uint64_t n);
+/*
+ * Emits a message of `n` bytes at `at`: the structure `head` and, if there are more bytes, its attributes. They become
+ * one or two elements of the array that the caller has opened. A message may contain only the first part of `head`.
+ */
+void attr_emit_message(const struct decode *d, const struct layout *head, const struct attr_table *t, uint64_t at,
+		       uint64_t n);
 /*
  * Like attr_emit(), for a chain inside the value of an attribute of `chain`. Returns false if the inner chain has no
  * attribute or is nested too deeply.

@@ -176,6 +176,14 @@ static inline void emit_sym(struct emit *e, const char *text, uint64_t raw)
 {
 	e->ops->symbols(e, text, raw);
 }
+/* Emits the constant `v` by its name or, if `name` is NULL, as a number. */
+static inline void emit_name(struct emit *e, const char *name, int32_t v)
+{
+	if (name)
+		emit_sym(e, name, (uint32_t)v);
+	else
+		emit_num(e, v);
+}
 /* Emits a descriptor. `name` is a constant for it, such as AT_FDCWD, or NULL. `is` says what it refers to, or NULL. */
 static inline void emit_fd(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
 {

@@ -3,11 +3,7 @@
 
 void show_key_serial(const struct decode *d, const struct value *x)
 {
-	const char *name = flags_find(&flags_key_spec, (uint32_t)x->v);
-	if (name)
-		emit_sym(d->out, name, (uint32_t)x->v);
-	else
-		emit_num(d->out, (int32_t)x->v);
+	emit_name(d->out, flags_find(&flags_key_spec, (uint32_t)x->v), (int32_t)x->v);
 }
 
 /* The kinds of the arguments of keyctl(2) for each operation (linux/keyctl.h). The remaining arguments are K_END. */

@@ -53,11 +53,8 @@ static bool payload_generic(const struct decode *d, const struct nlmsghdr *h, ui
 	bool ctrl = h->nlmsg_type == GENL_ID_CTRL;
 	if (n < sizeof(struct generic))
 		return false;
-	layout_emit(d, ctrl ? &layout_genlmsghdr_ctrl : &layout_genlmsghdr, at, sizeof(struct generic));
-	if (n == sizeof(struct generic))
-		return true;
-	emit_element(d->out);
-	attr_emit(d, ctrl ? &attrs_ctrl : &attrs_unknown, at, at + sizeof(struct generic), n - sizeof(struct generic));
+	attr_emit_message(d, ctrl ? &layout_genlmsghdr_ctrl : &layout_genlmsghdr, ctrl ? &attrs_ctrl : &attrs_unknown,
+			  at, n);
 	return true;
 }
 
@@ -72,11 +69,7 @@ static bool payload_netfilter(const struct decode *d, const struct nlmsghdr *h, 
 	(void)h;
 	if (n < sizeof(struct netfilter))
 		return false;
-	layout_emit(d, &layout_nfgenmsg, at, sizeof(struct netfilter));
-	if (n == sizeof(struct netfilter))
-		return true;
-	emit_element(d->out);
-	attr_emit(d, &attrs_unknown, at, at + sizeof(struct netfilter), n - sizeof(struct netfilter));
+	attr_emit_message(d, &layout_nfgenmsg, &attrs_unknown, at, n);
 	return true;
 }
 

@@ -105,11 +105,7 @@ void show_choice16(const struct decode *d, const struct value *x)
 
 void show_errno(const struct decode *d, const struct value *x)
 {
-	const char *name = decode_errno_name((int)x->v);
-	if (name)
-		emit_sym(d->out, name, (uint32_t)x->v);
-	else
-		emit_num(d->out, (int32_t)x->v);
+	emit_name(d->out, decode_errno_name((int)x->v), (int32_t)x->v);
 }
 
 /* Shows a number, or a negative errno such as -ENOENT. */

@@ -51,7 +51,7 @@ static LAYOUT_SAME(if_stats_msg, struct link_stats_request, (family, SOCK_DOMAIN
 		   (filter_mask, HEX));
 
 /* The families of rtnetlink's messages (linux/rtnetlink.h). Each has four types: NEW, DEL, GET, SET. */
-static const struct family {
+static const struct {
 	uint16_t first;
 	const struct layout *head;
 	const struct attr_table *attrs;
@@ -72,22 +72,11 @@ static const struct family {
 	{108 /* RTM_NEWLINKPROP */, &layout_ifinfomsg, &attrs_ifla},
 };
 
-/* Shows a message. A request for a list may contain only the first part of the family's structure. */
-static void message(const struct decode *d, const struct family *f, uint64_t at, uint64_t n)
-{
-	uint64_t size = NLMSG_ALIGN(f->head->size);
-	layout_emit(d, f->head, at, n < f->head->size ? 1 : f->head->size);
-	if (n <= size)
-		return;
-	emit_element(d->out);
-	attr_emit(d, f->attrs, at, at + size, n - size);
-}
-
 bool decode_rtnetlink(const struct decode *d, uint16_t type, uint64_t at, uint64_t n)
 {
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		if (type / 4 == families[i].first / 4) {
-			message(d, &families[i], at, n);
+			attr_emit_message(d, families[i].head, families[i].attrs, at, n);
 			return true;
 		}
 	return false;

@@ -139,19 +139,27 @@ bool attr_link(const struct decode *d, const struct attr_chain *chain, const voi
 	return true;
 }
 
+/* Shows structure `l`, and the rest of the `n` bytes as attributes. */
+static void struct_and_attrs(const struct decode *d, const struct attr_chain *chain, const struct layout *l,
+			     const void *about, uint64_t at, uint64_t n)
+{
+	emit_open(d->out, '[');
+	emit_element(d->out);
+	layout_emit(d, l, at, l->size);
+	if (n > l->size) {
+		emit_element(d->out);
+		if (!attr_emit_inner(d, chain, about, at + l->size, n - l->size))
+			decode_bytes(d, at + l->size, n - l->size);
+	}
+	emit_close(d->out, ']');
+}
+
 /* Shows the other end of a veth(4) pair: the structure of a link, and attributes. */
 bool attr_veth_peer(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
-	const uint64_t head = sizeof(struct ifinfomsg);
-	if (n <= head)
+	if (n <= layout_ifinfomsg.size)
 		return false;
-	emit_open(d->out, '[');
-	emit_element(d->out);
-	layout_emit(d, &layout_ifinfomsg, at, head);
-	emit_element(d->out);
-	if (!attr_emit_inner(d, chain, about, at + head, n - head))
-		decode_bytes(d, at + head, n - head);
-	emit_close(d->out, ']');
+	struct_and_attrs(d, chain, &layout_ifinfomsg, about, at, n);
 	return true;
 }
 
@@ -205,15 +213,7 @@ bool attr_multipath(const struct decode *d, const struct attr_chain *chain, cons
 	while (n >= sizeof(hop) && decode_get(d, at, &hop, sizeof(hop))) {
 		uint64_t len = hop.rtnh_len >= sizeof(hop) && hop.rtnh_len <= n ? hop.rtnh_len : sizeof(hop);
 		emit_element(d->out);
-		emit_open(d->out, '[');
-		emit_element(d->out);
-		layout_emit(d, &layout_rtnexthop, at, sizeof(hop));
-		if (len > sizeof(hop)) {
-			emit_element(d->out);
-			if (!attr_emit_inner(d, chain, about, at + sizeof(hop), len - sizeof(hop)))
-				decode_bytes(d, at + sizeof(hop), len - sizeof(hop));
-		}
-		emit_close(d->out, ']');
+		struct_and_attrs(d, chain, &layout_rtnexthop, about, at, len);
 		if (len != hop.rtnh_len || RTNH_ALIGN(len) >= n || attr_is_full(d, chain))
 			break;
 		at += RTNH_ALIGN(len);

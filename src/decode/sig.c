@@ -12,11 +12,7 @@
 
 void show_signal(const struct decode *d, const struct value *x)
 {
-	const char *name = decode_signal_name((int)x->v);
-	if (name)
-		emit_sym(d->out, name, (uint32_t)x->v);
-	else
-		emit_num(d->out, (int32_t)x->v);
+	emit_name(d->out, decode_signal_name((int)x->v), (int32_t)x->v);
 }
 
 /*
@@ -136,10 +132,7 @@ static void si_code(struct emit *out, const siginfo_t *si)
 		if (codes_of[i].sig == si->si_signo && si->si_code > 0 && si->si_code != SI_KERNEL)
 			t = codes_of[i].codes;
 	emit_field(out, "si_code");
-	if (flags_find(t, (uint32_t)si->si_code))
-		flags_emit_choice(out, t, (uint32_t)si->si_code);
-	else
-		emit_num(out, si->si_code);
+	emit_name(out, flags_find(t, (uint32_t)si->si_code), si->si_code);
 }
 
 static void number_field(struct emit *out, const char *name, int64_t v)
@@ -159,10 +152,7 @@ static void child(struct emit *out, const siginfo_t *si)
 	number_field(out, "si_pid", si->si_pid);
 	number_field(out, "si_uid", si->si_uid);
 	emit_field(out, "si_status");
-	if (si->si_code != CLD_EXITED && decode_signal_name(si->si_status))
-		emit_sym(out, decode_signal_name(si->si_status), (uint64_t)si->si_status);
-	else
-		emit_num(out, si->si_status);
+	emit_name(out, si->si_code == CLD_EXITED ? NULL : decode_signal_name(si->si_status), si->si_status);
 	emit_field(out, "si_utime");
 	decode_ticks(out, si->si_utime);
 	emit_field(out, "si_stime");
@@ -215,18 +205,11 @@ void decode_siginfo(struct emit *out, const siginfo_t *si)
 {
 	emit_open(out, '{');
 	emit_field(out, "si_signo");
-	if (decode_signal_name(si->si_signo))
-		emit_sym(out, decode_signal_name(si->si_signo), (uint64_t)si->si_signo);
-	else
-		emit_num(out, si->si_signo);
+	emit_name(out, decode_signal_name(si->si_signo), si->si_signo);
 	si_code(out, si);
 	if (si->si_errno) {
 		emit_field(out, "si_errno");
-		const char *name = decode_errno_name(si->si_errno);
-		if (name)
-			emit_sym(out, name, (uint64_t)si->si_errno);
-		else
-			emit_num(out, si->si_errno);
+		emit_name(out, decode_errno_name(si->si_errno), si->si_errno);
 	}
 	if (si->si_signo)
 		details(out, si);

@@ -95,11 +95,6 @@ bool decode_sock_diag(const struct decode *d, bool request, uint64_t at, uint64_
 	const struct layout *head = !f ? NULL : request ? f->request : f->answer;
 	if (!head || n < head->size)
 		return false;
-	layout_emit(d, head, at, head->size);
-	uint64_t size = NLMSG_ALIGN(head->size);
-	if (n > size) {
-		emit_element(d->out);
-		attr_emit(d, request ? f->request_attrs : f->answer_attrs, at, at + size, n - size);
-	}
+	attr_emit_message(d, head, request ? f->request_attrs : f->answer_attrs, at, n);
 	return true;
 }
