@@ -1,6 +1,6 @@
 /* bpf(2): shows the attributes of each command. */
 #include "decode/layout.h"
-#include "decode/misc.h"
+#include "decode/show.h"
 
 #include <linux/bpf.h>
 #include <stdio.h>

@@ -4,8 +4,6 @@
  */
 #include "decode/layout.h"
 
-#include <linux/types.h>
-
 struct compat_rusage {
 	int32_t ru_utime[2], ru_stime[2];
 	int32_t ru_maxrss, ru_ixrss, ru_idrss, ru_isrss, ru_minflt, ru_majflt, ru_nswap, ru_inblock, ru_oublock,

@@ -1,11 +1,9 @@
 /* Shows calls whose arguments depend on a command: prctl, arch_prctl, ptrace, futex, seccomp. */
 #include "decode/layout.h"
-#include "decode/proc.h"
-#include "decode/sig.h"
+#include "decode/show.h"
 
 #include <linux/futex.h>
 #include <stdio.h>
-#include <string.h>
 
 /* prctl(2): the kinds of the arguments of each option. K_END means that the argument must be 0 or is ignored. */
 static const struct prctl_row {

@@ -1,6 +1,5 @@
 #include "decode/decode.h"
 
-#include "base/buf.h"
 #include "decode/emit.h"
 #include "decode/kinds.h"
 #include "syscall/table.h"

@@ -1,8 +1,6 @@
-#include "decode/fs.h"
+#include "decode/show.h"
 
-#include "base/buf.h"
 #include "decode/layout.h"
-#include "decode/net.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #define OPEN_CREAT 0x40     /* O_CREAT */
 #define OPEN_TMP   0x400000 /* the bit of O_TMPFILE in addition to O_DIRECTORY */

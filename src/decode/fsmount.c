@@ -1,12 +1,10 @@
 /* Shows statx, statfs, mounts, and the related newer calls. Their structures are described by tables. */
-#include "decode/fs.h"
 #include "decode/layout.h"
+#include "decode/show.h"
 
 #include <linux/fs.h>
 #include <linux/stat.h>
-#include <linux/types.h>
 #include <stdio.h>
-#include <sys/sysmacros.h>
 
 /* struct stat64 of i386 (arch/x86/include/uapi/asm/stat.h), whose 64-bit members are aligned to 4 bytes. */
 struct i386_stat64 {

@@ -1,4 +1,4 @@
-#include "decode/ioctl.h"
+#include "decode/show.h"
 
 #include "decode/layout.h"
 

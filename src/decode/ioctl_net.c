@@ -1,7 +1,6 @@
 /* Shows the commands of ioctl(2) about network interfaces (netdevice(7)). */
-#include "decode/ioctl.h"
 #include "decode/layout.h"
-#include "decode/net.h"
+#include "decode/show.h"
 
 #include <stdio.h>
 #include <string.h>

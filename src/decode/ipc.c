@@ -1,4 +1,4 @@
-#include "decode/ipc.h"
+#include "decode/show.h"
 
 #include "base/buf.h"
 #include "decode/layout.h"
@@ -6,8 +6,6 @@
 #include <linux/aio_abi.h>
 #include <linux/mqueue.h>
 #include <linux/sem.h>
-#include <stdio.h>
-#include <string.h>
 
 void show_ipc_key(const struct decode *d, const struct value *x)
 {

@@ -1,5 +1,5 @@
 /* Shows the key management facility of the kernel: keyctl(2), add_key(2), request_key(2). */
-#include "decode/misc.h"
+#include "decode/show.h"
 
 void show_key_serial(const struct decode *d, const struct value *x)
 {

@@ -1,17 +1,9 @@
 /* The table that says how each kind of argument and member is shown: kinds.def. */
 #include "decode/kinds.h"
 
-#include "decode/fs.h"
-#include "decode/ioctl.h"
-#include "decode/ipc.h"
 #include "decode/layout.h"
-#include "decode/misc.h"
-#include "decode/net.h"
-#include "decode/poll.h"
-#include "decode/proc.h"
-#include "decode/sig.h"
+#include "decode/show.h"
 #include "decode/sock_diag.h"
-#include "decode/time.h"
 
 /* The members of a struct kind, which kinds.def explains. */
 #define BITS(t)     show_flags32, &flags_##t

@@ -1,11 +1,8 @@
 #include "decode/memory.h"
 
-#include "decode/fs.h"
-#include "decode/ioctl.h"
 #include "decode/kinds.h"
 #include "decode/layout.h"
-#include "decode/poll.h"
-#include "decode/time.h"
+#include "decode/show.h"
 
 #include <poll.h>
 #include <sys/epoll.h>

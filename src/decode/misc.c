@@ -1,10 +1,9 @@
 /* Shows io_uring, perf, landlock and other newer interfaces. */
-#include "decode/misc.h"
+#include "decode/show.h"
 
 #include "decode/layout.h"
 
 #include <linux/io_uring.h>
-#include <string.h>
 
 LAYOUT_SAME(sqring_offsets, struct io_sqring_offsets, (head, UINT), (tail, UINT), (ring_mask, UINT),
 	    (ring_entries, UINT), (flags, UINT), (dropped, UINT), (array, UINT));

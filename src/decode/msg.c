@@ -1,11 +1,10 @@
 /* Shows I/O vectors, and messages with addresses and control data. */
-#include "decode/net.h"
+#include "decode/show.h"
 
 #include "decode/layout.h"
 #include "decode/netlink.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 /* Only this number of bytes of control data is shown. */

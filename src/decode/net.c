@@ -1,10 +1,9 @@
-#include "decode/net.h"
+#include "decode/show.h"
 
 #include "base/buf.h"
 #include "decode/layout.h"
 
 #include <arpa/inet.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>

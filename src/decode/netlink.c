@@ -3,8 +3,8 @@
 #include "base/buf.h"
 #include "decode/attr.h"
 #include "decode/layout.h"
-#include "decode/net.h"
 #include "decode/rtnetlink.h"
+#include "decode/show.h"
 #include "decode/sock_diag.h"
 #include "tracee/names.h"
 

@@ -1,11 +1,10 @@
-#include "decode/poll.h"
+#include "decode/show.h"
 
 #include "base/buf.h"
 #include "decode/layout.h"
 #include "syscall/table.h"
 
 #include <poll.h>
-#include <string.h>
 #include <sys/epoll.h>
 
 static LAYOUT_SAME(pollfd, struct pollfd, (fd, FD), (events, POLL_EVENTS));

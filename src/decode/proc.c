@@ -1,13 +1,10 @@
-#include "decode/proc.h"
+#include "decode/show.h"
 
 #include "base/buf.h"
 #include "decode/layout.h"
-#include "decode/sig.h"
 
-#include <linux/audit.h>
 #include <linux/sched.h>
 #include <stdio.h>
-#include <string.h>
 
 #define CSIGNAL_ 0xff
 

@@ -2,14 +2,10 @@
 #include "decode/decode.h"
 
 #include "base/buf.h"
-#include "decode/ioctl.h"
 #include "decode/kinds.h"
-#include "decode/poll.h"
-#include "decode/time.h"
+#include "decode/show.h"
 #include "syscall/restart.h"
 #include "syscall/table.h"
-
-#include <stdio.h>
 
 static void error_result(const struct decode *d)
 {

@@ -4,7 +4,6 @@
 #include "decode/layout.h"
 
 #include <linux/if_addr.h>
-#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 

@@ -2,7 +2,7 @@
  * Shows a value by the function in the row of its kind. Such a function calls show_kind() for the parts of the value,
  * so this is recursive.
  */
-#include "decode/kinds.h"
+#include "decode/show.h"
 
 void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i)
 {

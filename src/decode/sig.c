@@ -1,12 +1,10 @@
-#include "decode/sig.h"
+#include "decode/show.h"
 
 #include "base/buf.h"
 #include "decode/layout.h"
-#include "decode/time.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 #define NSIGNALS 64
 

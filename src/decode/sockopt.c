@@ -1,6 +1,6 @@
 /* getsockopt(2) and setsockopt(2): the names of the options of each level, and the kinds of their values. */
 #include "decode/layout.h"
-#include "decode/net.h"
+#include "decode/show.h"
 
 #include <linux/if_packet.h>
 #include <linux/in.h>

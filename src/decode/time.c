@@ -1,6 +1,6 @@
 /* Shows times, intervals and timers. */
-#include "decode/time.h"
 #include "decode/layout.h"
+#include "decode/show.h"
 
 #include <linux/time_types.h>
 #include <stdio.h>

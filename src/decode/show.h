@@ -1,0 +1,89 @@
+/*
+ * The functions that the rows of syscall/kinds.def use, except those of decode/kinds.h, and functions about the same
+ * subjects that other files use.
+ */
+#ifndef SCTRACE_DECODE_SHOW_H
+#define SCTRACE_DECODE_SHOW_H
+
+#include "decode/kinds.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Files, directories, descriptors and mounts (fs.c, fsmount.c). */
+show_fn show_open_flags, show_file_mode, show_stat, show_statx, show_dents, show_old_dents, show_fcntl_arg,
+	show_file_handle, show_out_xattr, show_fsid, show_fsconfig_value, show_quota_cmd, show_quota_addr;
+when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq_attr;
+/* Returns the commands of fcntl(2) whose arguments are known, and sets *n to their number. */
+const struct command_arg *fcntl_commands(size_t *n);
+
+/* The commands of ioctl(2), and their arguments (ioctl.c). */
+show_fn show_ioctl_command, show_ioctl_arg;
+when_fn when_ioctl_arg;
+/* Returns the commands whose arguments are known, and sets *n to their number. */
+const struct command_arg *ioctl_commands(size_t *n);
+/* Returns true if a successful call with this command returns a descriptor. */
+bool ioctl_gives_descriptor(uint32_t command);
+/*
+ * Returns true if the command of the call concerns network interfaces. Sets *when to the time at which its argument is
+ * known.
+ */
+bool ioctl_is_net(const struct decode *d, enum when *when);
+/* Shows the argument of a command for which ioctl_is_net() returns true. */
+void show_ioctl_net(const struct decode *d, uint64_t v);
+
+/* System V IPC, message queues, memory policies and asynchronous I/O (ipc.c). */
+show_fn show_ipc_key, show_get_flags, show_ipc_cmd, show_ipc_buf, show_sem_arg, show_in_msgbuf, show_out_msgbuf,
+	show_nodemask, show_nodemask_prev, show_mincore, show_iocbs, show_iocb, show_io_events, show_map_flags;
+when_fn when_ipc_buf, when_sem_arg;
+
+/* io_uring, bpf, keys, perf, landlock and kexec (misc.c, bpf.c, keys.c). */
+show_fn show_uring_enter_arg, show_uring_register_arg, show_landlock_rule, show_kexec_segments, show_perf_attr,
+	show_kernel_version, show_bpf_attr, show_key_serial, show_keyctl_arg;
+when_fn when_keyctl_arg;
+
+/* Addresses, messages and options of sockets (net.c, msg.c, sockopt.c). */
+show_fn show_sockaddr, show_out_sockaddr, show_socklen, show_sock_proto, show_in_msghdr, show_out_msghdr, show_in_mmsg,
+	show_out_mmsg, show_in_iovec, show_out_iovec, show_remote_iovec, show_sockopt, show_sockopt_value,
+	show_sock_bytes, show_out_sock_bytes, show_out_sockopt_value, show_in_addr, show_in6_addr;
+/* Emits a length that the kernel has written. If it differs from the length at entry, emits both: 110 => 16. */
+void decode_length(const struct decode *d, uint32_t v);
+/* Emits the socket address of `len` bytes at `addr`. */
+void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len);
+
+/* poll, select and epoll (poll.c). */
+show_fn show_pollfds, show_epoll_event, show_epoll_events, show_fd_set;
+/* Shows the result `v` of poll(2), and the events that it found: 1 ([{fd=3, revents=POLLIN}]). */
+void decode_poll_result(const struct decode *d, int64_t v);
+/*
+ * Shows the result `v` of select(2), and the descriptors and the time that it left in its arguments: 1 (in [3], left
+ * {tv_sec=1, tv_usec=0}).
+ */
+void decode_select_result(const struct decode *d, int64_t v);
+
+/* Processes, scheduling, limits, capabilities and futexes (proc.c, control.c). */
+show_fn show_clone_flags, show_clone_named, show_clone_args, show_clone_args_after, show_wstatus, show_waitid_id,
+	show_rlim, show_rlim32, show_cpu_set, show_prctl_arg, show_arch_prctl_arg, show_ptrace_arg, show_cap_data,
+	show_futex_op, show_futex_arg, show_seccomp_arg, show_kcmp_index, show_ioprio, show_fixed_string,
+	show_uts_string, show_gids, show_out_gids, show_tid_at, show_syslog, show_personality, show_waitv;
+when_fn when_clone_ptid, when_clone_ctid, when_clone_tls, when_prctl_arg, when_arch_prctl_arg, when_ptrace_arg,
+	when_ptrace_pid, when_futex_arg, when_syslog, when_reboot_arg, when_kcmp_index, when_seccomp_arg,
+	when_membarrier_cpu;
+
+/* Signals (sig.c). */
+show_fn show_signal, show_sigset, show_sigset_pair, show_sigaction, show_siginfo, show_sigevent, show_sigreturn;
+
+/* Clocks and file times (time.c). */
+show_fn show_ticks, show_stamp, show_timespec2, show_timeval2, show_remaining, show_clock;
+when_fn when_remaining, when_clock_remaining;
+/*
+ * Emits a time in clock ticks, such as 250 with the comment "2.50 s". For programs, a second has 100 ticks (times(2)).
+ */
+void decode_ticks(struct emit *out, int64_t ticks);
+/*
+ * Writes `seconds` since 1970 as a date and time in UTC, "2026-11-21T04:56:39+0000". Returns false for 0 and for times
+ * out of range.
+ */
+bool decode_time_text(char *text, size_t n, int64_t seconds);
+
+#endif
