@@ -71,10 +71,10 @@ struct emit_ops {
 	 * `text` is NULL, the call has no result.
 	 */
 	void (*result)(struct emit *e, int64_t v, const char *error, const char *text);
-	void (*result_as)(struct emit *e, int64_t v, enum emit_form form); /* a result in another form than decimal */
-	void (*result_is)(struct emit *e, const struct emit_is *is);       /* what the descriptor in the result
+	void (*result_as)(struct emit *e, uint64_t v, enum emit_form form); /* a result in another form than decimal */
+	void (*result_is)(struct emit *e, const struct emit_is *is);        /* what the descriptor in the result
 									    * refers to; called after result() */
-	void (*returned)(struct emit *e, enum emit_returned part);         /* begins or ends the explanation of a
+	void (*returned)(struct emit *e, enum emit_returned part);          /* begins or ends the explanation of a
 									    * result */
 };
 
@@ -224,7 +224,7 @@ static inline void emit_result(struct emit *e, int64_t v, const char *error, con
 }
 static inline void emit_result_as(struct emit *e, int64_t v, enum emit_form form)
 {
-	e->ops->result_as(e, v, form);
+	e->ops->result_as(e, (uint64_t)v, form);
 }
 static inline void emit_result_is(struct emit *e, const struct emit_is *is)
 {

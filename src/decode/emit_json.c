@@ -236,11 +236,11 @@ static void json_result(struct emit *e, int64_t v, const char *error, const char
 	add_text(e, text);
 }
 
-static void json_result_as(struct emit *e, int64_t v, enum emit_form form)
+static void json_result_as(struct emit *e, uint64_t v, enum emit_form form)
 {
 	(void)form;
 	buf_adds(e->out, "\"result\":");
-	buf_add_signed(e->out, v);
+	buf_add_signed(e->out, (int64_t)v);
 }
 
 /* A bit of emit.flags. It is set while the explanation of a result is an object. */

@@ -7,11 +7,6 @@ static void nothing(struct emit *e)
 	(void)e;
 }
 
-static void argument(struct emit *e, const char *name, uint64_t raw)
-{
-	(void)e, (void)name, (void)raw;
-}
-
 static void argument_end(struct emit *e, bool last)
 {
 	(void)e, (void)last;
@@ -63,11 +58,6 @@ static void result(struct emit *e, int64_t v, const char *error, const char *mea
 	(void)e, (void)v, (void)error, (void)meaning;
 }
 
-static void result_as(struct emit *e, int64_t v, enum emit_form form)
-{
-	(void)e, (void)v, (void)form;
-}
-
 static void result_is(struct emit *e, const struct emit_is *is)
 {
 	(void)e, (void)is;
@@ -79,7 +69,7 @@ static void returned(struct emit *e, enum emit_returned part)
 }
 
 static const struct emit_ops none_ops = {
-	.arg = argument,
+	.arg = named,
 	.arg_end = argument_end,
 	.field = field,
 	.open = bracket,
@@ -94,7 +84,7 @@ static const struct emit_ops none_ops = {
 	.comment = text,
 	.wrap = text,
 	.result = result,
-	.result_as = result_as,
+	.result_as = number,
 	.result_is = result_is,
 	.returned = returned,
 };

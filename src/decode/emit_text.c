@@ -241,11 +241,6 @@ static void text_result(struct emit *e, int64_t v, const char *error, const char
 	colour(e, COLOUR_OFF);
 }
 
-static void text_result_as(struct emit *e, int64_t v, enum emit_form form)
-{
-	text_number(e, (uint64_t)v, form);
-}
-
 static void text_returned(struct emit *e, enum emit_returned part)
 {
 	static const char *const parts[] = {
@@ -270,7 +265,7 @@ static const struct emit_ops text_ops = {
 	.comment = text_explain,
 	.wrap = text_wrap,
 	.result = text_result,
-	.result_as = text_result_as,
+	.result_as = text_number,
 	.result_is = text_result_is,
 	.returned = text_returned,
 };

@@ -71,28 +71,19 @@ static bool say_spelling(const char *word, struct buf *why)
 	return word[0] == '!' || abi;
 }
 
-static int unknown_group(const char *name, struct buf *why)
-{
-	struct near near;
-	near_init(&near, name);
-	for (size_t i = 0; i < GROUPS; i++)
-		near_offer(&near, group_names[i].name);
-	buf_addf(why, "there is no group '%%%s'", name);
-	if (!say_spelling(name, why))
-		near_say(&near, "%", why);
-	return -EINVAL;
-}
-
-static int unknown_name(const char *name, struct buf *why)
+/* Reports that there is no group (`sign` is "%") or no call (`sign` is "") of this name. */
+static int unknown(const char *name, const char *sign, struct buf *why)
 {
 	struct near near;
 	const struct syscall_desc *d;
 	near_init(&near, name);
-	for (size_t i = 0; (d = syscall_row(i)); i++)
+	for (size_t i = 0; *sign && i < GROUPS; i++)
+		near_offer(&near, group_names[i].name);
+	for (size_t i = 0; !*sign && (d = syscall_row(i)); i++)
 		near_offer(&near, d->name);
-	buf_addf(why, "there is no call '%s'", name);
+	buf_addf(why, "there is no %s '%s%s'", *sign ? "group" : "call", sign, name);
 	if (!say_spelling(name, why))
-		near_say(&near, "", why);
+		near_say(&near, sign, why);
 	return -EINVAL;
 }
 
@@ -111,12 +102,9 @@ static int parse_regex(struct filter_term *t, const char *pattern, struct buf *w
 
 static bool parse_number(struct filter_term *t, const char *word)
 {
-	if (strncmp(word, "syscall_0x", 10) == 0 && strspn(word + 10, "0123456789abcdef") == strlen(word + 10)) {
+	if (strncmp(word, "syscall_0x", 10) == 0 && strspn(word + 10, "0123456789abcdef") == strlen(word + 10))
 		t->nr = (int64_t)strtoull(word + 10, NULL, 16);
-		t->kind = TERM_NUMBER;
-		return true;
-	}
-	if (number_parse(word, 0, INT32_MAX, &t->nr) < 0)
+	else if (number_parse(word, 0, INT32_MAX, &t->nr) < 0)
 		return false;
 	t->kind = TERM_NUMBER;
 	return true;
@@ -137,7 +125,7 @@ static int parse_word(struct filter_term *t, const char *word, struct buf *why)
 		return parse_regex(t, word + 1, why) < 0 ? -EINVAL : 1;
 	if (word[0] == '%' || (g && g->bare)) {
 		if (!g)
-			return may_miss ? 0 : unknown_group(word + 1, why);
+			return may_miss ? 0 : unknown(word + 1, "%", why);
 		t->kind = TERM_GROUP;
 		t->groups = g->groups;
 		return 1;
@@ -145,7 +133,7 @@ static int parse_word(struct filter_term *t, const char *word, struct buf *why)
 	if (parse_number(t, word))
 		return 1;
 	if (!name_is_known(word))
-		return may_miss ? 0 : unknown_name(word, why);
+		return may_miss ? 0 : unknown(word, "", why);
 	t->name = memory_copy(word);
 	return 1;
 }
