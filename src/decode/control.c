@@ -280,21 +280,11 @@ enum when when_seccomp_arg(const struct decode *d, int i)
 	return (uint32_t)d->call->args[i - 2] == GET_SIZES ? WHEN_LEFT : WHEN_ENTERING;
 }
 
-static void filter_program(const struct decode *d, uint64_t v)
-{
-	struct {
-		uint16_t len, pad[3];
-		uint64_t filter;
-	} p;
-	if (decode_word(d) != 8 || !decode_get(d, v, &p, sizeof(p))) {
-		emit_ptr(d->out, v);
-		return;
-	}
-	emit_open(d->out, '{');
-	show_field(d, "len", K_ULONG, p.len);
-	show_field(d, "filter", K_PTR, p.filter);
-	emit_close(d->out, '}');
-}
+struct filter_program {
+	uint16_t len, pad[3];
+	uint64_t filter;
+};
+static LAYOUT(filter_program, struct filter_program, (len, UINT), (filter, PTR));
 
 struct notif_sizes {
 	uint16_t seccomp_notif, seccomp_notif_resp, seccomp_data;
@@ -305,7 +295,7 @@ void show_seccomp_arg(const struct decode *d, const struct value *x)
 {
 	uint32_t op = (uint32_t)d->call->args[x->arg - 2], action;
 	if (op == SET_FILTER) {
-		filter_program(d, x->v);
+		show_struct(d, &(struct value){.v = x->v, .about = &layout_filter_program});
 	} else if (op == GET_SIZES) {
 		show_kind(d, K_NOTIF_SIZES, x->v, -1);
 	} else if (op == GET_ACTION && decode_get(d, x->v, &action, sizeof(action))) {

@@ -20,21 +20,14 @@ struct events_arg {
 	uint32_t sigmask_sz, min_wait_usec;
 	uint64_t ts;
 };
+static LAYOUT_SAME(events_arg, struct events_arg, (sigmask, SIGSET), (sigmask_sz, UINT), (ts, TIMESPEC));
 
 void show_uring_enter_arg(const struct decode *d, const struct value *x)
 {
-	struct events_arg a;
-	if (!(d->call->args[x->arg - 1] & IORING_ENTER_EXT_ARG)) {
-		show_kind(d, K_SIGSET, x->v, x->arg);
-		return;
-	}
-	if (!decode_need(d, x->v, &a, sizeof(a)))
-		return;
-	emit_open(d->out, '{');
-	show_field(d, "sigmask", K_SIGSET, a.sigmask);
-	show_field(d, "sigmask_sz", K_ULONG, a.sigmask_sz);
-	show_field(d, "ts", K_TIMESPEC, a.ts);
-	emit_close(d->out, '}');
+	if (d->call->args[x->arg - 1] & IORING_ENTER_EXT_ARG)
+		layout_emit(d, &layout_events_arg, x->v, layout_events_arg.size);
+	else
+		show_sigset(d, x);
 }
 
 /* io_uring_register(2): the previous argument is the operation, and the next one is the number of elements. */

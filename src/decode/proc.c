@@ -38,14 +38,8 @@ void show_clone_named(const struct decode *d, const struct value *x)
 
 void show_tid_at(const struct decode *d, const struct value *x)
 {
-	int32_t tid;
 	emit_wrap(d->out, x->about);
-	if (!decode_need(d, x->v, &tid, sizeof(tid)))
-		return;
-	emit_open(d->out, '[');
-	emit_element(d->out);
-	emit_num(d->out, tid);
-	emit_close(d->out, ']');
+	show_kind(d, K_INT_AT, x->v, -1);
 }
 
 enum when when_clone_ptid(const struct decode *d, int i)

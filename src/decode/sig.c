@@ -49,8 +49,7 @@ void show_sigset_pair(const struct decode *d, const struct value *x)
 		return;
 	}
 	emit_open(d->out, '{');
-	emit_field(d->out, "sigmask");
-	show_kind(d, K_SIGSET, set, -1);
+	show_field(d, "sigmask", K_SIGSET, set);
 	show_field(d, "sigsetsize", K_ULONG, size);
 	emit_close(d->out, '}');
 }
