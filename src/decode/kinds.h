@@ -57,7 +57,7 @@ show_fn show_fd, show_dirfd, show_pid, show_uid, show_dev, show_hex16, show_low_
 show_fn show_kernel_dev, show_be16, show_be32, show_be64, show_ethertype, show_ifindex;
 show_fn show_negative_errno;
 show_fn show_off_low, show_off_swapped;
-when_fn when_never, when_off_high, when_mremap_addr;
+when_fn when_off_high, when_mremap_addr;
 /* Shows numbers of bits by name, such as 1<<TCP_LISTEN. `about` is a struct bit_numbers. */
 show_fn show_bit_numbers;
 struct bit_numbers {

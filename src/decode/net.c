@@ -42,21 +42,27 @@ struct address_xdp {
 	uint32_t ifindex, queue, shared_fd;
 };
 
-union address {
-	uint16_t family;
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
-	struct sockaddr_un un;
-	struct address_netlink nl;
-	struct address_packet ll;
-	struct address_vsock vm;
-	struct address_alg alg;
-	struct address_can can;
-	struct address_xdp xdp;
-	char bytes[128];
+/* The limit for the length of an address. It is larger than that of any family. */
+#define ADDRESS_MOST 128
+
+struct address {
+	size_t len; /* number of valid bytes */
+	union {
+		uint16_t family;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+		struct sockaddr_un un;
+		struct address_netlink nl;
+		struct address_packet ll;
+		struct address_vsock vm;
+		struct address_alg alg;
+		struct address_can can;
+		struct address_xdp xdp;
+		char bytes[ADDRESS_MOST];
+	};
 };
 
-typedef void address_fn(const struct decode *d, const union address *a, size_t len);
+typedef void address_fn(const struct decode *d, const struct address *a);
 
 static void ip(struct emit *e, int family, const void *address)
 {
@@ -67,16 +73,14 @@ static void ip(struct emit *e, int family, const void *address)
 	emit_wrap(e, ")");
 }
 
-static void address_inet(const struct decode *d, const union address *a, size_t len)
+static void address_inet(const struct decode *d, const struct address *a)
 {
-	(void)len;
 	show_field(d, "sin_port", K_BE16, a->in.sin_port);
 	show_field(d, "sin_addr", K_IN_ADDR, a->in.sin_addr.s_addr);
 }
 
-static void address_inet6(const struct decode *d, const union address *a, size_t len)
+static void address_inet6(const struct decode *d, const struct address *a)
 {
-	(void)len;
 	show_field(d, "sin6_port", K_BE16, a->in6.sin6_port);
 	show_field(d, "sin6_flowinfo", K_BE32, a->in6.sin6_flowinfo);
 	emit_field(d->out, "sin6_addr");
@@ -84,11 +88,11 @@ static void address_inet6(const struct decode *d, const union address *a, size_t
 	show_field(d, "sin6_scope_id", K_IFINDEX, a->in6.sin6_scope_id);
 }
 
-static void address_unix(const struct decode *d, const union address *a, size_t len)
+static void address_unix(const struct decode *d, const struct address *a)
 {
 	struct emit *e = d->out;
 	const char *path = a->un.sun_path;
-	size_t n = len - offsetof(struct sockaddr_un, sun_path);
+	size_t n = a->len - offsetof(struct sockaddr_un, sun_path);
 	emit_field(e, "sun_path");
 	if (!path[0])
 		emit_str(e, path + 1, n - 1, STRING_ABSTRACT);
@@ -96,9 +100,8 @@ static void address_unix(const struct decode *d, const union address *a, size_t 
 		emit_str(e, path, strnlen(path, n), 0);
 }
 
-static void address_netlink(const struct decode *d, const union address *a, size_t len)
+static void address_netlink(const struct decode *d, const struct address *a)
 {
-	(void)len;
 	show_field(d, "nl_pid", K_INT, a->nl.pid);
 	emit_field(d->out, "nl_groups");
 	char text[16];
@@ -106,10 +109,9 @@ static void address_netlink(const struct decode *d, const union address *a, size
 	emit_sym(d->out, text, a->nl.groups);
 }
 
-static void address_packet(const struct decode *d, const union address *a, size_t len)
+static void address_packet(const struct decode *d, const struct address *a)
 {
 	struct emit *e = d->out;
-	(void)len;
 	show_field(d, "sll_protocol", K_ETHERTYPE, a->ll.protocol);
 	show_field(d, "sll_ifindex", K_IFINDEX, (uint32_t)a->ll.ifindex);
 	show_field(d, "sll_hatype", K_ARPHRD, a->ll.hatype);
@@ -125,10 +127,9 @@ static void address_packet(const struct decode *d, const union address *a, size_
 	emit_close(e, ']');
 }
 
-static void address_vsock(const struct decode *d, const union address *a, size_t len)
+static void address_vsock(const struct decode *d, const struct address *a)
 {
 	struct emit *e = d->out;
-	(void)len;
 	emit_field(e, "svm_cid");
 	if (flags_find(&flags_vsock_cid, a->vm.cid))
 		flags_emit_choice(e, &flags_vsock_cid, a->vm.cid);
@@ -138,10 +139,9 @@ static void address_vsock(const struct decode *d, const union address *a, size_t
 	show_field(d, "svm_flags", K_HEX, a->vm.flags);
 }
 
-static void address_alg(const struct decode *d, const union address *a, size_t len)
+static void address_alg(const struct decode *d, const struct address *a)
 {
 	struct emit *e = d->out;
-	(void)len;
 	emit_field(e, "salg_type");
 	emit_str(e, a->alg.type, strnlen(a->alg.type, sizeof(a->alg.type)), 0);
 	show_field(d, "salg_feat", K_HEX, a->alg.feat);
@@ -150,15 +150,13 @@ static void address_alg(const struct decode *d, const union address *a, size_t l
 	emit_str(e, a->alg.name, strnlen(a->alg.name, sizeof(a->alg.name)), 0);
 }
 
-static void address_can(const struct decode *d, const union address *a, size_t len)
+static void address_can(const struct decode *d, const struct address *a)
 {
-	(void)len;
 	show_field(d, "can_ifindex", K_IFINDEX, (uint32_t)a->can.ifindex);
 }
 
-static void address_xdp(const struct decode *d, const union address *a, size_t len)
+static void address_xdp(const struct decode *d, const struct address *a)
 {
-	(void)len;
 	show_field(d, "sxdp_flags", K_HEX, a->xdp.flags);
 	show_field(d, "sxdp_ifindex", K_IFINDEX, a->xdp.ifindex);
 	show_field(d, "sxdp_queue_id", K_ULONG, a->xdp.queue);
@@ -191,9 +189,9 @@ static address_fn *address_of(uint16_t family, size_t len)
 
 void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len)
 {
-	union address a = {0};
-	size_t n = len < sizeof(a) ? (size_t)len : sizeof(a);
-	if (len > INT32_MAX || n < sizeof(a.family) || !decode_get(d, addr, &a, n)) {
+	struct address a = {.len = len < ADDRESS_MOST ? (size_t)len : ADDRESS_MOST};
+	size_t n = a.len;
+	if (len > INT32_MAX || n < sizeof(a.family) || !decode_get(d, addr, a.bytes, n)) {
 		emit_ptr(d->out, addr);
 		return;
 	}
@@ -201,7 +199,7 @@ void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len)
 	emit_open(d->out, '{');
 	show_field(d, "sa_family", K_SOCK_DOMAIN, a.family);
 	if (show) {
-		show(d, &a, n);
+		show(d, &a);
 	} else if (n > sizeof(a.family)) {
 		emit_field(d->out, "sa_data");
 		emit_str(d->out, a.bytes + sizeof(a.family), n - sizeof(a.family), 0);
@@ -222,7 +220,7 @@ void show_sockaddr(const struct decode *d, const struct value *x)
 void show_out_sockaddr(const struct decode *d, const struct value *x)
 {
 	uint32_t len;
-	if (x->v && decode_get(d, d->call->args[x->arg + 1], &len, sizeof(len)) && len <= sizeof(union address))
+	if (x->v && decode_get(d, d->call->args[x->arg + 1], &len, sizeof(len)) && len <= ADDRESS_MOST)
 		decode_sockaddr(d, x->v, d->memo && d->memo->known && d->memo->length < len ? d->memo->length : len);
 	else
 		emit_ptr(d->out, x->v);

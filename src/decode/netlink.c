@@ -73,38 +73,26 @@ static bool payload_netfilter(const struct decode *d, const struct nlmsghdr *h, 
 	return true;
 }
 
-/* What a message requests. This decides what the upper byte of its flags means. */
-enum verb { VERB_NEW, VERB_DELETE, VERB_GET, VERB_SET };
-/* rtnetlink has four message types for each family of messages. */
-static enum verb verb_route(uint16_t type)
-{
-	return (enum verb)(type % 4);
-}
-static enum verb verb_get(uint16_t type)
-{
-	(void)type;
-	return VERB_GET;
-}
-static enum verb verb_none(uint16_t type)
-{
-	(void)type;
-	return VERB_SET;
-}
+/*
+ * What a message requests. This decides what the upper byte of its flags means. rtnetlink has four message types for
+ * each family of messages, in this order.
+ */
+enum verb { VERB_NEW, VERB_DELETE, VERB_GET, VERB_SET, VERB_OF_TYPE };
 
 static const struct protocol {
 	int number;
 	const struct flag_table *types;
-	enum verb (*verb)(uint16_t type);
+	enum verb verb;
 	payload_fn *payload;
 } protocols[] = {
-	{NETLINK_ROUTE, &flags_rtm, verb_route, payload_route},
-	{NETLINK_SOCK_DIAG, &flags_sock_diag, verb_get, payload_sock_diag},
-	{NETLINK_AUDIT, &flags_audit, verb_none, payload_audit},
-	{NETLINK_XFRM, &flags_xfrm_msg, verb_none, NULL},
-	{NETLINK_GENERIC, &flags_genl_id, verb_get, payload_generic},
-	{NETLINK_NETFILTER, NULL, verb_none, payload_netfilter},
+	{NETLINK_ROUTE, &flags_rtm, VERB_OF_TYPE, payload_route},
+	{NETLINK_SOCK_DIAG, &flags_sock_diag, VERB_GET, payload_sock_diag},
+	{NETLINK_AUDIT, &flags_audit, VERB_SET, payload_audit},
+	{NETLINK_XFRM, &flags_xfrm_msg, VERB_SET, NULL},
+	{NETLINK_GENERIC, &flags_genl_id, VERB_GET, payload_generic},
+	{NETLINK_NETFILTER, NULL, VERB_SET, payload_netfilter},
 };
-static const struct protocol unknown = {-1, &flags_nlmsg_type, verb_none, NULL};
+static const struct protocol unknown = {-1, &flags_nlmsg_type, VERB_SET, NULL};
 
 static const struct protocol *protocol_of(int number)
 {
@@ -149,7 +137,9 @@ static const struct flag_table *flags_of(const struct protocol *p, uint16_t type
 							   &flags_nlm_f};
 	if (type == NLMSG_ERROR || type == NLMSG_DONE)
 		return &flags_nlm_f_ack;
-	return by_verb[type < NLMSG_MIN_TYPE ? VERB_SET : p->verb(type)];
+	if (type < NLMSG_MIN_TYPE)
+		return &flags_nlm_f;
+	return by_verb[p->verb == VERB_OF_TYPE ? type % 4 : p->verb];
 }
 
 static void header(const struct decode *d, const struct protocol *p, const struct nlmsghdr *h)

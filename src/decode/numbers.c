@@ -147,13 +147,6 @@ void show_off_swapped(const struct decode *d, const struct value *x)
 	show_halves(d, d->call->args[x->arg + 1], x->v);
 }
 
-/* For an argument that is one half of a 64-bit number: the argument before it is shown as the whole number. */
-enum when when_never(const struct decode *d, int i)
-{
-	(void)d, (void)i;
-	return WHEN_NEVER;
-}
-
 /* Only 32-bit programs use the upper half of the offset of preadv(2). */
 enum when when_off_high(const struct decode *d, int i)
 {
