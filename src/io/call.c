@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -14,12 +13,17 @@
 	0xf /* mask for the type in the second argument of socket(2); the other bits are flags
 	     * (linux/net.h) */
 
+static bool is_call(const struct io_context *x, const char *name)
+{
+	return strcmp(x->c->desc->name, name) == 0;
+}
+
 /* pipe(2), pipe2(2), socketpair(2): the kernel stores two descriptors in memory. */
 static void leave_pair(const struct io_context *x)
 {
 	int fds[2];
 	int arg = io_find_kind(x->c, K_OUT_FD_PAIR);
-	bool pipes = strncmp(x->row->name, "pipe", 4) == 0;
+	bool pipes = !is_call(x, "socketpair");
 	struct buf name = {0};
 	if (x->c->error || !x->ev->mem || mem_get(x->ev->mem, x->c->args[arg], fds, sizeof(fds)) < 0)
 		return;
@@ -30,7 +34,7 @@ static void leave_pair(const struct io_context *x)
 	f->messages = !pipes && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
 	io_count_call(x, f);
 	for (int i = 0; i < 2; i++)
-		io_set_fd(x, f, fds[i], strcmp(x->row->name, "pipe2") == 0 && x->c->args[1] & O_CLOEXEC);
+		io_set_fd(x, f, fds[i], is_call(x, "pipe2") && x->c->args[1] & O_CLOEXEC);
 }
 
 /* socket(2), accept(2) */
@@ -44,10 +48,8 @@ static void leave_socket(const struct io_context *x)
 	buf_free(&name);
 	f->row.opens++;
 	io_count_call(x, f);
-	f->messages = strcmp(x->row->name, "socket") == 0 && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
-	uint64_t flags = strcmp(x->row->name, "accept4") == 0  ? x->c->args[3]
-			 : strcmp(x->row->name, "socket") == 0 ? x->c->args[1]
-							       : 0;
+	f->messages = is_call(x, "socket") && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
+	uint64_t flags = is_call(x, "accept4") ? x->c->args[3] : is_call(x, "socket") ? x->c->args[1] : 0;
 	io_set_fd(x, f, (int)x->c->result, flags & SOCK_CLOEXEC);
 }
 
@@ -73,7 +75,7 @@ static void duplicate(const struct io_context *x, bool cloexec)
 
 static void leave_dup(const struct io_context *x)
 {
-	duplicate(x, strcmp(x->row->name, "dup3") == 0 && x->c->args[2] & O_CLOEXEC);
+	duplicate(x, is_call(x, "dup3") && x->c->args[2] & O_CLOEXEC);
 }
 
 static void leave_fcntl(const struct io_context *x)
@@ -315,106 +317,54 @@ static void leave_poll(const struct io_context *x)
 		io_tally_add(&x->p->polls, x->ns, x->spread_ns);
 }
 
-#define TRANSFER(name, buf, size, offset, direction)                                                                   \
-	{                                                                                                              \
-		name, leave_transfer, 0, buf, size, offset, direction                                                  \
-	}
-#define MOVE(name, in, offset, out, size)                                                                              \
-	{                                                                                                              \
-		name, leave_move, in, out, size, offset, IO_READ                                                       \
-	}
-#define FD_CALL(name, leave)                                                                                           \
-	{                                                                                                              \
-		name, leave, 0, -1, -1, -1, IO_READ                                                                    \
-	}
-#define OTHER_CALL(name, leave)                                                                                        \
-	{                                                                                                              \
-		name, leave, -1, -1, -1, -1, IO_READ                                                                   \
-	}
-#define POLL(name, timeout, pointer)                                                                                   \
-	{                                                                                                              \
-		name, leave_poll, -1, -1, timeout, pointer, IO_READ                                                    \
-	}
+enum { NONE = -1 };
 
 static const struct io_call calls[] = {
-	TRANSFER("read", 1, 2, -1, IO_READ),
-	TRANSFER("write", 1, 2, -1, IO_WRITE),
-	TRANSFER("pread64", 1, 2, 3, IO_READ),
-	TRANSFER("pwrite64", 1, 2, 3, IO_WRITE),
-	TRANSFER("readv", 1, 2, -1, IO_READ),
-	TRANSFER("writev", 1, 2, -1, IO_WRITE),
-	TRANSFER("preadv", 1, 2, 3, IO_READ),
-	TRANSFER("pwritev", 1, 2, 3, IO_WRITE),
-	TRANSFER("preadv2", 1, 2, 3, IO_READ),
-	TRANSFER("pwritev2", 1, 2, 3, IO_WRITE),
-	TRANSFER("recvfrom", 1, 2, -1, IO_READ),
-	TRANSFER("recv", 1, 2, -1, IO_READ),
-	TRANSFER("sendto", 1, 2, -1, IO_WRITE),
-	TRANSFER("send", 1, 2, -1, IO_WRITE),
-	TRANSFER("recvmsg", -1, -1, -1, IO_READ),
-	TRANSFER("sendmsg", -1, -1, -1, IO_WRITE),
-	MOVE("sendfile", 1, 2, 0, 3),
-	MOVE("sendfile64", 1, 2, 0, 3),
-	MOVE("splice", 0, 1, 2, 4),
-	MOVE("copy_file_range", 0, 1, 2, 4),
-	OTHER_CALL("open", io_leave_open),
-	OTHER_CALL("openat", io_leave_open),
-	OTHER_CALL("openat2", io_leave_open),
-	OTHER_CALL("creat", io_leave_open),
-	OTHER_CALL("pipe", leave_pair),
-	OTHER_CALL("pipe2", leave_pair),
-	OTHER_CALL("socketpair", leave_pair),
-	OTHER_CALL("socket", leave_socket),
-	FD_CALL("accept", leave_socket),
-	FD_CALL("accept4", leave_socket),
-	FD_CALL("dup", leave_dup),
-	FD_CALL("dup2", leave_dup),
-	FD_CALL("dup3", leave_dup),
-	FD_CALL("fcntl", leave_fcntl),
-	FD_CALL("fcntl64", leave_fcntl),
-	FD_CALL("close", leave_close),
-	OTHER_CALL("close_range", leave_close_range),
-	OTHER_CALL("chdir", io_leave_chdir),
-	FD_CALL("fchdir", io_leave_chdir),
-	FD_CALL("lseek", leave_seek),
-	FD_CALL("ftruncate", io_leave_truncate),
-	FD_CALL("ftruncate64", io_leave_truncate),
-	OTHER_CALL("truncate", io_leave_truncate),
-	OTHER_CALL("truncate64", io_leave_truncate),
-	FD_CALL("fsync", leave_sync),
-	FD_CALL("fdatasync", leave_sync),
-	FD_CALL("sync_file_range", leave_sync),
-	FD_CALL("syncfs", leave_sync),
-	{"mmap", leave_mmap, 4, -1, -1, -1, IO_READ},
-	{"mmap2", leave_mmap, 4, -1, -1, -1, IO_READ},
-	OTHER_CALL("unlink", io_leave_remove),
-	OTHER_CALL("unlinkat", io_leave_remove),
-	OTHER_CALL("rmdir", io_leave_remove),
-	OTHER_CALL("rename", io_leave_remove),
-	OTHER_CALL("renameat", io_leave_remove),
-	OTHER_CALL("renameat2", io_leave_remove),
-	OTHER_CALL("stat", io_leave_stat),
-	OTHER_CALL("lstat", io_leave_stat),
-	OTHER_CALL("newfstatat", io_leave_stat),
-	OTHER_CALL("statx", io_leave_stat),
-	OTHER_CALL("stat64", io_leave_stat),
-	OTHER_CALL("lstat64", io_leave_stat),
-	OTHER_CALL("fstatat64", io_leave_stat),
-	OTHER_CALL("access", io_leave_stat),
-	OTHER_CALL("faccessat", io_leave_stat),
-	OTHER_CALL("faccessat2", io_leave_stat),
-	OTHER_CALL("readlink", io_leave_stat),
-	OTHER_CALL("readlinkat", io_leave_stat),
-	POLL("poll", 2, -1),
-	POLL("ppoll", -1, 2),
-	POLL("select", -1, 4),
-	POLL("pselect6", -1, 4),
-	POLL("epoll_wait", 3, -1),
-	POLL("epoll_pwait", 3, -1),
-	POLL("epoll_pwait2", -1, 3),
+	{"read readv recvfrom recv", leave_transfer, 0, 1, 2, NONE, IO_READ},
+	{"write writev sendto send", leave_transfer, 0, 1, 2, NONE, IO_WRITE},
+	{"pread64 preadv preadv2", leave_transfer, 0, 1, 2, 3, IO_READ},
+	{"pwrite64 pwritev pwritev2", leave_transfer, 0, 1, 2, 3, IO_WRITE},
+	{"recvmsg", leave_transfer, 0, NONE, NONE, NONE, IO_READ},
+	{"sendmsg", leave_transfer, 0, NONE, NONE, NONE, IO_WRITE},
+	{"sendfile sendfile64", leave_move, 1, 0, 3, 2, IO_READ},
+	{"splice copy_file_range", leave_move, 0, 2, 4, 1, IO_READ},
+	{"open openat openat2 creat", io_leave_open, NONE, NONE, NONE, NONE, IO_READ},
+	{"pipe pipe2 socketpair", leave_pair, NONE, NONE, NONE, NONE, IO_READ},
+	{"socket", leave_socket, NONE, NONE, NONE, NONE, IO_READ},
+	{"accept accept4", leave_socket, 0, NONE, NONE, NONE, IO_READ},
+	{"dup dup2 dup3", leave_dup, 0, NONE, NONE, NONE, IO_READ},
+	{"fcntl fcntl64", leave_fcntl, 0, NONE, NONE, NONE, IO_READ},
+	{"close", leave_close, 0, NONE, NONE, NONE, IO_READ},
+	{"close_range", leave_close_range, NONE, NONE, NONE, NONE, IO_READ},
+	{"chdir", io_leave_chdir, NONE, NONE, NONE, NONE, IO_READ},
+	{"fchdir", io_leave_chdir, 0, NONE, NONE, NONE, IO_READ},
+	{"lseek", leave_seek, 0, NONE, NONE, NONE, IO_READ},
+	{"ftruncate ftruncate64", io_leave_truncate, 0, NONE, NONE, NONE, IO_READ},
+	{"truncate truncate64", io_leave_truncate, NONE, NONE, NONE, NONE, IO_READ},
+	{"fsync fdatasync sync_file_range syncfs", leave_sync, 0, NONE, NONE, NONE, IO_READ},
+	{"mmap mmap2", leave_mmap, 4, NONE, NONE, NONE, IO_READ},
+	{"unlink unlinkat rmdir rename renameat renameat2", io_leave_remove, NONE, NONE, NONE, NONE, IO_READ},
+	{"stat lstat newfstatat statx stat64 lstat64 fstatat64 access faccessat faccessat2 readlink readlinkat",
+	 io_leave_stat, NONE, NONE, NONE, NONE, IO_READ},
+	{"poll", leave_poll, NONE, NONE, 2, NONE, IO_READ},
+	{"ppoll", leave_poll, NONE, NONE, NONE, 2, IO_READ},
+	{"select pselect6", leave_poll, NONE, NONE, NONE, 4, IO_READ},
+	{"epoll_wait epoll_pwait", leave_poll, NONE, NONE, 3, NONE, IO_READ},
+	{"epoll_pwait2", leave_poll, NONE, NONE, NONE, 3, IO_READ},
 };
 
-static const struct io_call other_fd = OTHER_CALL("", leave_other_fd);
+static const struct io_call other_fd = {"", leave_other_fd, NONE, NONE, NONE, NONE, IO_READ};
+
+/* Returns true if `name` is one of the words of `names`. */
+static bool is_among(const char *names, const char *name)
+{
+	for (size_t n; *names; names += n + (names[n] == ' ')) {
+		n = strcspn(names, " ");
+		if (strncmp(names, name, n) == 0 && !name[n])
+			return true;
+	}
+	return false;
+}
 
 void io_calls_init(struct io_profile *p)
 {
@@ -422,7 +372,7 @@ void io_calls_init(struct io_profile *p)
 	for (size_t k = 0; (d = syscall_row(k)); k++) {
 		const struct io_call *row = d->result == R_FD ? &other_fd : NULL;
 		for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-			if (strcmp(calls[i].name, d->name) == 0)
+			if (is_among(calls[i].names, d->name))
 				row = &calls[i];
 		if (row)
 			map_put(&p->calls, (uintptr_t)d, (void *)(uintptr_t)row);

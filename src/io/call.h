@@ -11,9 +11,9 @@
 
 struct io_context;
 
-/* How to handle a call. The members after `leave` are indices of arguments, or -1 if the call has no such argument. */
+/* How to handle calls. The members after `leave` are indices of arguments, or -1 if the calls have no such argument. */
 struct io_call {
-	const char *name;
+	const char *names; /* separated by spaces */
 	void (*leave)(const struct io_context *x);
 	signed char fd, buf, size, offset;
 	enum io_direction direction;
