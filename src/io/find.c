@@ -34,6 +34,15 @@ static void add_bytes(struct buf *out, double bytes)
 		size_human(out, (uint64_t)bytes);
 }
 
+/* Appends a number, a noun, the `middle` of a sentence, a duration, and the `end` of the sentence. */
+static void say(struct io_search *s, double n, const char *what, const char *middle, double ns, const char *end)
+{
+	add_number(&s->text, n, what);
+	buf_adds(&s->text, middle);
+	duration_human(&s->text, ns);
+	buf_adds(&s->text, end);
+}
+
 static bool is_small(const struct io_tally *t, double bytes)
 {
 	return (t->n >= MANY && bytes <= t->n * SMALL) || t->n >= VERY_MANY;
@@ -84,9 +93,7 @@ static bool line_writes(struct io_search *s)
 	double needed = io_fewer_calls(s, IO_WRITE, &s->f->lines, s->f->line_bytes, s->f->line_starts, STDIO_BUFFER);
 	if (s->f->lines.n < needed * 2)
 		return false;
-	add_number(&s->text, s->f->lines.n, "write");
-	buf_adds(&s->text, " of one line each took ");
-	duration_human(&s->text, s->f->lines.ns);
+	say(s, s->f->lines.n, "write", " of one line each took ", s->f->lines.ns, "");
 	buf_addf(&s->text,
 		 "; each line was written separately, because the output is %s. A buffer of 4 KiB (setvbuf) needs ",
 		 s->f->kind == IO_TERMINAL ? "a terminal" : "not buffered");
@@ -108,10 +115,8 @@ static bool read_again(struct io_search *s)
 	if (t->n < MANY || t->n < r->requests / 4 || reads_back(s->f))
 		return false;
 	io_saves_all(s, t);
-	add_number(&s->text, t->n, "read");
-	buf_adds(&s->text, " returned bytes that the same process had read before; these reads took ");
-	duration_human(&s->text, t->ns);
-	buf_adds(&s->text, ". Keeping the bytes in memory");
+	say(s, t->n, "read", " returned bytes that the same process had read before; these reads took ", t->ns,
+	    ". Keeping the bytes in memory");
 	return true;
 }
 
@@ -147,10 +152,7 @@ static bool idle_seeks(struct io_search *s)
 		return false;
 	s->e.cost_ns = n * io_tally_mean(&f->seek);
 	io_add_calls(s, n, &f->seek);
-	add_number(&s->text, n, "lseek");
-	buf_adds(&s->text, " did not change the offset and took ");
-	duration_human(&s->text, s->e.cost_ns);
-	buf_adds(&s->text, ". Leaving them out");
+	say(s, n, "lseek", " did not change the offset and took ", s->e.cost_ns, ". Leaving them out");
 	return true;
 }
 
@@ -162,55 +164,51 @@ static bool seek_before_read(struct io_search *s)
 	double seeks = fmin(f->sought_reads, f->seek.n);
 	s->e.cost_ns = seeks * io_tally_mean(&f->seek);
 	io_add_calls(s, seeks, &f->seek);
-	add_number(&s->text, f->sought_reads, "read");
-	buf_adds(&s->text, " followed an lseek; the seeks took ");
-	duration_human(&s->text, s->e.cost_ns);
-	buf_adds(&s->text, ". pread, which takes the offset as an argument,");
+	say(s, f->sought_reads, "read", " followed an lseek; the seeks took ", s->e.cost_ns,
+	    ". pread, which takes the offset as an argument,");
 	return true;
+}
+
+/* Begins the search for calls with one path that the same process repeated. Returns NULL if there are few. */
+static const struct io_tally *repeats(struct io_search *s, const struct io_repeats *r)
+{
+	const struct io_tally *t = io_repeats_most(r);
+	if (t->n < REPEATED)
+		return NULL;
+	io_saves_all(s, t);
+	return t;
 }
 
 static bool opened_again(struct io_search *s)
 {
-	const struct io_tally *t = io_repeats_most(&s->f->opened_again);
-	if (t->n < REPEATED)
+	const struct io_tally *t = repeats(s, &s->f->opened_again);
+	if (!t)
 		return false;
 	double closes = fmin(t->n, s->f->close.n);
-	io_saves_all(s, t);
 	s->e.cost_ns += closes * io_tally_mean(&s->f->close);
 	io_add_more_calls(s, closes, &s->f->close);
 	buf_adds(&s->text, "one process opened it ");
-	add_number(&s->text, t->n + 1, "time");
-	buf_adds(&s->text, "; opening and closing took ");
-	duration_human(&s->text, s->e.cost_ns);
-	buf_adds(&s->text, ". Opening it once");
+	say(s, t->n + 1, "time", "; opening and closing took ", s->e.cost_ns, ". Opening it once");
 	return true;
 }
 
 static bool stated_again(struct io_search *s)
 {
-	const struct io_tally *t = io_repeats_most(&s->f->stated_again);
-	if (t->n < REPEATED)
+	const struct io_tally *t = repeats(s, &s->f->stated_again);
+	if (!t)
 		return false;
-	io_saves_all(s, t);
 	buf_adds(&s->text, "one process asked for its status ");
-	add_number(&s->text, t->n + 1, "time");
-	buf_adds(&s->text, ", which took ");
-	duration_human(&s->text, t->ns);
-	buf_adds(&s->text, ". Asking once");
+	say(s, t->n + 1, "time", ", which took ", t->ns, ". Asking once");
 	return true;
 }
 
 static bool failed_again(struct io_search *s)
 {
-	const struct io_tally *t = io_repeats_most(&s->f->failed_again);
-	if (t->n < REPEATED)
+	const struct io_tally *t = repeats(s, &s->f->failed_again);
+	if (!t)
 		return false;
-	io_saves_all(s, t);
 	buf_adds(&s->text, "one process looked for it ");
-	add_number(&s->text, t->n + 1, "time");
-	buf_adds(&s->text, " and did not find it, which took ");
-	duration_human(&s->text, t->ns);
-	buf_adds(&s->text, ". Remembering the answer");
+	say(s, t->n + 1, "time", " and did not find it, which took ", t->ns, ". Remembering the answer");
 	return true;
 }
 
@@ -227,10 +225,8 @@ static bool sync_each_write(struct io_search *s)
 		add_number(&s->text, f->row.writes, "write");
 		buf_adds(&s->text, " were followed by ");
 	}
-	add_number(&s->text, f->sync.n, "sync");
-	buf_adds(&s->text, often ? ", which took " : " took ");
-	duration_human(&s->text, f->sync.ns);
-	buf_adds(&s->text, often ? "" : ", most of the time of the calls on this file");
+	say(s, f->sync.n, "sync", often ? ", which took " : " took ", f->sync.ns,
+	    often ? "" : ", most of the time of the calls on this file");
 	buf_adds(&s->text, ". One fsync at the end");
 	return true;
 }
@@ -241,11 +237,10 @@ static bool synced_writes(struct io_search *s)
 	if (f->synced.n < SYNCED || f->synced.n < f->row.writes / 2)
 		return false;
 	io_one_sync(s, &f->synced, f->synced_bytes);
-	add_number(&s->text, f->synced.n, "write");
-	buf_addf(&s->text, " waited for the disk, because of %s, and took ",
-		 f->synced_by_call ? "RWF_SYNC or RWF_DSYNC" : "O_SYNC or O_DSYNC");
-	duration_human(&s->text, f->synced.ns);
-	buf_adds(&s->text, ". Writing without this flag and one fsync at the end");
+	say(s, f->synced.n, "write",
+	    f->synced_by_call ? " waited for the disk, because of RWF_SYNC or RWF_DSYNC, and took "
+			      : " waited for the disk, because of O_SYNC or O_DSYNC, and took ",
+	    f->synced.ns, ". Writing without this flag and one fsync at the end");
 	return true;
 }
 
@@ -255,12 +250,9 @@ static bool unaligned_direct(struct io_search *s)
 	if (t->n < SYNCED)
 		return false;
 	s->e = (struct io_estimate){t->ns, NAN, NAN};
-	add_number(&s->text, t->n, "request");
-	buf_adds(&s->text, " with O_DIRECT were not aligned and took ");
-	duration_human(&s->text, t->ns);
-	buf_adds(&s->text,
-		 ". Align the buffer, the offset and the size to the block size of the device (4 KiB is safe). "
-		 "The saving depends on the device.");
+	say(s, t->n, "request", " with O_DIRECT were not aligned and took ", t->ns,
+	    ". Align the buffer, the offset and the size to the block size of the device (4 KiB is safe). "
+	    "The saving depends on the device.");
 	return true;
 }
 
@@ -271,10 +263,11 @@ static bool polled_in_vain(struct io_search *s)
 	if (t->n < MANY || t->n < all * 0.9)
 		return false;
 	io_saves_all(s, t);
-	add_number(&s->text, t->n, s->f ? "request" : "poll");
-	buf_addf(&s->text, " %s and took ", s->f ? "failed with EAGAIN" : "with a timeout of 0 found nothing to do");
-	duration_human(&s->text, t->ns);
-	buf_addf(&s->text, ". %s", s->f ? "Waiting with poll(2)" : "A timeout that lets the kernel wait");
+	if (s->f)
+		say(s, t->n, "request", " failed with EAGAIN and took ", t->ns, ". Waiting with poll(2)");
+	else
+		say(s, t->n, "poll", " with a timeout of 0 found nothing to do and took ", t->ns,
+		    ". A timeout that lets the kernel wait");
 	s->unit = " of CPU time";
 	return true;
 }
