@@ -9,33 +9,24 @@
 
 /* The options for the output of a run. `settings` is a struct with a member `show`, which is a struct page_options. */
 #define DISPLAY_OPTIONS(settings)                                                                                      \
-	{0,                                                                                                            \
-	 "format",                                                                                                     \
-	 "FORMAT",                                                                                                     \
-	 opt_word,                                                                                                     \
-	 "text (default), csv, markdown, html, or json: the saved run",                                                \
-	 offsetof(settings, show.format),                                                                              \
-	 COMPLETE_WORDS,                                                                                               \
-	 "text csv markdown html json"},                                                                               \
-		{'o',                                                                                                  \
-		 "output",                                                                                             \
-		 "FILE",                                                                                               \
-		 opt_string,                                                                                           \
-		 "write the result to FILE instead of standard output",                                                \
-		 offsetof(settings, show.output),                                                                      \
-		 COMPLETE_FILE},                                                                                       \
-		{0,                                                                                                    \
-		 "save",                                                                                               \
-		 "FILE",                                                                                               \
-		 opt_string,                                                                                           \
-		 "save the run with every sample, for sctrace report",                                                 \
-		 offsetof(settings, show.save),                                                                        \
-		 COMPLETE_FILE},                                                                                       \
+	{DISPLAY_FORMAT(settings)}, {DISPLAY_OUTPUT(settings)}, {DISPLAY_SAVE(settings)},                              \
 		{0, "svg", "FILE", opt_svg, "draw the result", offsetof(settings, show.svg), COMPLETE_FILE},           \
 	{                                                                                                              \
-		0, "color", "WHEN", opt_word, "auto, always or never (default: auto)",                                 \
-			offsetof(settings, show.colour), COMPLETE_WORDS, "auto always never"                           \
+		DISPLAY_COLOUR(settings)                                                                               \
 	}
+/* The values of its rows. */
+#define DISPLAY_FORMAT(settings)                                                                                       \
+	0, "format", "FORMAT", opt_word, "text (default), csv, markdown, html, or json: the saved run",                \
+		offsetof(settings, show.format), COMPLETE_WORDS, "text csv markdown html json"
+#define DISPLAY_OUTPUT(settings)                                                                                       \
+	'o', "output", "FILE", opt_string, "write the result to FILE instead of standard output",                      \
+		offsetof(settings, show.output), COMPLETE_FILE
+#define DISPLAY_SAVE(settings)                                                                                         \
+	0, "save", "FILE", opt_string, "save the run with every sample, for sctrace report",                           \
+		offsetof(settings, show.save), COMPLETE_FILE
+#define DISPLAY_COLOUR(settings)                                                                                       \
+	0, "color", "WHEN", opt_word, "auto, always or never (default: auto)", offsetof(settings, show.colour),        \
+		COMPLETE_WORDS, "auto always never"
 
 /*
  * Returns the width and the colours for the text of the output. In a file, the width is not limited, and there is no

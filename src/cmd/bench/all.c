@@ -5,11 +5,6 @@
 #include "base/memory.h"
 #include "bench/stop.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define WORDS_MAX 32
 
 /* The short form of each test: the arguments that a user would type for it. */
@@ -27,7 +22,7 @@ static const struct shortened {
 };
 #define TESTS (sizeof(shortened) / sizeof(*shortened))
 
-static const struct opt options[] = {BENCH_DIR_OPTION, BENCH_OUTPUT_OPTIONS, {0}};
+static const struct opt options[] = {{BENCH_DIR}, BENCH_OUTPUT_OPTIONS, {0}};
 static const char *const usage[] = {"[OPTIONS]", "syscall|switch|sched|latency|load [OPTIONS] ...", NULL};
 static const struct opt_command face = {
 	.name = "sctrace bench",

@@ -51,11 +51,9 @@ opt_parse_fn bench_opt_loads;
 #define BENCH_AT(member) .offset = offsetof(struct bench_options, member)
 
 /* The options --dir and --quiet and those of cmd/display.h. `sctrace bench` without the name of a test has them too. */
-#define BENCH_DIR_OPTION                                                                                               \
-	{                                                                                                              \
-		0, "dir", "DIR", opt_string, "create files in this directory (default: $TMPDIR, else /var/tmp)",       \
-			BENCH_AT(dir), COMPLETE_DIR                                                                    \
-	}
+#define BENCH_DIR                                                                                                      \
+	0, "dir", "DIR", opt_string, "create files in this directory (default: $TMPDIR, else /var/tmp)",               \
+		BENCH_AT(dir), COMPLETE_DIR
 #define BENCH_OUTPUT_OPTIONS                                                                                           \
 	DISPLAY_OPTIONS(struct bench_options),                                                                         \
 	{                                                                                                              \
@@ -63,8 +61,8 @@ opt_parse_fn bench_opt_loads;
 	}
 #define BENCH_SHARED_OPTIONS(runs_help, time_help)                                                                     \
 	{.help = "Measuring:"}, {'r', "runs", "N", opt_int, runs_help, BENCH_AT(runs), .min = 1, .max = 1000000},      \
-		{'t', "time", "TIME", bench_opt_time, time_help, BENCH_AT(time_ns)}, BENCH_DIR_OPTION,                 \
-		{.help = "Output:"}, BENCH_OUTPUT_OPTIONS
+		{'t', "time", "TIME", bench_opt_time, time_help, BENCH_AT(time_ns)}, {BENCH_DIR}, {.help = "Output:"}, \
+		BENCH_OUTPUT_OPTIONS
 
 #define BENCH_POLICY_OPTIONS(policy_help)                                                                              \
 	{0, "policy", "POLICY", opt_word, policy_help, BENCH_AT(policy), COMPLETE_WORDS, "other batch fifo rr"},       \
@@ -72,31 +70,19 @@ opt_parse_fn bench_opt_loads;
 		0, "prio", "N", opt_int, "real-time priority, for fifo and rr", BENCH_AT(prio), .min = 1, .max = 99    \
 	}
 
-/* The option --cpus. `cpus_help` says what runs on these CPUs. */
-#define BENCH_CPUS_OPTION(cpus_help)                                                                                   \
-	{                                                                                                              \
-		'c', "cpus", "LIST", bench_opt_cpus, cpus_help                                                         \
-	}
-
-/* The option --list of a test with the member `list` in struct bench_test. */
-#define BENCH_LIST_OPTION(list_help)                                                                                   \
-	{                                                                                                              \
-		'l', "list", NULL, opt_flag, list_help, BENCH_AT(list)                                                 \
-	}
-
 /* The options --loads and --list. */
 #define BENCH_LOADS_OPTIONS(defaults)                                                                                  \
 	{0, "loads", "LIST", bench_opt_loads,                                                                          \
 	 "measure under these loads; A+B runs several at once (see --list) (default: " defaults ")"},                  \
-		BENCH_LIST_OPTION("list the loads")
-
-/* The option --seed, for the random order of `what`. */
-#define BENCH_SEED_OPTION(what)                                                                                        \
 	{                                                                                                              \
-		0, "seed", "N", opt_int,                                                                               \
-			"seed for the random order of the " what " (default: a new one, which is saved with the run)", \
-			BENCH_AT(seed), .min = 1, .max = 0x7fffffff                                                    \
+		'l', "list", NULL, opt_flag, "list the loads", BENCH_AT(list)                                          \
 	}
+
+/* The values of the option --seed, for the random order of `what`. */
+#define BENCH_SEED(what)                                                                                               \
+	0, "seed", "N", opt_int,                                                                                       \
+		"seed for the random order of the " what " (default: a new one, which is saved with the run)",         \
+		BENCH_AT(seed), .min = 1, .max = 0x7fffffff
 
 /* A test that is running. */
 struct bench_session {
@@ -134,8 +120,9 @@ int bench_quit(struct bench_session *s, int status);
 struct bench_test {
 	const char *name;
 	const struct opt_command *face;
-	void (*defaults)(struct bench_options *o); /* fills in the default settings; NULL if all of them are zero */
-	void (*list)(struct buf *out);             /* appends what --list prints; NULL if the test has no such option */
+	struct bench_options defaults; /* of all settings except the loads */
+	const char *loads;             /* the default of --loads, or NULL */
+	void (*list)(struct buf *out); /* appends what --list prints; NULL if the test has no such option */
 	bool takes_operands;
 	void (*operands)(struct buf *out); /* appends the words that shells offer for operands, each followed by a
 					    * space; may be NULL */

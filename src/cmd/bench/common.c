@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 int bench_opt_cpus(void *ctx, const struct opt *o, const char *arg, struct buf *why)
@@ -152,8 +151,9 @@ int bench_measure(const struct bench_test *t, struct bench_session *s, int argc,
 	int status;
 	struct buf why = {0};
 	*s = (struct bench_session){.o = memory_zeroed(1, sizeof(struct bench_options))};
-	if (t->defaults)
-		t->defaults(s->o);
+	*s->o = t->defaults;
+	if (t->loads)
+		load_list_parse(&s->o->loads, t->loads, &(struct buf){0});
 	if (!bench_parse(t->face, s->o, argc, argv, &first, &status))
 		return status;
 	if (s->o->list)

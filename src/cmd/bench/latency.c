@@ -6,17 +6,15 @@
 #include <sched.h>
 #include <string.h>
 
-#define DEFAULT_INTERVAL 1000000
-#define DEFAULT_TIME     (5 * NSEC_PER_SEC)
-#define DEFAULT_LOADS    "none,net,suite+net,suite,suite+disk"
-#define DEFAULT_PRIO     80
+#define DEFAULT_LOADS "none,net,suite+net,suite,suite+disk"
+#define DEFAULT_PRIO  80
 
 static const struct opt options[] = {
 	{.help = "How:"},
 	BENCH_LOADS_OPTIONS(DEFAULT_LOADS),
 	{'i', "interval", "TIME", opt_duration, "time from one wake-up to the next (default: 1ms)",
 	 BENCH_AT(interval_ns)},
-	BENCH_CPUS_OPTION("run the woken task on these CPUs (default: any)"),
+	{'c', "cpus", "LIST", bench_opt_cpus, "run the woken task on these CPUs (default: any)"},
 	BENCH_POLICY_OPTIONS("fifo (the default, if permitted), rr, other or batch"),
 	BENCH_SHARED_OPTIONS("measure all loads N times, and add up the histograms (default: 1)",
 			     "time for each load (default: 5s)"),
@@ -30,14 +28,6 @@ static const struct opt_command face = {
 	.table = options,
 	.epilog = "sctrace-bench(1) explains the result.",
 };
-
-static void defaults(struct bench_options *o)
-{
-	o->runs = 1;
-	o->time_ns = DEFAULT_TIME;
-	o->interval_ns = DEFAULT_INTERVAL;
-	load_list_parse(&o->loads, DEFAULT_LOADS, &(struct buf){0});
-}
 
 /* Makes the plan from the options. Returns 0, or -ERANGE with the reason in `why`. */
 static int make_plan(struct latency_plan *p, struct bench_session *s, struct buf *why)
@@ -87,4 +77,9 @@ static int run(struct bench_session *s, char **words, size_t nwords, struct buf 
 }
 
 const struct bench_test bench_latency_test = {
-	.name = "latency", .face = &face, .defaults = defaults, .list = load_describe, .run = run};
+	.name = "latency",
+	.face = &face,
+	.defaults = {.runs = 1, .time_ns = 5 * NSEC_PER_SEC, .interval_ns = 1000000},
+	.loads = DEFAULT_LOADS,
+	.list = load_describe,
+	.run = run};

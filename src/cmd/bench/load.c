@@ -2,16 +2,15 @@
 
 #include <errno.h>
 
-#define DEFAULT_RUNS  3
 #define DEFAULT_LOADS "none,cpu,net,suite,disk"
 
 static const struct opt options[] = {
 	{.help = "How:"},
 	BENCH_LOADS_OPTIONS(DEFAULT_LOADS),
-	BENCH_CPUS_OPTION("run the suite or the command on these CPUs (default: any)"),
+	{'c', "cpus", "LIST", bench_opt_cpus, "run the suite or the command on these CPUs (default: any)"},
 	{0, "ignore-failure", NULL, opt_flag, "continue if the command fails", BENCH_AT(ignore_failure)},
 	{0, "show-output", NULL, opt_flag, "let the command write to this terminal", BENCH_AT(show_output)},
-	BENCH_SEED_OPTION("loads"),
+	{BENCH_SEED("loads")},
 	BENCH_SHARED_OPTIONS("number of runs under each load (default: 3)",
 			     "repeat the suite until it takes about this long without a load (default: once)"),
 	{0},
@@ -25,12 +24,6 @@ static const struct opt_command face = {
 	.epilog = "sctrace-bench(1) explains the result.",
 	.stop_at_operand = true,
 };
-
-static void defaults(struct bench_options *o)
-{
-	o->runs = DEFAULT_RUNS;
-	load_list_parse(&o->loads, DEFAULT_LOADS, &(struct buf){0});
-}
 
 static int check(const struct bench_options *o, char **words, size_t n, struct buf *why)
 {
@@ -77,7 +70,8 @@ static int run(struct bench_session *s, char **words, size_t nwords, struct buf 
 
 const struct bench_test bench_load_test = {.name = "load",
 					   .face = &face,
-					   .defaults = defaults,
+					   .defaults.runs = 3,
+					   .loads = DEFAULT_LOADS,
 					   .list = load_describe,
 					   .takes_operands = true,
 					   .check = check,

@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_RUNS 3
-#define DEFAULT_TIME (NSEC_PER_SEC * 3 / 10)
-#define LEAST_TIME   (5 * 1000 * 1000ull)
+#define LEAST_TIME (5 * 1000 * 1000ull)
 
 /* Parses "1,2,4" into the struct number_list at the option's offset. Each number must be from o->min to o->max. */
 static int opt_numbers(void *ctx, const struct opt *o, const char *arg, struct buf *why)
@@ -36,7 +34,7 @@ static const struct opt options[] = {
 	{.help = "How:"},
 	{'n', "procs", "LIST", opt_numbers, "numbers of competing processes (default: 1,2,4)", BENCH_AT(procs),
 	 .min = 1, .max = SCHED_PROCS},
-	BENCH_CPUS_OPTION("CPUs that the processes share (default: the first one)"),
+	{'c', "cpus", "LIST", bench_opt_cpus, "CPUs that the processes share (default: the first one)"},
 	{0, "nice", "LIST", opt_numbers, "nice values, assigned to the processes in turn (default: 0)", BENCH_AT(nice),
 	 .min = -20, .max = 19},
 	BENCH_POLICY_OPTIONS("other (default), batch, fifo or rr"),
@@ -51,13 +49,6 @@ static const struct opt_command face = {
 	.table = options,
 	.epilog = "sctrace-bench(1) explains the result.",
 };
-
-static void defaults(struct bench_options *o)
-{
-	o->runs = DEFAULT_RUNS;
-	o->time_ns = DEFAULT_TIME;
-	o->procs = (struct number_list){{1, 2, 4}, 3};
-}
 
 /* Makes the plan from the options. Returns 0, or -errno with the reason in `why`. */
 static int make_plan(struct sched_plan *p, struct bench_session *s, struct buf *why)
@@ -106,4 +97,8 @@ static int run(struct bench_session *s, char **words, size_t nwords, struct buf 
 	return err;
 }
 
-const struct bench_test bench_sched_test = {.name = "sched", .face = &face, .defaults = defaults, .run = run};
+const struct bench_test bench_sched_test = {
+	.name = "sched",
+	.face = &face,
+	.defaults = {.runs = 3, .time_ns = NSEC_PER_SEC * 3 / 10, .procs = {{1, 2, 4}, 3}},
+	.run = run};

@@ -6,18 +6,16 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#define DEFAULT_SAMPLES 100
-#define DEFAULT_TIME    (NSEC_PER_SEC / 2)
 #define LEAST_SAMPLE_NS 50000
 #define SAMPLE_PERCENT  60 /* per cent of the time for samples; the rest is for preparing the measurement */
 
 static const struct opt options[] = {
 	{.help = "How:"},
-	BENCH_CPUS_OPTION("the CPU on which two tasks take turns, and a second one for wake-ups between CPUs (default: "
-			  "the first two)"),
+	{'c', "cpus", "LIST", bench_opt_cpus,
+	 "the CPU on which two tasks take turns, and a second one for wake-ups between CPUs (default: the first two)"},
 	{'s', "size", "SIZE", opt_size, "memory that each task reads at each turn (default: 0)", BENCH_AT(size)},
 	BENCH_POLICY_OPTIONS("batch (default: no task preempts the one that woke it), other, fifo or rr"),
-	BENCH_LIST_OPTION("list the kinds"),
+	{'l', "list", NULL, opt_flag, "list the kinds", BENCH_AT(list)},
 	BENCH_SHARED_OPTIONS("samples per kind (default: 100)", "time per kind (default: 0.5s)"),
 	{0},
 };
@@ -30,12 +28,6 @@ static const struct opt_command face = {
 	.table = options,
 	.epilog = "sctrace bench switch --list lists the kinds. sctrace-bench(1) explains the result.",
 };
-
-static void defaults(struct bench_options *o)
-{
-	o->runs = DEFAULT_SAMPLES;
-	o->time_ns = DEFAULT_TIME;
-}
 
 static void list(struct buf *out)
 {
@@ -103,4 +95,11 @@ static int run(struct bench_session *s, char **words, size_t nwords, struct buf 
 	return err;
 }
 
-const struct bench_test bench_switch_test = {"switch", &face, defaults, list, true, operands, check, run};
+const struct bench_test bench_switch_test = {.name = "switch",
+					     .face = &face,
+					     .defaults = {.runs = 100, .time_ns = NSEC_PER_SEC / 2},
+					     .list = list,
+					     .takes_operands = true,
+					     .operands = operands,
+					     .check = check,
+					     .run = run};

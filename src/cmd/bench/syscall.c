@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_SAMPLES 500
-#define DEFAULT_LIMIT   (2 * NSEC_PER_SEC)
+#define DEFAULT_LIMIT (2 * NSEC_PER_SEC)
 
 static const struct opt options[] = {
 	{.help = "How:"},
@@ -18,9 +17,9 @@ static const struct opt options[] = {
 	 BENCH_AT(in_process)},
 	{0, "single", NULL, opt_flag, "a sample is one call between two reads of the clock", BENCH_AT(single)},
 	{0, "per-process", NULL, opt_flag, "a sample is one call in a new process", BENCH_AT(per_process)},
-	BENCH_LIST_OPTION("list operations and groups"),
-	BENCH_CPUS_OPTION("run on these CPUs only"),
-	BENCH_SEED_OPTION("operations"),
+	{'l', "list", NULL, opt_flag, "list operations and groups", BENCH_AT(list)},
+	{'c', "cpus", "LIST", bench_opt_cpus, "run on these CPUs only"},
+	{BENCH_SEED("operations")},
 	{0, "no-count", NULL, opt_flag, "do not trace the operations to count their system calls", BENCH_AT(no_count)},
 	BENCH_SHARED_OPTIONS("number of samples per operation (default: 500)",
 			     "time per operation (default: as long as the clock needs)"),
@@ -34,11 +33,6 @@ static const struct opt_command face = {
 	.table = options,
 	.epilog = "sctrace bench syscall --list lists operations and groups. sctrace-bench(1) explains the result.",
 };
-
-static void defaults(struct bench_options *o)
-{
-	o->runs = DEFAULT_SAMPLES;
-}
 
 static void list(struct buf *out)
 {
@@ -146,4 +140,11 @@ static int run(struct bench_session *s, char **words, size_t nwords, struct buf 
 	return err;
 }
 
-const struct bench_test bench_syscall_test = {"syscall", &face, defaults, list, true, operands, check, run};
+const struct bench_test bench_syscall_test = {.name = "syscall",
+					      .face = &face,
+					      .defaults.runs = 500,
+					      .list = list,
+					      .takes_operands = true,
+					      .operands = operands,
+					      .check = check,
+					      .run = run};

@@ -13,8 +13,6 @@
 #include "run/judge.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct report {
@@ -50,8 +48,7 @@ static const struct opt table[] = {
 	{0, "svg", "FILE", opt_svg, "draw the result; further pictures are written beside FILE", AT(show.svg),
 	 .complete = COMPLETE_FILE},
 	{0, "names", "A,B,...", opt_string, "names of the runs (default: the names of their files)", AT(names)},
-	{0, "color", "WHEN", opt_word, "auto, always or never (default: auto)", AT(show.colour),
-	 .complete = COMPLETE_WORDS, .words = "auto always never"},
+	{DISPLAY_COLOUR(struct report_options)},
 	{0},
 };
 
