@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,9 @@ void trace_look_free(struct trace_look *l)
 	vec_free(&l->write.fds);
 }
 
-static int parse_calls(struct look_calls *s, const char *text, size_t *at, struct buf *why)
+static int parse_calls(void *set, const char *text, size_t *at, struct buf *why)
 {
+	struct look_calls *s = set;
 	filter_free(&s->calls);
 	s->given = true;
 	return filter_parse(&s->calls, text, at, why);
@@ -38,8 +40,9 @@ static int fd_word(void *ctx, const char *word, struct buf *why)
 	return 0;
 }
 
-static int parse_fds(struct look_fds *s, const char *text, size_t *at, struct buf *why)
+static int parse_fds(void *set, const char *text, size_t *at, struct buf *why)
 {
+	struct look_fds *s = set;
 	s->negated = text[0] == '!';
 	const char *list = text + s->negated;
 	s->all = strcmp(list, "all") == 0;
@@ -89,14 +92,15 @@ static int message_word(void *ctx, const char *word, struct buf *why)
 	return -EINVAL;
 }
 
-static int parse_quiet(struct trace_look *l, const char *text, size_t *at, struct buf *why)
+static int parse_quiet(void *bits, const char *text, size_t *at, struct buf *why)
 {
+	unsigned *quiet = bits;
 	bool negated = text[0] == '!';
-	l->quiet = 0;
-	int r = trace_each_word(text + negated, message_word, &l->quiet, at, why);
+	*quiet = 0;
+	int r = trace_each_word(text + negated, message_word, quiet, at, why);
 	*at += negated;
 	if (negated)
-		l->quiet = ~l->quiet & QUIET_ALL;
+		*quiet = ~*quiet & QUIET_ALL;
 	return r;
 }
 
@@ -117,58 +121,27 @@ static int fd_name_word(void *ctx, const char *word, struct buf *why)
 	return -EINVAL;
 }
 
-int trace_look_fd_names(const char *list, int *names, size_t *at, struct buf *why)
+int trace_look_fd_names(void *names, const char *list, size_t *at, struct buf *why)
 {
-	*names = 0;
+	*(int *)names = 0;
 	return trace_each_word(list, fd_name_word, names, at, why);
-}
-
-enum choice { NO_CHOICE, ABBREV, VERBOSE, RAW, READ, WRITE, QUIET, DECODE_FDS };
-
-static enum choice choice_of(const char *name, size_t len)
-{
-	static const struct {
-		const char *name;
-		enum choice choice;
-	} names[] = {{"abbrev", ABBREV},
-		     {"a", ABBREV},
-		     {"verbose", VERBOSE},
-		     {"v", VERBOSE},
-		     {"raw", RAW},
-		     {"x", RAW},
-		     {"read", READ},
-		     {"reads", READ},
-		     {"r", READ},
-		     {"write", WRITE},
-		     {"writes", WRITE},
-		     {"w", WRITE},
-		     {"quiet", QUIET},
-		     {"silent", QUIET},
-		     {"silence", QUIET},
-		     {"q", QUIET},
-		     {"decode-fds", DECODE_FDS}};
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strlen(names[i].name) == len && memcmp(names[i].name, name, len) == 0)
-			return names[i].choice;
-	return NO_CHOICE;
 }
 
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at, struct buf *why)
 {
-	struct look_calls *const calls[] = {[ABBREV] = &l->abbrev, [VERBOSE] = &l->verbose, [RAW] = &l->raw};
-	enum choice c = choice_of(name, len);
-	int r;
-	if (c == NO_CHOICE)
-		return 0;
-	if (c == READ || c == WRITE)
-		r = parse_fds(c == READ ? &l->read : &l->write, value, at, why);
-	else if (c == QUIET)
-		r = parse_quiet(l, value, at, why);
-	else if (c == DECODE_FDS)
-		r = trace_look_fd_names(value, &l->fd_names, at, why);
-	else
-		r = parse_calls(calls[c], value, at, why);
-	return r < 0 ? r : 1;
+#define AT(member) offsetof(struct trace_look, member)
+	static const struct trace_part parts[] = {
+		{"abbrev a", parse_calls, AT(abbrev)},
+		{"verbose v", parse_calls, AT(verbose)},
+		{"raw x", parse_calls, AT(raw)},
+		{"read reads r", parse_fds, AT(read)},
+		{"write writes w", parse_fds, AT(write)},
+		{"quiet silent silence q", parse_quiet, AT(quiet)},
+		{"decode-fds", trace_look_fd_names, AT(fd_names)},
+		{0},
+	};
+#undef AT
+	return trace_part_parse(parts, l, name, len, value, at, why);
 }
 
 int trace_look_constants(struct trace_look *l, const char *word, struct buf *why)

@@ -46,18 +46,14 @@ struct trace_look {
 };
 
 void trace_look_free(struct trace_look *l);
-/*
- * Parses `value` of the option of -e whose name is the `len` bytes at `name`. Returns 1; 0 if the name is not one of
- * abbrev, verbose, raw, read, write, quiet and decode-fds; or -EINVAL with the reason in `why` and the offset of the
- * mistake in *at.
- */
+/* Like trace_part_parse() in select.h, for the parts abbrev, verbose, raw, read, write, quiet and decode-fds. */
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at,
 		     struct buf *why);
 /*
- * Parses a list such as "path,socket", which says how descriptors are shown, and sets *names (struct trace_look).
- * Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at.
+ * Parses a list such as "path,socket", which says how descriptors are shown, and sets `names`, which is an int (see
+ * struct trace_look). Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at.
  */
-int trace_look_fd_names(const char *list, int *names, size_t *at, struct buf *why);
+int trace_look_fd_names(void *names, const char *list, size_t *at, struct buf *why);
 /* Parses the form of constants: "raw", "abbrev" or "verbose". Returns 0, or -EINVAL with the reason in `why`. */
 int trace_look_constants(struct trace_look *l, const char *word, struct buf *why);
 /*

@@ -11,10 +11,8 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void trace_select_free(struct trace_select *s)
 {
@@ -26,8 +24,9 @@ void trace_select_free(struct trace_select *s)
 	vec_free(&s->fds);
 }
 
-int trace_select_calls(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+static int select_calls(void *select, const char *text, size_t *at, struct buf *why)
 {
+	struct trace_select *s = select;
 	filter_free(&s->calls);
 	s->by_call = true;
 	return filter_parse(&s->calls, text, at, why);
@@ -77,8 +76,9 @@ static int status_word(void *ctx, const char *word, struct buf *why)
 	return -EINVAL;
 }
 
-static int select_status(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+static int select_status(void *select, const char *text, size_t *at, struct buf *why)
 {
+	struct trace_select *s = select;
 	bool negated = text[0] == '!';
 	s->status = 0;
 	if (strcmp(text + negated, "all") == 0 || strcmp(text + negated, "none") == 0) {
@@ -117,8 +117,9 @@ static int signal_word(void *ctx, const char *word, struct buf *why)
 	return 0;
 }
 
-static int select_signals(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+static int select_signals(void *select, const char *text, size_t *at, struct buf *why)
 {
+	struct trace_select *s = select;
 	bool negated = text[0] == '!';
 	s->by_signal = true;
 	s->signals[0] = s->signals[1] = 0;
@@ -156,8 +157,9 @@ static int errno_word(void *ctx, const char *word, struct buf *why)
 	return 0;
 }
 
-static int select_errnos(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+static int select_errnos(void *select, const char *text, size_t *at, struct buf *why)
 {
+	struct trace_select *s = select;
 	s->not_errnos = text[0] == '!';
 	int r = trace_each_word(text + s->not_errnos, errno_word, s, at, why);
 	*at += s->not_errnos;
@@ -176,28 +178,33 @@ static int fd_word(void *ctx, const char *word, struct buf *why)
 	return 0;
 }
 
-static int select_fds(struct trace_select *s, const char *text, size_t *at, struct buf *why)
+static int select_fds(void *select, const char *text, size_t *at, struct buf *why)
 {
-	return trace_each_word(text, fd_word, s, at, why);
+	return trace_each_word(text, fd_word, select, at, why);
+}
+
+int trace_part_parse(const struct trace_part *parts, void *settings, const char *name, size_t len, const char *value,
+		     size_t *at, struct buf *why)
+{
+	for (; parts->names; parts++)
+		for (const char *p = parts->names; *p; p += strspn(p, " ")) {
+			size_t n = strcspn(p, " ");
+			if (n == len && memcmp(p, name, len) == 0) {
+				int r = parts->parse((char *)settings + parts->offset, value, at, why);
+				return r < 0 ? r : 1;
+			}
+			p += n;
+		}
+	return 0;
 }
 
 int trace_select_parse(struct trace_select *s, const char *name, size_t len, const char *value, size_t *at,
 		       struct buf *why)
 {
-	static const struct {
-		const char *name;
-		int (*parse)(struct trace_select *s, const char *text, size_t *at, struct buf *why);
-	} options[] = {{"trace", trace_select_calls}, {"t", trace_select_calls},
-		       {"signal", select_signals},    {"signals", select_signals},
-		       {"s", select_signals},         {"status", select_status},
-		       {"errno", select_errnos},      {"trace-fds", select_fds},
-		       {"fds", select_fds},           {"fd", select_fds}};
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (strlen(options[i].name) == len && memcmp(options[i].name, name, len) == 0) {
-			int r = options[i].parse(s, value, at, why);
-			return r < 0 ? r : 1;
-		}
-	return 0;
+	static const struct trace_part parts[] = {
+		{"trace t", select_calls, 0}, {"signal signals s", select_signals, 0}, {"status", select_status, 0},
+		{"errno", select_errnos, 0},  {"trace-fds fds fd", select_fds, 0},     {0}};
+	return trace_part_parse(parts, s, name, len, value, at, why);
 }
 
 /*

@@ -49,13 +49,21 @@ typedef int trace_word_fn(void *ctx, const char *word, struct buf *why);
  */
 int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, struct buf *why);
 
-void trace_select_free(struct trace_select *s);
-/* Parses the value of -e trace=. Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at. */
-int trace_select_calls(struct trace_select *s, const char *text, size_t *at, struct buf *why);
+/* A part of -e, which the user writes as NAME=VALUE, and the offset of what it sets in the settings. */
+struct trace_part {
+	const char *names; /* its name and the short forms of it, separated by spaces */
+	int (*parse)(void *member, const char *value, size_t *at, struct buf *why);
+	size_t offset;
+};
 /*
- * Parses `value` of the option of -e whose name is the `len` bytes at `name`. Returns 1; 0 if the name is not one of
- * trace, status, signal, errno and fds; or -EINVAL with the reason in `why` and the offset of the mistake in *at.
+ * Parses `value` as the part whose name is the `len` bytes at `name`. The last row of `parts` is {0}. Returns 1; 0 if no
+ * part has this name; or -EINVAL with the reason in `why` and the offset of the mistake in *at.
  */
+int trace_part_parse(const struct trace_part *parts, void *settings, const char *name, size_t len, const char *value,
+		     size_t *at, struct buf *why);
+
+void trace_select_free(struct trace_select *s);
+/* Like trace_part_parse(), for the parts trace, status, signal, errno and fds. */
 int trace_select_parse(struct trace_select *s, const char *name, size_t len, const char *value, size_t *at,
 		       struct buf *why);
 /*

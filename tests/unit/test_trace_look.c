@@ -91,10 +91,10 @@ static void test_names_of_descriptors(void **state)
 	int names = 2;
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_int_equal(trace_look_fd_names(cases[i].list, &names, &at, &why), 0);
+		assert_int_equal(trace_look_fd_names(&names, cases[i].list, &at, &why), 0);
 		assert_int_equal(names, cases[i].names);
 	}
-	assert_int_equal(trace_look_fd_names("path,colour", &names, &at, &why), -EINVAL);
+	assert_int_equal(trace_look_fd_names(&names, "path,colour", &at, &why), -EINVAL);
 	assert_int_equal(at, 5);
 	assert_string_equal(buf_str(&why), "'colour' is not one of path, socket, dev, pidfd, all, none");
 	buf_free(&why);

@@ -29,7 +29,7 @@ int trace_opt_decode_fds(void *ctx, const struct opt *row, const char *arg, stru
 {
 	size_t at;
 	(void)row;
-	return trace_look_fd_names(arg ? arg : "path", &((struct trace_opts *)ctx)->look.fd_names, &at, why);
+	return trace_look_fd_names(&((struct trace_opts *)ctx)->look.fd_names, arg ? arg : "path", &at, why);
 }
 
 int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struct buf *why)
@@ -51,7 +51,7 @@ int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf
 	size_t len = strcspn(arg, "=");
 	size_t at = 0;
 	if (!arg[len]) {
-		int r = trace_select_calls(&o->select, arg, &at, why);
+		int r = trace_select_parse(&o->select, "trace", 5, arg, &at, why);
 		return point_at(arg, at, r < 0 ? -EINVAL : 0, why);
 	}
 	const char *value = arg + len + 1;
