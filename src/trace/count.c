@@ -30,18 +30,9 @@ enum trace_by trace_by_parse(const char *word)
 	return BY_NOTHING;
 }
 
-/* Returns a hash of the name and the id (FNV-1a by Fowler, Noll and Vo). */
-static uint64_t group_hash(const char *name, int64_t id)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)id;
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static struct summary_group *find_group(struct trace_count *c, const char *name, int64_t id)
 {
-	uint64_t key = group_hash(name, id);
+	uint64_t key = map_key(name) ^ (uint64_t)id;
 	struct summary_group *g = map_get(&c->groups, key);
 	if (g && g->id == id && strcmp(g->name, name) == 0)
 		return g;

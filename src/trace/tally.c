@@ -136,15 +136,6 @@ static void describe(struct trace_tally *t, const struct event *ev)
 	trace_line_free(&line);
 }
 
-/* Returns a hash of the string (FNV-1a by Fowler, Noll and Vo). */
-static uint64_t hash_of(const char *s)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 /*
  * Returns the row whose text is t->text, or NULL. Sets *key to the key of the row, or to one that is free for a new
  * row.
@@ -153,7 +144,7 @@ static struct tally_row *find(const struct trace_tally *t, uint64_t *key)
 {
 	const char *text = buf_str(&t->text);
 	struct tally_row *row;
-	for (*key = hash_of(text); (row = map_get(&t->index, *key)); ++*key)
+	for (*key = map_key(text); (row = map_get(&t->index, *key)); ++*key)
 		if (strcmp(row->text, text) == 0)
 			return row;
 	return NULL;
