@@ -7,7 +7,6 @@
 #include "out/chart.h"
 #include "out/term.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

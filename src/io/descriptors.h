@@ -7,8 +7,6 @@
 #include "base/buf.h"
 #include "io/file.h"
 
-#include <sys/types.h>
-
 struct io_fd {
 	struct io_open *open;
 	bool cloexec;

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SIZES_MAX   4096 /* maximum number of different sizes that are counted */
 #define SIZES_SHOWN 3

@@ -4,8 +4,6 @@
 #ifndef SCTRACE_IO_PROBE_H
 #define SCTRACE_IO_PROBE_H
 
-#include <stddef.h>
-
 /*
  * Returns the time in ns that a call costs the program outside of the kernel. Most of it is the time to return from the
  * function of the C library (48 ns on an EPYC whose bare call takes 115 ns), presumably because the processor predicts

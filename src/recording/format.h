@@ -5,8 +5,6 @@
 #ifndef SCTRACE_RECORDING_FORMAT_H
 #define SCTRACE_RECORDING_FORMAT_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define RECORDING_MAGIC   "SCTRACE\n"

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/size.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

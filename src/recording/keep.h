@@ -7,7 +7,6 @@
 
 #include "base/vec.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

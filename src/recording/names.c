@@ -3,10 +3,6 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 void recording_learn(struct recording *r, struct item_reader *item)
 {
 	uint64_t kind = item_get(item), tid = item_get(item), key = item_get(item);

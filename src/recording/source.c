@@ -3,8 +3,6 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void get_thread(struct recording *r)

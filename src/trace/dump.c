@@ -5,7 +5,6 @@
 #include "tracee/mem.h"
 
 #include <linux/audit.h>
-#include <string.h>
 
 enum { LINE = 16, PIECE = 4096, VECTORS_MOST = 1024 };
 

@@ -8,8 +8,6 @@
 #include "engine/engine.h"
 #include "run/use.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

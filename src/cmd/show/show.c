@@ -10,8 +10,6 @@
 #include "cmd/show/progress.h"
 #include "cmd/trace/trace.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

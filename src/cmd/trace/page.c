@@ -9,8 +9,6 @@
 #include "run/run.h"
 #include "trace/save.h"
 
-#include <errno.h>
-
 /* Returns the name of the table's format for display_run_into(), such as "csv". */
 static const char *format_of(const struct trace_opts *o)
 {

@@ -12,10 +12,8 @@
 #include "tracee/spawn.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>

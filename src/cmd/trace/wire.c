@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "out/term.h"
-#include "syscall/table.h"
 #include "tracee/names.h"
 
 #include <string.h>
