@@ -20,7 +20,7 @@ struct answer {
 	bool is_text;
 };
 
-static void forget(struct recording_asked *a)
+void recording_asked_free(struct recording_asked *a)
 {
 	size_t i = 0;
 	struct answer *x;
@@ -29,12 +29,6 @@ static void forget(struct recording_asked *a)
 		free(x);
 	}
 	map_free(&a->answers);
-	a->answers = (struct map){0};
-}
-
-void recording_asked_free(struct recording_asked *a)
-{
-	forget(a);
 }
 
 void recording_asked_event(struct recording_asked *a, struct recording_asked_thread *th, uint64_t block,
@@ -42,7 +36,7 @@ void recording_asked_event(struct recording_asked *a, struct recording_asked_thr
 {
 	bool is_new = block != a->block;
 	if (is_new)
-		forget(a);
+		recording_asked_free(a); /* the answers belong to the previous block */
 	a->block = block;
 	if (is_new || now_ns >= a->epoch_end_ns) {
 		a->epoch++;

@@ -83,11 +83,6 @@ static bool name_comm(void *r, pid_t tid, struct buf *out)
 	return text_of(r, NAME_COMM, tid, 0, out);
 }
 
-static struct recording *recording_with(struct stack *s)
-{
-	return (struct recording *)(void *)((char *)s - offsetof(struct recording, stack));
-}
-
 /* Reads frame `i`. Its strings are stored in `texts`. */
 static struct stack_frame frame_at(const struct recording *r, size_t i, struct buf *texts)
 {
@@ -117,7 +112,7 @@ static struct stack_frame frame_at(const struct recording *r, size_t i, struct b
 
 static int stack_recorded(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx)
 {
-	const struct recording *r = recording_with(s);
+	const struct recording *r = (const void *)((char *)s - offsetof(struct recording, stack));
 	struct buf texts = {0};
 	bool more = true;
 	(void)pid, (void)tid;
@@ -129,18 +124,8 @@ static int stack_recorded(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn 
 	return (int)r->frames.n;
 }
 
-static void stack_nothing(struct stack *s, pid_t pid)
-{
-	(void)s, (void)pid;
-}
-
-static void stack_stays(struct stack *s)
-{
-	(void)s; /* recording_close_read() frees the stack */
-}
-
-static const struct stack_ops recorded_stacks = {
-	.name = "recorded", .walk = stack_recorded, .forget = stack_nothing, .close = stack_stays};
+/* recording_close_read() frees the stack. */
+static const struct stack_ops recorded_stacks = {.name = "recorded", .walk = stack_recorded};
 
 void recording_answer(struct recording *r)
 {

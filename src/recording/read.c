@@ -48,7 +48,6 @@ static void forget_block(struct recording *r)
 	r->time_ns = 0;
 	r->frames.n = 0;
 	map_free(&r->known);
-	r->known = (struct map){0};
 }
 
 int recording_next_block(struct recording *r)

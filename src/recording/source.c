@@ -70,10 +70,6 @@ static void get_signal(struct recording *r, struct event *ev)
 
 static void get_event(struct recording *r, unsigned item, struct event *ev)
 {
-	static const enum event_kind kinds[] = {
-		[ITEM_ENTER] = EV_ENTER,       [ITEM_EXIT] = EV_EXIT, [ITEM_VANISH] = EV_VANISH,
-		[ITEM_SIGNAL] = EV_SIGNAL,     [ITEM_STOP] = EV_STOP, [ITEM_CONT] = EV_CONT,
-		[ITEM_NEW_TASK] = EV_NEW_TASK, [ITEM_EXEC] = EV_EXEC, [ITEM_DEATH] = EV_DEATH};
 	uint64_t index = item_get(&r->at);
 	r->time_ns += (uint64_t)item_get_signed(&r->at);
 	if (index >= r->nthreads) {
@@ -81,7 +77,10 @@ static void get_event(struct recording *r, unsigned item, struct event *ev)
 		return;
 	}
 	struct block_thread *th = r->threads.v[index];
-	*ev = (struct event){.kind = kinds[item], .tid = th->tid, .pid = th->pid, .time_ns = r->time_ns};
+	*ev = (struct event){.kind = (enum event_kind)(item - ITEM_ENTER + EV_ENTER),
+			     .tid = th->tid,
+			     .pid = th->pid,
+			     .time_ns = r->time_ns};
 	if (item <= ITEM_VANISH)
 		get_call(r, th, ev);
 	else if (item == ITEM_SIGNAL || item == ITEM_STOP)
@@ -136,31 +135,9 @@ bool recording_next(struct recording *r, struct event *ev)
 	return false;
 }
 
-static struct recording *of(struct engine *e)
-{
-	return (struct recording *)e;
-}
-
 static int engine_next(struct engine *e, struct event *ev)
 {
-	return recording_next(of(e), ev) ? 1 : 0;
-}
-
-static int engine_collect(struct engine *e, struct summary *s)
-{
-	(void)e, (void)s; /* a recording contains calls, not counts */
-	return 0;
-}
-
-static int engine_detach(struct engine *e)
-{
-	(void)e;
-	return 0;
-}
-
-static void engine_kill(struct engine *e, int sig)
-{
-	(void)e, (void)sig;
+	return recording_next((struct recording *)e, ev) ? 1 : 0;
 }
 
 static void engine_result(const struct engine *e, struct engine_result *result)
@@ -182,13 +159,11 @@ static void engine_stop(struct engine *e)
 	(void)e; /* recording_close_read() frees the engine */
 }
 
+/* A recording has no counts and no processes, so collect(), detach() and kill() are never called. */
 static const struct engine_ops recording_ops = {.name = "recording",
 						.purpose = "the events of a recording",
 						.caps = CAP_EVENTS,
 						.next = engine_next,
-						.collect = engine_collect,
-						.detach = engine_detach,
-						.kill = engine_kill,
 						.result = engine_result,
 						.footer = engine_footer,
 						.stop = engine_stop};

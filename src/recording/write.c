@@ -180,11 +180,12 @@ static void flush(struct recording_writer *w)
 	w->pins = 0;
 }
 
-/* Writes a frame with a single item. */
-static void put_alone(struct recording_writer *w, const struct buf *item)
+/* Writes a frame with a single item, and frees the item. */
+static void put_alone(struct recording_writer *w, struct buf *item)
 {
 	pack(w, item);
 	put(w, w->packed.s, w->packed.len);
+	buf_free(item);
 }
 
 static void put_header(struct recording_writer *w)
@@ -196,7 +197,6 @@ static void put_header(struct recording_writer *w)
 	recording_head_put(w->head, &item);
 	put(w, header, sizeof(header));
 	put_alone(w, &item);
-	buf_free(&item);
 }
 
 static void put_end(struct recording_writer *w, const struct recording_end *end)
@@ -205,7 +205,6 @@ static void put_end(struct recording_writer *w, const struct recording_end *end)
 	buf_addc(&item, ITEM_END);
 	recording_end_put(end, &item);
 	put_alone(w, &item);
-	buf_free(&item);
 }
 
 void recording_begin(struct recording_writer *w, const struct recording_head *head, const volatile sig_atomic_t *stop)
@@ -307,12 +306,9 @@ static void put_call(struct recording_writer *w, struct recording_thread *th, co
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     struct captures *captures)
 {
-	static const char items[] = {[EV_ENTER] = ITEM_ENTER,       [EV_EXIT] = ITEM_EXIT, [EV_VANISH] = ITEM_VANISH,
-				     [EV_SIGNAL] = ITEM_SIGNAL,     [EV_STOP] = ITEM_STOP, [EV_CONT] = ITEM_CONT,
-				     [EV_NEW_TASK] = ITEM_NEW_TASK, [EV_EXEC] = ITEM_EXEC, [EV_DEATH] = ITEM_DEATH};
 	struct buf *out = &w->block;
 	char *p = buf_room(out, 1 + 2 * ITEM_NUMBER_MOST);
-	*p++ = items[ev->kind];
+	*p++ = (char)(ITEM_ENTER + (ev->kind - EV_ENTER));
 	p = item_number_at(p, th->index);
 	buf_end_at(out, item_signed_at(p, (int64_t)(ev->time_ns - w->time_ns)));
 	w->time_ns = ev->time_ns;
