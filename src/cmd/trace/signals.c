@@ -82,6 +82,29 @@ void trace_signals_tick(const struct trace *t, long first_us)
 	setitimer(ITIMER_REAL, &v, NULL);
 }
 
+/* Blocks or unblocks (`how`) the stop signals that a terminal sends. */
+static void mask_stops(int how)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	sigaddset(&set, SIGTTIN);
+	sigaddset(&set, SIGTTOU);
+	sigprocmask(how, &set, NULL);
+}
+
+void trace_hold_stops(void)
+{
+	mask_stops(SIG_BLOCK);
+}
+
+/* If a stop signal is pending, lets it stop sctrace until SIGCONT arrives. */
+static void suspend(void)
+{
+	mask_stops(SIG_UNBLOCK); /* SIGCONT has discarded pending stop signals; only a new one stops sctrace here */
+	mask_stops(SIG_BLOCK);
+}
+
 /*
  * Acts on the received signals `bits`. Returns true if the loop must end. *kill_at becomes the time at which the
  * program will be killed.
@@ -96,7 +119,7 @@ static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 	if (bits & BIT(SIGALRM)) {
 		trace_out_flush(&t->out.common);
 		if (t->root_stopped && t->o.interruptible < 4)
-			trace_suspend();
+			suspend();
 	}
 	int end = deaf ? 0 : bits & ENDING;
 	t->told_to_end = t->told_to_end || end || (!deaf && !t->program && (bits & FROM_KEYS));
@@ -117,28 +140,4 @@ static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 bool trace_signals_serve(struct trace *t, uint64_t *kill_at)
 {
 	return caught && on_caught(t, take_caught(), kill_at);
-}
-
-static void terminal_stops(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGTSTP);
-	sigaddset(set, SIGTTIN);
-	sigaddset(set, SIGTTOU);
-}
-
-void trace_hold_stops(void)
-{
-	sigset_t set;
-	terminal_stops(&set);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-void trace_suspend(void)
-{
-	sigset_t set;
-	terminal_stops(&set);
-	sigprocmask(SIG_UNBLOCK, &set,
-		    NULL); /* SIGCONT has discarded pending stop signals; only a new stop signal stops sctrace here */
-	sigprocmask(SIG_BLOCK, &set, NULL);
 }

@@ -58,8 +58,6 @@ struct trace {
  * stops too, and the shell sees that the job has stopped. If the program ignores Ctrl-Z, both continue.
  */
 void trace_hold_stops(void);
-/* If a stop signal is pending, lets it stop sctrace until SIGCONT arrives. */
-void trace_suspend(void);
 
 /*
  * Begins to handle signals to sctrace, and sets c->woken for the engine. Returns 0, or -errno if a handler cannot be
