@@ -45,7 +45,7 @@ void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct ev
 {
 	struct io_fds *t = table_of(p, ev);
 	/* A call that a signal interrupted will continue, or restart_syscall(2) will report its end. */
-	if (!t || ev->kind != EV_EXIT || (ev->call.error && IS_RESTART_ERROR(ev->call.err)))
+	if (ev->kind != EV_EXIT || (ev->call.error && IS_RESTART_ERROR(ev->call.err)))
 		return;
 	double own = (double)ev->call.duration_ns - (double)ev->call.cost_ns;
 	if (!ev->call.error && own > 0 && (p->quickest_ns <= 0 || own < p->quickest_ns))
@@ -62,7 +62,7 @@ static void process_begins(struct io_profile *p, const struct io_thread *k, cons
 {
 	struct io_fds *parent = table_of(p, ev);
 	struct io_fds *t = parent;
-	if (!parent || map_get(&p->processes, (uint64_t)ev->child))
+	if (map_get(&p->processes, (uint64_t)ev->child))
 		return;
 	if (k->clone_flags & CLONE_FILES)
 		t->refs++;
@@ -75,11 +75,9 @@ void io_profile_other(struct io_profile *p, struct io_thread *k, const struct ev
 {
 	if (ev->kind == EV_NEW_TASK && !ev->is_thread)
 		process_begins(p, k, ev);
-	else if (ev->kind == EV_EXEC) {
-		struct io_fds *t = table_of(p, ev);
-		if (t)
-			io_fds_close_range(t, 0, UINT64_MAX, true);
-	} else if (ev->kind == EV_DEATH && ev->is_process)
+	else if (ev->kind == EV_EXEC)
+		io_fds_close_range(table_of(p, ev), 0, UINT64_MAX, true);
+	else if (ev->kind == EV_DEATH && ev->is_process)
 		io_fds_end(map_remove(&p->processes, (uint64_t)ev->pid));
 }
 

@@ -15,11 +15,6 @@ struct counted {
 	struct summary_group *group; /* the group of the call in progress (--by) */
 };
 
-static struct trace_count *count_of(struct trace_sink *s)
-{
-	return (struct trace_count *)s;
-}
-
 enum trace_by trace_by_parse(const char *word)
 {
 	static const char *const words[] = {
@@ -157,7 +152,7 @@ static void leave(struct trace_count *t, struct counted *k, const struct event *
 
 static void count_enter(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
-	struct trace_count *t = count_of(s);
+	struct trace_count *t = (struct trace_count *)s;
 	struct counted *k = trace_own(s, task);
 	if (enter(t, k, ev))
 		return;
@@ -184,8 +179,8 @@ static void regroup(struct trace_count *t, struct counted *k, const struct event
 static void count_leave(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct counted *k = trace_own(s, task);
-	regroup(count_of(s), k, ev);
-	leave(count_of(s), k, ev);
+	regroup((struct trace_count *)s, k, ev);
+	leave((struct trace_count *)s, k, ev);
 }
 
 /* Handles a call that is not selected. It is not counted, but it may show how an interrupted call ended. */
@@ -193,16 +188,16 @@ static void count_unwanted(struct trace_sink *s, struct trace_task *task, const 
 {
 	struct counted *k = trace_own(s, task);
 	if (ev->kind == EV_ENTER)
-		enter(count_of(s), k, ev);
+		enter((struct trace_count *)s, k, ev);
 	k->life.tag = NULL;
 	if (ev->kind != EV_ENTER)
-		leave(count_of(s), k, ev);
+		leave((struct trace_count *)s, k, ev);
 }
 
 /* If a thread executes another program, counts its calls under the new program's name. */
 static void count_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
-	struct trace_count *t = count_of(s);
+	struct trace_count *t = (struct trace_count *)s;
 	struct counted *k = trace_own(s, task);
 	if (ev->kind == EV_EXEC && k->group && (t->by == BY_PROCESS || t->by == BY_THREAD))
 		k->group = group_of(t, task, ev);
@@ -214,7 +209,7 @@ static void count_gone(struct trace_sink *s, struct trace_task *task)
 	struct counted *k = trace_own(s, task);
 	struct life_ends ends;
 	life_vanish(&k->life, NULL, &ends);
-	record(count_of(s), &ends);
+	record((struct trace_count *)s, &ends);
 	life_free(&k->life);
 }
 

@@ -5,13 +5,6 @@
 #include "trace/stack.h"
 #include "tracee/names.h"
 
-/*
- * The sink's data for a thread. If the call in progress will remove the thread's stack, `stack` contains its frames.
- */
-struct kept {
-	struct buf stack;
-};
-
 /* Appends the name of the event's process, followed by the stack of its thread. */
 static void fold(struct trace_folded *f, const struct event *ev, bool walk, struct buf *out)
 {
@@ -27,34 +20,35 @@ static void fold(struct trace_folded *f, const struct event *ev, bool walk, stru
 
 static void folded_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct kept *kept = trace_own(s, k);
-	buf_clear(&kept->stack);
+	struct buf *kept = trace_own(s, k);
+	buf_clear(kept);
 	if (trace_stack_is_lost(ev))
-		fold((struct trace_folded *)s, ev, true, &kept->stack);
+		fold((struct trace_folded *)s, ev, true, kept);
 }
 
 static void folded_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_folded *f = (struct trace_folded *)s;
-	struct kept *kept = trace_own(s, k);
+	struct buf *kept = trace_own(s, k);
 	struct buf leaf = {0};
 	enum resolved how;
-	if (!kept->stack.len)
-		fold(f, ev, ev->kind == EV_EXIT, &kept->stack);
+	if (!kept->len)
+		fold(f, ev, ev->kind == EV_EXIT, kept);
 	trace_call_name(&ev->call, &leaf);
-	stack_folded_add(&f->folded, buf_str(&kept->stack), buf_str(&leaf),
+	stack_folded_add(&f->folded, buf_str(kept), buf_str(&leaf),
 			 f->by_time ? (uint64_t)trace_own_ns(&ev->call, &how) : 1);
 	buf_free(&leaf);
-	buf_clear(&kept->stack);
+	buf_clear(kept);
 }
 
 static void folded_gone(struct trace_sink *s, struct trace_task *k)
 {
-	buf_free(&((struct kept *)trace_own(s, k))->stack);
+	buf_free(trace_own(s, k));
 }
 
+/* The sink's data for a thread is a struct buf: the frames of its stack, if the call in progress will remove the stack. */
 static const struct trace_sink_ops folded_ops = {
-	.task_size = sizeof(struct kept), .enter = folded_enter, .leave = folded_leave, .gone = folded_gone};
+	.task_size = sizeof(struct buf), .enter = folded_enter, .leave = folded_leave, .gone = folded_gone};
 
 void trace_folded_init(struct trace_folded *f, struct stack *walker, bool by_time)
 {

@@ -9,11 +9,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static struct trace_json *json_of(struct trace_sink *s)
-{
-	return (struct trace_json *)s;
-}
-
 static void add_time(const struct trace_sink *s, const struct event *ev, uint64_t ns, struct buf *out)
 {
 	buf_adds(out, "\"time\":");
@@ -44,7 +39,7 @@ static void decode_into(struct trace_json *j, struct trace_line *l, const struct
 
 static void json_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct trace_json *j = json_of(s);
+	struct trace_json *j = (struct trace_json *)s;
 	struct trace_line *l = trace_own(s, k);
 	buf_clear(&l->text);
 	decode_into(j, l, ev, false, &l->text);
@@ -91,7 +86,7 @@ static void add_stack(const struct trace_json *j, struct trace_line *l, const st
 
 static void json_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct trace_json *j = json_of(s);
+	struct trace_json *j = (struct trace_json *)s;
 	struct trace_line *l = trace_own(s, k);
 	struct trace_out *to = trace_outputs_of(j->c.out, ev->tid);
 	struct buf *out = &to->buf;
@@ -158,7 +153,7 @@ static void json_other(struct trace_sink *s, struct trace_task *k, const struct 
 {
 	static const char *const types[] = {[EV_SIGNAL] = "signal",  [EV_STOP] = "stop", [EV_CONT] = "continue",
 					    [EV_NEW_TASK] = "birth", [EV_EXEC] = "exec", [EV_DEATH] = "exit"};
-	struct trace_out *to = trace_outputs_of(json_of(s)->c.out, ev->tid);
+	struct trace_out *to = trace_outputs_of(((struct trace_json *)s)->c.out, ev->tid);
 	(void)k;
 	struct buf *out = &to->buf;
 	buf_addf(out, "{\"type\":\"%s\",", types[ev->kind]);
@@ -170,14 +165,14 @@ static void json_other(struct trace_sink *s, struct trace_task *k, const struct 
 	else if (ev->kind == EV_DEATH)
 		json_death(ev, out);
 	else
-		json_signal(json_of(s), ev, out);
+		json_signal((struct trace_json *)s, ev, out);
 	buf_adds(out, "}\n");
 	trace_out_event(to);
 }
 
 static void json_gone(struct trace_sink *s, struct trace_task *k)
 {
-	trace_outputs_gone(json_of(s)->c.out, k->tid);
+	trace_outputs_gone(((struct trace_json *)s)->c.out, k->tid);
 	trace_line_free(trace_own(s, k));
 }
 
@@ -256,14 +251,14 @@ static void perfetto_names(struct trace_sink *s, struct trace_task *k, const str
 	own->named_ns = ev->time_ns;
 	bool known = names->comm(names->ctx, k->tid, &thread) && names->comm(names->ctx, k->pid, &process);
 	if (known && (first || strcmp(buf_str(&thread), buf_str(&own->name)) != 0)) {
-		perfetto_about(json_of(s), ev, "thread_name", &thread, 0);
-		perfetto_about(json_of(s), ev, "process_name", &process, 0);
+		perfetto_about((struct trace_json *)s, ev, "thread_name", &thread, 0);
+		perfetto_about((struct trace_json *)s, ev, "process_name", &process, 0);
 		buf_clear(&own->name);
 		buf_adds(&own->name, buf_str(&thread));
 	}
 	if (first) {
-		perfetto_about(json_of(s), ev, "thread_sort_index", NULL, k->tid);
-		perfetto_about(json_of(s), ev, "process_sort_index", NULL, k->pid);
+		perfetto_about((struct trace_json *)s, ev, "thread_sort_index", NULL, k->tid);
+		perfetto_about((struct trace_json *)s, ev, "process_sort_index", NULL, k->pid);
 	}
 	buf_free(&thread);
 	buf_free(&process);
@@ -271,12 +266,12 @@ static void perfetto_names(struct trace_sink *s, struct trace_task *k, const str
 
 static void perfetto_begin(struct trace_sink *s)
 {
-	buf_adds(&json_of(s)->c.out->common.buf, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	buf_adds(&((struct trace_json *)s)->c.out->common.buf, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
 static void perfetto_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct trace_json *j = json_of(s);
+	struct trace_json *j = (struct trace_json *)s;
 	struct trace_line *l = trace_own(s, k);
 	struct buf *out = &j->c.out->common.buf;
 	finish_args(j, l, ev);
@@ -300,13 +295,13 @@ static void perfetto_leave(struct trace_sink *s, struct trace_task *k, const str
 
 static void perfetto_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct trace_out *to = &json_of(s)->c.out->common;
+	struct trace_out *to = &((struct trace_json *)s)->c.out->common;
 	const char *name = decode_signal_name(ev->sig.si_signo);
 	if (ev->kind == EV_CONT || ev->kind == EV_NEW_TASK)
 		return;
 	if (ev->kind != EV_DEATH)
 		perfetto_names(s, k, ev);
-	perfetto_head(json_of(s), "i", ev, ev->time_ns);
+	perfetto_head((struct trace_json *)s, "i", ev, ev->time_ns);
 	if (ev->kind == EV_SIGNAL || ev->kind == EV_STOP)
 		buf_addf(&to->buf, "%s%s", ev->kind == EV_STOP ? "stopped by " : "", name ? name : "SIG?");
 	else
@@ -324,7 +319,7 @@ static void perfetto_gone(struct trace_sink *s, struct trace_task *k)
 
 static void perfetto_end(struct trace_sink *s)
 {
-	buf_adds(&json_of(s)->c.out->common.buf, "\n]}\n");
+	buf_adds(&((struct trace_json *)s)->c.out->common.buf, "\n]}\n");
 }
 
 static const struct trace_sink_ops perfetto_ops = {.task_size = sizeof(struct perfetto_task),

@@ -14,22 +14,6 @@ void trace_pipeline_add(struct trace_pipeline *p, struct trace_sink *s)
 	p->sinks[p->nsinks++] = s;
 }
 
-static void free_task(const struct trace_pipeline *p, struct trace_task *k)
-{
-	for (unsigned i = 0; i < p->nsinks; i++)
-		free(k->own[i]);
-	trace_subject_free(&k->subject);
-	free(k);
-}
-
-static struct trace_task *new_task(const struct trace_pipeline *p)
-{
-	struct trace_task *k = memory_zeroed(1, sizeof(*k));
-	for (unsigned i = 0; i < p->nsinks; i++)
-		k->own[i] = memory_zeroed(1, p->sinks[i]->ops->task_size);
-	return k;
-}
-
 static struct trace_task *task_of(struct trace_pipeline *p, pid_t tid, pid_t pid)
 {
 	if (p->last && p->last->tid == tid)
@@ -37,7 +21,9 @@ static struct trace_task *task_of(struct trace_pipeline *p, pid_t tid, pid_t pid
 	struct trace_task *k = map_get(&p->tasks, (uint64_t)tid);
 	if (k)
 		return p->last = k;
-	k = new_task(p);
+	k = memory_zeroed(1, sizeof(*k));
+	for (unsigned i = 0; i < p->nsinks; i++)
+		k->own[i] = memory_zeroed(1, p->sinks[i]->ops->task_size);
 	map_put(&p->tasks, (uint64_t)tid, k);
 	k->tid = tid;
 	k->pid = pid;
@@ -48,13 +34,16 @@ static struct trace_task *task_of(struct trace_pipeline *p, pid_t tid, pid_t pid
 
 static void task_gone(struct trace_pipeline *p, struct trace_task *k)
 {
-	for (unsigned i = 0; i < p->nsinks; i++)
+	for (unsigned i = 0; i < p->nsinks; i++) {
 		if (p->sinks[i]->ops->gone)
 			p->sinks[i]->ops->gone(p->sinks[i], k);
+		free(k->own[i]);
+	}
 	p->last = NULL;
 	map_remove(&p->tasks, (uint64_t)k->tid);
 	p->session.tasks--;
-	free_task(p, k);
+	trace_subject_free(&k->subject);
+	free(k);
 }
 
 /*

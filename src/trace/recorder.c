@@ -20,11 +20,6 @@ struct recorded {
 	bool has_stack; /* the stack of the call in progress was recorded at the call's entry */
 };
 
-static struct trace_recorder *recorder_of(struct trace_sink *s)
-{
-	return (struct trace_recorder *)s;
-}
-
 static bool changes_names(const struct call *c)
 {
 	return !c->desc || syscall_changes_names(c->desc);
@@ -119,7 +114,7 @@ static void begin(struct trace_recorder *r, struct recorded *own, const struct e
 
 static void record_call(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct trace_recorder *r = recorder_of(s);
+	struct trace_recorder *r = (struct trace_recorder *)s;
 	struct recorded *own = trace_own(s, k);
 	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(&ev->call)))
 		recording_asked_changed(&r->asked);
@@ -138,7 +133,7 @@ static void unwanted(struct trace_sink *s, struct trace_task *k, const struct ev
 {
 	(void)k;
 	if (ev->kind == EV_EXIT && changes_names(&ev->call))
-		recording_asked_changed(&recorder_of(s)->asked);
+		recording_asked_changed(&((struct trace_recorder *)s)->asked);
 }
 
 bool trace_is_crash(int sig)
@@ -149,7 +144,7 @@ bool trace_is_crash(int sig)
 
 static void record_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct trace_recorder *r = recorder_of(s);
+	struct trace_recorder *r = (struct trace_recorder *)s;
 	struct recorded *own = trace_own(s, k);
 	if (ev->kind == EV_EXEC)
 		recording_asked_changed(&r->asked);
@@ -166,7 +161,7 @@ static void record_other(struct trace_sink *s, struct trace_task *k, const struc
 static void record_gone(struct trace_sink *s, struct trace_task *k)
 {
 	struct recorded *own = trace_own(s, k);
-	recording_thread_free(recorder_of(s)->c.writer, &own->thread);
+	recording_thread_free(((struct trace_recorder *)s)->c.writer, &own->thread);
 }
 
 static const struct trace_sink_ops recorder_ops = {.task_size = sizeof(struct recorded),

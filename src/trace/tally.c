@@ -17,11 +17,6 @@ struct tally_emit {
 	int arg; /* index of the argument that is being shown */
 };
 
-static struct tally_emit *tally_emit_of(struct emit *e)
-{
-	return (struct tally_emit *)e;
-}
-
 static bool is_thread(const struct trace_tally *t, uint64_t id)
 {
 	return map_get(&t->threads, id) != NULL;
@@ -29,7 +24,7 @@ static bool is_thread(const struct trace_tally *t, uint64_t id)
 
 static void emit_argument(struct emit *e, const char *name, uint64_t raw)
 {
-	struct tally_emit *t = tally_emit_of(e);
+	struct tally_emit *t = (struct tally_emit *)e;
 	t->arg++;
 	t->text->arg(e, name, raw);
 }
@@ -40,7 +35,7 @@ static void emit_argument(struct emit *e, const char *name, uint64_t raw)
  */
 static void emit_number(struct emit *e, uint64_t v, enum emit_form form)
 {
-	const struct tally_emit *t = tally_emit_of(e);
+	const struct tally_emit *t = (struct tally_emit *)e;
 	uint16_t kind = t->desc && t->arg >= 0 && t->arg < t->desc->nargs ? t->desc->args[t->arg].kind : K_END;
 	bool task = form == FORM_SIGNED && (kind == K_PID || kind == K_WAITID_ID), group = (int64_t)v < 0;
 	if (form == FORM_POINTER || (form == FORM_HEX && v >= 1 << 20))
@@ -85,7 +80,7 @@ static void add_plain_name(const struct trace_tally *t, struct buf *out, const c
 
 static void emit_file(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
 {
-	const struct tally_emit *t = tally_emit_of(e);
+	const struct tally_emit *t = (struct tally_emit *)e;
 	if (name || fd < 0)
 		t->text->descriptor(e, fd, name, NULL);
 	else if (!is)
@@ -99,7 +94,7 @@ static void emit_file(struct emit *e, int64_t fd, const char *name, const struct
 
 static void emit_text(struct emit *e, const char *s, size_t n, unsigned flags)
 {
-	const struct tally_emit *t = tally_emit_of(e);
+	const struct tally_emit *t = (struct tally_emit *)e;
 	size_t own = own_folder(t->tally, s, n);
 	struct buf changed = {0};
 	if (own) {
@@ -175,18 +170,13 @@ static struct tally_row *row_of(struct trace_tally *t, const struct event *ev)
 	return row;
 }
 
-/* The sink's data for a thread. */
-struct tallied {
-	struct tally_row *row; /* the row of the call in progress */
-};
-
 static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_tally *t = (struct trace_tally *)s;
-	struct tallied *own = trace_own(s, k);
+	struct tally_row **row = trace_own(s, k); /* the row of the call in progress */
 	map_put(&t->threads, (uint64_t)ev->tid, t);
 	map_put(&t->threads, (uint64_t)ev->pid, t);
-	own->row = NULL;
+	*row = NULL;
 	/*
 	 * The restart of an interrupted call does not count as another call. rt_sigreturn(2) is not counted, because
 	 * the number of signals may be different in each run.
@@ -194,14 +184,14 @@ static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct
 	if (ev->call.restart || (ev->call.desc && ev->call.desc->nargs && ev->call.desc->args[0].kind == K_SIGRETURN))
 		return;
 	describe(t, ev);
-	own->row = row_of(t, ev);
-	own->row->calls[t->which]++;
+	*row = row_of(t, ev);
+	(*row)->calls[t->which]++;
 }
 
 static void tally_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	const struct trace_tally *t = (struct trace_tally *)s;
-	struct tally_row *row = ((struct tallied *)trace_own(s, k))->row;
+	struct tally_row *row = *(struct tally_row **)trace_own(s, k);
 	enum resolved how;
 	if (!row || ev->kind != EV_EXIT)
 		return;
@@ -222,14 +212,13 @@ static void tally_other(struct trace_sink *s, struct trace_task *k, const struct
 }
 
 static const struct trace_sink_ops tally_ops = {
-	.task_size = sizeof(struct tallied), .enter = tally_enter, .leave = tally_leave, .other = tally_other};
+	.task_size = sizeof(struct tally_row *), .enter = tally_enter, .leave = tally_leave, .other = tally_other};
 
 void trace_tally_begin(struct trace_tally *t, unsigned which)
 {
 	t->sink = (struct trace_sink){.ops = &tally_ops};
 	t->which = which;
 	map_free(&t->threads);
-	t->threads = (struct map){0};
 }
 
 void trace_tally_free(struct trace_tally *t)

@@ -23,11 +23,6 @@ struct trace_text_task {
 	bool unfinished; /* a line of another thread has interrupted this line */
 };
 
-static struct trace_text *text_of(struct trace_sink *s)
-{
-	return (struct trace_text *)s;
-}
-
 /* Are these eight characters ASCII, and no beginning of a colour code? */
 static bool are_plain(const char *s)
 {
@@ -163,12 +158,12 @@ static void add_name(const struct trace_text *t, const struct call *c, struct bu
 
 static void text_begin(struct trace_sink *s)
 {
-	text_of(s)->last_ns = s->session->start_ns;
+	((struct trace_text *)s)->last_ns = s->session->start_ns;
 }
 
 static void text_enter(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
-	struct trace_text *t = text_of(s);
+	struct trace_text *t = (struct trace_text *)s;
 	struct trace_text_task *k = trace_own(s, task);
 	k->tid = ev->tid;
 	struct trace_out *out = trace_outputs_of(t->c.out, k->tid);
@@ -210,12 +205,6 @@ static void resume_line(struct trace_text *t, struct trace_text_task *k, const s
 	}
 }
 
-static void add_tampering(const struct call *c, struct buf *to)
-{
-	buf_adds(to, c->injected ? " (INJECTED)" : "");
-	buf_adds(to, c->delayed ? " (DELAYED)" : "");
-}
-
 static void add_duration(const struct trace_text *t, const struct event *ev, struct buf *to)
 {
 	static const char *const marks[] = {[RESOLVED] = "", [DOUBTFUL] = "~", [UNRESOLVED] = "<"};
@@ -239,14 +228,15 @@ static void add_result(const struct trace_text *t, const struct trace_text_task 
 	buf_fill(to, ' ', at + 1 < t->c.column ? t->c.column - at : 1);
 	buf_adds(to, "= ");
 	decode_result(d);
-	add_tampering(&ev->call, to);
+	buf_adds(to, ev->call.injected ? " (INJECTED)" : "");
+	buf_adds(to, ev->call.delayed ? " (DELAYED)" : "");
 	add_duration(t, ev, to);
 	buf_addc(to, '\n');
 }
 
 static void text_leave(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
-	struct trace_text *t = text_of(s);
+	struct trace_text *t = (struct trace_text *)s;
 	struct trace_text_task *k = trace_own(s, task);
 	struct trace_out *out = trace_outputs_of(t->c.out, k->tid);
 	struct buf *to = t->c.waits ? &k->line.text : &out->buf;
@@ -302,7 +292,7 @@ static bool is_quiet(unsigned quiet, const struct event *ev)
 
 static void text_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
-	struct trace_text *t = text_of(s);
+	struct trace_text *t = (struct trace_text *)s;
 	if (is_quiet(t->c.decoding.look->quiet, ev))
 		return;
 	struct trace_out *to = trace_outputs_of(t->c.out, ev->tid);
@@ -322,7 +312,7 @@ static void text_other(struct trace_sink *s, struct trace_task *task, const stru
 
 static void text_gone(struct trace_sink *s, struct trace_task *task)
 {
-	struct trace_text *t = text_of(s);
+	struct trace_text *t = (struct trace_text *)s;
 	struct trace_text_task *k = trace_own(s, task);
 	if (s->session->ending && k->open && !k->unfinished)
 		buf_adds(&trace_outputs_of(t->c.out, k->tid)->buf, " <detached ...>\n");

@@ -15,11 +15,6 @@ static void add_span(struct buf *out, uint64_t from, uint64_t to)
 	buf_addf(out, "%llu.%09llu ", (unsigned long long)(ns / NSEC_PER_SEC), (unsigned long long)(ns % NSEC_PER_SEC));
 }
 
-static struct trace_truss *truss_of(struct trace_sink *s)
-{
-	return (struct trace_truss *)s;
-}
-
 static void prefix(const struct trace_truss *t, const struct event *ev, uint64_t since_ns)
 {
 	struct buf *out = &t->c.out->buf;
@@ -35,7 +30,7 @@ static void prefix(const struct trace_truss *t, const struct event *ev, uint64_t
 
 static void truss_begin(struct trace_sink *s)
 {
-	truss_of(s)->last_ns = s->session->start_ns;
+	((struct trace_truss *)s)->last_ns = s->session->start_ns;
 }
 
 static void truss_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
@@ -47,7 +42,7 @@ static void truss_enter(struct trace_sink *s, struct trace_task *k, const struct
 	trace_call_name(&ev->call, &l->text);
 	buf_addc(&l->text, '(');
 	emit_text_init(&e, &l->text, 0);
-	trace_decoder_init(&d, &truss_of(s)->c.decoding, s, l, ev, &e);
+	trace_decoder_init(&d, &((struct trace_truss *)s)->c.decoding, s, l, ev, &e);
 	l->given = decode_enter(&d.decode);
 }
 
@@ -92,7 +87,7 @@ static void add_result(const struct event *ev, struct buf *out)
 /* Writes the line of a call that has ended, in the form of truss: the call, tabs, and the result, as in "= 3 (0x3)". */
 static void truss_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct trace_truss *t = truss_of(s);
+	struct trace_truss *t = (struct trace_truss *)s;
 	struct trace_line *l = trace_own(s, k);
 	struct buf *text = &l->text;
 	struct emit e;
@@ -117,7 +112,7 @@ static void truss_leave(struct trace_sink *s, struct trace_task *k, const struct
 
 static void truss_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
-	struct trace_truss *t = truss_of(s);
+	struct trace_truss *t = (struct trace_truss *)s;
 	struct buf *out = &t->c.out->buf;
 	bool dead = ev->kind == EV_DEATH && ev->is_process;
 	bool new_process = ev->kind == EV_NEW_TASK && !ev->is_thread;
