@@ -8,9 +8,7 @@ struct buf;
 struct opt;
 struct opt_command;
 
-/*
- * Each function runs a command; argv[0] is the name of the command. For cmd_trace(), the name is "sctrace" or "truss".
- */
+/* Each runs a command. argv[0] is the name of the command; for cmd_trace(), "sctrace" or "truss". */
 int cmd_trace(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
@@ -21,26 +19,17 @@ int cmd_show(int argc, char **argv);
 extern const struct opt_command compare_command;
 extern const struct opt_command report_command;
 
-/*
- * Fills in the command `sctrace show`, most of whose options are those of the tracer. Writes at most `max` rows;
- * SHOW_OPTIONS rows are enough.
- */
+/* Fills in the command `sctrace show`, and writes at most `max` rows; SHOW_OPTIONS rows are enough. */
 #define SHOW_OPTIONS 96
 void show_face(struct opt_command *c, struct opt *rows, size_t max);
 
-/*
- * Writes all options of `sctrace bench`, for the command and for completion: at most `max` - 1 rows, and the end of the
- * table.
- */
+/* Writes all options of `sctrace bench`: at most `max` - 1 rows, and the end of the table. */
 void bench_options(struct opt *rows, size_t max);
 /* Appends the names of the tests, separated by spaces. */
 void bench_names(struct buf *out);
 /* Returns the command of test `i`, for --help and for completion; NULL after the last test. */
 const struct opt_command *bench_face(size_t i);
-/*
- * Appends the operands that test `i` accepts, separated by spaces: operations and their groups, or kinds of switches.
- * Appends nothing if the test accepts no operands.
- */
+/* Appends the operands that test `i` accepts, separated by spaces. Appends nothing if there are none. */
 void bench_operands(size_t i, struct buf *out);
 
 #endif

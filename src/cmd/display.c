@@ -59,10 +59,7 @@ int display_check(const char *command, const struct page_options *o, char *const
 	return status;
 }
 
-/*
- * Appends the path of a picture: "x-tradeoff.svg" if `path` is "x.svg" and `part` is "tradeoff", or `path` itself if
- * `part` is NULL.
- */
+/* Appends the path of a picture: `path` "x.svg" with `part` "boxes" is "x-boxes.svg"; `part` may be NULL. */
 static void part_path(struct buf *out, const char *path, const char *part)
 {
 	size_t n = strlen(path);

@@ -28,10 +28,7 @@
 	0, "color", "WHEN", opt_word, "auto, always or never (default: auto)", offsetof(settings, show.colour),        \
 		COMPLETE_WORDS, "auto always never"
 
-/*
- * Returns the width and the colours for the text of the output. In a file, the width is not limited, and there is no
- * colour.
- */
+/* Returns the width (in a file: no limit) and the colours (in a file: none) for the text of the output. */
 struct table_look display_look(const struct page_options *o);
 /*
  * Must be called before anything is measured or read. Checks that the files o->output, o->save and o->svg can be
@@ -44,10 +41,7 @@ int display_check(const char *command, const struct page_options *o, char *const
  * beside it ("x-boxes.svg"). Returns 0, or EXIT_OWN after messages, which begin with `command`.
  */
 int display_page(struct page *p, const char *command, const struct page_options *o);
-/*
- * Saves the run and displays it. The text is made from the saved form, so that `sctrace report` prints the same text.
- * Returns 0, or EXIT_OWN after messages.
- */
+/* Saves the run, and displays its saved form as `sctrace report` does. Returns 0, or EXIT_OWN after messages. */
 int display_run(const struct run *r, const char *command, const struct page_options *o);
 /* Appends what `sctrace report` would print for the saved run in `format`; "json" is the saved run itself. */
 void display_run_into(const struct run *r, const char *format, const struct table_look *look, struct buf *out);

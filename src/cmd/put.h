@@ -10,10 +10,7 @@ int put_text(const char *path, const struct buf *text);
 /* Prints each line of `text` as an error that begins with `prefix`. */
 void put_errors(const char *prefix, const struct buf *text);
 
-/*
- * Prints the first line of `text` as an error that begins with `prefix`. Prints the other lines, which show the wrong
- * argument with a caret under a word, below it.
- */
+/* Prints the first line of `text` as an error that begins with `prefix`, and the other lines below it. */
 void put_usage_error(const char *prefix, const char *text);
 
 /*

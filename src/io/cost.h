@@ -1,6 +1,4 @@
-/*
- * What calls cost. The cost of a request has two parts: a constant one, and one for each page that the request touches.
- */
+/* What calls cost. A request costs a constant part, and a part for each page that it touches. */
 #ifndef SCTRACE_IO_COST_H
 #define SCTRACE_IO_COST_H
 
@@ -47,10 +45,7 @@ double io_tally_mean(const struct io_tally *t);
  */
 double io_tally_each(const struct io_tally *t);
 
-/*
- * Adds a request that moved `bytes`, took `ns` nanoseconds, and touched `pages` pages that the previous request did not
- * touch.
- */
+/* Adds a request that moved `bytes` in `ns` ns, and touched `pages` pages that the last request did not touch. */
 void io_cost_add(struct io_cost *c, double pages, double bytes, double ns, double spread_ns);
 /* Adds all requests of `from` to `c`. */
 void io_cost_merge(struct io_cost *c, const struct io_cost *from);

@@ -1,6 +1,4 @@
-/*
- * The descriptors of processes, and the open file descriptions (open(2)) to which they refer. Used only within src/io.
- */
+/* The descriptors of processes and their open file descriptions (open(2)). Used only within src/io. */
 #ifndef SCTRACE_IO_DESCRIPTORS_H
 #define SCTRACE_IO_DESCRIPTORS_H
 
@@ -40,10 +38,7 @@ void io_fds_end(struct io_fds *t);
 /* Releases a reference, and frees the table after the last one. */
 void io_fds_drop(struct io_fds *t);
 struct io_fd *io_fds_get(const struct io_fds *t, int fd);
-/*
- * Makes `fd` refer to `o`. The caller's reference to `o` belongs to the table afterwards. If `fd` was open, it is
- * closed first.
- */
+/* Makes `fd` refer to `o`, and closes the former `fd`. The caller's reference to `o` belongs to the table. */
 void io_fds_set(struct io_fds *t, int fd, struct io_open *o, bool cloexec, bool own);
 void io_fds_close(struct io_fds *t, int fd);
 /* Closes the descriptors from `first` to `last`; if `cloexec_only`, only those that execve(2) closes. */

@@ -52,20 +52,14 @@ void io_file_free(struct io_file *f)
 	free(f);
 }
 
-/*
- * Returns the next number of a linear congruential generator (Knuth's MMIX). The same requests always give the same
- * picture.
- */
+/* Knuth's linear congruential generator MMIX: the same requests always give the same picture. */
 static uint64_t next_random(struct io_marks *m)
 {
 	m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return m->random >> 33;
 }
 
-/*
- * Returns true if the request is selected. One of every `every` requests is; the first of them decides at random which
- * one.
- */
+/* Returns true if the request is selected: at random one of each `every` successive requests. */
 static bool is_chosen(struct io_marks *m)
 {
 	uint64_t place = m->every ? m->seen % m->every : 0;
@@ -164,10 +158,7 @@ const struct io_tally *io_repeats_most(const struct io_repeats *r)
 	return r->now.n > r->most.n ? &r->now : &r->most;
 }
 
-/*
- * Must be called when a call is not a repetition. Keeps the repetitions before it in `most` if there are more of them
- * than ever before.
- */
+/* Ends a series of repetitions. Keeps it in `most` if it is the longest so far. */
 static void begin_repeats(struct io_repeats *r, pid_t pid)
 {
 	if (r->now.n > r->most.n) {

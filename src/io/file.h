@@ -1,7 +1,4 @@
-/*
- * What is known about a file, pipe or socket of a profile, and how its requests are classified. Used only within
- * src/io.
- */
+/* What is known about a file, pipe or socket, and how requests are classified. Used only within src/io. */
 #ifndef SCTRACE_IO_FILE_H
 #define SCTRACE_IO_FILE_H
 

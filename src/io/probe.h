@@ -1,6 +1,4 @@
-/*
- * Measures on this machine what a trace does not show, for the estimates of savings. Used only within src/io.
- */
+/* Measures here what a trace does not show, for the estimates of savings. Used only within src/io. */
 #ifndef SCTRACE_IO_PROBE_H
 #define SCTRACE_IO_PROBE_H
 

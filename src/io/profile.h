@@ -27,10 +27,7 @@ struct io_thread {
 	/* The offsets to which arguments of the current call point; bit I of `positioned`: argument I is such a pointer. */
 	uint64_t offsets[6];
 	unsigned positioned;
-	/*
-	 * The last read: its file, and the address of the buffer that it filled. A write from the same buffer copies
-	 * the data.
-	 */
+	/* The last read: its file and buffer. A write from the same buffer copies the data. */
 	struct io_file *from;
 	uint64_t buf, bytes;
 	bool whole;  /* the read returned as many bytes as were requested, so there may have been more */

@@ -55,10 +55,7 @@ static struct call_cost in_doubt(const struct io_tally *t, double least_ns, doub
 	return (struct call_cost){fmax(least_ns * LEAST - doubt, 0), most_ns * MOST + doubt};
 }
 
-/*
- * Returns `ns`, but at most the mean time of the calls, because leaving out a call cannot save more time than the call
- * took. NAN remains NAN.
- */
+/* Returns `ns`, but at most the mean time of the calls, the most that leaving one out can save. NAN remains. */
 static double no_more(double ns, const struct io_tally *t)
 {
 	return t->n > 0 && ns > io_tally_mean(t) ? io_tally_mean(t) : ns;
@@ -99,10 +96,7 @@ static struct call_cost request_cost(const struct io_search *s, const struct io_
 	const struct io_cost_class *light = io_cost_light(own);
 	struct io_fit fit = io_cost_fit(own);
 	double each = io_tally_each(t);
-	/*
-	 * The program at the other end of a stream may be slow. A larger buffer would not save the time of waiting for
-	 * that program.
-	 */
+	/* A larger buffer does not save the time of waiting for the program at the other end of a stream. */
 	if (light && f->kind != IO_FILE)
 		return in_doubt(&light->calls, hist_quantile(&light->calls.took, 0.1),
 				hist_quantile(&light->calls.took, 0.5));
@@ -118,19 +112,13 @@ static struct call_cost request_cost(const struct io_search *s, const struct io_
 	return in_doubt(t, fmin(s->p->quickest_ns, each), each - bytes * COPY_LEAST_NS);
 }
 
-/*
- * Returns the part of the cost of pages that is saved if each write adds `after` pages instead of `before`. `once` is
- * ONCE_LEAST or ONCE_MOST.
- */
+/* Returns the part of the cost of pages that writes of `after` pages save, instead of `before`. `once`: ONCE_*. */
 static double joined(double once, double before, double after)
 {
 	return once * (1 / before - 1 / after) / (once / before + 1 - once);
 }
 
-/*
- * Extends the cost of each of the `saved` writes by the cost of pages that is saved if many pages are added at once, by
- * writes of `buffer` bytes.
- */
+/* Adds the cost of pages that writes of `buffer` bytes save to the cost of each of the `saved` writes. */
 static void add_joined(const struct io_search *s, const struct io_tally *t, double bytes, double saved, double buffer,
 		       struct call_cost *c)
 {
@@ -151,10 +139,7 @@ static void add_joined(const struct io_search *s, const struct io_tally *t, doub
 	}
 }
 
-/*
- * Measures which part of the time of the writes a larger buffer saves, and sets *c from it. Returns false if that was not
- * possible.
- */
+/* Measures the part of the time that a larger buffer saves, for *c. Returns false if that is impossible. */
 static bool probe_joined(struct io_search *s, const struct io_tally *t, double bytes, double saved, double buffer,
 			 struct call_cost *c)
 {

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * An epoch ends after this time at the latest, because programs that are not traced can change names, and sctrace is
- * not notified.
- */
+/* An epoch ends after this time, because untraced programs can change names without an event. */
 #define EPOCH_NS (NSEC_PER_SEC / 100)
 
 struct answer {

@@ -50,10 +50,7 @@ struct recording {
 					    * event is read */
 };
 
-/*
- * Returns true if the file contains data that recording_next_block() has not used yet. If necessary, reads more of the
- * file.
- */
+/* Returns true if there is data that recording_next_block() has not used yet. Reads more if necessary. */
 bool recording_fill(struct recording *r);
 /*
  * Reads and decompresses the next block. If the file ends within the block, its first part is used. Returns 1; 0 at the

@@ -192,10 +192,7 @@ static int same_as(const struct captures *captures, const struct capture *k, con
 	return -1;
 }
 
-/*
- * Returns the index of the argument that is closest below `addr`, or BASE_ABSOLUTE if no argument is less than 4096
- * bytes below it.
- */
+/* Returns the index of the closest argument at most 4095 bytes below `addr`, or BASE_ABSOLUTE. */
 static unsigned base_of(const struct call *c, uint64_t addr)
 {
 	unsigned best = BASE_ABSOLUTE;

@@ -1,7 +1,4 @@
-/*
- * Writes numbers, texts, calls and captures to a buffer, and reads them again. Readers check all lengths, because a
- * recording may be damaged.
- */
+/* Writes numbers, texts, calls and captures, and reads them with checks of all lengths. */
 #ifndef SCTRACE_RECORDING_ITEMS_H
 #define SCTRACE_RECORDING_ITEMS_H
 
@@ -10,10 +7,7 @@
 #include "recording/captures.h"
 #include "recording/format.h"
 
-/*
- * Appends a number, 7 bits in each byte, the lowest bits first. The highest bit of a byte is set if another byte
- * follows.
- */
+/* Appends a number, 7 bits in each byte, the lowest first. The highest bit says that another byte follows. */
 void item_put(struct buf *out, uint64_t v);
 /* Appends a signed number: 0, -1, 1, -2, 2, ... are written as the unsigned numbers 0, 1, 2, 3, 4, ... */
 void item_put_signed(struct buf *out, int64_t v);
@@ -24,10 +18,7 @@ char *item_signed_at(char *p, int64_t v);
 /* Appends the length of a text and its bytes. */
 void item_put_text(struct buf *out, const char *s, size_t n);
 
-/*
- * A position in a block. If the block ends too early or contains something invalid, `bad` is set, and all further reads
- * return 0.
- */
+/* A position in a block. After an error in the block, `bad` is set, and all further reads return 0. */
 struct item_reader {
 	const unsigned char *at, *end;
 	bool bad;
@@ -35,25 +26,16 @@ struct item_reader {
 
 uint64_t item_get(struct item_reader *r);
 int64_t item_get_signed(struct item_reader *r);
-/*
- * Returns a pointer to the bytes of a text within the block, and stores their number in *n. Returns "" if the text is
- * invalid.
- */
+/* Returns the address of a text within the block, and its length in *n. Returns "" if the text is invalid. */
 const char *item_get_text(struct item_reader *r, size_t *n);
 
-/*
- * The last calls of a thread in the current block. The next call is compared with the last one that has the same
- * number.
- */
+/* The last calls of a thread in the block. The next call is compared with the last one of its number. */
 struct item_calls {
 	struct call slots[RECORDING_SLOTS];
 };
 
 #define ITEM_CALL_MOST 256 /* largest number of bytes of a call */
-/*
- * Stores the call of `ev` at `p`: its number, and its differences from the last call with this number. Returns the
- * address after it.
- */
+/* Stores the call of `ev` at `p`, as differences from the last one of its number. Returns the address after it. */
 char *item_call_at(char *p, struct item_calls *calls, const struct event *ev);
 /* Reads into ev->call and ev->launch what item_call_at() has written. */
 void item_get_call(struct item_reader *r, struct item_calls *calls, struct event *ev);

@@ -12,10 +12,7 @@
 
 struct buf;
 
-/*
- * How much of the end of the recording must at least be kept: a number of calls, bytes or nanoseconds. Exactly one
- * member is not 0.
- */
+/* How much of the end of the recording must at least be kept. Exactly one member is not 0. */
 struct recording_last {
 	uint64_t calls, bytes, ns;
 };

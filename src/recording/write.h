@@ -1,7 +1,4 @@
-/*
- * Writes a recording: the events, and everything that is needed to show them later. With --last, the recording stays in
- * memory until it is saved.
- */
+/* Writes a recording. With --last, it stays in memory until it is saved. */
 #ifndef SCTRACE_RECORDING_WRITE_H
 #define SCTRACE_RECORDING_WRITE_H
 
@@ -15,10 +12,7 @@ struct recording_writer;
 
 #define THREAD_BLOCKS 3
 
-/*
- * What the writer remembers of a thread. The caller owns it. A zeroed struct is a new thread. Free it with
- * recording_thread_free().
- */
+/* What the writer remembers of a thread. Initialise with zeros; free with recording_thread_free(). */
 struct recording_thread {
 	/*
 	 * Numbers of the last blocks that contain events of the thread, the latest one first; 0: none. `index` is the
@@ -41,9 +35,7 @@ void recording_thread_free(struct recording_writer *w, struct recording_thread *
  */
 int recording_create(struct recording_writer **out, const char *path, const struct recording_last *last,
 		     struct buf *why);
-/*
- * Writes the head. Must be called once, before the first event. With --last, `head` is used until the writer is closed.
- */
+/* Writes the head. Must be called once, before the first event. With --last, `head` must outlive the writer. */
 void recording_begin(struct recording_writer *w, const struct recording_head *head, const volatile sig_atomic_t *stop);
 /*
  * Begins the recording of event `ev` of a thread. Calls of recording_name() and recording_frame() until
@@ -66,10 +58,7 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
  * pinned, even after it has ended, until another thread crashes.
  */
 void recording_crash(struct recording_writer *w, const struct recording_thread *th);
-/*
- * For --last: writes what is kept in memory to the file. Recording continues afterwards. If writing fails,
- * recording_close() returns the error.
- */
+/* For --last: writes what is kept in memory to the file. recording_close() returns an error of this. */
 void recording_save(struct recording_writer *w, const struct recording_end *end);
 /*
  * Completes the file and frees the writer. With --last, the file stays as recording_save() has written it. `end`

@@ -31,9 +31,7 @@ static struct summary_group *find_group(struct trace_count *c, const char *name,
 	struct summary_group *g = map_get(&c->groups, key);
 	if (g && g->id == id && strcmp(g->name, name) == 0)
 		return g;
-	/*
-	 * There is no group of this name and id yet. If the limit of groups is reached, the calls go to a common group.
-	 */
+	/* The group is new. If the limit of groups is reached, the calls go to a common group. */
 	bool full = c->summary->groups.n >= SUMMARY_GROUPS_MAX;
 	g = full ? summary_others(c->summary) : summary_group(c->summary, name, id);
 	if (!full)
@@ -65,10 +63,7 @@ static void add_path(struct trace_subject *s, struct buf *out)
 		buf_adds(out, "(no path)");
 }
 
-/*
- * Returns the group of --by that the call belongs to. Descriptors and paths must be looked up while the call is in
- * progress.
- */
+/* Returns the group of --by. Descriptors and paths must be looked up while the call is in progress. */
 static struct summary_group *group_of(struct trace_count *c, struct trace_task *k, const struct event *ev)
 {
 	const struct names *n = c->sink.session->names;

@@ -1,7 +1,4 @@
-/*
- * The sink that counts and times calls. It is used for --by=fd and --by=path, for -C, and if calls are selected by how
- * they end.
- */
+/* The sink that counts and times calls, for --by=fd, --by=path, -C, and calls selected by how they end. */
 #ifndef SCTRACE_TRACE_COUNT_H
 #define SCTRACE_TRACE_COUNT_H
 
@@ -24,10 +21,7 @@ struct trace_count {
 	struct map groups;       /* hash of a group's name and id -> struct summary_group of `summary` */
 };
 
-/*
- * Initialises the sink, which adds to `summary`. Until the sink has ended, no other code may change the groups of
- * `summary`.
- */
+/* Initialises the sink. Until it has ended, no other code may change the groups of `summary`. */
 void trace_count_init(struct trace_count *c, enum trace_by by, struct summary *summary);
 void trace_count_free(struct trace_count *c);
 

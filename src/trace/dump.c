@@ -15,9 +15,7 @@ struct dump {
 	uint64_t left; /* bytes that may still be shown */
 };
 
-/*
- * Appends one line in strace's form: " | 00010  2f 72 6f 6f 74 3a 2f 62  69 6e 2f 62 61 73 68 0a  /root:/bin/bash. |".
- */
+/* Appends a line in strace's form: " | 00010  2f 72 6f 6f 74 3a 2f 62  69 6e 2f 62 61 73 68 0a  /root:/bin/bash. |" */
 static void add_line(struct buf *out, uint64_t offset, const unsigned char *p, size_t n)
 {
 	buf_addf(out, " | %05llx ", (unsigned long long)offset);

@@ -1,6 +1,4 @@
-/*
- * Implements --expect: checks whether a program's calls, times, memory use and processes satisfy the user's conditions.
- */
+/* Implements --expect: checks whether calls, times, memory use and processes satisfy the user's conditions. */
 #ifndef SCTRACE_TRACE_EXPECT_H
 #define SCTRACE_TRACE_EXPECT_H
 
@@ -19,10 +17,7 @@ struct trace_expect {
 	bool program; /* true if a program was started, so that its times and its memory use are known */
 };
 
-/*
- * Appends a line to `unmet` for each condition that does not hold, and a line to `unknown` for each condition that
- * cannot be judged.
- */
+/* Appends a line for each condition that does not hold to `unmet`, or that cannot be judged to `unknown`. */
 void trace_expect_say(const struct trace_expect *e, struct buf *unmet, struct buf *unknown);
 /* Appends a JSON array with an object for each condition: condition, holds, actual, expected. */
 void trace_expect_json(const struct trace_expect *e, struct buf *out);

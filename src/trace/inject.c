@@ -160,10 +160,7 @@ static int parse_rule(struct trace_inject *r, const char *text, size_t *at, stru
 	return err;
 }
 
-/*
- * Parses one rule and adds it to `all`. Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in
- * *at.
- */
+/* Adds one rule. Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at. */
 static int add_rule(struct trace_injects *all, const char *text, bool fault, size_t *at, struct buf *why)
 {
 	struct trace_inject *r = memory_zeroed(1, sizeof(*r));

@@ -236,10 +236,7 @@ static void perfetto_about(struct trace_json *j, const struct event *ev, const c
 	buf_free(&line);
 }
 
-/*
- * Writes the names of the thread and its process if they have changed. Perfetto displays processes and threads in the
- * order of their ids.
- */
+/* Writes the names of thread and process if they have changed. Perfetto sorts both by their ids. */
 static void perfetto_names(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct perfetto_task *own = trace_own(s, k);

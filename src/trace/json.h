@@ -1,6 +1,4 @@
-/*
- * The sinks that write calls as JSON: one object on each line (sctrace-trace(5)), or the document format of Perfetto.
- */
+/* The sinks that write calls as JSON: one object on each line (sctrace-trace(5)), or Perfetto's format. */
 #ifndef SCTRACE_TRACE_JSON_H
 #define SCTRACE_TRACE_JSON_H
 

@@ -1,7 +1,4 @@
-/*
- * Code that all sinks share that write calls: preparing a decoder for an event, times, names, and the time in a call
- * without the tracing cost.
- */
+/* Shared by all sinks that write calls: decoders, times, names, and times without the tracing cost. */
 #ifndef SCTRACE_TRACE_LINE_H
 #define SCTRACE_TRACE_LINE_H
 

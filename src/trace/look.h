@@ -1,7 +1,4 @@
-/*
- * The options of strace that change how calls are shown: -e abbrev=, verbose=, raw=, read=, write=, quiet=, decode-fds=,
- * and -X.
- */
+/* How calls are shown: -e abbrev=, verbose=, raw=, read=, write=, quiet=, decode-fds=, and -X, as in strace. */
 #ifndef SCTRACE_TRACE_LOOK_H
 #define SCTRACE_TRACE_LOOK_H
 

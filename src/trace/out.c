@@ -16,10 +16,7 @@
 
 #define BLOCK 32768
 
-/*
- * Duplicates a descriptor to a number above 2. Descriptors 0 to 2 belong to the traced program, even if they were
- * closed when sctrace started.
- */
+/* Moves a descriptor above 2. The program owns 0 to 2, even if they were closed when sctrace started. */
 static int above_standard(int fd)
 {
 	if (fd < 0 || fd > 2)
@@ -110,10 +107,7 @@ static void fail(struct trace_out *out, int err)
 	out->err = err;
 }
 
-/*
- * If a block did not fit into the file, removes the last `done` bytes, because half a table or half a line may look
- * complete.
- */
+/* Removes the last `done` bytes of a file, because half a table or half a line may look complete. */
 static void take_back(const struct trace_out *out, int fd, size_t done)
 {
 	struct stat st;

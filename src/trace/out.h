@@ -1,7 +1,4 @@
-/*
- * The destination of a trace: standard error, a file, or the standard input of a command. A failure to write is
- * remembered and reported at the end.
- */
+/* The destination of a trace. A failure to write is remembered, and reported at the end. */
 #ifndef SCTRACE_TRACE_OUT_H
 #define SCTRACE_TRACE_OUT_H
 
@@ -34,10 +31,7 @@ struct trace_out {
  * to. Returns 0, or -errno with the reason in `why`.
  */
 int trace_out_open(struct trace_out *out, const char *path, bool append, struct buf *why);
-/*
- * Opens FILE.TID for -ff. Truncates the file now, and opens it again for each block of output. Returns 0, or -errno
- * with the reason in `why`.
- */
+/* Truncates FILE.TID for -ff; each block of output opens it. Returns 0, or -errno with the reason in `why`. */
 int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why);
 /* Must be called at the end of an event. Writes the pending text if `eager` is set or if a block is full. */
 void trace_out_event(struct trace_out *out);
@@ -46,16 +40,10 @@ void trace_out_event(struct trace_out *out);
  * of its first line if that was written earlier.
  */
 void trace_out_flush(struct trace_out *out);
-/*
- * Writes the pending text, closes the output, and waits for the command. Returns 0, or -errno of the first failure with
- * the reason in `why`.
- */
+/* Writes the rest, closes the output, waits for the command. Returns 0, or -errno with the reason in `why`. */
 int trace_out_close(struct trace_out *out, struct buf *why);
 
-/*
- * All outputs of a trace: the common one and, with -ff, one for each thread. Initialise with zeros, then set the first
- * three members.
- */
+/* All outputs of a trace. Initialise with zeros, then set the first three members. */
 struct trace_outputs {
 	const char *separate;          /* -ff: each thread writes to a file whose name is this text, "." and the
 				        * thread id; NULL: all threads write to `common` */

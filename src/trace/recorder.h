@@ -31,10 +31,7 @@ struct trace_recorder {
 	struct buf scratch;
 };
 
-/*
- * Returns true if `sig` reports an error of the program (such as SIGSEGV), and its default action ends the program
- * (signal(7)).
- */
+/* Returns true for signals that report an error of the program, and by default end it (SIGSEGV; signal(7)). */
 bool trace_is_crash(int sig);
 /*
  * Initialises the sink. Replaces session->names, so that the names that other sinks look up are recorded too. `session`

@@ -28,10 +28,7 @@ struct trace_save {
 	const struct env *machine;       /* the machine on which the calls were made; NULL: this machine, as it is
 					  * now */
 };
-/*
- * Fills in a run of kind "count". The run uses the calls and the machine of `what` without copying them. Free it with
- * trace_save_free().
- */
+/* Makes a run of kind "count" with the calls and the machine of `what`. Free it with trace_save_free(). */
 void trace_save_make(struct run *run, const struct trace_save *what);
 /*
  * Frees a run of trace_save_make(). `machine` must be what->machine: if it is NULL, the description of the machine is

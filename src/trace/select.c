@@ -207,10 +207,7 @@ int trace_select_parse(struct trace_select *s, const char *name, size_t len, con
 	return trace_part_parse(parts, s, name, len, value, at, why);
 }
 
-/*
- * Returns true if the path ends in "/..." and so means a folder and everything below it. *len is then the length
- * without "/...".
- */
+/* Returns true if the path ends in "/...": a folder and all below it. *len is the length without "/...". */
 static bool is_tree(const char *path, size_t *len)
 {
 	*len = strlen(path);

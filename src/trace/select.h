@@ -1,7 +1,4 @@
-/*
- * Selects the calls, signals and exits that are shown. Calls are selected by name, result, error, path, descriptor or
- * duration.
- */
+/* Selects calls by name, result, error, path, descriptor or duration, and signals. */
 #ifndef SCTRACE_TRACE_SELECT_H
 #define SCTRACE_TRACE_SELECT_H
 
@@ -43,10 +40,7 @@ struct trace_select {
 
 /* Handles one word of a list with commas. Returns 0, or -EINVAL with the reason in `why`. */
 typedef int trace_word_fn(void *ctx, const char *word, struct buf *why);
-/*
- * Passes each word of `text` to `fn` until `fn` fails. Sets *at to the offset of the last word that was passed. Returns
- * the last result of `fn`.
- */
+/* Passes each word to `fn` until it fails. Returns its last result, and the offset of that word in *at. */
 int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, struct buf *why);
 
 /* A part of -e, which the user writes as NAME=VALUE, and the offset of what it sets in the settings. */
@@ -66,9 +60,7 @@ void trace_select_free(struct trace_select *s);
 /* Like trace_part_parse(), for the parts trace, status, signal, errno and fds. */
 int trace_select_parse(struct trace_select *s, const char *name, size_t len, const char *value, size_t *at,
 		       struct buf *why);
-/*
- * Adds a path of -P. If the path is relative or a link, also adds the path that it resolves to.
- */
+/* Adds a path of -P. If the path is relative or a link, also adds the path that it resolves to. */
 void trace_select_path(struct trace_select *s, const char *path);
 
 /*
@@ -76,14 +68,9 @@ void trace_select_path(struct trace_select *s, const char *path);
  * entry, and is used only for -P and fds=.
  */
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
-/*
- * Returns true if the selection depends on how calls end. The lines of calls must then wait until the calls have ended.
- */
+/* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */
 bool trace_select_needs_exit(const struct trace_select *s);
-/*
- * Returns true if a call that was selected at its entry is still selected, now that its end is known. `ev` is EV_EXIT
- * or EV_VANISH.
- */
+/* Returns true if a selected call is still selected at its end (`ev` is EV_EXIT or EV_VANISH). */
 bool trace_select_exit(const struct trace_select *s, const struct event *ev);
 /*
  * Fills in the calls for which the engine must report events. restart_syscall(2) and rt_sigreturn(2) are always among

@@ -1,7 +1,4 @@
-/*
- * The interface of a sink. A sink shows or summarises events. It depends neither on other sinks, nor on options, nor on
- * the source of the events.
- */
+/* A sink shows or summarises events. It knows neither other sinks, nor options, nor the source of events. */
 #ifndef SCTRACE_TRACE_SINK_H
 #define SCTRACE_TRACE_SINK_H
 
@@ -39,10 +36,7 @@ struct trace_task {
 	struct call real;
 };
 
-/*
- * The functions of a sink. Functions may be NULL, and task_size may be 0. An event is valid only until the function
- * returns.
- */
+/* The functions of a sink. They may be NULL. An event is valid only until the function returns. */
 struct trace_sink_ops {
 	size_t task_size; /* size in bytes of the sink's own data for each thread; the data consists of zeros at
 			   * first */

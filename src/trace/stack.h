@@ -12,10 +12,7 @@
 bool trace_stack_line(void *buf, const struct stack_frame *f);
 bool trace_stack_string(void *buf, const struct stack_frame *f);
 
-/*
- * Returns true if the call replaces or removes the stack (exit, execve). The stack must then be walked at the entry of
- * the call.
- */
+/* Returns true if the call removes the stack (exit, execve), which must then be walked at its entry. */
 bool trace_stack_is_lost(const struct event *enter);
 /*
  * Must be called at the entry of a call. If the call will remove the thread's stack, saves the frames of that stack in

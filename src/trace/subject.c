@@ -91,10 +91,7 @@ const struct buf *trace_ref_full(struct trace_subject *s, struct trace_ref *r)
 	return &r->full;
 }
 
-/*
- * Returns true if the descriptor is the file that the call operates on, and not the folder of a path argument
- * (AT_EMPTY_PATH, as in fstat(3)).
- */
+/* Returns true if the call operates on the descriptor itself, and not on a path in it (AT_EMPTY_PATH). */
 static bool stands_alone(struct trace_subject *s, const struct trace_ref *r)
 {
 	struct trace_ref *next = r + 1 < s->refs + s->n ? &s->refs[r - s->refs + 1] : NULL;

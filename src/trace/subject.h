@@ -54,10 +54,7 @@ const struct buf *trace_ref_text(struct trace_subject *s, struct trace_ref *r);
  * path is unknown, or if `r` does not refer to a path. The subject owns the result.
  */
 const struct buf *trace_ref_full(struct trace_subject *s, struct trace_ref *r);
-/*
- * Returns the descriptor that the call operates on, or NULL if there is none. A descriptor that is only the folder of a
- * path does not count.
- */
+/* Returns the descriptor that the call operates on, not only the folder of a path; NULL: there is none. */
 struct trace_ref *trace_subject_fd(struct trace_subject *s);
 /* Returns the first path that is not empty, or NULL. */
 struct trace_ref *trace_subject_path(struct trace_subject *s);

@@ -46,10 +46,7 @@ static void emit_number(struct emit *e, uint64_t v, enum emit_form form)
 		t->text->number(e, v, form);
 }
 
-/*
- * If the text begins with "/proc/TID" and TID is a thread of the trace, returns the length of "/proc/TID". Otherwise
- * returns 0.
- */
+/* If the text begins with "/proc/TID", for a thread of the trace, returns the length of that; otherwise 0. */
 static size_t own_folder(const struct trace_tally *t, const char *s, size_t n)
 {
 	static const char proc[] = "/proc/";
@@ -62,10 +59,7 @@ static size_t own_folder(const struct trace_tally *t, const char *s, size_t n)
 	return end > begin && is_thread(t, id) ? end : 0;
 }
 
-/*
- * Appends the name of a descriptor without its ids: "/proc/PID" for the folder of a thread of the trace, and "pipe:[]"
- * for "pipe:[4711]".
- */
+/* Appends the name of a descriptor without ids: "/proc/PID" for a traced thread, "pipe:[]" for "pipe:[4711]". */
 static void add_plain_name(const struct trace_tally *t, struct buf *out, const char *name)
 {
 	const char *open = strchr(name, '[');
@@ -131,10 +125,7 @@ static void describe(struct trace_tally *t, const struct event *ev)
 	trace_line_free(&line);
 }
 
-/*
- * Returns the row whose text is t->text, or NULL. Sets *key to the key of the row, or to one that is free for a new
- * row.
- */
+/* Returns the row whose text is t->text, or NULL. Sets *key to its key, or to a key for a new row. */
 static struct tally_row *find(const struct trace_tally *t, uint64_t *key)
 {
 	const char *text = buf_str(&t->text);

@@ -12,10 +12,7 @@
 #include "trace/line.h"
 #include "trace/sink.h"
 
-/*
- * The maximum number of different calls that have a row each. Beyond it, all further calls with the same name share one
- * row: "pread64(...)".
- */
+/* The maximum number of rows. Then, all further calls with the same name share one row: "pread64(...)". */
 #define TALLY_ROWS 65536
 
 /* A set of equal calls. Index 0 of the arrays is the first trace, index 1 the second. */

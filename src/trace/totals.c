@@ -78,10 +78,7 @@ static uint64_t calls_of(const struct summary_group *g)
 	return n;
 }
 
-/*
- * Returns the name under which a process or thread made most of its calls. A process or thread can have had several
- * names because of execve(2).
- */
+/* Returns the name under which a process or thread made most calls. execve(2) can change the name. */
 static const char *name_of(const struct summary *s, int64_t id)
 {
 	const char *name = "";
@@ -318,10 +315,7 @@ static void save(const struct trace_totals *t, const struct engine_result *r, co
 	buf_free(&why);
 }
 
-/*
- * Adds the engine's last counts to t->summary. Appends the lines below the table to `lines`, and the results of
- * --expect to `expect`, as JSON.
- */
+/* Adds the last counts. Appends the lines below the table, and the results of --expect as JSON. */
 static void conclude(struct trace_totals *t, const struct engine_result *r, struct buf *lines, struct buf *expect)
 {
 	collect(t);

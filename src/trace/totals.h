@@ -1,7 +1,4 @@
-/*
- * The tables of -c and -C. The counts come from an engine or from the counting sink (trace/count.h); they are printed
- * and saved.
- */
+/* The tables of -c and -C. The counts come from an engine or from the counting sink (trace/count.h). */
 #ifndef SCTRACE_TRACE_TOTALS_H
 #define SCTRACE_TRACE_TOTALS_H
 
@@ -44,10 +41,7 @@ struct trace_totals {
 				    * judged */
 };
 
-/*
- * Prints the table of the calls since the last table. If a sink counts events, prints the table of all calls so far
- * instead.
- */
+/* Prints the calls since the last table; if a sink counts events, all calls so far. */
 void trace_totals_period(struct trace_totals *t);
 /* Prints the table of all calls so far. */
 void trace_totals_so_far(struct trace_totals *t);

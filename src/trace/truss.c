@@ -46,9 +46,7 @@ static void truss_enter(struct trace_sink *s, struct trace_task *k, const struct
 	l->given = decode_enter(&d.decode);
 }
 
-/*
- * Removes the space after each comma, except in strings and brackets, because truss writes no space between arguments.
- */
+/* Removes the space after each comma outside of strings and brackets, as truss has none there. */
 static void tighten(struct buf *b)
 {
 	size_t to = 0;

@@ -29,10 +29,7 @@ static int sample_op(int argc, char **argv)
 static int run_suite(int argc, char **argv)
 {
 	struct buf why = {0};
-	/*
-	 * If a file would exceed the size limit (SIGXFSZ), only the operation that writes it must fail, and not the
-	 * whole test.
-	 */
+	/* If a file exceeds the size limit (SIGXFSZ), only the operation that writes it must fail. */
 	outfile_catch_signals();
 	int err = suite_run(argv[2], strtoull(argv[3], NULL, 10), argc > 4 ? argv[4] : "", &why);
 	if (err)
@@ -41,10 +38,7 @@ static int run_suite(int argc, char **argv)
 	return err;
 }
 
-/*
- * Internal commands, which sctrace runs in child processes. They are not for users. argv[0] is "bench". The functions
- * return 0 or -errno.
- */
+/* Internal commands, which sctrace runs in child processes. They return 0 or -errno. argv[0] is "bench". */
 static const struct {
 	const char *word;
 	int (*run)(int argc, char **argv);

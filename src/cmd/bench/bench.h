@@ -106,10 +106,7 @@ bool bench_parse(const struct opt_command *c, struct bench_options *o, int argc,
 int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv);
 /* Returns the seed that was given with --seed, or a new one. */
 uint64_t bench_seed(const struct bench_options *o);
-/*
- * Prints, saves and draws the result, and frees the session. Returns the exit status. If s->err is set, prints a
- * message, and the status is 125.
- */
+/* Prints, saves and draws the result, or reports s->err. Frees the session. Returns the exit status. */
 int bench_end(struct bench_session *s);
 /* Frees the session without a result. Returns `status`. */
 int bench_quit(struct bench_session *s, int status);

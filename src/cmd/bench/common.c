@@ -193,10 +193,7 @@ int bench_end(struct bench_session *s)
 	bench_quit(s, status);
 	int sig = stop_signal();
 	if (sig) {
-		/*
-		 * This process must be ended by the signal that it caught, so that its parent process sees why it
-		 * ended.
-		 */
+		/* The signal must end this process, so that its parent process sees why it ended. */
 		stop_release();
 		raise(sig);
 	}

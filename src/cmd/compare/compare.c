@@ -16,10 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/*
- * The signal that has asked sctrace to end, or 0. If it is not 0, all programs are killed, and the work directory is
- * removed.
- */
+/* The signal that has asked sctrace to end, or 0. All programs are then killed, and files removed. */
 static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int sig)

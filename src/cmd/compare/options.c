@@ -33,10 +33,7 @@ static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf 
 	return 0;
 }
 
-/*
- * Adds the value of a scan option or list option. All of them are stored in the order of the command line, because
- * their rows are shown in that order.
- */
+/* Adds the value of a scan or list option. Rows are shown in the order of the command line. */
 static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	struct compare_options *c = ctx;

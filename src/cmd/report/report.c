@@ -64,10 +64,7 @@ const struct opt_command report_command = {
 		  "runs. See sctrace-report(1), sctrace-run(5).",
 };
 
-/*
- * Returns a message about options that contradict each other or do not suit the number of files. Returns NULL if there
- * are no such options.
- */
+/* Returns a message about options that contradict each other or the number of files, or NULL. */
 static const char *contradiction(const struct report_options *o, int files)
 {
 	if (!files)
@@ -110,10 +107,7 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 	int rc = beside_load(&r->beside, paths, n, why);
 	if (rc < 0)
 		return rc;
-	/*
-	 * Files of older versions do not contain the notes about how the figures were obtained, so these notes are
-	 * computed now.
-	 */
+	/* Files of older versions lack the notes about how figures were obtained, so they are made now. */
 	for (size_t i = 0; i < n; i++)
 		if (r->beside.runs[i].bits == RUN_COMPARE && !r->beside.runs[i].notes.known)
 			tell(&r->beside.runs[i]);
@@ -200,10 +194,7 @@ int cmd_report(int argc, char **argv)
 		return status;
 	}
 	int rc = load(&r, argv + first, (size_t)(argc - first), &why);
-	/*
-	 * A list of samples is the same with and without --merge, because each row already contains the name of its
-	 * run.
-	 */
+	/* A list of samples already has the names of the runs, so it is the same without --merge. */
 	const char *format = r.opt.show.format ? r.opt.show.format : "text";
 	if (rc == 0 && r.opt.merge && strcmp(format, "csv") != 0 && strcmp(format, "samples") != 0)
 		rc = merge(&r, &why);

@@ -6,10 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Options of the tracer that say which programs are traced, and how. `sctrace show` rejects them, because a recording
- * has already been made.
- */
+/* Options of the tracer that have no meaning for a recording, so that `sctrace show` rejects them. */
 static const char *const refused[] = {
 	"attach",       "cgroup",    "all",           "user",     "env",          "argv0",        "daemonize",
 	"kill-on-exit", "detach-on", "interruptible", "engine",   "pin",          "list-engines", "inject",

@@ -9,10 +9,7 @@
  * no meaning for a recording; show_check() rejects these.
  */
 void show_all_options(struct opt_command *c, struct opt *rows, size_t max);
-/*
- * Checks for options that cannot be used with a recording, and for options that contradict each other. Returns 0, or
- * -EINVAL with the reason in `why`.
- */
+/* Checks that the options suit a recording and each other. Returns 0, or -EINVAL with the reason in `why`. */
 int show_check(struct trace_opts *o, struct buf *why);
 
 #endif

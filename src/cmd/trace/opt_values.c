@@ -253,10 +253,7 @@ int trace_opt_overhead(void *ctx, const struct opt *row, const char *arg, struct
 	return r < 0 ? -EINVAL : 0;
 }
 
-/*
- * Accepts letters that have no effect in sctrace: -w, because times are always wall-clock times, and -F, an old form of
- * -f.
- */
+/* Accepts letters without effect: -w (times are always wall-clock times), and -F, an old form of -f. */
 int trace_opt_nothing(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	(void)ctx;

@@ -14,9 +14,7 @@
 #define COLUMN_WORDS "syscall seconds calls errors percent avg min p50 p90 p99 max stddev bytes bytes/call"
 /* The metrics that completion offers for --expect. */
 #define EXPECT_WORDS "calls errors bytes seconds wall user system cpu peak_rss processes"
-/*
- * The defaults of -s. More bytes are recorded than shown, because bytes that were not recorded cannot be shown later.
- */
+/* The defaults of -s. More bytes are recorded than shown, because `sctrace show` may be asked for more. */
 enum { STRINGS_SHOWN = 32, STRINGS_RECORDED = 1024, RESULT_COLUMN = 40 };
 #define AT(member) .offset = offsetof(struct trace_opts, member)
 

@@ -1,7 +1,4 @@
-/*
- * The end of a trace with --io or --format=html: makes a run with the calls and the profile of the files, and displays
- * it as `sctrace report` does.
- */
+/* The end of a trace with --io or --format=html: makes a run, and displays it as `sctrace report` does. */
 #include "cmd/trace/trace.h"
 
 #include "cmd/display.h"

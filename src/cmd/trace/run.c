@@ -24,10 +24,7 @@
 
 #define STOP_US 50000
 
-/*
- * If a signal from the terminal stops the program, sctrace stops too, but only after a short time in which the other
- * processes of the job can stop.
- */
+/* If a signal from the terminal stops the program, sctrace stops after the rest of the job has stopped. */
 static void on_stop(struct trace *t, bool stopped)
 {
 	t->root_stopped = stopped;
@@ -394,10 +391,7 @@ int trace_run(struct trace *t)
 	say_how_to_end(t);
 	if (t->program && t->ops != engine_find("bpf"))
 		trace_hold_stops();
-	/*
-	 * The timer interrupts writes that wait for a reader. It is started again after trace_wire(), because its
-	 * period depends on what trace_wire() sets up.
-	 */
+	/* The timer interrupts writes that wait for a reader. Its period depends on trace_wire(). */
 	trace_signals_tick(t, 0);
 	trace_wire(t);
 	trace_signals_tick(t, 0);

@@ -105,10 +105,7 @@ static void suspend(void)
 	mask_stops(SIG_BLOCK);
 }
 
-/*
- * Acts on the received signals `bits`. Returns true if the loop must end. *kill_at becomes the time at which the
- * program will be killed.
- */
+/* Acts on the received signals `bits`, as trace_signals_serve() says. */
 static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 {
 	bool deaf = t->o.interruptible >= 3;

@@ -53,10 +53,7 @@ static int print_completion(const char *shell)
 	return EXIT_USAGE;
 }
 
-/*
- * Some long options of strace do more than the sctrace options of the same names. If the user gave one of these,
- * suggests the letters that do the same as in strace.
- */
+/* For long options of strace that do more than those of sctrace: suggests letters that do the same. */
 static void say_instead(struct buf *why)
 {
 	static const struct {

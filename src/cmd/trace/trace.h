@@ -69,15 +69,10 @@ int trace_signals_catch(struct trace *t, struct engine_config *c);
  * time at which the program will be killed.
  */
 bool trace_signals_serve(struct trace *t, uint64_t *kill_at);
-/*
- * Starts the timer for periodic work. If `first_us` is not 0 and is less than the normal interval, the timer first
- * expires after `first_us` microseconds.
- */
+/* Starts the timer for periodic work. If `first_us` is not 0, it expires first after at most that time. */
 void trace_signals_tick(const struct trace *t, long first_us);
 
-/*
- * Decides from the options what is shown, what is counted from events, and at which calls the engine must stop threads.
- */
+/* Decides from the options what is shown, what is counted from events, and at which calls threads must stop. */
 void trace_wire_wants(struct trace *t);
 /* Builds the pipeline: initialises its sinks with the options that each needs. The engine must have been started. */
 void trace_wire(struct trace *t);

@@ -17,10 +17,7 @@ void trace_wire_wants(struct trace *t)
 	/* A recording contains calls but no counts, so calls from a recording are counted one by one. */
 	t->by_events =
 		o->folded || ((o->count || o->count_too || o->io) && (t->recording || trace_opts_need_events(o)));
-	/*
-	 * Recorded calls are not shown now, unless the user has named an output or a format. `sctrace show` shows them
-	 * later.
-	 */
+	/* Recorded calls are shown later (`sctrace show`), unless the user named an output or a format. */
 	bool later = o->record && !o->output && o->format == TRACE_TEXT;
 	t->shows = o->count_too || (!o->count && !o->folded && !o->io && !later);
 }
@@ -146,10 +143,7 @@ static void wire_source(struct trace *t)
 	s->names = &names_live;
 	s->start_ns = clock_ns();
 	s->real_offset_ns = (int64_t)(clock_real_ns() - s->start_ns);
-	/*
-	 * The patch engine looks up the names of descriptors some time after the calls in any case, so these names can
-	 * be kept for a short time.
-	 */
+	/* The patch engine looks names up some time after the calls anyway, so they can be kept for a while. */
 	if (t->ops == engine_find("patch") && !t->o.select.by_call) {
 		names_keep(&t->names);
 		t->pipeline.kept = &t->names;
