@@ -64,8 +64,8 @@ int cmd_bench_all(int argc, char **argv)
 {
 	struct bench_session s = {.o = memory_zeroed(1, sizeof(struct bench_options))};
 	int first;
-	int status;
-	if (!bench_parse(&face, s.o, argc, argv, &first, &status))
+	int status = bench_parse(&face, s.o, argc, argv, &first);
+	if (status != BENCH_DONE)
 		return bench_quit(&s, status);
 	if (first < argc) {
 		diag_error("there is no test '%s'; the tests are syscall, switch, sched, latency and load",

@@ -97,11 +97,10 @@ struct bench_session {
 	uint64_t shown_ns;
 };
 
-/*
- * Parses the arguments. Returns true if the settings are filled in; *first is then the index of the first operand.
- * Returns false if help was printed or if the usage was wrong; *status is then the exit status.
- */
-bool bench_parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first, int *status);
+#define BENCH_DONE (-1)
+
+/* Parses the arguments. Returns BENCH_DONE, and the index of the first operand in *first, or an exit status. */
+int bench_parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first);
 /* Starts a test: catches signals, and describes the machine. Returns 0, or an exit status after printing a message. */
 int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv);
 /* Returns the seed that was given with --seed, or a new one. */
@@ -110,8 +109,6 @@ uint64_t bench_seed(const struct bench_options *o);
 int bench_end(struct bench_session *s);
 /* Frees the session without a result. Returns `status`. */
 int bench_quit(struct bench_session *s, int status);
-
-#define BENCH_DONE (-1)
 
 /* The test that `sctrace bench NAME` runs: the data and functions in which the tests differ. */
 struct bench_test {

@@ -37,13 +37,13 @@ int bench_opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf 
 	return load_list_parse(&((struct bench_options *)ctx)->loads, arg, why);
 }
 
-bool bench_parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first, int *status)
+int bench_parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first)
 {
 	struct buf why = {0};
 	enum opt_outcome outcome = opt_parse(c, o, argc, argv, first, &why);
-	*status = put_outcome(c, outcome, "", &why);
+	int status = outcome == OPT_OK ? BENCH_DONE : put_outcome(c, outcome, "", &why);
 	buf_free(&why);
-	return outcome == OPT_OK;
+	return status;
 }
 
 /* Shows the progress in a line that the next one replaces, at most 20 times a second. */
@@ -148,13 +148,13 @@ int bench_measure(const struct bench_test *t, struct bench_session *s, int argc,
 {
 	char kind[64];
 	int first;
-	int status;
 	struct buf why = {0};
 	*s = (struct bench_session){.o = memory_zeroed(1, sizeof(struct bench_options))};
 	*s->o = t->defaults;
 	if (t->loads)
 		load_list_parse(&s->o->loads, t->loads, &(struct buf){0});
-	if (!bench_parse(t->face, s->o, argc, argv, &first, &status))
+	int status = bench_parse(t->face, s->o, argc, argv, &first);
+	if (status != BENCH_DONE)
 		return status;
 	if (s->o->list)
 		return list(t);
