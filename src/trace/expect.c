@@ -53,24 +53,22 @@ void trace_expect_say(const struct trace_expect *e, struct buf *unmet, struct bu
 	}
 }
 
+static json_t *number(double v)
+{
+	return v == floor(v) && fabs(v) < 0x1p53 ? json_integer((json_int_t)v) : json_real(v);
+}
+
 void trace_expect_json(const struct trace_expect *e, struct buf *out)
 {
 	json_t *all = json_array();
 	for (size_t i = 0; i < e->conditions->list.n; i++) {
 		const struct condition *c = &e->conditions->list.v[i];
 		double v = actual(e, c);
-		bool whole = isnan(v) || (v == floor(v) && fabs(v) < 0x1p53);
 		json_t *o = json_object();
 		json_object_set_new(o, "condition", json_string(c->text));
 		json_object_set_new(o, "holds", isnan(v) ? json_null() : json_boolean(condition_holds(c, v)));
-		json_object_set_new(o, "actual",
-				    isnan(v) ? json_null()
-				    : whole  ? json_integer((json_int_t)v)
-					     : json_real(v));
-		json_object_set_new(o, "expected",
-				    c->limit == floor(c->limit) && c->limit < 0x1p53
-					    ? json_integer((json_int_t)c->limit)
-					    : json_real(c->limit));
+		json_object_set_new(o, "actual", isnan(v) ? json_null() : number(v));
+		json_object_set_new(o, "expected", number(c->limit));
 		json_array_append_new(all, o);
 	}
 	char *text = json_dumps(all, JSON_REAL_PRECISION(12));

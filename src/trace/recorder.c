@@ -14,8 +14,7 @@
 /* The sink's data for a thread. */
 struct recorded {
 	struct recording_thread thread;
-	struct decode_memo memo;
-	int given; /* number of arguments that were decoded at the entry of the call in progress */
+	struct trace_line line;
 	struct recording_asked_thread asked;
 	bool has_stack; /* the stack of the call in progress was recorded at the call's entry */
 };
@@ -53,24 +52,17 @@ static void ask_names(struct trace_recorder *r, struct recorded *own, struct tra
  */
 static void read_all(struct trace_recorder *r, struct recorded *own, const struct event *ev, const struct mem *mem)
 {
-	const struct call *c = &ev->call;
 	struct emit e;
+	struct trace_decoder d;
 	buf_clear(&r->scratch);
 	emit_none_init(&e, &r->scratch);
-	r->opts.shallow = !trace_look_deep(r->c.look, c);
-	r->opts.raw = trace_look_raw(r->c.look, c);
-	const struct decode d = {.out = &e,
-				 .call = c,
-				 .mem = mem,
-				 .opts = &r->opts,
-				 .pid = ev->tid,
-				 .leaving = ev->kind == EV_EXIT,
-				 .memo = &own->memo};
+	trace_decoder_init(&d, &r->decoding, &r->sink, &own->line, ev, &e);
+	d.decode.mem = mem;
 	recording_asked_decode(&r->asked, &own->asked);
 	if (ev->kind == EV_ENTER)
-		own->given = decode_touch_enter(&d);
+		own->line.given = decode_touch_enter(&d.decode);
 	else if (ev->kind == EV_EXIT)
-		decode_touch_exit(&d, own->given);
+		decode_touch_exit(&d.decode, own->line.given);
 	recording_asked_decode(&r->asked, NULL);
 	if (ev->kind != EV_EXIT || r->c.string_max != UINT_MAX)
 		return;
@@ -176,11 +168,11 @@ void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_c
 	*r = (struct trace_recorder){.sink.ops = &recorder_ops, .c = *c};
 	recording_asked_init(&r->asked, session->names, c->writer);
 	session->names = &r->asked.names;
-	r->opts = (struct decode_opts){.string_max = c->string_max,
-				       .verbose = true,
-				       .fd_names = FD_IN_FULL,
-				       .pid_names = true,
-				       .names = session->names};
+	r->decoding = (struct trace_decoding){.string_max = c->string_max,
+					      .verbose = true,
+					      .fd_names = FD_IN_FULL,
+					      .pid_names = true,
+					      .look = c->look};
 }
 
 void trace_recorder_free(struct trace_recorder *r)

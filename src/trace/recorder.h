@@ -26,7 +26,7 @@ struct trace_recorder {
 	struct trace_sink sink;
 	struct trace_recorder_config c;
 	struct recording_asked asked;
-	struct decode_opts opts;
+	struct trace_decoding decoding;
 	struct captures captures; /* memory that was read while the current event was decoded */
 	struct buf scratch;
 };

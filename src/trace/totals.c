@@ -146,8 +146,10 @@ static void heading(const struct trace_totals *t, const char *what)
 		buf_addf(&t->c.out->buf, "%.3f s, %s:\n", (double)(clock_ns() - t->c.start_ns) / 1e9, what);
 }
 
-static void end_table(const struct trace_totals *t)
+static void print_table(const struct trace_totals *t, const char *what, const struct summary *s)
 {
+	heading(t, what);
+	render(t, s);
 	buf_addc(&t->c.out->buf, '\n');
 	trace_out_flush(t->c.out);
 }
@@ -159,22 +161,18 @@ void trace_totals_period(struct trace_totals *t)
 		return;
 	}
 	collect(t);
-	heading(t, "since the last table");
-	render(t, &t->period);
-	end_table(t);
+	print_table(t, "since the last table", &t->period);
 }
 
 void trace_totals_so_far(struct trace_totals *t)
 {
 	struct summary now = {0};
 	collect(t);
-	heading(t, "so far");
 	/* unite_names() must change only a copy, because the counting sink keeps pointers to the rows of t->summary. */
 	summary_merge(&now, &t->summary);
 	unite_names(t, &now);
-	render(t, &now);
+	print_table(t, "so far", &now);
 	summary_free(&now);
-	end_table(t);
 }
 
 static void add_seconds(struct buf *out, double ns)
