@@ -1,10 +1,7 @@
-#include "cmd/show/diff.h"
-
 #include "base/diag.h"
 #include "cmd/put.h"
-#include "cmd/show/progress.h"
+#include "cmd/show/show.h"
 #include "out/term.h"
-#include "recording/read.h"
 #include "trace/changes.h"
 #include "trace/pipeline.h"
 

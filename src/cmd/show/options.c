@@ -1,7 +1,6 @@
-#include "cmd/show/options.h"
-
 #include "base/buf.h"
 #include "cmd/cmd.h"
+#include "cmd/show/show.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cmd/show/progress.h"
+#include "cmd/show/show.h"
 
 #include "base/clock.h"
 

@@ -1,13 +1,11 @@
 /* `sctrace show`: displays a recording as a live trace would have been displayed. */
+#include "cmd/show/show.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
-#include "cmd/show/diff.h"
-#include "cmd/show/options.h"
-#include "cmd/show/progress.h"
 #include "cmd/trace/trace.h"
 
 #include <stdlib.h>

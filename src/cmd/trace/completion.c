@@ -1,9 +1,8 @@
-#include "cmd/trace/completion.h"
+/* Shell completion for all commands. */
+#include "cmd/trace/trace.h"
 
 #include "base/buf.h"
 #include "cmd/cmd.h"
-#include "cmd/trace/opts.h"
-#include "syscall/filter.h"
 
 enum { TESTS_MAX = 16 };
 

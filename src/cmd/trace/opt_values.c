@@ -1,6 +1,4 @@
 /* Parsers of the tracer's option values. */
-#include "cmd/trace/opt_values.h"
-
 #include "base/buf.h"
 #include "base/size.h"
 #include "cmd/trace/opts.h"

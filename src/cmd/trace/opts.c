@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/outfile.h"
-#include "cmd/trace/opt_values.h"
 #include "trace/io.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 #include "base/outfile.h"
 #include "cmd/cmd.h"
 #include "cmd/put.h"
-#include "cmd/trace/completion.h"
 #include "out/term.h"
 
 #include <errno.h>
@@ -165,12 +164,6 @@ static bool called_truss(const char *argv0)
 	return strcmp(slash ? slash + 1 : argv0, "truss") == 0;
 }
 
-static void use_truss(struct trace *t)
-{
-	t->o.truss = true;
-	t->o.view.format = SUMMARY_TRUSS;
-}
-
 int cmd_trace(int argc, char **argv)
 {
 	struct trace t = {0};
@@ -178,8 +171,8 @@ int cmd_trace(int argc, char **argv)
 	int first = 1;
 	trace_opts_init(&t.o);
 	recording_head_init(&t.head);
-	if (argc > 0 && called_truss(argv[0]))
-		use_truss(&t);
+	t.o.truss = argc > 0 && called_truss(argv[0]);
+	t.o.view.format = t.o.truss ? SUMMARY_TRUSS : SUMMARY_TEXT;
 	const struct opt_command *c = t.o.truss ? &truss_command : &trace_command;
 	int status = EXIT_USAGE;
 	enum opt_outcome outcome = opt_parse(c, &t.o, argc, argv, &first, &why);

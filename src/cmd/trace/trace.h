@@ -100,6 +100,8 @@ void trace_record_close(struct trace *t, const struct engine_result *result);
  * Returns 0, or an exit status after a message: EXIT_OWN, or EXIT_GATE if a condition of --expect does not hold.
  */
 int trace_end(struct trace *t, struct engine_result *result);
+/* Appends the completion script for `shell`. Returns 0, or -EINVAL if the shell is unknown. */
+int completion_script(const char *shell, struct buf *out);
 /* Frees everything except t->recording. */
 void trace_free(struct trace *t);
 /* For --io and --format=html: displays the calls (-c) and how files were used (--io), and saves both. */

@@ -1,0 +1,36 @@
+/* The parts of `sctrace show`: its options, the progress on the terminal, and --diff. */
+#ifndef SCTRACE_CMD_SHOW_SHOW_H
+#define SCTRACE_CMD_SHOW_SHOW_H
+
+#include "cmd/trace/opts.h"
+#include "recording/read.h"
+
+/*
+ * Writes at most `max` rows: all options of the tracer, and those that only `show` has. Some options of the tracer have
+ * no meaning for a recording; show_check() rejects these.
+ */
+void show_all_options(struct opt_command *c, struct opt *rows, size_t max);
+/* Checks that the options suit a recording and each other. Returns 0, or -EINVAL with the reason in `why`. */
+int show_check(struct trace_opts *o, struct buf *why);
+
+/* The state of the progress display. Set `recording` and `output`, and initialise the other members with zeros. */
+struct show_progress {
+	const struct recording *recording;
+	int output; /* descriptor of the output; if it is a terminal, no progress is shown */
+	unsigned events;
+	uint64_t due_ns; /* the time at which the progress is shown next */
+	bool shown;
+};
+
+/* Must be called after each event. Writes the progress to standard error four times a second. */
+void show_progress(struct show_progress *p);
+/* Removes the line with the progress from the terminal. */
+void show_progress_end(struct show_progress *p);
+
+/*
+ * Compares two recordings, whose files are `paths`. Prints the differences to o->output or standard output. Returns an
+ * exit status like diff(1): 0 if there are no differences, 1 if there are some, 2 after a message about an error.
+ */
+int show_diff(const struct trace_opts *o, char *const *paths);
+
+#endif
