@@ -7,10 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/*
- * Appends the path of the call, after the name of the directory to which it is relative. This is the directory of a
- * descriptor, or else the current directory if the program changed it.
- */
+/* Appends the path of the call after its directory, which is that of a descriptor, or of chdir(2). */
 static void add_path(const struct io_context *x, struct buf *out)
 {
 	int arg = io_find_kind(x->c, K_PATH);

@@ -17,10 +17,7 @@ struct io_tally {
 	struct hist took; /* how many calls took how many ns */
 };
 
-/*
- * Requests, grouped into classes by the number of pages that a request touches and that the previous request did not
- * touch: 0, 1, 2 to 3, 4 to 7, and so on.
- */
+/* Requests by the number of pages that the previous request did not touch: 0, 1, 2 to 3, 4 to 7, and so on. */
 struct io_cost {
 	struct io_cost_class {
 		double pages, bytes;

@@ -119,10 +119,7 @@ static bool is_mostly_in(const struct ranges *seen, const struct io_request *r, 
 	return ranges_common(seen, from, from + r->bytes) >= r->bytes - r->bytes / 2;
 }
 
-/*
- * Returns true if at least half of the bytes of the request were read (or written) before. This is false if the kind
- * is not IO_FILE, because only files have offsets.
- */
+/* Returns true if at least half of the bytes were read (or written) before. Only IO_FILE has offsets. */
 static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t from)
 {
 	bool repeated = f->kind == IO_FILE && is_mostly_in(&f->flow[r->direction].seen, r, from);

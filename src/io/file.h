@@ -26,10 +26,7 @@ struct io_marks {
 	uint64_t random;              /* state of the random number generator */
 };
 
-/*
- * Calls that one process repeated. If several processes make the same call once each, none of them can avoid it, so only
- * the process with the most repetitions is kept.
- */
+/* Calls of the process that repeated them most. No process can avoid what several do once each. */
 struct io_repeats {
 	pid_t pid; /* the process that made the last of these calls */
 	struct io_tally now, most;

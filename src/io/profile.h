@@ -65,10 +65,7 @@ void io_profile_other(struct io_profile *p, struct io_thread *k, const struct ev
 void io_profile_finish(struct io_profile *p, struct run_io *out);
 void io_profile_free(struct io_profile *p);
 
-/*
- * The rest is used only within src/io. This function (open.c) returns the file with this name, and creates it if
- * necessary. A relative name is relative to p->start.
- */
+/* The rest is for src/io only. Returns the file with this name (relative to p->start), and creates it (open.c). */
 struct io_file *io_profile_file(struct io_profile *p, const char *name);
 /* The same for a pipe, a socket or another file that has no path. */
 struct io_file *io_profile_pathless(struct io_profile *p, const char *name, enum io_kind kind);

@@ -1,7 +1,4 @@
-/*
- * The names of descriptors, processes and interfaces while a recording is made. They are looked up on the live system,
- * cached for a short time, and written to the recording.
- */
+/* Names while a recording is made: looked up on the live system, cached for a short time, and recorded. */
 #ifndef SCTRACE_RECORDING_ASKED_H
 #define SCTRACE_RECORDING_ASKED_H
 

@@ -36,10 +36,7 @@ enum recording_item {
 	ITEM_DEATH,
 };
 
-/*
- * Bits 0 to 10 stand for parts of a call (0 to 5: the arguments). Such a bit is set if the part differs from that of
- * the call with which the call is compared.
- */
+/* Bits 0 to 10 (0 to 5: the arguments) are set if the part of the call differs from the compared call. */
 enum recording_mask {
 	MASK_IP = 1 << 6,
 	MASK_SP = 1 << 7,

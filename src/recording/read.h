@@ -1,7 +1,4 @@
-/*
- * Reads recordings. The events are the same as those of an engine, with the memory, names and stacks that were
- * recorded. The contents of a recording are not trusted.
- */
+/* Reads recordings as if they were live: events, memory, names and stacks. They are not trusted. */
 #ifndef SCTRACE_RECORDING_READ_H
 #define SCTRACE_RECORDING_READ_H
 

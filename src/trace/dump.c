@@ -74,10 +74,7 @@ static void dump_vectors(struct dump *d, uint64_t addr, uint64_t n)
 	}
 }
 
-/*
- * Dumps the data of the struct msghdr at `addr`. Its members are name, namelen, iov, iovlen, and others. Each of these
- * four takes one word, because namelen is padded.
- */
+/* Dumps the data of a struct msghdr: name, namelen, iov, iovlen, ... Each of these takes one (padded) word. */
 static void dump_message(struct dump *d, uint64_t addr)
 {
 	uint64_t iov, n;
@@ -116,10 +113,7 @@ static void dump_arg(struct dump *d, uint16_t kind, unsigned i)
 		dump_messages(d, c->args[i], c->result);
 }
 
-/*
- * Returns the option, -e read= or -e write=, that applies to an argument of this kind. Returns NULL if the argument
- * does not point at data that is transferred.
- */
+/* Returns the option, -e read= or -e write=, for an argument of this kind, or NULL if it transfers no data. */
 static const struct look_fds *choice_for(const struct trace_look *l, uint16_t kind)
 {
 	switch (kind) {

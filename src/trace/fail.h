@@ -10,10 +10,7 @@ struct trace_failure {
 	struct buf why;
 };
 
-/*
- * Records a failure if it is the first one; ignores later ones. `err` is -errno. `fmt` and the following arguments are
- * a sentence for the user, as for printf(3).
- */
+/* Records the first failure; ignores later ones. `err` is -errno; `fmt` and the rest are a sentence for the user. */
 void trace_fail(struct trace_failure *f, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

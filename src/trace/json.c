@@ -213,10 +213,7 @@ struct perfetto_task {
 /* A thread can change its name at any time without an event, so the name is read again after this time. */
 #define NAME_AGE_NS (NSEC_PER_SEC / 100)
 
-/*
- * Writes a metadata event: {"name": WHAT, "args": {KEY: "text" or number}}. The value is `text`, which comes from the
- * program, or `number` if `text` is NULL.
- */
+/* Writes a metadata event, whose value is `text`, which comes from the program, or `number` if `text` is NULL. */
 static void perfetto_about(struct trace_json *j, const struct event *ev, const char *what, const struct buf *text,
 			   int number)
 {

@@ -35,10 +35,7 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why);
 /* Must be called at the end of an event. Writes the pending text if `eager` is set or if a block is full. */
 void trace_out_event(struct trace_out *out);
-/*
- * Writes the pending text. If only a part of the text fits into a file, removes that part again, and also the beginning
- * of its first line if that was written earlier.
- */
+/* Writes the pending text. If it does not fit into a file, removes its part there, from the start of its line. */
 void trace_out_flush(struct trace_out *out);
 /* Writes the rest, closes the output, waits for the command. Returns 0, or -errno with the reason in `why`. */
 int trace_out_close(struct trace_out *out, struct buf *why);

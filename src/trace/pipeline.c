@@ -46,10 +46,7 @@ static void task_gone(struct trace_pipeline *p, struct trace_task *k)
 	free(k);
 }
 
-/*
- * If an i386 program makes a call through another one (such as socketcall(2)), replaces the outer call in *ev by the
- * inner one. The inner call is read at the entry, and used again at the end.
- */
+/* Replaces a call that contains another one (socketcall(2) of i386) by the inner one, as read at the entry. */
 static void unwrap(struct trace_task *k, struct event *ev)
 {
 	if (ev->kind == EV_ENTER)

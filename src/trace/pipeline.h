@@ -27,17 +27,11 @@ struct trace_pipeline {
 	struct trace_task *last; /* the task that was looked up last, or NULL */
 };
 
-/*
- * Adds a sink. At most TRACE_SINKS_MAX sinks are possible, and each must outlive the pipeline. Sinks receive each event
- * in the order in which they were added.
- */
+/* Adds one of at most TRACE_SINKS_MAX sinks, which receive events in this order, and must outlive the pipeline. */
 void trace_pipeline_add(struct trace_pipeline *p, struct trace_sink *s);
 /* Calls the `begin` functions of the sinks. Must be called before the first event. */
 void trace_pipeline_begin(struct trace_pipeline *p);
-/*
- * Passes one event to the sinks. The source has filled in ev->call.desc. If an i386 program makes a call through
- * another one (socketcall(2)), replaces the outer call in *ev by the inner one.
- */
+/* Passes an event with ev->call.desc to the sinks. Replaces calls such as socketcall(2) by the inner call. */
 void trace_pipeline_event(struct trace_pipeline *p, struct event *ev);
 /* Must be called after the last event. Ends the threads, then the sinks, and frees everything except the sinks. */
 void trace_pipeline_end(struct trace_pipeline *p);

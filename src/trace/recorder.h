@@ -33,10 +33,7 @@ struct trace_recorder {
 
 /* Returns true for signals that report an error of the program, and by default end it (SIGSEGV; signal(7)). */
 bool trace_is_crash(int sig);
-/*
- * Initialises the sink. Replaces session->names, so that the names that other sinks look up are recorded too. `session`
- * must be that of the pipeline that the sink is added to.
- */
+/* Initialises the sink, and makes session->names (of its pipeline) record the names that sinks look up. */
 void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_config *c,
 			 struct trace_session *session);
 void trace_recorder_free(struct trace_recorder *r);

@@ -30,10 +30,7 @@ struct trace_save {
 };
 /* Makes a run of kind "count" with the calls and the machine of `what`. Free it with trace_save_free(). */
 void trace_save_make(struct run *run, const struct trace_save *what);
-/*
- * Frees a run of trace_save_make(). `machine` must be what->machine: if it is NULL, the description of the machine is
- * freed too. The calls are not freed.
- */
+/* Frees a run of trace_save_make(), except the calls, and except `machine` (what->machine) if it is not NULL. */
 void trace_save_free(struct run *run, const struct env *machine);
 /* Writes a run of kind "count" to the file `path`. Returns 0, or -errno with the reason in `why`. */
 int trace_save_run(const char *path, const struct trace_save *what, struct buf *why);

@@ -235,10 +235,7 @@ void trace_select_path(struct trace_select *s, const char *path)
 	buf_free(&full);
 }
 
-/*
- * Returns true if `path` matches a selected path. "/etc/..." matches /etc and everything below /etc. A selected path
- * without "/..." matches only an equal path.
- */
+/* Returns true if `path` is a selected path, or "/etc" or below it if "/etc/..." is selected. */
 static bool path_matches(const struct trace_select *s, const struct buf *path)
 {
 	for (size_t i = 0; i < s->paths.n; i++) {

@@ -63,19 +63,13 @@ int trace_select_parse(struct trace_select *s, const char *name, size_t len, con
 /* Adds a path of -P. If the path is relative or a link, also adds the path that it resolves to. */
 void trace_select_path(struct trace_select *s, const char *path);
 
-/*
- * Returns true if nothing that is known at the entry of the call excludes the call. `subject` must belong to the same
- * entry, and is used only for -P and fds=.
- */
+/* Returns true if nothing at the entry excludes the call. `subject`, of the same entry, serves -P and fds=. */
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
 /* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */
 bool trace_select_needs_exit(const struct trace_select *s);
 /* Returns true if a selected call is still selected at its end (`ev` is EV_EXIT or EV_VANISH). */
 bool trace_select_exit(const struct trace_select *s, const struct event *ev);
-/*
- * Fills in the calls for which the engine must report events. restart_syscall(2) and rt_sigreturn(2) are always among
- * them, because they show how interrupted calls end.
- */
+/* Fills in the calls that must be events: also restart_syscall(2) and rt_sigreturn(2), which end others. */
 void trace_select_only(const struct trace_select *s, struct call_set *only);
 bool trace_select_signal(const struct trace_select *s, int sig);
 

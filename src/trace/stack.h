@@ -14,10 +14,7 @@ bool trace_stack_string(void *buf, const struct stack_frame *f);
 
 /* Returns true if the call removes the stack (exit, execve), which must then be walked at its entry. */
 bool trace_stack_is_lost(const struct event *enter);
-/*
- * Must be called at the entry of a call. If the call will remove the thread's stack, saves the frames of that stack in
- * `kept`, formatted by `fn`; otherwise empties `kept`.
- */
+/* Must be called at the entry of a call. If it will remove the stack, saves its frames in `kept`, else empties it. */
 void trace_stack_enter(struct stack *s, const struct event *ev, stack_frame_fn fn, struct buf *kept);
 /* Must be called at the end of a call. Appends the saved stack to `out`, or the current stack if none was saved. */
 void trace_stack_leave(struct stack *s, const struct event *ev, stack_frame_fn fn, struct buf *kept, struct buf *out);

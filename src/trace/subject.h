@@ -1,7 +1,4 @@
-/*
- * The subject of a call: the arguments that are descriptors or paths, and the files that they refer to. These are
- * looked up on demand and then remembered.
- */
+/* The subject of a call: its descriptors and paths, and their files. They are looked up on demand and kept. */
 #ifndef SCTRACE_TRACE_SUBJECT_H
 #define SCTRACE_TRACE_SUBJECT_H
 
@@ -37,17 +34,11 @@ struct trace_subject {
 	struct trace_ref refs[TRACE_REFS_MAX];
 };
 
-/*
- * Must be called at the entry of a call. Discards the previous subject, but does not look anything up yet. `ev` must
- * stay valid while the subject is used.
- */
+/* Must be called at the entry of a call, to discard the previous subject. `ev` must outlive the use of it. */
 void trace_subject_begin(struct trace_subject *s, const struct event *ev, const struct names *names);
 /* Returns the references of the call, in the order of its arguments. Sets s->n to their number. */
 struct trace_ref *trace_subject_refs(struct trace_subject *s);
-/*
- * Returns what a descriptor refers to (readlink(2) of /proc/TID/fd/FD), or a path as the program passed it. The result
- * is empty if unknown. The subject owns the result.
- */
+/* Returns what a descriptor refers to (readlink(2)), or a path as passed; empty: unknown. The subject owns it. */
 const struct buf *trace_ref_text(struct trace_subject *s, struct trace_ref *r);
 /*
  * Returns the absolute path of `r`: a relative path is appended to the path of its folder. The result is empty if the

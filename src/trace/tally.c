@@ -168,10 +168,7 @@ static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct
 	map_put(&t->threads, (uint64_t)ev->tid, t);
 	map_put(&t->threads, (uint64_t)ev->pid, t);
 	*row = NULL;
-	/*
-	 * The restart of an interrupted call does not count as another call. rt_sigreturn(2) is not counted, because
-	 * the number of signals may be different in each run.
-	 */
+	/* Restarts and rt_sigreturn(2) are not counted. Runs may have different numbers of signals. */
 	if (ev->call.restart || (ev->call.desc && ev->call.desc->nargs && ev->call.desc->args[0].kind == K_SIGRETURN))
 		return;
 	describe(t, ev);

@@ -32,10 +32,7 @@ static bool are_plain(const char *s)
 	return !((v | ((escapes - UINT64_C(0x0101010101010101)) & ~escapes)) & UINT64_C(0x8080808080808080));
 }
 
-/*
- * Returns the number of columns that the text of the buffer takes on a terminal from index `begin` on, or `most` if it
- * takes more. Colour codes take none. A UTF-8 character counts once.
- */
+/* Returns the columns, at most `most`, of the text from index `begin` on. A UTF-8 character counts once. */
 static size_t columns(const struct buf *b, size_t begin, size_t most)
 {
 	const char *s = b->s;

@@ -139,10 +139,7 @@ extern const struct bench_test bench_sched_test;
 extern const struct bench_test bench_latency_test;
 extern const struct bench_test bench_load_test;
 
-/*
- * Runs a test and leaves the result in the session; argv[0] is the test's name. Returns BENCH_DONE, and the caller must
- * call bench_end(). Otherwise returns an exit status, and the caller must call bench_quit().
- */
+/* Runs a test. Returns BENCH_DONE: call bench_end(); or an exit status: call bench_quit(). argv[0]: its name. */
 int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv);
 
 #endif

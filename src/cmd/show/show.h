@@ -5,10 +5,7 @@
 #include "cmd/trace/opts.h"
 #include "recording/read.h"
 
-/*
- * Writes at most `max` rows: all options of the tracer, and those that only `show` has. Some options of the tracer have
- * no meaning for a recording; show_check() rejects these.
- */
+/* Writes at most `max` rows: all options of the tracer, even those that show_check() rejects, and its own. */
 void show_all_options(struct opt_command *c, struct opt *rows, size_t max);
 /* Checks that the options suit a recording and each other. Returns 0, or -EINVAL with the reason in `why`. */
 int show_check(struct trace_opts *o, struct buf *why);
@@ -27,10 +24,7 @@ void show_progress(struct show_progress *p);
 /* Removes the line with the progress from the terminal. */
 void show_progress_end(struct show_progress *p);
 
-/*
- * Compares two recordings, whose files are `paths`. Prints the differences to o->output or standard output. Returns an
- * exit status like diff(1): 0 if there are no differences, 1 if there are some, 2 after a message about an error.
- */
+/* Prints the differences of two recordings. Returns 0 if there are none, 1, or 2 after a message, like diff(1). */
 int show_diff(const struct trace_opts *o, char *const *paths);
 
 #endif

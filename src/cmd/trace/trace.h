@@ -64,10 +64,7 @@ void trace_hold_stops(void);
  * installed. Without its handler, a signal would end sctrace; the first would be that of sctrace's own timer.
  */
 int trace_signals_catch(struct trace *t, struct engine_config *c);
-/*
- * Acts on the signals that sctrace has received. Returns true if the loop must end. *kill_at, 0 at first, becomes the
- * time at which the program will be killed.
- */
+/* Acts on received signals. Returns true if the loop must end. *kill_at, 0 at first: when the program is killed. */
 bool trace_signals_serve(struct trace *t, uint64_t *kill_at);
 /* Starts the timer for periodic work. If `first_us` is not 0, it expires first after at most that time. */
 void trace_signals_tick(const struct trace *t, long first_us);
@@ -79,10 +76,7 @@ void trace_wire(struct trace *t);
 
 /* Prints a note about options that have no effect. */
 void trace_say_unused(const struct trace *t);
-/*
- * Opens the output files that the options name. `path` is the file for the trace (NULL: standard error). Returns 0, or
- * -errno with the reason in `why`.
- */
+/* Opens the output files; `path` is that of the trace, or NULL. Returns 0, or -errno with the reason in `why`. */
 int trace_open_outputs(struct trace *t, const char *path, struct buf *why);
 /* Begins the recording, and adds the recording sink to the pipeline. */
 void trace_record_begin(struct trace *t);
