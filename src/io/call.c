@@ -9,9 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define SOCK_TYPE                                                                                                      \
-	0xf /* mask for the type in the second argument of socket(2); the other bits are flags
-	     * (linux/net.h) */
+#define SOCK_TYPE 0xf /* the type in the second argument of socket(2), without flags (linux/net.h) */
 
 static bool is_call(const struct io_context *x, const char *name)
 {

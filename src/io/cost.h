@@ -12,8 +12,7 @@
 /* The number of calls of one kind and their times. A zeroed struct is empty. Free it with io_tally_free(). */
 struct io_tally {
 	double n, ns;
-	double spread_ns; /* sum of the uncertainties of the calls' times, which come from the subtraction of the
-			   * tracing cost */
+	double spread_ns; /* sum of the uncertainties of the times, from subtracting the tracing cost */
 	struct hist took; /* how many calls took how many ns */
 };
 

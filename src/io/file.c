@@ -23,8 +23,7 @@ struct io_file *io_file_new(const char *id, const char *name, enum io_kind kind)
 	field_set(&f->row.name, name);
 	field_set(&f->row.kind, io_kind_name(kind));
 	f->kind = kind;
-	f->messages = kind == IO_OTHER && *name != '/'; /* true for descriptors such as those of eventfd(2), whose
-							 * reads have a fixed size */
+	f->messages = kind == IO_OTHER && *name != '/'; /* eventfd(2) and others: reads have a fixed size */
 	return f;
 }
 

@@ -21,8 +21,7 @@ enum io_answer { IO_UNKNOWN, IO_PRESENT, IO_ABSENT };
 
 /* Selects requests at random: one of each `every` successive requests. */
 struct io_marks {
-	uint64_t every, seen, chosen; /* `chosen` is the index of the selected request among the current `every`
-				       * requests */
+	uint64_t every, seen, chosen; /* `chosen`: index of the selected one of the current `every` requests */
 	uint64_t random;              /* state of the random number generator */
 };
 
@@ -35,15 +34,12 @@ struct io_repeats {
 /* What is known about the requests in one direction. */
 struct io_flow {
 	struct io_cost cost;
-	struct ranges seen; /* for reads: offsets that were read and not written since; for writes: offsets that were
-			     * written */
+	struct ranges seen; /* offsets that were written, or that were read and not written since */
 	struct io_marks marks;
 	double requests;
-	struct io_tally small; /* requests that a larger buffer would have joined to the request before; see
-			        * is_small() in file.c */
+	struct io_tally small; /* requests that a larger buffer would join to the request before */
 	double small_bytes;
-	double small_starts;     /* number of the requests in `small` that are the first of their open file
-				  * description */
+	double small_starts;     /* how many of `small` begin an open file description */
 	struct io_repeats again; /* reads of bytes that the same process had read before */
 	struct ranges own;       /* what the process of `again` has read */
 	uint64_t page;           /* the last page of the last request, plus 1; 0: there was no request */
@@ -60,8 +56,7 @@ struct io_file {
 	uint64_t size; /* size of the file, as far as the trace shows it */
 	double ns;
 	struct io_flow flow[2]; /* index: enum io_direction */
-	struct map sizes;       /* requested size -> number of requests (the number itself is stored instead of a
-				 * pointer) */
+	struct map sizes;       /* requested size -> number of requests, in place of a pointer */
 	enum io_answer answer;
 	struct io_repeats opened_again, stated_again, failed_again;
 	struct io_tally close, seek, sync;
@@ -71,13 +66,10 @@ struct io_file {
 	bool synced_by_call; /* some of them were synchronous because of a flag of the call (pwritev2(2)) */
 	double least_sync_ns;
 	struct io_tally lines;          /* writes of at most IO_LINE_MAX bytes that end in a newline */
-	double line_bytes, line_starts; /* total size of these lines, and how many of them are the first write of
-					 * their open file description */
-	struct io_tally unaligned;   /* requests with O_DIRECT that the kernel refused, or whose size or offset is not a
-				      * multiple of a block */
-	struct io_tally again_later; /* EAGAIN */
-	struct io_tally copied;      /* writes that wrote exactly the bytes that a read had just read; each time is
-				      * that of the read and the write together */
+	double line_bytes, line_starts; /* their size, and how many begin an open file description */
+	struct io_tally unaligned;      /* requests with O_DIRECT that were refused, or not multiples of a block */
+	struct io_tally again_later;    /* EAGAIN */
+	struct io_tally copied;         /* writes of exactly the bytes of a read, with the time of both */
 	double copied_bytes, sought_reads;
 	double unclosed_of_many; /* those of row.unclosed whose process left many descriptors open */
 	struct io_tally back; /* reads after lseek(2) had moved the offset back to a place within the previous read */
@@ -102,12 +94,10 @@ struct io_open {
 /* A call that moved at least one byte. */
 struct io_request {
 	enum io_direction direction;
-	bool positioned; /* the call had an offset as an argument (pread(2)), and did not change the offset of the
-			  * open file description */
+	bool positioned; /* the call had an offset (pread(2)), and did not change that of the description */
 	uint64_t offset; /* valid if `positioned` */
 	uint64_t asked, bytes;
-	bool joins;  /* the call moved all that was requested and is not a message, so the program could have
-		     * requested more at once */
+	bool joins;  /* all that was requested was moved, so the program could have requested more */
 	bool synced; /* a write that returns only when the data are on the disk */
 	double ns, spread_ns, time_s;
 	pid_t pid;

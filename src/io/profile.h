@@ -21,8 +21,7 @@ struct names;
 /* What is remembered of a thread between its events. A zeroed struct is a new thread. */
 struct io_thread {
 	uint64_t clone_flags;
-	struct buf path;  /* the path argument of the current call, as the program passed it; empty if the call has
-			   * none */
+	struct buf path;  /* the path argument of the current call, as passed; empty: none */
 	bool writes_line; /* the data that the current call writes ends in a newline */
 	/* The offsets to which arguments of the current call point; bit I of `positioned`: argument I is such a pointer. */
 	uint64_t offsets[6];
@@ -39,8 +38,7 @@ struct io_thread {
 struct io_profile {
 	const struct names *names; /* returns the names of descriptors that were open before the trace began */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC at the start of the trace */
-	bool here; /* the program ran on this machine and its files are still there, so that measurements on this
-		    * machine (probe.h) can make the estimates more accurate */
+	bool here; /* the program ran on this machine, so measurements here (probe.h) improve estimates */
 	VEC(struct io_file *) files;
 	struct map by_id;     /* map_key() of io_file.id -> struct io_file */
 	struct buf start;     /* absolute name of the directory to which relative names refer; empty if unknown */

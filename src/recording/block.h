@@ -26,8 +26,7 @@ struct recording {
 	bool continues; /* the file contains more data after ITEM_END */
 
 	int fd;
-	uint64_t size, done; /* size of the file, and bytes read so far; the size is 0 if the file is not a regular
-			      * file */
+	uint64_t size, done; /* size of the file (0: not a regular one), and bytes read so far */
 	ZSTD_DCtx *zstd;
 	unsigned char *input;
 	ZSTD_inBuffer in;
@@ -46,8 +45,7 @@ struct recording {
 	struct captures captures; /* the memory that was captured for the last event */
 	struct mem mem;
 	VEC(const unsigned char *) frames; /* addresses, in the current block, of the stack frames of the last event */
-	bool told;                         /* an event was returned, so its frames must be dropped before the next
-					    * event is read */
+	bool told;                         /* an event was returned; the next one drops its frames */
 };
 
 /* Returns true if there is data that recording_next_block() has not used yet. Reads more if necessary. */

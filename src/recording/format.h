@@ -51,8 +51,7 @@ enum recording_mask {
 	MASK_ERROR = 1 << 14,
 	/* A number or a text follows for these bits: */
 	MASK_ERRNO = 1 << 15,  /* the error number is not the negated result */
-	MASK_INSIDE = 1 << 16, /* the call is an operation of a multiplexing call of i386 (socketcall, ipc); its name
-				* follows */
+	MASK_INSIDE = 1 << 16, /* an operation of a multiplexing call of i386 (socketcall, ipc), by name */
 	/* Flags of the call, for which nothing follows: */
 	MASK_INJECTED = 1 << 17,
 	MASK_DELAYED = 1 << 18,

@@ -10,8 +10,7 @@
 
 /* The sink's data for a thread. */
 struct counted {
-	struct call_life life;       /* calls of the thread; the tag of a call is its group, or NULL if the call is
-				      * not selected */
+	struct call_life life;       /* calls of the thread, with their groups as tags; NULL: not selected */
 	struct summary_group *group; /* the group of the call in progress (--by) */
 };
 

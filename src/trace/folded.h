@@ -8,8 +8,7 @@
 struct trace_folded {
 	struct trace_sink sink;
 	struct stack *walker; /* not owned */
-	bool by_time; /* what the weight of a stack is; true: the time in its calls without the tracing cost, in ns;
-			       * false: the number of its calls */
+	bool by_time; /* the weight is the time in calls, in ns, without the tracing cost; false: their number */
 	struct stack_folded folded;
 };
 

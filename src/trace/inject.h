@@ -12,8 +12,7 @@ struct buf;
 struct trace_inject {
 	struct filter calls;
 	struct engine_tamper tamper;
-	unsigned long first, last, step; /* the calls to which the rule applies (when=): every `step`-th one from
-					  * `first` to `last` (0: no limit) */
+	unsigned long first, last, step; /* when=: every `step`-th call from `first` to `last` (0: no limit) */
 	struct map seen;                 /* tid -> number of times the call was made */
 };
 

@@ -21,8 +21,7 @@ struct trace_out {
 	int err;                           /* positive errno */
 	size_t begun;                      /* number of bytes of the unfinished line at the end of what was written */
 	pid_t command;                     /* pid of "|COMMAND", or 0 */
-	const volatile sig_atomic_t *stop; /* if *stop is not 0, a write no longer waits for a reader that does not
-					    * read */
+	const volatile sig_atomic_t *stop; /* if *stop is not 0, a write does not wait for a reader */
 };
 
 /*
@@ -42,8 +41,7 @@ int trace_out_close(struct trace_out *out, struct buf *why);
 
 /* All outputs of a trace. Initialise with zeros, then set the first three members. */
 struct trace_outputs {
-	const char *separate;          /* -ff: each thread writes to a file whose name is this text, "." and the
-				        * thread id; NULL: all threads write to `common` */
+	const char *separate;          /* -ff: each thread writes to SEPARATE.TID; NULL: all write to `common` */
 	bool append;                   /* -A */
 	struct trace_failure *failure; /* receives the failures of the outputs in `threads` */
 	struct trace_out common;       /* opened by the caller with trace_out_open() */

@@ -12,8 +12,7 @@
 /* Initialise with zeros, then set the members marked "set by the caller". Free with trace_pipeline_end(). */
 struct trace_pipeline {
 	const struct trace_select *select; /* set by the caller: the wanted calls and signals */
-	struct trace_session session;      /* set by the caller before trace_pipeline_begin(): the clocks and the
-					    * names */
+	struct trace_session session;      /* set by the caller before the beginning: clocks and names */
 	/*
 	 * Set by the caller only if session.names come from `kept` and every call is an event; otherwise NULL. When a
 	 * call may have changed the name of a descriptor or a process, the kept names are dropped. Other processes can

@@ -16,8 +16,7 @@ struct trace_recorder_config {
 	struct stack *stack;           /* walks the stacks of stopped threads, or NULL */
 	bool call_stacks;              /* record the stack of each call (-k) */
 	bool crash_stacks;             /* record the stack at a signal that may end the program (--last) */
-	bool all_calls;                /* every call is an event, so names can be kept until a call may have changed
-					* them */
+	bool all_calls;                /* every call is an event, so names are kept until a call changes them */
 	unsigned string_max;           /* number of bytes of each buffer that are recorded */
 	const struct trace_look *look; /* the descriptors whose data is recorded in full (-e read=, -e write=) */
 };

@@ -31,15 +31,13 @@ struct trace_task {
 	void *own[TRACE_SINKS_MAX];   /* each sink's own data for the thread (task_size bytes) */
 	bool in_call;
 	bool selected;  /* the call in progress is selected */
-	bool is_inside; /* an i386 program makes the call in progress through another one (such as socketcall(2));
-			 * `real` is the inner call at its entry */
+	bool is_inside; /* the call is within another one of i386 (socketcall(2)); `real`: as at its entry */
 	struct call real;
 };
 
 /* The functions of a sink. They may be NULL. An event is valid only until the function returns. */
 struct trace_sink_ops {
-	size_t task_size; /* size in bytes of the sink's own data for each thread; the data consists of zeros at
-			   * first */
+	size_t task_size; /* bytes of the sink's own data for each thread, at first zeros */
 	void (*begin)(struct trace_sink *s);
 	void (*enter)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	void (*leave)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* EV_EXIT, EV_VANISH */

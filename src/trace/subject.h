@@ -16,8 +16,7 @@ struct names;
 struct trace_ref {
 	enum trace_ref_kind { REF_FD, REF_DIRFD, REF_PATH } kind;
 	unsigned arg;
-	int fd; /* a descriptor; for a path, the descriptor of the folder that the path is relative to (AT_FDCWD: the
-		 * current folder) */
+	int fd;        /* a descriptor; for a path, that of its folder (AT_FDCWD: the current one) */
 	uint64_t addr; /* address of the path */
 	/* The following members are filled in on demand. */
 	bool text_known, full_known;

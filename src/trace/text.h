@@ -27,8 +27,7 @@ struct trace_text_config {
 	enum { PIDS_NEVER, PIDS_OF_SEVERAL, PIDS_SINCE_SEVERAL, PIDS_ALWAYS } pids;
 	enum { CLOCK_NONE, CLOCK_SECONDS, CLOCK_MICROSECONDS, CLOCK_EPOCH } clock; /* -t, -tt, -ttt */
 	bool relative, durations, numbers, addresses;                              /* -r, -T, -n, -i */
-	bool waits; /* lines are written when their calls have ended, because the end of a call decides whether its
-		     * line is shown */
+	bool waits; /* lines wait for the ends of their calls, which decide whether they are shown */
 	bool bold;  /* names of calls are bold */
 };
 

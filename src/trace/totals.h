@@ -37,8 +37,7 @@ struct trace_totals_config {
 struct trace_totals {
 	struct trace_totals_config c;
 	struct summary summary, period;
-	struct buf unmet, unknown; /* one line for each condition of --expect that does not hold, or that cannot be
-				    * judged */
+	struct buf unmet, unknown; /* a line for each condition that does not hold, or cannot be judged */
 };
 
 /* Prints the calls since the last table; if a sink counts events, all calls so far. */

@@ -118,8 +118,7 @@ struct bench_test {
 	const char *loads;             /* the default of --loads, or NULL */
 	void (*list)(struct buf *out); /* appends what --list prints; NULL if the test has no such option */
 	bool takes_operands;
-	void (*operands)(struct buf *out); /* appends the words that shells offer for operands, each followed by a
-					    * space; may be NULL */
+	void (*operands)(struct buf *out); /* appends words for completion, each with a space; may be NULL */
 	/* Checks the settings and the `n` operands. Returns 0, or -EINVAL with the reason in `why`. May be NULL. */
 	int (*check)(const struct bench_options *o, char **words, size_t n, struct buf *why);
 	/*

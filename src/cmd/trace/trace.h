@@ -21,15 +21,12 @@ struct trace {
 	char *const *program; /* command line of the program to start, or NULL */
 	const struct engine_ops *ops;
 	struct engine *engine;
-	struct buf choice; /* why a better engine was not chosen; empty if the best one was chosen or the user named
-			    * one */
-	struct call_set only, stops;     /* calls at which the engine must report events, and those at which threads
-					  * must stop */
+	struct buf choice;               /* why a better engine was not chosen; empty if there is no reason */
+	struct call_set only, stops;     /* calls that must be events, and calls at which threads must stop */
 	bool shows;                      /* calls are shown one by one */
 	bool by_events;                  /* a sink counts calls or aggregates stacks; otherwise the engine counts */
 	struct stack *stack;             /* walks the stacks of stopped threads; or NULL */
-	struct recording *recording;     /* the recording from which events are read; NULL: events come from a live
-					  * engine */
+	struct recording *recording;     /* the source of the events; NULL: a live engine */
 	struct recording_writer *writer; /* writes the recording of --record; or NULL */
 	struct recording_head head;      /* beginning of that recording */
 	struct trace_recorder recorder;
