@@ -47,12 +47,6 @@ static void json_enter(struct trace_sink *s, struct trace_task *k, const struct 
 		trace_stack_enter(j->c.stack, ev, trace_stack_string, &l->stack);
 }
 
-static void add_arch(const struct call *c, struct buf *out)
-{
-	if (c->arch != syscall_native_arch())
-		buf_addf(out, ",\"arch\":%u", c->arch);
-}
-
 static void finish_args(struct trace_json *j, struct trace_line *l, const struct event *ev)
 {
 	decode_into(j, l, ev, false, &l->text);
@@ -97,7 +91,8 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 	syscall_name_of(out, ev->call.desc, ev->call.arch, ev->call.nr);
 	buf_adds(out, "\",\"nr\":");
 	buf_add_signed(out, syscall_kernel_number(ev->call.arch, ev->call.nr));
-	add_arch(&ev->call, out);
+	if (ev->call.arch != syscall_native_arch())
+		buf_addf(out, ",\"arch\":%u", ev->call.arch);
 	buf_adds(out, ",\"args\":{");
 	buf_add(out, l->text.s, l->text.len);
 	buf_adds(out, "},");
@@ -105,12 +100,9 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 		decode_into(j, l, ev, true, out);
 	else
 		buf_adds(out, "\"result\":null,\"unfinished\":true");
-	if (ev->call.restart)
-		buf_adds(out, ",\"restarted\":true");
-	if (ev->call.injected)
-		buf_adds(out, ",\"injected\":true");
-	if (ev->call.delayed)
-		buf_adds(out, ",\"delayed\":true");
+	buf_adds(out, ev->call.restart ? ",\"restarted\":true" : "");
+	buf_adds(out, ev->call.injected ? ",\"injected\":true" : "");
+	buf_adds(out, ev->call.delayed ? ",\"delayed\":true" : "");
 	add_duration(ev, out);
 	add_stack(j, l, ev, out);
 	buf_adds(out, "}\n");
@@ -187,20 +179,14 @@ void trace_json_init(struct trace_json *j, const struct trace_json_config *c)
 	*j = (struct trace_json){.sink.ops = &json_ops, .c = *c};
 }
 
-/* Returns a time for Perfetto: in microseconds since the start. */
-static double micros(const struct trace_sink *s, uint64_t ns)
-{
-	uint64_t start = s->session->start_ns;
-	return ns > start ? (double)(ns - start) / 1e3 : 0;
-}
-
 static void perfetto_head(struct trace_json *j, const char *phase, const struct event *ev, uint64_t ns)
 {
 	struct buf *out = &j->c.out->common.buf;
+	uint64_t start = j->sink.session->start_ns;
 	buf_adds(out, j->any ? ",\n" : "\n");
 	j->any = true;
 	buf_addf(out, "{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"name\":\"", phase, (int)ev->pid, (int)ev->tid,
-		 micros(&j->sink, ns));
+		 ns > start ? (double)(ns - start) / 1e3 : 0);
 }
 
 /* The data of the Perfetto sink for a thread. */

@@ -124,12 +124,6 @@ static int list(const struct compare_options *o)
 	return status;
 }
 
-static int check_outputs(const struct compare_options *o)
-{
-	bool is_file = o->input && !work_makes_input(o->input);
-	return display_check("compare", &o->show, is_file ? (char *[]){(char *)o->input, NULL} : NULL);
-}
-
 int cmd_compare(int argc, char **argv)
 {
 	struct compare c = {.stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
@@ -138,12 +132,12 @@ int cmd_compare(int argc, char **argv)
 	int parsed = compare_parse(&c.opt, argc, argv, &first, &status);
 	if (parsed == 0 && c.opt.list)
 		status = list(&c.opt);
-	if (parsed < 0 || c.opt.list) {
-		compare_options_free(&c.opt);
-		return status;
+	else if (parsed == 0) {
+		bool is_file = c.opt.input && !work_makes_input(c.opt.input);
+		char *const inputs[] = {is_file ? (char *)c.opt.input : NULL, NULL};
+		status = display_check("compare", &c.opt.show, inputs);
 	}
-	status = check_outputs(&c.opt);
-	if (status) {
+	if (parsed < 0 || c.opt.list || status) {
 		compare_options_free(&c.opt);
 		return status;
 	}

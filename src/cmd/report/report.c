@@ -176,12 +176,6 @@ static int gate(const struct report *r)
 	return status;
 }
 
-static int show_and_judge(struct report *r)
-{
-	int status = show(r);
-	return status == 0 && r->opt.fail_if.list.n ? gate(r) : status;
-}
-
 int cmd_report(int argc, char **argv)
 {
 	struct report r = {0};
@@ -198,9 +192,10 @@ int cmd_report(int argc, char **argv)
 	const char *format = r.opt.show.format ? r.opt.show.format : "text";
 	if (rc == 0 && r.opt.merge && strcmp(format, "csv") != 0 && strcmp(format, "samples") != 0)
 		rc = merge(&r, &why);
-	if (rc == 0)
-		status = show_and_judge(&r);
-	else {
+	if (rc == 0) {
+		status = show(&r);
+		status = status || !r.opt.fail_if.list.n ? status : gate(&r);
+	} else {
 		diag_error("report: %s", buf_str(&why));
 		status = rc == -ERANGE ? EXIT_USAGE : EXIT_UNREADABLE;
 	}

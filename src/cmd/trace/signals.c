@@ -105,10 +105,12 @@ static void suspend(void)
 	mask_stops(SIG_BLOCK);
 }
 
-/* Acts on the received signals `bits`, as trace_signals_serve() says. */
-static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
+bool trace_signals_serve(struct trace *t, uint64_t *kill_at)
 {
+	int bits = caught ? take_caught() : 0;
 	bool deaf = t->o.interruptible >= 3;
+	if (!bits)
+		return false;
 	if (bits & BIT(SIGUSR1) && t->o.last_set)
 		trace_save_last(t);
 	else if (bits & BIT(SIGUSR1) && !t->o.html) /* a table of text does not belong into a page */
@@ -132,9 +134,4 @@ static bool on_caught(struct trace *t, int bits, uint64_t *kill_at)
 		return t->o.pids.n > 0;
 	}
 	return false;
-}
-
-bool trace_signals_serve(struct trace *t, uint64_t *kill_at)
-{
-	return caught && on_caught(t, take_caught(), kill_at);
 }
