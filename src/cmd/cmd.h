@@ -23,13 +23,12 @@ extern const struct opt_command report_command;
 #define SHOW_OPTIONS 96
 void show_face(struct opt_command *c, struct opt *rows, size_t max);
 
-/* Writes all options of `sctrace bench`: at most `max` - 1 rows, and the end of the table. */
-void bench_options(struct opt *rows, size_t max);
-/* Appends the names of the tests, separated by spaces. */
-void bench_names(struct buf *out);
-/* Returns the command of test `i`, for --help and for completion; NULL after the last test. */
-const struct opt_command *bench_face(size_t i);
-/* Appends the operands that test `i` accepts, separated by spaces. Appends nothing if there are none. */
-void bench_operands(size_t i, struct buf *out);
+/*
+ * Fills in the commands `sctrace bench`, whose `rows` are the options of all tests, and `sctrace bench TEST`, for
+ * completion. `words`, an empty buffer for each of them, keeps the operands that they offer.
+ */
+#define BENCH_FACES   6
+#define BENCH_OPTIONS 64
+void bench_faces(struct opt_command *faces, struct opt *rows, struct buf *words);
 
 #endif

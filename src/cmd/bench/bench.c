@@ -14,6 +14,7 @@
 static const struct bench_test *const tests[] = {
 	&bench_syscall_test, &bench_switch_test, &bench_sched_test, &bench_latency_test, &bench_load_test,
 };
+#define TESTS (sizeof(tests) / sizeof(*tests))
 
 static int count_ops(int argc, char **argv)
 {
@@ -56,45 +57,36 @@ static bool has(const struct opt *rows, size_t n, const struct opt *o)
 	return false;
 }
 
-void bench_options(struct opt *rows, size_t max)
+void bench_faces(struct opt_command *faces, struct opt *rows, struct buf *words)
 {
 	size_t n = 0;
-	for (size_t t = 0; t < sizeof(tests) / sizeof(*tests); t++)
-		for (const struct opt *o = tests[t]->face->table; o->letter || o->name || o->help; o++)
-			if (o->name && n + 1 < max && !has(rows, n, o))
+	_Static_assert(BENCH_FACES == TESTS + 1, "there is a command for each test and one for all of them");
+	for (size_t t = 0; t < TESTS; t++) {
+		struct opt_command *c = &faces[t + 1];
+		*c = *tests[t]->face;
+		if (tests[t]->operands)
+			tests[t]->operands(&words[t + 1]);
+		c->operands = words[t + 1].len ? buf_str(&words[t + 1]) : NULL;
+		buf_addf(&words[0], "%s%s", t ? " " : "", tests[t]->name);
+		for (const struct opt *o = c->table; o->letter || o->name || o->help; o++)
+			if (o->name && n + 1 < BENCH_OPTIONS && !has(rows, n, o))
 				rows[n++] = *o;
+	}
 	rows[n] = (struct opt){0};
-}
-
-void bench_names(struct buf *out)
-{
-	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
-		buf_addf(out, "%s%s", i ? " " : "", tests[i]->name);
-}
-
-const struct opt_command *bench_face(size_t i)
-{
-	return i < sizeof(tests) / sizeof(*tests) ? tests[i]->face : NULL;
-}
-
-void bench_operands(size_t i, struct buf *out)
-{
-	if (tests[i]->operands)
-		tests[i]->operands(out);
-}
-
-static int run_test(const struct bench_test *t, int argc, char **argv)
-{
-	struct bench_session s;
-	int status = bench_measure(t, &s, argc, argv);
-	return status == BENCH_DONE ? bench_end(&s) : bench_quit(&s, status);
+	faces[0] = (struct opt_command){.name = "sctrace bench",
+					.about = "Measure this machine",
+					.table = rows,
+					.operands = buf_str(&words[0])};
 }
 
 int cmd_bench(int argc, char **argv)
 {
-	for (size_t i = 0; argc > 1 && i < sizeof(tests) / sizeof(*tests); i++)
-		if (strcmp(argv[1], tests[i]->name) == 0)
-			return run_test(tests[i], argc - 1, argv + 1);
+	for (size_t i = 0; argc > 1 && i < TESTS; i++)
+		if (strcmp(argv[1], tests[i]->name) == 0) {
+			struct bench_session s;
+			int status = bench_measure(tests[i], &s, argc - 1, argv + 1);
+			return status == BENCH_DONE ? bench_end(&s) : bench_quit(&s, status);
+		}
 	for (size_t i = 0; argc > 3 && i < sizeof(inner) / sizeof(*inner); i++)
 		if (strcmp(argv[1], inner[i].word) == 0)
 			return inner[i].run(argc, argv) ? EXIT_OWN : 0;
