@@ -113,7 +113,6 @@ int display_page(struct page *p, const char *command, const struct page_options 
 	return status ? status : drawn;
 }
 
-/* Displays `text`, the JSON document of a run. */
 static int display_document(const char *text, const char *command, const struct page_options *o)
 {
 	struct run r;

@@ -14,7 +14,6 @@
 #define PICTURES    6 /* for the pictures, the requests of this many files are kept */
 #define PICTURE_MIN 8 /* minimum number of requests; a picture of fewer requests says nothing */
 
-/* Returns the descriptors of a process. */
 static struct io_fds *table_of(struct io_profile *p, const struct event *ev)
 {
 	struct io_fds *t = map_get(&p->processes, (uint64_t)ev->pid);

@@ -155,7 +155,6 @@ const struct recording_head *recording_head_of(const struct recording *r)
 	return &r->head;
 }
 
-/* Returns how many bytes of the file have been used. */
 static uint64_t position(const struct recording *r)
 {
 	return r->done - (r->in.size - r->in.pos);

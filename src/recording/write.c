@@ -134,7 +134,6 @@ static void put(struct recording_writer *w, const void *bytes, size_t n)
 		w->err = outfile_write(w->fd, bytes, n, w->stop);
 }
 
-/* Compresses the items into w->packed. */
 static void pack(struct recording_writer *w, const struct buf *items)
 {
 	size_t room = ZSTD_compressBound(items->len);

@@ -96,7 +96,6 @@ static void on_other(struct trace_pipeline *p, struct trace_task *k, const struc
 			p->sinks[i]->ops->other(p->sinks[i], k, ev);
 }
 
-/* Drops kept names that this event may have changed. */
 static void drop_names(struct trace_pipeline *p, const struct event *ev)
 {
 	const struct syscall_desc *d = ev->call.desc;

@@ -14,7 +14,6 @@ static double seconds(const struct timeval *tv)
 	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
 }
 
-/* Fills in the figures of the program as a whole. */
 static void fill_program(struct run_program *p, const struct engine_result *r)
 {
 	p->known = true;

@@ -117,7 +117,6 @@ static void add_address(const struct event *ev, struct buf *out)
 		buf_adds(out, "[????????????????] ");
 }
 
-/* Appends the parts that precede each line: ids, times, address. */
 static void prefix(struct trace_text *t, const struct event *ev, struct buf *out)
 {
 	add_pid(t, ev->tid, out);

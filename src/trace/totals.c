@@ -276,7 +276,6 @@ static void footer(const struct trace_totals *t, const char *lines)
 	add_lines(out, lines, width);
 }
 
-/* Prints a complete JSON document: the calls, the program, the engine. */
 static void json_document(const struct trace_totals *t, const struct engine_result *r, const char *expect)
 {
 	struct buf calls = {0};
@@ -285,7 +284,6 @@ static void json_document(const struct trace_totals *t, const struct engine_resu
 	buf_free(&calls);
 }
 
-/* Judges the conditions of --expect, and appends the results to `json`. */
 static void judge(struct trace_totals *t, const struct engine_result *r, struct buf *json)
 {
 	struct summary before = {0};

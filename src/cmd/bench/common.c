@@ -129,7 +129,6 @@ static int list(const struct bench_test *t)
 	return status;
 }
 
-/* Checks the options and the operands. Returns 0, or EXIT_USAGE after a message. */
 static int check(const struct bench_test *t, const struct bench_options *o, char **words, size_t n)
 {
 	struct buf why = {0};

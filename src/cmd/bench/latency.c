@@ -29,7 +29,6 @@ static const struct opt_command face = {
 	.epilog = "sctrace-bench(1) explains the result.",
 };
 
-/* Makes the plan from the options. Returns 0, or -ERANGE with the reason in `why`. */
 static int make_plan(struct latency_plan *p, struct bench_session *s, struct buf *why)
 {
 	const struct bench_options *o = s->o;

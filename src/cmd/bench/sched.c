@@ -50,7 +50,6 @@ static const struct opt_command face = {
 	.epilog = "sctrace-bench(1) explains the result.",
 };
 
-/* Makes the plan from the options. Returns 0, or -errno with the reason in `why`. */
 static int make_plan(struct sched_plan *p, struct bench_session *s, struct buf *why)
 {
 	struct bench_options *o = s->o;

@@ -49,7 +49,6 @@ static int check(const struct bench_options *o, char **words, size_t n, struct b
 	return -EINVAL;
 }
 
-/* Makes the plan from the options. Returns 0, or -ERANGE with the reason in `why`. */
 static int make_plan(struct switch_plan *p, struct bench_session *s, struct buf *why)
 {
 	const struct bench_options *o = s->o;

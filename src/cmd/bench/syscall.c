@@ -68,7 +68,6 @@ static int check(const struct bench_options *o, char **words, size_t n, struct b
 	return -EINVAL;
 }
 
-/* Makes the plan from the options. Returns 0, or -ERANGE with the reason in `why`. */
 static int make_plan(struct op_plan *p, const struct bench_session *s, const struct op_control *c, struct buf *why)
 {
 	const struct bench_options *o = s->o;

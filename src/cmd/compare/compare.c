@@ -64,7 +64,6 @@ static void compare_free(struct compare *c)
 		close(c->null_fd);
 }
 
-/* Parses a list of CPUs, such as "0,2-3". */
 static int read_cpus(struct compare *c, struct buf *why)
 {
 	struct cpu_list list = {0};

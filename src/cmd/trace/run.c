@@ -188,7 +188,6 @@ static bool takes_events(const struct trace *t)
 	return t->shows || t->by_events || t->o.record;
 }
 
-/* Are all arguments and variables of execve(2) shown? */
 static bool shows_all_of_exec(const struct trace_opts *o)
 {
 	const int64_t nr = syscall_number(syscall_native_arch(), "execve");

@@ -82,7 +82,6 @@ void trace_signals_tick(const struct trace *t, long first_us)
 	setitimer(ITIMER_REAL, &v, NULL);
 }
 
-/* Blocks or unblocks (`how`) the stop signals that a terminal sends. */
 static void mask_stops(int how)
 {
 	sigset_t set;

@@ -14,7 +14,6 @@
 
 #define NAME_COLUMNS 9 /* in --list-engines */
 
-/* Writes `text` to standard output. Returns 0, or EXIT_OWN if that fails. */
 static int print_out(struct buf *text)
 {
 	int status = put_text(NULL, text);
