@@ -73,9 +73,8 @@ static bool is_same(const struct answer *x, const struct answer *y)
 	       (!x->text.len || memcmp(x->text.s, y->text.s, x->text.len) == 0);
 }
 
-static const struct answer *answer_to(void *asked, enum recording_name kind, pid_t tid, uint32_t key)
+static const struct answer *answer_to(struct recording_asked *a, enum recording_name kind, pid_t tid, uint32_t key)
 {
-	struct recording_asked *a = asked;
 	struct answer *x = map_get(&a->answers, recording_name_key(kind, tid, key)), now;
 	if (x && x->epoch == a->epoch)
 		return x;
@@ -89,19 +88,6 @@ static const struct answer *answer_to(void *asked, enum recording_name kind, pid
 	buf_free(&x->text);
 	*x = now;
 	return x;
-}
-
-static bool text_of(void *a, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out)
-{
-	const struct answer *x = answer_to(a, kind, tid, key);
-	if (x->is_text)
-		buf_add(out, buf_str(&x->text), x->text.len);
-	return x->is_text;
-}
-
-static bool ask_fd(void *a, pid_t tid, int fd, struct buf *out)
-{
-	return text_of(a, NAME_FD, tid, (uint32_t)fd, out);
 }
 
 void recording_asked_decode(struct recording_asked *a, struct recording_asked_thread *th)
@@ -120,52 +106,26 @@ bool recording_asked_has(const struct recording_asked_thread *th, int fd)
 	return th->fds & bit_of(fd);
 }
 
-static bool ask_full(void *asked, pid_t tid, int fd, struct buf *out)
+static bool answer(void *asked, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out, int64_t *number)
 {
 	struct recording_asked *a = asked;
-	if (a->decoding && recording_asked_has(a->decoding, fd))
-		return false;
-	if (a->decoding)
-		a->decoding->fds |= bit_of(fd);
-	/* The short name is recorded as well, because the user may later show the recording with short names. */
-	(void)answer_to(a, NAME_FD, tid, (uint32_t)fd);
-	return text_of(a, NAME_FULL, tid, (uint32_t)fd, out);
-}
-
-static bool ask_deleted(void *a, pid_t tid, int fd)
-{
-	return answer_to(a, NAME_DELETED, tid, (uint32_t)fd)->number;
-}
-
-static bool ask_device(void *a, pid_t tid, int fd, struct buf *out)
-{
-	return text_of(a, NAME_DEVICE, tid, (uint32_t)fd, out);
-}
-
-static int ask_netlink(void *a, pid_t tid, int fd)
-{
-	return (int)answer_to(a, NAME_NETLINK, tid, (uint32_t)fd)->number;
-}
-
-static bool ask_interface(void *a, pid_t tid, uint32_t index, struct buf *out)
-{
-	return text_of(a, NAME_INTERFACE, tid, index, out);
-}
-
-static bool ask_comm(void *a, pid_t tid, struct buf *out)
-{
-	return text_of(a, NAME_COMM, tid, 0, out);
+	if (kind == NAME_FULL) {
+		if (a->decoding && recording_asked_has(a->decoding, (int)key))
+			return false;
+		if (a->decoding)
+			a->decoding->fds |= bit_of((int)key);
+		/* The short name is recorded as well, because the user may later show the recording with short names. */
+		(void)answer_to(a, NAME_FD, tid, key);
+	}
+	const struct answer *x = answer_to(a, kind, tid, key);
+	*number = x->number;
+	if (x->is_text)
+		buf_add(out, buf_str(&x->text), x->text.len);
+	return x->is_text;
 }
 
 void recording_asked_init(struct recording_asked *a, const struct names *live, struct recording_writer *writer)
 {
 	*a = (struct recording_asked){.live = live, .writer = writer};
-	a->names = (struct names){.fd = ask_fd,
-				  .fd_in_full = ask_full,
-				  .deleted = ask_deleted,
-				  .device = ask_device,
-				  .netlink = ask_netlink,
-				  .interface = ask_interface,
-				  .comm = ask_comm,
-				  .ctx = a};
+	recording_answers_init(&a->names, answer, a);
 }

@@ -15,7 +15,7 @@ struct recording_asked_thread {
 
 /* Initialise with recording_asked_init(); free with recording_asked_free(). */
 struct recording_asked {
-	struct names names; /* pass this to the code that needs names */
+	struct recording_answers names; /* pass this to the code that needs names */
 	const struct names *live;
 	struct recording_writer *writer;
 	struct map answers; /* recording_name_key() -> struct answer; only names that the current block contains */

@@ -17,7 +17,7 @@ struct block_thread {
 struct recording {
 	struct engine engine; /* must be the first member */
 	struct stack stack;
-	struct names names;
+	struct recording_answers names;
 	struct recording_head head;
 	struct engine_result result;
 	struct buf footer;

@@ -5,6 +5,8 @@
 #ifndef SCTRACE_RECORDING_FORMAT_H
 #define SCTRACE_RECORDING_FORMAT_H
 
+#include "tracee/names.h"
+
 #include <stdint.h>
 
 #define RECORDING_MAGIC   "SCTRACE\n"
@@ -77,6 +79,21 @@ static inline uint64_t recording_name_key(enum recording_name kind, int tid, uin
 {
 	return (uint64_t)kind << 61 | (uint64_t)((uint32_t)tid & 0x1fffffff) << 32 | key;
 }
+
+/*
+ * Answers a question about a name. Appends a text to `out` and returns true, or returns false, and sets *number if the
+ * answer is a number.
+ */
+typedef bool recording_answer_fn(void *ctx, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
+				 int64_t *number);
+
+/* A source of names that passes all questions to one function, with `ctx` as its first argument (names.c). */
+struct recording_answers {
+	struct names names;
+	recording_answer_fn *answer;
+	void *ctx;
+};
+void recording_answers_init(struct recording_answers *a, recording_answer_fn *answer, void *ctx);
 
 /*
  * How the address of a capture is written. Values 0 to 5: as the distance from the argument with this index;

@@ -19,10 +19,73 @@ void recording_learn(struct recording *r, struct item_reader *item)
 			(void *)(uintptr_t)at);
 }
 
-/* Returns true and appends the recorded text to `out`, or returns false and stores the recorded number in *number. */
-static bool answer(const struct recording *r, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
-		   int64_t *number)
+static bool text_of(const struct recording_answers *a, enum recording_name kind, pid_t tid, uint32_t key,
+		    struct buf *out)
 {
+	int64_t number;
+	return a->answer(a->ctx, kind, tid, key, out, &number);
+}
+
+static int64_t number_of(const struct recording_answers *a, enum recording_name kind, pid_t tid, int fd, int64_t number)
+{
+	a->answer(a->ctx, kind, tid, (uint32_t)fd, NULL, &number);
+	return number;
+}
+
+static bool name_fd(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_FD, tid, (uint32_t)fd, out);
+}
+
+static bool name_full(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_FULL, tid, (uint32_t)fd, out);
+}
+
+static bool name_device(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_DEVICE, tid, (uint32_t)fd, out);
+}
+
+static bool name_deleted(void *a, pid_t tid, int fd)
+{
+	return number_of(a, NAME_DELETED, tid, fd, 0) > 0;
+}
+
+static int name_netlink(void *a, pid_t tid, int fd)
+{
+	return (int)number_of(a, NAME_NETLINK, tid, fd, -1);
+}
+
+static bool name_interface(void *a, pid_t tid, uint32_t index, struct buf *out)
+{
+	return text_of(a, NAME_INTERFACE, tid, index, out);
+}
+
+static bool name_comm(void *a, pid_t tid, struct buf *out)
+{
+	return text_of(a, NAME_COMM, tid, 0, out);
+}
+
+void recording_answers_init(struct recording_answers *a, recording_answer_fn *answer, void *ctx)
+{
+	*a = (struct recording_answers){.names = {.fd = name_fd,
+						  .fd_in_full = name_full,
+						  .deleted = name_deleted,
+						  .device = name_device,
+						  .netlink = name_netlink,
+						  .interface = name_interface,
+						  .comm = name_comm,
+						  .ctx = a},
+					.answer = answer,
+					.ctx = ctx};
+}
+
+/* Finds the answer that was recorded. */
+static bool recorded(void *recording, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
+		     int64_t *number)
+{
+	const struct recording *r = recording;
 	const unsigned char *at = map_get(&r->known, recording_name_key(kind, tid, key));
 	struct item_reader item = {.at = at, .end = r->at.end};
 	size_t n;
@@ -36,51 +99,6 @@ static bool answer(const struct recording *r, enum recording_name kind, pid_t ti
 	if (out)
 		buf_add(out, text, n);
 	return true;
-}
-
-static bool text_of(const void *r, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out)
-{
-	int64_t number;
-	return answer(r, kind, tid, key, out, &number);
-}
-
-static bool name_fd(void *r, pid_t tid, int fd, struct buf *out)
-{
-	return text_of(r, NAME_FD, tid, (uint32_t)fd, out);
-}
-
-static bool name_full(void *r, pid_t tid, int fd, struct buf *out)
-{
-	return text_of(r, NAME_FULL, tid, (uint32_t)fd, out);
-}
-
-static bool name_deleted(void *r, pid_t tid, int fd)
-{
-	int64_t number = 0;
-	answer(r, NAME_DELETED, tid, (uint32_t)fd, NULL, &number);
-	return number > 0;
-}
-
-static bool name_device(void *r, pid_t tid, int fd, struct buf *out)
-{
-	return text_of(r, NAME_DEVICE, tid, (uint32_t)fd, out);
-}
-
-static int name_netlink(void *r, pid_t tid, int fd)
-{
-	int64_t number = -1;
-	answer(r, NAME_NETLINK, tid, (uint32_t)fd, NULL, &number);
-	return (int)number;
-}
-
-static bool name_interface(void *r, pid_t tid, uint32_t index, struct buf *out)
-{
-	return text_of(r, NAME_INTERFACE, tid, index, out);
-}
-
-static bool name_comm(void *r, pid_t tid, struct buf *out)
-{
-	return text_of(r, NAME_COMM, tid, 0, out);
 }
 
 /* Reads frame `i`. Its strings are stored in `texts`. */
@@ -130,19 +148,12 @@ static const struct stack_ops recorded_stacks = {.name = "recorded", .walk = sta
 void recording_answer(struct recording *r)
 {
 	r->stack.ops = &recorded_stacks;
-	r->names = (struct names){.fd = name_fd,
-				  .fd_in_full = name_full,
-				  .deleted = name_deleted,
-				  .device = name_device,
-				  .netlink = name_netlink,
-				  .interface = name_interface,
-				  .comm = name_comm,
-				  .ctx = r};
+	recording_answers_init(&r->names, recorded, r);
 }
 
 const struct names *recording_names(struct recording *r)
 {
-	return &r->names;
+	return &r->names.names;
 }
 
 struct stack *recording_stack(struct recording *r)

@@ -30,7 +30,7 @@ static bool changes_names(const struct call *c)
  */
 static void ask_names(struct trace_recorder *r, struct recorded *own, struct trace_task *k, const struct event *ev)
 {
-	const struct names *n = &r->asked.names;
+	const struct names *n = &r->asked.names.names;
 	struct trace_subject *s = &k->subject;
 	buf_clear(&r->scratch);
 	if (!own->asked.comm) {
@@ -167,7 +167,7 @@ void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_c
 {
 	*r = (struct trace_recorder){.sink.ops = &recorder_ops, .c = *c};
 	recording_asked_init(&r->asked, session->names, c->writer);
-	session->names = &r->asked.names;
+	session->names = &r->asked.names.names;
 	r->decoding = (struct trace_decoding){.string_max = c->string_max,
 					      .verbose = true,
 					      .fd_names = FD_IN_FULL,
