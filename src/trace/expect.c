@@ -37,42 +37,32 @@ static double actual(const struct trace_expect *e, const struct condition *c)
 	return e->result->main_found == MAIN_UNKNOWN ? NAN : condition_sum(c, e->calls) - condition_sum(c, e->before);
 }
 
-void trace_expect_say(const struct trace_expect *e, struct buf *unmet, struct buf *unknown)
-{
-	for (size_t i = 0; i < e->conditions->list.n; i++) {
-		const struct condition *c = &e->conditions->list.v[i];
-		double v = actual(e, c);
-		if (isnan(v)) {
-			buf_addf(unknown, "--expect cannot judge %s: %s\n", c->text,
-				 c->after_main ? "it is not known when main began" : "the actual value is not known");
-		} else if (!condition_holds(c, v)) {
-			buf_addf(unmet, "--expect failed: %s, but the actual value is ", c->text);
-			condition_say(c, v, unmet);
-			buf_addc(unmet, '\n');
-		}
-	}
-}
-
 static json_t *number(double v)
 {
 	return v == floor(v) && fabs(v) < 0x1p53 ? json_integer((json_int_t)v) : json_real(v);
 }
 
-void trace_expect_json(const struct trace_expect *e, struct buf *out)
+void trace_expect_judge(const struct trace_expect *e, struct buf *unmet, struct buf *unknown, struct buf *json)
 {
 	json_t *all = json_array();
 	for (size_t i = 0; i < e->conditions->list.n; i++) {
 		const struct condition *c = &e->conditions->list.v[i];
 		double v = actual(e, c);
-		json_t *o = json_object();
-		json_object_set_new(o, "condition", json_string(c->text));
-		json_object_set_new(o, "holds", isnan(v) ? json_null() : json_boolean(condition_holds(c, v)));
-		json_object_set_new(o, "actual", isnan(v) ? json_null() : number(v));
-		json_object_set_new(o, "expected", number(c->limit));
-		json_array_append_new(all, o);
+		bool known = !isnan(v), holds = known && condition_holds(c, v);
+		if (!known) {
+			buf_addf(unknown, "--expect cannot judge %s: %s\n", c->text,
+				 c->after_main ? "it is not known when main began" : "the actual value is not known");
+		} else if (!holds) {
+			buf_addf(unmet, "--expect failed: %s, but the actual value is ", c->text);
+			condition_say(c, v, unmet);
+			buf_addc(unmet, '\n');
+		}
+		json_array_append_new(all, json_pack("{s:o*, s:o, s:o, s:o}", "condition", json_string(c->text),
+						     "holds", known ? json_boolean(holds) : json_null(), "actual",
+						     known ? number(v) : json_null(), "expected", number(c->limit)));
 	}
 	char *text = json_dumps(all, JSON_REAL_PRECISION(12));
-	buf_adds(out, text);
+	buf_adds(json, text);
 	free(text);
 	json_decref(all);
 }

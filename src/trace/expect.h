@@ -17,9 +17,10 @@ struct trace_expect {
 	bool program; /* true if a program was started, so that its times and its memory use are known */
 };
 
-/* Appends a line for each condition that does not hold to `unmet`, or that cannot be judged to `unknown`. */
-void trace_expect_say(const struct trace_expect *e, struct buf *unmet, struct buf *unknown);
-/* Appends a JSON array with an object for each condition: condition, holds, actual, expected. */
-void trace_expect_json(const struct trace_expect *e, struct buf *out);
+/*
+ * Appends a line for each condition that does not hold to `unmet`, or that cannot be judged to `unknown`. Appends to
+ * `json` an array with an object for each condition: condition, holds, actual, expected.
+ */
+void trace_expect_judge(const struct trace_expect *e, struct buf *unmet, struct buf *unknown, struct buf *json);
 
 #endif

@@ -289,8 +289,7 @@ static void judge(struct trace_totals *t, const struct engine_result *r, struct 
 	struct summary before = {0};
 	const struct trace_expect e = {t->c.expect, &t->summary, &before, r, t->c.program != NULL};
 	choose_before(t, r, &before);
-	trace_expect_say(&e, &t->unmet, &t->unknown);
-	trace_expect_json(&e, json);
+	trace_expect_judge(&e, &t->unmet, &t->unknown, json);
 	summary_free(&before);
 }
 
