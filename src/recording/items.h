@@ -7,6 +7,8 @@
 #include "recording/captures.h"
 #include "recording/format.h"
 
+_Static_assert(ITEM_DEATH - ITEM_ENTER == EV_DEATH - EV_ENTER, "items of events and events have the same order");
+
 /* Appends a number, 7 bits in each byte, the lowest first. The highest bit says that another byte follows. */
 void item_put(struct buf *out, uint64_t v);
 /* Appends a signed number: 0, -1, 1, -2, 2, ... are written as the unsigned numbers 0, 1, 2, 3, 4, ... */
