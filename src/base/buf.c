@@ -6,15 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void buf_init(struct buf *b)
-{
-	*b = (struct buf){0};
-}
-
 void buf_free(struct buf *b)
 {
 	free(b->s);
-	buf_init(b);
+	*b = (struct buf){0};
 }
 
 void buf_truncate(struct buf *b, size_t len)
@@ -38,10 +33,9 @@ void buf_add(struct buf *b, const void *data, size_t len)
 {
 	if (!len)
 		return;
-	(void)buf_room(b, len);
-	memcpy(b->s + b->len, data, len);
-	b->len += len;
-	b->s[b->len] = '\0';
+	char *to = buf_room(b, len);
+	memcpy(to, data, len);
+	buf_end_at(b, to + len);
 }
 
 #define DIGITS_MOST 24
@@ -110,12 +104,9 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 
 void buf_fill(struct buf *b, char c, size_t n)
 {
-	if (!n)
-		return;
-	(void)buf_room(b, n);
-	memset(b->s + b->len, c, n);
-	b->len += n;
-	b->s[b->len] = '\0';
+	char *to = buf_room(b, n);
+	memset(to, c, n);
+	buf_end_at(b, to + n);
 }
 
 const char *buf_str(const struct buf *b)
@@ -126,7 +117,7 @@ const char *buf_str(const struct buf *b)
 char *buf_take(struct buf *b)
 {
 	char *s = b->s ? b->s : memory_zeroed(1, 1);
-	buf_init(b);
+	*b = (struct buf){0};
 	return s;
 }
 

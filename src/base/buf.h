@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Initialise with zeros (`struct buf b = {0};`) or with buf_init(); free with buf_free(). `s` is NULL until something
- * is added, and ends with a NUL afterwards: use buf_str() if the buffer may be empty.
+ * Initialise with zeros (`struct buf b = {0};`), and free with buf_free(). `s` is NULL until something is added, and ends
+ * with a NUL afterwards: use buf_str() if the buffer may be empty.
  */
 struct buf {
 	char *s;
@@ -17,7 +17,6 @@ struct buf {
 	size_t cap;
 };
 
-void buf_init(struct buf *b);
 void buf_free(struct buf *b);
 /* Deletes the contents, but does not free the memory. */
 static inline void buf_clear(struct buf *b)

@@ -2,11 +2,6 @@
 
 #include <errno.h>
 
-uint64_t clock_from_timespec(const struct timespec *ts)
-{
-	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
-}
-
 struct timespec clock_to_timespec(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)};
@@ -16,7 +11,7 @@ static uint64_t read_clock(clockid_t id)
 {
 	struct timespec ts = {0};
 	clock_gettime(id, &ts);
-	return clock_from_timespec(&ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
 uint64_t clock_ns(void)

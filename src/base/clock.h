@@ -11,8 +11,6 @@
 uint64_t clock_ns(void);
 /* CLOCK_REALTIME in nanoseconds since the Epoch. */
 uint64_t clock_real_ns(void);
-/* Converts `ts` to nanoseconds. */
-uint64_t clock_from_timespec(const struct timespec *ts);
 struct timespec clock_to_timespec(uint64_t ns);
 /* Sleeps at least `ns` nanoseconds, even if signals arrive. */
 void clock_sleep_ns(uint64_t ns);

@@ -51,10 +51,10 @@ static char short_escape(char c)
 	return p ? to[p - from] : 0;
 }
 
-static void escape_but(const char *kept, struct buf *out, const char *s, size_t n)
+void escape_line(struct buf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n;) {
-		size_t len = s[i] && strchr(kept, s[i]) ? 1 : escape_utf8_len(s + i, n - i);
+		size_t len = escape_utf8_len(s + i, n - i);
 		if (len)
 			buf_add(out, s + i, len);
 		else if (short_escape(s[i]))
@@ -63,16 +63,6 @@ static void escape_but(const char *kept, struct buf *out, const char *s, size_t 
 			buf_addf(out, "\\x%02x", (unsigned char)s[i]);
 		i += len ? len : 1;
 	}
-}
-
-void escape_line(struct buf *out, const char *s, size_t n)
-{
-	escape_but("", out, s, n);
-}
-
-void escape_text(struct buf *out, const char *s, size_t n)
-{
-	escape_but("\n\t", out, s, n);
 }
 
 #define C_ESCAPE_MOST 4 /* the largest number of characters that a byte takes in a C string */

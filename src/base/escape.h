@@ -23,9 +23,6 @@ size_t escape_utf8_len(const char *s, size_t n);
  */
 void escape_line(struct buf *out, const char *s, size_t n);
 
-/* Like escape_line(), for text of several lines: newlines and tabs are unchanged. */
-void escape_text(struct buf *out, const char *s, size_t n);
-
 /*
  * Appends `s` as it would stand between the quotes of a C string, in strace's style: \n \t \" \\, and octal escapes for
  * other bytes. If `hex` is true, every byte becomes a hexadecimal escape.

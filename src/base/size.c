@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct unit {
 	const char *name;
@@ -30,14 +29,10 @@ static const struct unit time_units[] = {
 /* Parses digits with at most one decimal point, followed by a unit from the table. */
 static int parse_with_unit(const char *text, const struct unit *units, size_t n, uint64_t *value)
 {
-	if (!isdigit((unsigned char)text[0]) && text[0] != '.')
-		return -EINVAL;
-	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
-		return -EINVAL;
 	size_t digits = strspn(text, "0123456789.");
 	char *end;
 	double x = strtod(text, &end);
-	if (end != text + digits)
+	if (!digits || end != text + digits)
 		return -EINVAL;
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(end, units[i].name) != 0)
@@ -74,8 +69,7 @@ void size_format(struct buf *out, uint64_t bytes)
 		buf_addc(out, letters[i]);
 }
 
-/* Appends `x` with three significant digits and without an exponent. */
-static void three_digits(struct buf *out, double x)
+void factor_human(struct buf *out, double x)
 {
 	double a = fabs(x);
 	buf_addf(out, "%.*f", a < 9.995 ? 2 : a < 99.95 ? 1 : 0, x);
@@ -90,12 +84,11 @@ void size_human(struct buf *out, uint64_t bytes)
 		x /= 1024;
 		i++;
 	}
-	if (i == 0 || x == floor(x))
-		buf_addf(out, "%.0f %s", x, names[i]);
-	else {
-		three_digits(out, x);
-		buf_addf(out, " %s", names[i]);
-	}
+	if (x == floor(x))
+		buf_addf(out, "%.0f", x);
+	else
+		factor_human(out, x);
+	buf_addf(out, " %s", names[i]);
 }
 
 void duration_human(struct buf *out, double ns)
@@ -103,7 +96,7 @@ void duration_human(struct buf *out, double ns)
 	double a = fabs(ns);
 	const char *unit = a < 999.5 ? "ns" : a < 999.5e3 ? "us" : a < 999.5e6 ? "ms" : "s";
 	double scale = a < 999.5 ? 1 : a < 999.5e3 ? 1e3 : a < 999.5e6 ? 1e6 : 1e9;
-	three_digits(out, ns / scale);
+	factor_human(out, ns / scale);
 	buf_addf(out, " %s", unit);
 }
 
@@ -131,11 +124,6 @@ void count_human(struct buf *out, uint64_t n)
 			buf_addc(out, ',');
 		buf_addc(out, digits[i]);
 	}
-}
-
-void factor_human(struct buf *out, double x)
-{
-	buf_addf(out, x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x);
 }
 
 void factor_interval(struct buf *out, double low, double high)

@@ -27,7 +27,7 @@ void duration_human(struct buf *out, double ns);
 
 /* Appends a count with commas between groups of three digits: "20,971,550". */
 void count_human(struct buf *out, uint64_t n);
-/* Appends a factor with three significant digits: "0.94", "1.60", "17.0", "340". */
+/* Appends a factor with three significant digits and without an exponent: "0.94", "1.60", "17.0", "340". */
 void factor_human(struct buf *out, double x);
 /* Appends an interval of factors: "1.21 to 1.93", or "above 1.21" if `high` is infinite. */
 void factor_interval(struct buf *out, double low, double high);
