@@ -1,8 +1,9 @@
 #include "tracee/mem.h"
 
+#include "tracee/proc.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -71,15 +72,13 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
  */
 static ssize_t read_proc_mem(pid_t pid, uint64_t addr, void *buf, size_t n)
 {
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = proc_open(pid, "mem");
 	if (fd < 0)
-		return -errno;
+		return fd;
 	ssize_t got = pread(fd, buf, n, (off_t)addr);
-	int err = errno;
+	got = got < 0 ? -errno : got;
 	close(fd);
-	return got < 0 ? -err : got;
+	return got;
 }
 
 ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n)
@@ -101,9 +100,7 @@ static size_t present_bytes(pid_t pid, uint64_t addr, size_t n)
 {
 	const uint64_t there = UINT64_C(3) << 62;
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = proc_open(pid, "pagemap");
 	size_t done = 0;
 	while (fd >= 0 && done < n) {
 		uint64_t at = addr + done, entry = 0;

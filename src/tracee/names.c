@@ -19,17 +19,25 @@
 struct wanted {
 	unsigned long inode, peer; /* `peer` is 0 unless it is a Unix socket */
 	bool v6;
+	unsigned protocol; /* set by find_netlink(), as `port` is */
+	uint32_t port;
 };
-typedef bool read_line(const char *line, const struct wanted *w, struct buf *out);
+typedef bool read_line(const char *line, struct wanted *w, struct buf *out);
 
-static bool read_unix(const char *line, const struct wanted *w, struct buf *out)
+static bool read_unix(const char *line, struct wanted *w, struct buf *out)
 {
 	return proc_net_unix(line, w->inode, w->peer, out);
 }
 
-static bool read_inet(const char *line, const struct wanted *w, struct buf *out)
+static bool read_inet(const char *line, struct wanted *w, struct buf *out)
 {
 	return proc_net_inet(line, w->v6, w->inode, out);
+}
+
+static bool find_netlink(const char *line, struct wanted *w, struct buf *out)
+{
+	(void)out;
+	return proc_net_netlink(line, w->inode, &w->protocol, &w->port);
 }
 
 /* The names of NETLINK_ROUTE and so on (linux/netlink.h), by their numbers. */
@@ -39,21 +47,19 @@ static const char *const netlinks[] = {
 	"GENERIC", "",       "SCSITRANSPORT", "ECRYPTFS",  "RDMA",      "CRYPTO", "SMC"};
 
 /* Appends the name of the protocol and the port of a netlink socket: "[ROUTE:4711]". */
-static bool read_netlink(const char *line, const struct wanted *w, struct buf *out)
+static bool read_netlink(const char *line, struct wanted *w, struct buf *out)
 {
-	unsigned protocol;
-	uint32_t port;
-	if (!proc_net_netlink(line, w->inode, &protocol, &port))
+	if (!find_netlink(line, w, out))
 		return false;
-	if (protocol < sizeof(netlinks) / sizeof(*netlinks) && *netlinks[protocol])
-		buf_addf(out, "[%s:%u]", netlinks[protocol], port);
+	if (w->protocol < sizeof(netlinks) / sizeof(*netlinks) && *netlinks[w->protocol])
+		buf_addf(out, "[%s:%u]", netlinks[w->protocol], w->port);
 	else
-		buf_addf(out, "[%u:%u]", protocol, port);
+		buf_addf(out, "[%u:%u]", w->protocol, w->port);
 	return true;
 }
 
 /* Looks for the socket in a table of /proc/PID/net. The table is read line by line, because it may be long. */
-static bool find_in(pid_t pid, const char *table, read_line *read, const struct wanted *w, struct buf *out)
+static bool find_in(pid_t pid, const char *table, read_line *read, struct wanted *w, struct buf *out)
 {
 	char path[64], line[512];
 	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, table);
@@ -104,6 +110,15 @@ static bool look_up(pid_t pid, const char *protocol, unsigned long inode, struct
 	return found;
 }
 
+enum { PROTOCOL_SIZE = 64 };
+
+/* Stores the protocol of a socket in `protocol`, or "" if it is unknown. */
+static void protocol_of(const char *link, char protocol[PROTOCOL_SIZE])
+{
+	ssize_t n = getxattr(link, "system.sockprotoname", protocol, PROTOCOL_SIZE - 1);
+	protocol[n > 0 ? n : 0] = '\0';
+}
+
 /*
  * The kernel may leave out an entry of a table while other sockets are created or closed. Every Unix socket has an
  * entry, so if the entry of a Unix socket is not found, the table is read again, up to this number of times in all.
@@ -116,9 +131,8 @@ static bool look_up(pid_t pid, const char *protocol, unsigned long inode, struct
  */
 static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct buf *out)
 {
-	char protocol[64];
-	ssize_t n = getxattr(link, "system.sockprotoname", protocol, sizeof(protocol) - 1);
-	protocol[n > 0 ? n : 0] = '\0';
+	char protocol[PROTOCOL_SIZE];
+	protocol_of(link, protocol);
 	bool found = look_up(pid, protocol, inode, out);
 	for (int i = 1; !found && i < LOOKS && strncmp(protocol, "UNIX", 4) == 0; i++)
 		found = look_up(pid, protocol, inode, out);
@@ -134,26 +148,24 @@ static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct
 /* -yy: appends the process to which a pidfd refers. */
 static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 {
-	char path[64], line[128];
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)pid, fd);
-	FILE *f = fopen(path, "re");
-	long target = 0;
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Pid: %ld", &target) == 1)
-			break;
-	if (f)
-		fclose(f);
-	if (target <= 0)
-		return false;
-	buf_addf(out, "pid:%ld", target);
-	return true;
+	char name[32];
+	struct buf text = {0};
+	snprintf(name, sizeof(name), "fdinfo/%d", fd);
+	uint64_t target = proc_read(pid, name, &text) == 0 ? proc_number(buf_str(&text), "Pid") : 0;
+	buf_free(&text);
+	if (target)
+		buf_addf(out, "pid:%llu", (unsigned long long)target);
+	return target != 0;
 }
 
-static bool is_netlink(const char *link)
+#define LINK_MAX_LEN 64
+
+static void link_of(pid_t pid, int fd, char link[LINK_MAX_LEN])
 {
-	char protocol[16] = "";
-	return getxattr(link, "system.sockprotoname", protocol, sizeof(protocol) - 1) > 0 &&
-	       strcmp(protocol, "NETLINK") == 0;
+	if (fd == AT_FDCWD)
+		snprintf(link, LINK_MAX_LEN, "/proc/%d/cwd", (int)pid);
+	else
+		snprintf(link, LINK_MAX_LEN, "/proc/%d/fd/%d", (int)pid, fd);
 }
 
 /*
@@ -162,24 +174,16 @@ static bool is_netlink(const char *link)
  */
 static int live_netlink(void *ctx, pid_t pid, int fd)
 {
-	char link[64], path[64], line[256], target[64] = "";
-	unsigned long inode;
-	uint32_t port;
-	unsigned protocol = 0;
-	bool found = false;
+	char link[LINK_MAX_LEN], target[64] = "", protocol[PROTOCOL_SIZE];
+	struct wanted w = {0};
 	(void)ctx;
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, fd);
-	if (readlink(link, target, sizeof(target) - 1) < 0 || sscanf(target, "socket:[%lu]", &inode) != 1)
+	link_of(pid, fd, link);
+	if (readlink(link, target, sizeof(target) - 1) < 0 || sscanf(target, "socket:[%lu]", &w.inode) != 1)
 		return -1;
-	snprintf(path, sizeof(path), "/proc/%d/net/netlink", (int)pid);
-	FILE *f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = proc_net_netlink(line, inode, &protocol, &port);
-	if (f)
-		fclose(f);
-	if (found)
-		return protocol < NETLINK_UNTOLD ? (int)protocol : NETLINK_UNTOLD;
-	return is_netlink(link) ? NETLINK_UNTOLD : -1;
+	if (find_in(pid, "netlink", find_netlink, &w, NULL))
+		return w.protocol < NETLINK_UNTOLD ? (int)w.protocol : NETLINK_UNTOLD;
+	protocol_of(link, protocol);
+	return strcmp(protocol, "NETLINK") == 0 ? NETLINK_UNTOLD : -1;
 }
 
 static bool live_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out)
@@ -202,16 +206,6 @@ static bool live_comm(void *ctx, pid_t tid, struct buf *out)
 	proc_comm(tid, name, sizeof(name));
 	buf_adds(out, name);
 	return name[0];
-}
-
-#define LINK_MAX_LEN 64
-
-static void link_of(pid_t pid, int fd, char link[LINK_MAX_LEN])
-{
-	if (fd == AT_FDCWD)
-		snprintf(link, LINK_MAX_LEN, "/proc/%d/cwd", (int)pid);
-	else
-		snprintf(link, LINK_MAX_LEN, "/proc/%d/fd/%d", (int)pid, fd);
 }
 
 static bool live_fd(void *ctx, pid_t pid, int fd, struct buf *out)

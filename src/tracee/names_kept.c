@@ -12,11 +12,10 @@ struct kept_name {
 	uint64_t drops; /* value of names_kept.drops when the name was looked up */
 };
 
-static void forget(struct names_kept *k)
+void names_kept_free(struct names_kept *k)
 {
-	size_t i = 0;
 	struct kept_name *n;
-	while ((n = map_next(&k->fds, &i, NULL))) {
+	for (size_t i = 0; (n = map_next(&k->fds, &i, NULL));) {
 		buf_free(&n->text);
 		free(n);
 	}
@@ -26,7 +25,7 @@ static void forget(struct names_kept *k)
 static struct kept_name *name_new(struct names_kept *k, uint64_t key)
 {
 	if (k->fds.n >= NAMES_MOST)
-		forget(k);
+		names_kept_free(k);
 	struct kept_name *n = memory_zeroed(1, sizeof(*n));
 	map_put(&k->fds, key, n);
 	return n;
@@ -46,11 +45,9 @@ static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 		return false;
 	if (!n)
 		n = name_new(k, key);
-	if (n) {
-		buf_clear(&n->text);
-		buf_add(&n->text, out->s + start, out->len - start);
-		n->drops = k->drops;
-	}
+	buf_clear(&n->text);
+	buf_add(&n->text, out->s + start, out->len - start);
+	n->drops = k->drops;
 	return true;
 }
 
@@ -64,9 +61,4 @@ void names_keep(struct names_kept *k)
 void names_kept_drop(struct names_kept *k)
 {
 	k->drops++;
-}
-
-void names_kept_free(struct names_kept *k)
-{
-	forget(k);
 }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int open_proc(pid_t pid, const char *name)
+int proc_open(pid_t pid, const char *name)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
@@ -39,7 +39,7 @@ static bool is_end(const char *name, const char *text, bool short_read)
 int proc_read(pid_t pid, const char *name, struct buf *out)
 {
 	char chunk[4096]; /* the kernel returns at most a page at a time */
-	int fd = open_proc(pid, name);
+	int fd = proc_open(pid, name);
 	if (fd < 0)
 		return fd;
 	ssize_t n;
@@ -55,7 +55,7 @@ int proc_read(pid_t pid, const char *name, struct buf *out)
 
 void proc_comm(pid_t tid, char *name, size_t size)
 {
-	int fd = open_proc(tid, "comm");
+	int fd = proc_open(tid, "comm");
 	ssize_t n = fd < 0 ? 0 : read(fd, name, size - 1);
 	if (fd >= 0)
 		close(fd);
@@ -196,6 +196,15 @@ const char *proc_why_unseen(pid_t pid)
 		       : "it is not visible in /proc; /proc must be mounted without the option hidepid";
 }
 
+const char *proc_why_untraceable(pid_t pid, struct proc_status *s)
+{
+	if (proc_status(pid, s) < 0)
+		return proc_why_unseen(pid);
+	if (s->state == 'Z')
+		return "it is a zombie: it has exited, and its parent has not waited for it yet";
+	return s->has_memory ? NULL : "it is a kernel thread";
+}
+
 const char *proc_lost_privilege(pid_t pid)
 {
 	char path[32];
@@ -209,10 +218,10 @@ const char *proc_lost_privilege(pid_t pid)
 	return st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid() ? "group" : NULL;
 }
 
-uint64_t proc_rollup_parse(const char *text)
+uint64_t proc_number(const char *text, const char *key)
 {
 	struct lines l = {text, text};
-	return number_of(&l, "Rss", 10) * 1024;
+	return number_of(&l, key, 10);
 }
 
 int64_t proc_peak_rss(pid_t pid)
@@ -225,7 +234,7 @@ int64_t proc_peak_rss(pid_t pid)
 		return (int64_t)s.peak_rss;
 	struct buf text = {0};
 	r = proc_read(pid, "smaps_rollup", &text);
-	uint64_t now = r < 0 ? 0 : proc_rollup_parse(buf_str(&text));
+	uint64_t now = r < 0 ? 0 : proc_number(buf_str(&text), "Rss") * 1024;
 	buf_free(&text);
 	return (int64_t)now;
 }

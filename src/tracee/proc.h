@@ -9,6 +9,8 @@
 
 struct buf;
 
+/* Opens /proc/PID/NAME for reading. Returns the descriptor or -errno. */
+int proc_open(pid_t pid, const char *name);
 /* Appends all of /proc/PID/NAME to `out`. Returns 0 or -errno (-ENOENT or -ESRCH if the task is gone). */
 int proc_read(pid_t pid, const char *name, struct buf *out);
 
@@ -47,17 +49,19 @@ int proc_has_ended(pid_t pid);
 /* Returns a text that says why proc_status() failed: there is no such process, or /proc hides it. */
 const char *proc_why_unseen(pid_t pid);
 /*
+ * Calls proc_status(). Returns a text that says why the process cannot be traced: proc_status() failed, or the process
+ * is a zombie or a kernel thread. Returns NULL otherwise.
+ */
+const char *proc_why_untraceable(pid_t pid, struct proc_status *s);
+/*
  * Must be called after execve(2). Returns "user" or "group" if the file of the program has a set-user-ID or
  * set-group-ID bit, which the kernel ignores if the program is traced and the tracer has no privileges (execve(2),
  * "effective user ID"). Returns NULL otherwise.
  */
 const char *proc_lost_privilege(pid_t pid);
 
-/*
- * Parses the text of /proc/PID/smaps_rollup (proc_pid_smaps(5)). Returns the resident memory in bytes, or 0 if the text
- * does not contain it.
- */
-uint64_t proc_rollup_parse(const char *text);
+/* Returns the decimal number after "KEY:" at the start of a line of `text`, or 0 if there is none. */
+uint64_t proc_number(const char *text, const char *key);
 
 /*
  * Returns VmHWM in bytes: the largest resident set since the last execve(2). Unlike ru_maxrss of getrusage(2), it does

@@ -12,7 +12,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -100,7 +99,7 @@ static int become(const struct identity *who)
 	return 0;
 }
 
-static int pin(const struct spawn *s)
+int spawn_pin(const struct spawn *s)
 {
 	cpu_set_t set;
 	CPU_ZERO(&set);
@@ -124,7 +123,7 @@ static int prepare(const struct spawn *s, const struct identity *who)
 	if (!r && s->work_dir && chdir(s->work_dir) < 0)
 		r = -errno;
 	if (!r)
-		r = pin(s);
+		r = spawn_pin(s);
 	if (!r)
 		r = become(who);
 	if (!r && s->before_exec)

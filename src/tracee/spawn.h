@@ -54,10 +54,12 @@ int spawn_go(struct spawned *p);
  */
 int spawn_finish(struct spawned *p);
 
+/* Pins the calling thread to the CPUs of `s`, if there are any. Returns 0 or -errno. */
+int spawn_pin(const struct spawn *s);
+
 /*
  * Returns the environment of this process with `n` changes. "NAME=VALUE" sets a variable, and "NAME" removes it. If a
- * name occurs several times, its last change is used. The caller frees the array, but not its strings. Returns NULL if
- * memory ran out.
+ * name occurs several times, its last change is used. The caller frees the array, but not its strings.
  */
 char **spawn_environment(const char *const *changes, size_t n);
 

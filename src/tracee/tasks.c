@@ -2,17 +2,14 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void tasks_free(struct tasks *t)
 {
-	size_t i = 0;
 	void *p;
-	while ((p = map_next(&t->by_tid, &i, NULL)))
+	for (size_t i = 0; (p = map_next(&t->by_tid, &i, NULL));)
 		free(p);
-	i = 0;
-	while ((p = map_next(&t->processes, &i, NULL)))
+	for (size_t i = 0; (p = map_next(&t->processes, &i, NULL));)
 		free(p);
 	map_free(&t->by_tid);
 	map_free(&t->processes);
@@ -67,9 +64,4 @@ void tasks_rename(struct tasks *t, struct task *task, pid_t leader)
 	map_remove(&t->by_tid, (uint64_t)task->tid);
 	task->tid = leader;
 	map_put(&t->by_tid, (uint64_t)leader, task);
-}
-
-size_t tasks_count(const struct tasks *t)
-{
-	return t->by_tid.n;
 }

@@ -63,6 +63,5 @@ void tasks_remove(struct tasks *t, struct task *task);
  * longer exists.
  */
 void tasks_rename(struct tasks *t, struct task *task, pid_t leader);
-size_t tasks_count(const struct tasks *t);
 
 #endif

@@ -96,12 +96,12 @@ static void resident_memory_is_added_up(void **state)
 	struct buf text = {0};
 	(void)state;
 	assert_int_equal(
-		proc_rollup_parse(
-			"5500-7ffc ---p 00000000 00:00 0    [rollup]\nRss:                1276 kB\nPss:  900 kB\n"),
-		1276 * 1024);
-	assert_int_equal(proc_rollup_parse(""), 0);
+		proc_number("5500-7ffc ---p 00000000 00:00 0    [rollup]\nRss:                1276 kB\nPss:  900 kB\n",
+			    "Rss"),
+		1276);
+	assert_int_equal(proc_number("", "Rss"), 0);
 	assert_int_equal(proc_read(getpid(), "smaps_rollup", &text), 0);
-	assert_true(proc_rollup_parse(buf_str(&text)) > 4096);
+	assert_true(proc_number(buf_str(&text), "Rss") > 4);
 	assert_true(proc_peak_rss(getpid()) > 4096);
 	buf_free(&text);
 }

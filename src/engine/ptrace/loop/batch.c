@@ -52,7 +52,7 @@ static bool takes_more(struct tracer *t)
 {
 	if (t->waits.taken.n > 1)
 		t->waits.lone = 0;
-	return t->waits.taken.n < WAIT_BATCH && tasks_count(&t->tasks) > 1 &&
+	return t->waits.taken.n < WAIT_BATCH && t->tasks.by_tid.n > 1 &&
 	       (t->waits.taken.n > 1 || t->waits.lone == 0 || t->waits.lone == LONE_MAX);
 }
 

@@ -81,7 +81,7 @@ int tracer_next(struct engine *e, struct event *ev)
 			t->current = NULL;
 			continue;
 		}
-		if (!tasks_count(&t->tasks) && !t->root.left)
+		if (!t->tasks.by_tid.n && !t->root.left)
 			return 0;
 		if (t->config.woken && *t->config.woken)
 			return -EINTR;

@@ -8,7 +8,6 @@
 #include "engine/ptrace/wait/wait.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +17,10 @@
 
 int tracer_pin(const struct engine_config *config, struct buf *why)
 {
-	cpu_set_t set;
-	if (!config->spawn.pin_tracer)
-		return 0;
-	CPU_ZERO(&set);
-	for (size_t i = 0; i < config->spawn.ncpus; i++)
-		CPU_SET((size_t)config->spawn.cpus[i], &set);
-	if (sched_setaffinity(0, sizeof(set), &set) == 0)
-		return 0;
-	int err = errno;
-	buf_addf(why, "cannot keep the program on one CPU: %s", error_text(err));
-	return -err;
+	int r = config->spawn.pin_tracer ? spawn_pin(&config->spawn) : 0;
+	if (r < 0)
+		buf_addf(why, "cannot keep the program on one CPU: %s", error_text(-r));
+	return r;
 }
 
 /*

@@ -103,8 +103,8 @@ static pid_t look_and_take(struct tracer *t, pid_t pid, int *status, int options
 pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage)
 {
 	for (int tries = 3;;) {
-		bool look = (usage && tasks_count(&t->tasks) >= MANY_TASKS) ||
-			    (t->config.nattach && t->ops && t->ops->waited);
+		bool look =
+			(usage && t->tasks.by_tid.n >= MANY_TASKS) || (t->config.nattach && t->ops && t->ops->waited);
 		pid_t tid = look ? look_and_take(t, pid, status, options, usage)
 				 : wait4(pid, status, __WALL | options, usage);
 		if (tid >= 0) {
