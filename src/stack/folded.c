@@ -101,14 +101,6 @@ void stack_folded_add(struct stack_folded *f, const char *stack, const char *lea
 	line_of(f, buf_take(&b))->weight += weight;
 }
 
-void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight)
-{
-	struct buf stack = {0};
-	stack_folded_take(f, &stack);
-	stack_folded_add(f, buf_str(&stack), leaf, weight);
-	buf_free(&stack);
-}
-
 static int by_text(const void *a, const void *b)
 {
 	return strcmp((*(struct folded_line *const *)a)->text, (*(struct folded_line *const *)b)->text);

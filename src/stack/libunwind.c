@@ -41,9 +41,8 @@ static int native_open(struct stack **out, struct buf *why)
 static void native_close(struct stack *base)
 {
 	struct native_stack *s = (struct native_stack *)base;
-	size_t i = 0;
 	struct process *p;
-	while ((p = map_next(&s->processes, &i, NULL)))
+	for (size_t i = 0; (p = map_next(&s->processes, &i, NULL));)
 		process_free(p);
 	map_free(&s->processes);
 	free(s);

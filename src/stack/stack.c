@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/escape.h"
 
-#include <errno.h>
 #include <string.h>
 
 extern const struct stack_ops stack_native_ops; /* defined in libunwind.c or missing.c; the build compiles one of

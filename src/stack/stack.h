@@ -70,7 +70,7 @@ void stack_frame_text(struct buf *out, const struct stack_frame *f);
  * Aggregated stacks in the format that flame-graph tools and speedscope read. Each line is a stack and its weight:
  * "program;main;f;write 12". A zeroed struct is empty. To add a stack, call stack_folded_begin(), then
  * stack_folded_frame() for each frame (it is a stack_frame_fn whose ctx is the struct stack_folded), then
- * stack_folded_end(). The weights of equal stacks are added.
+ * stack_folded_take(), and stack_folded_add() as soon as the weight is known. The weights of equal stacks are added.
  */
 struct stack_folded {
 	struct map index; /* hash of the text -> struct folded_line */
@@ -81,16 +81,9 @@ struct stack_folded {
 
 void stack_folded_begin(struct stack_folded *f, const char *program);
 bool stack_folded_frame(void *folded, const struct stack_frame *frame);
-/*
- * Completes the stack with `leaf`, the name of the call, and adds `weight` (a number of calls or nanoseconds) to its
- * line.
- */
-void stack_folded_end(struct stack_folded *f, const char *leaf, uint64_t weight);
-/*
- * Appends the frames of a stack to `stack`, if the weight of the stack will be known only later. stack_folded_add()
- * then adds the stack.
- */
+/* Appends the program and its frames to `stack`. */
 void stack_folded_take(struct stack_folded *f, struct buf *stack);
+/* Adds `weight` (a number of calls or nanoseconds) to the line of `stack` and `leaf`, the name of the call. */
 void stack_folded_add(struct stack_folded *f, const char *stack, const char *leaf, uint64_t weight);
 /* Appends all lines, sorted by text. */
 void stack_folded_text(struct buf *out, struct stack_folded *f);

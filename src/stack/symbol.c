@@ -28,9 +28,9 @@ struct code {
 struct symbols {
 	Dwfl *dwfl;
 	pid_t pid;
-	bool attached;         /* elfutils was given functions to read registers and memory */
-	VEC(struct code) code; /* sorted by address */
-	struct map frames;     /* address * 2 + exact -> struct known; valid until the mappings change */
+	bool attached; /* elfutils was given functions to read registers and memory */
+	VEC(struct code) code;
+	struct map frames; /* address * 2 + exact -> struct known; valid until the mappings change */
 };
 
 struct known {
@@ -87,14 +87,12 @@ static int set_pid(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Ad
 
 static void forget_frames(struct symbols *s)
 {
-	size_t i = 0;
 	struct known *k;
-	while ((k = map_next(&s->frames, &i, NULL))) {
+	for (size_t i = 0; (k = map_next(&s->frames, &i, NULL));) {
 		free(k->name);
 		free(k);
 	}
 	map_free(&s->frames);
-	s->frames = (struct map){0};
 }
 
 static int find_code(struct symbols *s)
@@ -116,15 +114,10 @@ static int find_code(struct symbols *s)
  */
 static bool is_code_of_a_file(const struct symbols *s, uint64_t at)
 {
-	size_t lo = 0, hi = s->code.n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (s->code.v[mid].lo <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && at < s->code.v[lo - 1].hi;
+	for (size_t i = 0; i < s->code.n; i++)
+		if (at >= s->code.v[i].lo && at < s->code.v[i].hi)
+			return true;
+	return false;
 }
 
 int symbol_refresh(struct symbols *s)
@@ -221,27 +214,22 @@ static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 	f->file = find_line(mod, at, &f->line);
 }
 
-/* Adds a frame to the cache. */
-static void keep(struct symbols *s, uint64_t key, const struct known *k)
-{
-	struct known *copy = memory_get(sizeof(*copy));
-	*copy = *k;
-	map_put(&s->frames, key, copy);
-}
-
 void symbol_resolve(struct symbols *s, uint64_t ip, bool exact, struct stack_frame *f)
 {
 	uint64_t key = ip * 2 + exact;
-	const struct known *k = map_get(&s->frames, key);
+	struct known *k = map_get(&s->frames, key);
 	if (k) {
 		*f = k->frame;
 		return;
 	}
-	struct known new = {.frame = {.ip = ip, .module_addr = ip}};
-	look_up(s, ip, exact, &new);
-	*f = new.frame;
-	if (new.frame.module) /* generated code is not cached: it can have any number of addresses */
-		keep(s, key, &new);
+	k = memory_get(sizeof(*k));
+	*k = (struct known){.frame = {.ip = ip, .module_addr = ip}};
+	look_up(s, ip, exact, k);
+	*f = k->frame;
+	if (f->module)
+		map_put(&s->frames, key, k);
+	else /* generated code is not cached: it can have any number of addresses */
+		free(k);
 }
 
 struct walk {

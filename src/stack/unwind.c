@@ -9,15 +9,13 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <libunwind-ptrace.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, PAGES = 16, FRAMES_MAX = 512, PHDRS_MAX = 64 };
+enum { FRAMES_MAX = 512, PHDRS_MAX = 64 };
 
 /*
  * libunwind exports this function for callers that know where the tables are (perf uses it as well), but no header
@@ -32,56 +30,23 @@ struct module {
 	struct eh_frame table;
 };
 
-struct page {
-	uint64_t addr;
-	bool known, readable;
-	uint8_t data[PAGE];
-};
-
 struct unwind {
 	pid_t pid;
 	unw_addr_space_t space;
-	VEC(struct module) modules; /* sorted by address, as /proc/PID/maps is */
-	bool blind;                 /* some code has no table or another word size, so libunwind cannot walk through
+	VEC(struct module) modules;
+	bool blind;             /* some code has no table or another word size, so libunwind cannot walk through
 				     * it */
-	void *upt;                  /* libunwind's data about the thread, during a walk */
-	struct page pages[PAGES];   /* memory of the process, during a walk; it is read again in the next walk,
-				     * because the stack changes */
+	void *upt;              /* libunwind's data about the thread, during a walk */
+	struct mem memory;      /* memory of the process */
+	struct mem_pages pages; /* the same during a walk; it is read again in the next walk, because the stack
+				     * changes */
 };
 
 /* ---- Reading the memory of the process ---- */
 
-static const struct page *page_at(struct unwind *u, uint64_t addr)
-{
-	struct page *p = &u->pages[addr / PAGE % PAGES];
-	if (p->known && p->addr == addr)
-		return p;
-	const struct mem m = {mem_read_process, &u->pid};
-	p->addr = addr;
-	p->known = true;
-	p->readable = mem_get(&m, addr, p->data, PAGE) == 0;
-	return p;
-}
-
 static int read_mem(struct unwind *u, uint64_t addr, void *buf, size_t n)
 {
-	for (size_t done = 0; done < n;) {
-		uint64_t at = addr + done;
-		const struct page *p = page_at(u, at & ~(uint64_t)(PAGE - 1));
-		size_t from = at % PAGE;
-		size_t part = PAGE - from < n - done ? PAGE - from : n - done;
-		if (!p->readable)
-			return -EFAULT;
-		memcpy((uint8_t *)buf + done, p->data + from, part);
-		done += part;
-	}
-	return 0;
-}
-
-static void forget_pages(struct unwind *u)
-{
-	for (size_t i = 0; i < PAGES; i++)
-		u->pages[i].known = false;
+	return mem_get(&(struct mem){mem_read_pages, &u->pages}, addr, buf, n);
 }
 
 /* ---- Finding modules and their tables ---- */
@@ -91,10 +56,8 @@ enum { NATIVE_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32 };
 /* Returns true if the word size of the program differs from sctrace's. */
 static bool is_foreign(pid_t pid)
 {
-	char path[40];
 	unsigned char ident[EI_NIDENT] = {0};
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = proc_open(pid, "exe");
 	ssize_t n = fd < 0 ? -1 : read(fd, ident, sizeof(ident));
 	if (fd >= 0)
 		close(fd);
@@ -123,7 +86,7 @@ static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 			continue;
 		uint64_t from = ph[i].p_vaddr - ph[i].p_offset; /* address at which offset 0 of the file is, or would
 								 * be, mapped */
-		low = from < low && ph[i].p_offset < PAGE ? from : low;
+		low = from < low && ph[i].p_offset < MEM_PAGE ? from : low;
 		high = ph[i].p_vaddr + ph[i].p_memsz > high ? ph[i].p_vaddr + ph[i].p_memsz : high;
 	}
 	if (low == UINT64_MAX || high <= low)
@@ -156,45 +119,25 @@ static int find_modules(struct unwind *u)
 
 uint64_t unwind_fingerprint(pid_t pid)
 {
-	char text[16384];
-	uint64_t h = 0xcbf29ce484222325ull, line = h; /* FNV-1a, one hash for each line */
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t column = 0;
-	bool executable = false, file = false;
-	if (fd < 0)
-		return 0;
-	for (ssize_t n; (n = read(fd, text, sizeof(text))) > 0;)
-		for (ssize_t i = 0; i < n; i++) {
-			char c = text[i];
-			line = (line ^ (unsigned char)c) * 0x100000001b3ull;
-			executable |= c == 'x' && column < 40;
-			file |= c == '/' || c == '[';
-			column++;
-			if (c != '\n')
-				continue;
-			if (executable && file)
-				h = (h ^ line) * 0x100000001b3ull;
-			line = 0xcbf29ce484222325ull;
-			executable = file = false;
-			column = 0;
-		}
-	close(fd);
-	return h;
+	struct buf text = {0};
+	struct proc_map m;
+	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a, of numbers instead of bytes */
+	int r = proc_read(pid, "maps", &text);
+	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &m);) {
+		const uint64_t parts[] = {m.lo, m.hi, m.offset, m.dev, m.ino};
+		for (size_t i = 0; m.perm[2] == 'x' && m.name_len && i < sizeof(parts) / sizeof(*parts); i++)
+			h = (h ^ parts[i]) * 0x100000001b3ull;
+	}
+	buf_free(&text);
+	return r < 0 ? 0 : h;
 }
 
 static const struct module *module_at(const struct unwind *u, uint64_t ip)
 {
-	size_t lo = 0, hi = u->modules.n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (u->modules.v[mid].start <= ip)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && ip < u->modules.v[lo - 1].end ? &u->modules.v[lo - 1] : NULL;
+	for (size_t i = 0; i < u->modules.n; i++)
+		if (ip >= u->modules.v[i].start && ip < u->modules.v[i].end)
+			return &u->modules.v[i];
+	return NULL;
 }
 
 /* ---- The functions that libunwind calls ---- */
@@ -248,25 +191,6 @@ static int access_fpreg(unw_addr_space_t as, unw_regnum_t reg, unw_fpreg_t *valu
 	return write ? -UNW_EREADONLYREG : _UPT_access_fpreg(as, reg, value, 0, u->upt);
 }
 
-static int no_resume(unw_addr_space_t as, unw_cursor_t *c, void *arg)
-{
-	(void)as;
-	(void)c;
-	(void)arg;
-	return -UNW_EINVAL;
-}
-
-static int no_name(unw_addr_space_t as, unw_word_t ip, char *buf, size_t n, unw_word_t *off, void *arg)
-{
-	(void)as;
-	(void)ip;
-	(void)buf;
-	(void)n;
-	(void)off;
-	(void)arg;
-	return -UNW_ENOINFO;
-}
-
 /* GCOVR_EXCL_STOP */
 
 /* ---- Walking ---- */
@@ -280,11 +204,11 @@ struct unwind *unwind_open(pid_t pid)
 		.access_mem = access_mem,
 		.access_reg = access_reg,
 		.access_fpreg = access_fpreg,
-		.resume = no_resume,
-		.get_proc_name = no_name,
-	};
+	}; /* the other functions are for unw_resume(3) and unw_get_proc_name(3), which are not used here */
 	struct unwind *u = memory_zeroed(1, sizeof(*u));
 	u->pid = pid;
+	u->memory = (struct mem){mem_read_process, &u->pid};
+	mem_pages_init(&u->pages, &u->memory);
 	u->blind = is_foreign(pid);
 	u->space = unw_create_addr_space(&accessors, 0);
 	if (!u->space || find_modules(u) < 0) {
@@ -338,7 +262,7 @@ static int walk(struct unwind *u, unwind_fn fn, void *ctx)
 
 int unwind_walk(struct unwind *u, pid_t tid, unwind_fn fn, void *ctx)
 {
-	forget_pages(u);
+	mem_pages_init(&u->pages, &u->memory);
 	u->upt = _UPT_create(tid);
 	if (!u->upt)
 		memory_exhausted();

@@ -3,7 +3,6 @@
 #define SCTRACE_STACK_UNWIND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -8,13 +8,22 @@
 
 #include <cmocka.h>
 
+/* Completes a stack. */
+static void end(struct stack_folded *f, const char *leaf, uint64_t weight)
+{
+	struct buf stack = {0};
+	stack_folded_take(f, &stack);
+	stack_folded_add(f, buf_str(&stack), leaf, weight);
+	buf_free(&stack);
+}
+
 /* Adds one stack, innermost frame first, like stack_walk(). */
 static void give(struct stack_folded *f, const char *const *functions, const char *leaf, uint64_t weight)
 {
 	stack_folded_begin(f, "prog");
 	for (unsigned i = 0; functions[i]; i++)
 		assert_true(stack_folded_frame(f, &(struct stack_frame){.index = i, .function = functions[i]}));
-	stack_folded_end(f, leaf, weight);
+	end(f, leaf, weight);
 }
 
 static void equal_stacks_add_up_and_lines_are_sorted(void **state)
@@ -39,7 +48,7 @@ static void frames_without_a_name_are_addresses(void **state)
 	stack_folded_begin(&f, "a;b\n");
 	stack_folded_frame(&f, &(struct stack_frame){.ip = 0x7f00, .module = NULL});
 	stack_folded_frame(&f, &(struct stack_frame){.ip = 0x7f01, .module = "/lib/libx.so", .module_addr = 0x1a});
-	stack_folded_end(&f, "write", 1);
+	end(&f, "write", 1);
 	stack_folded_text(&b, &f);
 	assert_string_equal(buf_str(&b), "a:b\\n;libx.so+0x1a;0x7f00;write 1\n");
 	buf_free(&b);
@@ -72,7 +81,7 @@ static void too_many_stacks_share_a_line(void **state)
 	for (int i = 0; i < 100200; i++) {
 		snprintf(leaf, sizeof(leaf), "f%d", i);
 		stack_folded_begin(&f, "a");
-		stack_folded_end(&f, leaf, 1);
+		end(&f, leaf, 1);
 	}
 	assert_int_equal(f.lines.n, 100000);
 	stack_folded_text(&b, &f);
