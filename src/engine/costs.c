@@ -1,6 +1,7 @@
 #include "engine/costs.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/kept.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MEMBER "measured" /* the member that contains the measurements */
@@ -70,6 +72,23 @@ static size_t least_of(const json_t *kept, struct cost_numbers *least)
 		least->v[COST_NATIVE] = native;
 	}
 	return n;
+}
+
+void costs_make_calls(int n)
+{
+	for (int i = 0; i < n; i++)
+		syscall(SYS_getppid);
+}
+
+double costs_native(int batches, int batch)
+{
+	double best = INFINITY;
+	for (int i = 0; i < batches; i++) {
+		uint64_t t0 = clock_ns();
+		costs_make_calls(batch);
+		best = fmin(best, (double)(clock_ns() - t0) / batch);
+	}
+	return best;
 }
 
 struct costs {

@@ -5,8 +5,6 @@
 #ifndef SCTRACE_ENGINE_COSTS_H
 #define SCTRACE_ENGINE_COSTS_H
 
-#include <stddef.h>
-
 /*
  * The number of measurements that are made after a boot. Later runs use the smallest traced time and the smallest native
  * time of these, because noise can only increase a time. The smallest difference of the two times of one measurement is
@@ -30,6 +28,11 @@ static inline double cost_of(const struct cost_numbers *n)
 {
 	return n->v[COST_TRACED] - n->v[COST_NATIVE];
 }
+
+/* Makes `n` calls of getppid(2), whose cost is measured. */
+void costs_make_calls(int n);
+/* Returns the time of one call in ns: the mean of the fastest batch, which other processes have disturbed least. */
+double costs_native(int batches, int batch);
 
 struct costs;
 

@@ -19,14 +19,9 @@ const struct engine_ops *const *engine_list(void)
 	return engines;
 }
 
-static bool is_automatic(const char *name)
-{
-	return !name || strcmp(name, "auto") == 0;
-}
-
 const struct engine_ops *engine_find(const char *name)
 {
-	for (size_t i = 0; engines[i]; i++)
+	for (size_t i = 0; name && engines[i]; i++)
 		if (strcmp(engines[i]->name, name) == 0)
 			return engines[i];
 	return NULL;
@@ -35,7 +30,7 @@ const struct engine_ops *engine_find(const char *name)
 int engine_check(const char *name, struct buf *why)
 {
 	struct near near;
-	if (is_automatic(name) || engine_find(name))
+	if (!name || strcmp(name, "auto") == 0 || engine_find(name))
 		return 0;
 	near_init(&near, name);
 	buf_addf(why, "there is no engine '%s' in this build; the engines are auto", name);
@@ -47,7 +42,11 @@ int engine_check(const char *name, struct buf *why)
 	return -EINVAL;
 }
 
-void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out)
+/*
+ * Appends the parts of `want` that the engine cannot do, in words that follow "cannot". Appends nothing if it can do
+ * everything.
+ */
+static void add_lacks(const struct engine_ops *e, unsigned want, struct buf *out)
 {
 	static const struct {
 		unsigned cap;
@@ -81,7 +80,7 @@ static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
 {
 	if ((e->caps & want) != want) {
 		buf_addf(why, "engine %s cannot ", e->name);
-		engine_lacks(e, want, why);
+		add_lacks(e, want, why);
 		return false;
 	}
 	struct buf reason = {0};
@@ -94,7 +93,7 @@ static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
 
 const struct engine_ops *engine_choose(const char *name, unsigned want, struct buf *note)
 {
-	const struct engine_ops *asked = is_automatic(name) ? NULL : engine_find(name);
+	const struct engine_ops *asked = engine_find(name);
 	if (asked) {
 		if (suits(asked, want, note))
 			return asked;
@@ -125,8 +124,8 @@ const struct engine_ops *engine_choose(const char *name, unsigned want, struct b
 void engine_say_choice(const struct engine_ops *chosen, const char *name, unsigned want, struct buf *out)
 {
 	struct buf lacks = {0};
-	engine_lacks(engines[0], want, &lacks);
-	if (chosen && is_automatic(name) && lacks.len)
+	add_lacks(engines[0], want, &lacks);
+	if (chosen && !engine_find(name) && lacks.len)
 		buf_addf(out, "engine %s was chosen, because %s cannot %s", chosen->name, engines[0]->name,
 			 buf_str(&lacks));
 	buf_free(&lacks);

@@ -79,11 +79,6 @@ struct engine_config {
 	 * calls all the time. May be NULL.
 	 */
 	const volatile sig_atomic_t *woken;
-	/*
-	 * report neither events nor counts; the result then has only the wall time, CPU times, peak RSS and exit status
-	 * of an untraced run
-	 */
-	bool measure_only;
 };
 
 /* The results of a run, which are complete when all tasks have ended. */
@@ -162,12 +157,7 @@ extern const struct engine_ops engine_ptrace, engine_patch, engine_bpf;
 const struct engine_ops *const *engine_list(void);
 /* Values of --engine, for completion. */
 #define ENGINE_WORDS "auto ptrace patch bpf"
-/*
- * Appends the parts of `want` that the engine cannot do, in words that follow "cannot". Appends nothing if it can do
- * everything.
- */
-void engine_lacks(const struct engine_ops *e, unsigned want, struct buf *out);
-/* Returns the engine with this name, or NULL. */
+/* Returns the engine with this name, or NULL if `name` is NULL, "auto" or unknown. */
 const struct engine_ops *engine_find(const char *name);
 /* Checks that `name` is "auto" or the name of an engine. Returns 0, or -EINVAL with the reason in `why`. */
 int engine_check(const char *name, struct buf *why);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "engine/bpf/loader.h"
 #include "engine/bpf/skeleton.h"
+#include "engine/costs.h"
 #include "tracee/proc.h"
 #include "tracee/spawn.h"
 
@@ -37,17 +38,8 @@ static struct bpf_engine *self(struct engine *e)
 static int check_target(pid_t pid, struct buf *why)
 {
 	struct proc_status s;
-	const char *what = NULL;
-	int r = proc_status(pid, &s);
-	if (pid == getpid())
-		what = "this is sctrace itself";
-	else if (r < 0)
-		what = proc_why_unseen(pid);
-	else if (s.state == 'Z')
-		what = "it is a zombie: it has exited, and its parent has not waited for it yet";
-	else if (!s.has_memory)
-		what = "it is a kernel thread";
-	else if (s.tgid != pid)
+	const char *what = pid == getpid() ? "this is sctrace itself" : proc_why_untraceable(pid, &s);
+	if (!what && s.tgid != pid)
 		what = "it is a thread, not a process; use the process id";
 	if (what)
 		buf_addf(why, "cannot attach to %d: %s", (int)pid, what);
@@ -98,17 +90,12 @@ static int attach_targets(struct bpf_engine *b, struct buf *why)
 	return r;
 }
 
-static void root_begins(struct bpf_engine *b)
-{
-	__atomic_fetch_add(&b->skel->bss->live, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&b->skel->bss->processes, 1, __ATOMIC_RELAXED);
-}
-
 /* Marks the waiting child as counted and lets it execute the program. */
 static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why)
 {
 	const char *name = b->config.spawn.argv[0];
-	root_begins(b);
+	__atomic_fetch_add(&b->skel->bss->live, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&b->skel->bss->processes, 1, __ATOMIC_RELAXED);
 	int r = bpf_mark(b, b->root, TASK_UNSEEN | TASK_WAITING | TASK_ROOT);
 	if (r == 0)
 		r = spawn_go(p);
@@ -131,21 +118,13 @@ static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why
 /* Loads the BPF programs, lets them start to count, and measures the cost of counting. */
 static int set_up(struct bpf_engine *b, struct buf *why)
 {
-	double native_ns = bpf_native_cost();
+	double native_ns = costs_native(BPF_BATCHES, BPF_BATCH);
 	int r = bpf_load(b, why);
 	if (r == 0)
 		r = bpf_attach(b, why);
 	if (r == 0 && (r = bpf_calibrate(b, native_ns)) < 0)
 		buf_addf(why, "the bpf engine does not count correctly: %s", strerror(-r));
 	return r;
-}
-
-static void bpf_free(struct bpf_engine *b)
-{
-	bpf_unload(b);
-	if (b->root_fd >= 0)
-		close(b->root_fd);
-	free(b);
 }
 
 /*
@@ -196,10 +175,6 @@ static int start_all(struct bpf_engine *b, struct buf *why)
 
 static int bpf_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
-	if (config->measure_only) {
-		buf_adds(why, "the bpf engine cannot run a program without counting its calls");
-		return -EINVAL;
-	}
 	struct bpf_engine *b = memory_zeroed(1, sizeof(*b));
 	b->base.ops = &engine_bpf;
 	b->config = *config;
@@ -346,11 +321,6 @@ static int bpf_next(struct engine *e, struct event *ev)
 	return r;
 }
 
-static int bpf_ops_collect(struct engine *e, struct summary *s)
-{
-	return bpf_collect(self(e), s);
-}
-
 static int bpf_detach(struct engine *e)
 {
 	struct bpf_engine *b = self(e);
@@ -405,7 +375,7 @@ const struct engine_ops engine_bpf = {
 	.probe = bpf_probe,
 	.start = bpf_start,
 	.next = bpf_next,
-	.collect = bpf_ops_collect,
+	.collect = bpf_collect,
 	.detach = bpf_detach,
 	.kill = bpf_kill,
 	.result = bpf_result,

@@ -4,7 +4,7 @@
  */
 #include "engine/bpf/loader.h"
 
-#include "base/clock.h"
+#include "engine/costs.h"
 #include "stats/hist.h"
 
 #include <errno.h>
@@ -12,52 +12,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { BATCHES = 15, BATCH = 500 };
-
-static void make_calls(void)
-{
-	for (int i = 0; i < BATCH; i++)
-		syscall(SYS_getppid);
-}
-
-double bpf_native_cost(void)
-{
-	double best = INFINITY;
-	for (int i = 0; i < BATCHES; i++) {
-		uint64_t t0 = clock_ns();
-		make_calls();
-		double ns = (double)(clock_ns() - t0) / BATCH;
-		best = ns < best ? ns : best;
-	}
-	return best;
-}
-
-/* Adds the current histogram of a slot to `h`. */
-static void read_hist(const struct bpf_engine *b, unsigned int slot, struct hist *h)
-{
-	for (unsigned int i = 0; i < CHUNKS_PER_ROW; i++) {
-		unsigned int chunk = b->hists[slot].chunk[i];
-		for (unsigned int k = 0; chunk && k < CHUNK_SIZE * b->shards; k++) {
-			uint64_t n = b->chunks[chunk * b->shards + k / CHUNK_SIZE].count[k % CHUNK_SIZE];
-			hist_add(h, hist_bucket_low(i * CHUNK_SIZE + k % CHUNK_SIZE), n);
-		}
-	}
-}
-
 /* Returns the mean of the fastest batch, as the kernel half measured it; or -errno, which is below zero. */
 static double counted_cost(struct bpf_engine *b, unsigned int *slot)
 {
 	const struct row_key key = {.id = ROW_ID_SELF, .nr = SYS_getppid};
 	struct row_counts before, after;
 	double best = INFINITY;
-	make_calls();
+	costs_make_calls(BPF_BATCH);
 	*slot = bpf_find_row(b, &key);
 	int r = *slot ? bpf_read_row(b, *slot, &before) : -EIO;
-	for (int i = 0; r == 0 && i < BATCHES; i++) {
-		make_calls();
+	for (int i = 0; r == 0 && i < BPF_BATCHES; i++) {
+		costs_make_calls(BPF_BATCH);
 		r = bpf_read_row(b, *slot, &after);
-		double ns = (double)(after.ns - before.ns) / BATCH;
-		if (after.returned - before.returned != BATCH)
+		double ns = (double)(after.ns - before.ns) / BPF_BATCH;
+		if (after.returned - before.returned != BPF_BATCH)
 			r = -EIO;
 		best = ns < best ? ns : best;
 		before = after;
@@ -73,11 +41,11 @@ int bpf_calibrate(struct bpf_engine *b, double native_ns)
 	if (r < 0)
 		return r;
 	double counted = counted_cost(b, &slot);
-	r = bpf_unmark(b, getpid());
+	r = bpf_mark(b, getpid(), 0);
 	if (counted < 0)
 		r = (int)counted;
 	if (r == 0) {
-		read_hist(b, slot, &h);
+		bpf_collect_hist(b, &h, slot); /* nothing is subtracted yet, because b->cost is 0 */
 		b->cost.ns = counted - native_ns;
 		/*
 		 * Robust standard deviation: for a normal distribution, the interquartile range is 1.349 standard

@@ -10,7 +10,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/audit.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void add_cpu(struct row_counts *sum, const struct row_counts *c, unsigned long long epoch)
@@ -97,7 +96,7 @@ static void collect_chunk(struct bpf_engine *b, struct hist *h, unsigned int chu
 	}
 }
 
-static void collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot)
+void bpf_collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot)
 {
 	for (unsigned int i = 0; i < CHUNKS_PER_ROW; i++) {
 		unsigned int chunk = __atomic_load_n(&b->hists[slot].chunk[i], __ATOMIC_ACQUIRE);
@@ -153,7 +152,7 @@ int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s)
 	struct call_stats *c = summary_call(s, g, row_arch(&row->key), row->key.nr);
 	add_counts(b, c, &now, &row->counts);
 	row->counts = now;
-	collect_hist(b, &c->hist, slot);
+	bpf_collect_hist(b, &c->hist, slot);
 	return 0;
 }
 
@@ -183,8 +182,9 @@ void bpf_collect_errnos(struct bpf_engine *b, struct summary *s)
 	}
 }
 
-int bpf_collect(struct bpf_engine *b, struct summary *s)
+int bpf_collect(struct engine *e, struct summary *s)
 {
+	struct bpf_engine *b = (struct bpf_engine *)e;
 	int r = 0;
 	bpf_find_rows(b);
 	for (unsigned int slot = 1; r == 0 && slot < b->rows.n; slot++)

@@ -242,12 +242,6 @@ static int set_cgroup(struct bpf_engine *b, struct buf *why)
 	return r < 0 ? -EINVAL : 0; /* -ENOENT would mean that the program does not exist */
 }
 
-static int attach_failed(int r, const char *what, struct buf *why)
-{
-	buf_addf(why, "the bpf engine cannot be attached to %s: %s", what, strerror(-r));
-	return r;
-}
-
 int bpf_attach(struct bpf_engine *b, struct buf *why)
 {
 	struct sctrace_bpf *k = b->skel;
@@ -262,12 +256,15 @@ int bpf_attach(struct bpf_engine *b, struct buf *why)
 		{k->progs.on_exec, &k->links.on_exec},   {k->progs.on_signal, &k->links.on_signal},
 		{k->progs.on_exit, &k->links.on_exit},   {k->progs.on_enter, &k->links.on_enter},
 	};
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++) {
+	for (size_t i = 0; r == 0 && i < sizeof(hooks) / sizeof(*hooks); i++) {
 		*hooks[i].link = bpf_program__attach(hooks[i].prog);
-		if (!*hooks[i].link)
-			return attach_failed(-errno, bpf_program__name(hooks[i].prog), why);
+		if (*hooks[i].link)
+			continue;
+		r = -errno;
+		buf_addf(why, "the bpf engine cannot be attached to %s: %s", bpf_program__name(hooks[i].prog),
+			 strerror(-r));
 	}
-	return 0;
+	return r;
 }
 
 void bpf_stop_counting(struct bpf_engine *b)
@@ -282,7 +279,7 @@ void bpf_stop_counting(struct bpf_engine *b)
 	sctrace_bpf__detach(b->skel);
 }
 
-void bpf_unload(struct bpf_engine *b)
+void bpf_free(struct bpf_engine *b)
 {
 	ring_buffer__free(b->ring);
 	if (b->tags)
@@ -300,22 +297,19 @@ void bpf_unload(struct bpf_engine *b)
 	vec_free(&b->held);
 	map_free(&b->ended);
 	summary_free(&b->retired);
+	if (b->root_fd >= 0)
+		close(b->root_fd);
+	free(b);
 }
 
 int bpf_mark(struct bpf_engine *b, pid_t pid, unsigned int flags)
 {
 	struct task_state t = {.flags = flags};
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int r = fd < 0 ? -errno : bpf_map_update_elem(bpf_map__fd(b->skel->maps.tasks), &fd, &t, BPF_NOEXIST);
-	if (fd >= 0)
-		close(fd);
-	return r;
-}
-
-int bpf_unmark(struct bpf_engine *b, pid_t pid)
-{
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int r = fd < 0 ? -errno : bpf_map_delete_elem(bpf_map__fd(b->skel->maps.tasks), &fd);
+	int tasks = bpf_map__fd(b->skel->maps.tasks);
+	int r = fd < 0  ? -errno
+		: flags ? bpf_map_update_elem(tasks, &fd, &t, BPF_NOEXIST)
+			: bpf_map_delete_elem(tasks, &fd);
 	if (fd >= 0)
 		close(fd);
 	return r;

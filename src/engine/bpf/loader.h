@@ -62,34 +62,36 @@ struct bpf_engine {
 int bpf_probe(unsigned want, struct buf *why);
 /*
  * Loads and attaches the programs, which count nothing until bpf_mark() or bpf_attach() names tasks. Returns 0, or
- * -errno with the reason in `why`. Undo with bpf_unload().
+ * -errno with the reason in `why`.
  */
 int bpf_load(struct bpf_engine *b, struct buf *why);
 /* Starts to count the tasks that the configuration requests. Returns 0, or -errno with the reason in `why`. */
 int bpf_attach(struct bpf_engine *b, struct buf *why);
 /* Stops counting. The counts can still be read. */
 void bpf_stop_counting(struct bpf_engine *b);
-void bpf_unload(struct bpf_engine *b);
-/* Marks the single-threaded process `pid` as counted, with TASK_* flags. Returns 0 or -errno. */
+/* Frees everything, also *b, even if bpf_load() has failed or was not called. */
+void bpf_free(struct bpf_engine *b);
+/* Marks the single-threaded process `pid` as counted, with TASK_* flags; 0 removes the mark. Returns 0 or -errno. */
 int bpf_mark(struct bpf_engine *b, pid_t pid, unsigned int flags);
-int bpf_unmark(struct bpf_engine *b, pid_t pid);
 /*
  * Returns the number of calls that could not be counted, plus the number of times that the kernel did not run a hook.
  */
 uint64_t bpf_lost(const struct bpf_engine *b);
 
 /*
- * bpf_native_cost() measures getppid(2) before bpf_attach(), and bpf_calibrate() measures it afterwards, while it is
- * counted. Both take the mean of the fastest batch of calls. b->cost is the difference between the two means.
+ * Measures getppid(2) while it is counted, as costs_native(BPF_BATCHES, BPF_BATCH) did before bpf_attach(). b->cost is
+ * the difference between the two times. Returns 0 or -errno.
  */
-double bpf_native_cost(void);
 int bpf_calibrate(struct bpf_engine *b, double native_ns);
+enum { BPF_BATCHES = 15, BPF_BATCH = 500 };
 
-/* Adds to `s` what was counted since the previous call of this function. Returns 0 or -errno. */
-int bpf_collect(struct bpf_engine *b, struct summary *s);
+/* engine_ops.collect. */
+int bpf_collect(struct engine *e, struct summary *s);
 /* Adds to `s` what one row has counted since it was last read. */
 int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s);
 void bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
+/* Adds to `h` the times, without the cost of counting, that a slot has counted since they were last read. */
+void bpf_collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot);
 /* Reads the tags of rows that are new since the previous call. */
 void bpf_find_rows(struct bpf_engine *b);
 /*

@@ -8,7 +8,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ENOUGH = 32 }; /* this many processes must have ended before rows are reused */
@@ -94,6 +93,5 @@ int bpf_retire(struct bpf_engine *b)
 		if (has_ended(b, slot))
 			free_row(b, slot);
 	map_free(&b->ended);
-	b->ended = (struct map){0};
 	return 0;
 }

@@ -1,7 +1,6 @@
 #include "engine/ptrace/calibrate.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/helper.h"
 #include "engine/costs.h"
 #include "engine/ptrace/loop/loop.h"
@@ -10,7 +9,6 @@
 #include "syscall/table.h"
 
 #include <errno.h>
-#include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -29,33 +27,14 @@ struct probe {
 	_Atomic int ready, go;
 };
 
-static void calls(int n)
-{
-	for (int i = 0; i < n; i++)
-		syscall(SYS_getppid);
-}
-
-/* Returns the mean of the fastest batch, because other processes have disturbed that batch least. */
-static double native_cost(void)
-{
-	double best = INFINITY;
-	for (int b = 0; b < BATCHES; b++) {
-		uint64_t t0 = clock_ns();
-		calls(BATCH);
-		double ns = (double)(clock_ns() - t0) / BATCH;
-		best = ns < best ? ns : best;
-	}
-	return best;
-}
-
 static void __attribute__((noreturn)) child(struct probe *p)
 {
-	p->native_ns = native_cost();
+	p->native_ns = costs_native(BATCHES, BATCH);
 	p->ready = 1;
 	while (!p->go)
 		syscall(SYS_sched_yield);
 	sched_setaffinity(0, sizeof(p->cpus), &p->cpus);
-	calls(TRACED);
+	costs_make_calls(TRACED);
 	_exit(0);
 }
 
