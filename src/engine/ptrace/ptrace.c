@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "base/helper.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +42,12 @@ static bool call_set_is_full(const struct call_set *s)
 	return true;
 }
 
-/* Measures the cost of a call. If that fails, no cost is subtracted, and the footer says so. */
-static void calibrate(struct tracer *t)
+static void ptrace_stop(struct engine *e)
 {
-	struct costs *kept = costs_open();
-	tracer_calibrate(kept, t->cost);
-	costs_close(kept);
+	struct tracer *t = (struct tracer *)e;
+	tracer_detach_all(t);
+	tracer_free(t);
+	free(t);
 }
 
 static int ptrace_start(struct engine **out, const struct engine_config *config, struct buf *why)
@@ -61,8 +60,11 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	tracer_init(t, &plain);
 	struct engine_config c = *config;
 	struct call_filter filter = {0};
-	if (config->want & CAP_COUNTS || config->times)
-		calibrate(t);
+	if (config->want & CAP_COUNTS || config->times) {
+		struct costs *kept = costs_open();
+		tracer_calibrate(kept, t->cost);
+		costs_close(kept);
+	}
 	/*
 	 * With a filter, calls for which no event is wanted run without a stop. That is correct only if the user wants
 	 * events of some calls and nothing else. All descendants inherit the filter and cannot remove it. In a
@@ -79,14 +81,11 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	t->hold = t->filter;
 	r = tracer_start(t, &c, why);
 	call_filter_free(&filter);
-	if (r < 0) {
-		tracer_detach_all(t);
-		tracer_free(t);
-		free(t);
-		return r;
-	}
-	*out = &t->base;
-	return 0;
+	if (r < 0)
+		ptrace_stop(&t->base);
+	else
+		*out = &t->base;
+	return r;
 }
 
 static void ptrace_footer(const struct engine *e, struct buf *text)
@@ -100,14 +99,6 @@ static void ptrace_footer(const struct engine *e, struct buf *text)
 	} else {
 		tracer_cost_unknown(&t->cost[NOTICED_ASLEEP], text);
 	}
-}
-
-static void ptrace_stop(struct engine *e)
-{
-	struct tracer *t = (struct tracer *)e;
-	tracer_detach_all(t);
-	tracer_free(t);
-	free(t);
 }
 
 const struct engine_ops engine_ptrace = {

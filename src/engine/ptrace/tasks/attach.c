@@ -26,42 +26,23 @@ static const char *user_name(uid_t uid, char name[static USER_NAME_SIZE])
 	return name;
 }
 
-/*
- * Gets the user of the process: the owner of the process's folder in /proc. For a process that is not dumpable, this is
- * root (proc(5)).
- */
-static bool owner(pid_t pid, uid_t *uid)
-{
-	char path[32];
-	struct stat st;
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &st) < 0)
-		return false;
-	*uid = st.st_uid;
-	return true;
-}
-
 /* Explains in one sentence why `pid` cannot be attached to. */
 static void explain(pid_t pid, int err, struct buf *why)
 {
-	struct proc_status s;
-	char theirs[USER_NAME_SIZE], yours[USER_NAME_SIZE];
-	uid_t uid;
-	int r = proc_status(pid, &s);
+	struct proc_status s = {0};
+	struct stat st;
+	char path[32], theirs[USER_NAME_SIZE], yours[USER_NAME_SIZE];
+	const char *untraceable = err == ESRCH ? "no such process" : proc_why_untraceable(pid, &s);
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	buf_addf(why, "cannot attach to %d: ", (int)pid);
-	if (r < 0)
-		buf_adds(why, proc_why_unseen(pid));
-	else if (err == ESRCH)
-		buf_adds(why, "no such process");
-	else if (s.state == 'Z')
-		buf_adds(why, "it is a zombie: it has exited, and its parent has not waited for it yet");
-	else if (!s.has_memory)
-		buf_adds(why, "it is a kernel thread");
+	/* The owner of /proc/PID is the user of the process, or root if the process is not dumpable (proc(5)). */
+	if (untraceable)
+		buf_adds(why, untraceable);
 	else if (s.tracer)
 		buf_addf(why, "it is already traced by process %d; detach that tracer first", (int)s.tracer);
-	else if (geteuid() != 0 && owner(pid, &uid) && uid != geteuid())
+	else if (geteuid() != 0 && stat(path, &st) == 0 && st.st_uid != geteuid())
 		buf_addf(why, "it belongs to user %s, and you are %s; run sctrace as that user or as root",
-			 user_name(uid, theirs), user_name(geteuid(), yours));
+			 user_name(st.st_uid, theirs), user_name(geteuid(), yours));
 	else
 		buf_addf(why, "%s; see /proc/sys/kernel/yama/ptrace_scope, and check whether a capability is missing",
 			 error_text(err));
