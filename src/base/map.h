@@ -2,7 +2,6 @@
 #ifndef SCTRACE_BASE_MAP_H
 #define SCTRACE_BASE_MAP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

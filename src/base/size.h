@@ -2,7 +2,6 @@
 #ifndef SCTRACE_BASE_SIZE_H
 #define SCTRACE_BASE_SIZE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct buf;

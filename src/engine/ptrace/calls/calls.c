@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+bool tracer_call_is(const struct call *c, const char *name)
+{
+	return c->nr >= 0 && c->nr == syscall_number(c->arch, name); /* -1: the architecture does not have the call */
+}
+
 static bool counted(const struct tracer *t, const struct task *task)
 {
 	return task->proc->counted && (t->config.want & CAP_COUNTS);
@@ -69,8 +74,8 @@ static void name_resumed(struct thread *k)
 	const struct call *r = &k->resumed;
 	bool first = k->resumes;
 	k->resumes = false;
-	if (!first || c->nr < 0 || c->nr != syscall_number(c->arch, "restart_syscall") || c->arch != r->arch ||
-	    c->sp != r->sp || (c->ip != r->ip && arch_call_site(c->arch, c->ip) != r->ip))
+	if (!first || !tracer_call_is(c, "restart_syscall") || c->arch != r->arch || c->sp != r->sp ||
+	    (c->ip != r->ip && arch_call_site(c->arch, c->ip) != r->ip))
 		return;
 	c->restart = true;
 	c->nr = r->nr;

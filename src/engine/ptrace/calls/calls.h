@@ -4,6 +4,8 @@
 
 #include "engine/ptrace/state/tracer.h"
 
+/* Returns true if this is the call `name`, which need not exist on the call's architecture. */
+bool tracer_call_is(const struct call *c, const char *name);
 /* Called when a call begins. The caller has set arch, nr, args, ip and sp of the thread's call. */
 void tracer_call_enter(struct tracer *t, struct task *task);
 /*

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /*
  * Returns true if call `nr` runs without a stop. A call without a name always stops, and the sinks decide whether to

@@ -16,11 +16,6 @@
 #define USERFAULTFD_IOC_NEW 0xaa00
 #endif
 
-static bool is_call(const struct call *c, const char *name)
-{
-	return c->nr >= 0 && c->nr == syscall_number(c->arch, name); /* -1: the architecture does not have the call */
-}
-
 /* Reads the stop. Returns 'e' for an entry, 'x' for an exit, or 0 if the task died or is not in a syscall-stop. */
 static char read_stop(struct task *task, struct call *c)
 {
@@ -59,7 +54,8 @@ static char read_stop(struct task *task, struct call *c)
  */
 static bool before_start(const struct tracer *t, const struct task *task)
 {
-	return task->proc->root && !task->proc->execed && !is_call(&thread_of(task)->call, "execve") && !t->calibrating;
+	return task->proc->root && !task->proc->execed && !tracer_call_is(&thread_of(task)->call, "execve") &&
+	       !t->calibrating;
 }
 
 static void ask_inject(struct tracer *t, struct task *task, const struct event *ev)

@@ -1,6 +1,7 @@
 #include "engine/ptrace/calls/untraced.h"
 
 #include "arch/arch.h"
+#include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/state/event.h"
 #include "syscall/table.h"
 
@@ -12,9 +13,9 @@ void tracer_untraced_enter(struct tracer *t, struct task *task)
 	struct untraced u = {.where = UNTRACED_NO};
 	if (!(t->options & PTRACE_O_TRACECLONE) || c->arch != syscall_native_arch())
 		return;
-	if (c->nr == syscall_number(c->arch, "clone"))
+	if (tracer_call_is(c, "clone"))
 		u = (struct untraced){UNTRACED_REGISTER, 0, c->args[0]};
-	else if (c->nr == syscall_number(c->arch, "clone3") &&
+	else if (tracer_call_is(c, "clone3") &&
 		 mem_get(tracer_mem(t, task), c->args[0], &u.flags, sizeof(u.flags)) == 0)
 		u = (struct untraced){UNTRACED_MEMORY, c->args[0], u.flags};
 	if (u.where == UNTRACED_NO || !(u.flags & CLONE_UNTRACED))

@@ -40,9 +40,8 @@ static void note_stop(struct tracer *t, const struct wait_status *w)
 /* True if all tasks are stopped, apart from those that cannot be stopped. */
 static bool all_stopped(const struct tracer *t)
 {
-	size_t i = 0;
 	struct task *task;
-	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+	for (size_t i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL));)
 		if (!task->stopped && !task->exiting)
 			return false;
 	return true;
@@ -50,9 +49,8 @@ static bool all_stopped(const struct tracer *t)
 
 static void interrupt_all(struct tracer *t)
 {
-	size_t i = 0;
 	struct task *task;
-	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+	for (size_t i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL));)
 		if (!task->stopped)
 			ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL);
 }
@@ -63,17 +61,14 @@ static void interrupt_all(struct tracer *t)
  */
 static void release_tasks(struct tracer *t, bool all)
 {
-	size_t i = 0;
 	struct task *task;
-	while (t->ops->detach && (task = map_next(&t->tasks.by_tid, &i, NULL)))
+	for (size_t i = 0; t->ops->detach && (task = map_next(&t->tasks.by_tid, &i, NULL));)
 		if (task->stopped && task->proc)
 			t->ops->detach(t, task);
-	i = 0;
-	while (t->ops->leave && (task = map_next(&t->tasks.by_tid, &i, NULL)))
+	for (size_t i = 0; t->ops->leave && (task = map_next(&t->tasks.by_tid, &i, NULL));)
 		if (task->stopped && task->proc)
 			t->ops->leave(t, task);
-	i = 0;
-	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+	for (size_t i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL));)
 		if (task->stopped || all) {
 			tracer_detach_task(t, task);
 			i = 0; /* tracer_detach_task() has changed the map, so the iteration begins again */

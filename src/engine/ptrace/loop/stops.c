@@ -12,16 +12,6 @@
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
-static void on_seccomp(struct tracer *t, struct task *task)
-{
-	if (t->ops->seccomp) {
-		if (t->ops->seccomp(t, task) == STOP_RESUMED)
-			task->stopped = false;
-		return;
-	}
-	tracer_syscall_stop(t, task);
-}
-
 static void on_ptrace_event(struct tracer *t, struct task *task, int event, int sig)
 {
 	switch (event) {
@@ -40,7 +30,10 @@ static void on_ptrace_event(struct tracer *t, struct task *task, int event, int 
 		tracer_on_exit(t, task);
 		break;
 	case PTRACE_EVENT_SECCOMP:
-		on_seccomp(t, task);
+		if (!t->ops->seccomp)
+			tracer_syscall_stop(t, task);
+		else if (t->ops->seccomp(t, task) == STOP_RESUMED)
+			task->stopped = false;
 		break;
 	default: /* PTRACE_EVENT_VFORK_DONE, and events of later kernels: nothing to do */
 		break;

@@ -2,7 +2,6 @@
 
 #include "engine/ptrace/state/event.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -13,9 +12,8 @@ void tracer_kill(struct engine *e, int sig)
 	if (sig == SIGKILL)
 		t->config.woken = NULL; /* signals to sctrace no longer interrupt the wait for the ends of the killed
 					 * tasks */
-	size_t i = 0;
 	struct process *p;
-	while ((p = map_next(&t->tasks.processes, &i, NULL)))
+	for (size_t i = 0; (p = map_next(&t->tasks.processes, &i, NULL));)
 		if (!p->attached && !(p->root && t->root.waits))
 			kill(p->pid, sig);
 }

@@ -1,6 +1,5 @@
 #include "engine/ptrace/state/tracer.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,9 +16,8 @@ void tracer_free(struct tracer *t)
 		close(t->root.go_fd);
 	if (t->root.err_fd >= 0)
 		close(t->root.err_fd);
-	size_t i = 0;
 	struct task *task;
-	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+	for (size_t i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL));)
 		life_free(&thread_of(task)->life);
 	tasks_free(&t->tasks);
 	map_free(&t->groups);

@@ -4,7 +4,6 @@
 #include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/calls/untraced.h"
 #include "engine/ptrace/state/event.h"
-#include "engine/ptrace/state/give_up.h"
 #include "engine/ptrace/tasks/options.h"
 #include "engine/ptrace/tasks/resume.h"
 #include "syscall/table.h"
@@ -17,11 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool is_in(const struct thread *k, const char *name)
-{
-	return k->in_call && k->call.nr >= 0 && k->call.nr == syscall_number(k->call.arch, name);
-}
-
 /*
  * Returns the flags of the clone(2) that created the child. If the call has no flags (fork), or they cannot be read,
  * the kind of the event determines them. *certain is set if no other thread can have changed the flags since the kernel
@@ -31,16 +25,17 @@ static uint64_t child_flags(struct tracer *t, struct task *parent, int event, bo
 {
 	const struct thread *p = thread_of(parent);
 	uint64_t flags = 0;
-	*certain = is_in(p, "clone");
+	*certain = p->in_call && tracer_call_is(&p->call, "clone");
 	if (*certain)
 		return p->call.args[0];
 	*certain = !p->in_call && t->ops->unseen_clone && t->ops->unseen_clone(t, parent, event, &flags);
 	if (*certain)
 		return flags;
 	/* clone3(2): the first member of the structure contains the flags. */
-	if (is_in(p, "clone3") && mem_get(tracer_mem(t, parent), p->call.args[0], &flags, sizeof(flags)) == 0)
+	if (p->in_call && tracer_call_is(&p->call, "clone3") &&
+	    mem_get(tracer_mem(t, parent), p->call.args[0], &flags, sizeof(flags)) == 0)
 		return flags;
-	*certain = is_in(p, "fork") || is_in(p, "vfork");
+	*certain = p->in_call && (tracer_call_is(&p->call, "fork") || tracer_call_is(&p->call, "vfork"));
 	return event == PTRACE_EVENT_VFORK ? CLONE_VM | CLONE_VFORK : event == PTRACE_EVENT_CLONE ? CLONE_THREAD : 0;
 }
 
@@ -122,9 +117,8 @@ static bool is_orphan(const struct tracer *t, const struct task *task)
 void tracer_adopt_orphans(struct tracer *t)
 {
 	VEC(struct task *) orphans = {0};
-	size_t i = 0;
 	struct task *task;
-	while (t->unreported && (task = map_next(&t->tasks.by_tid, &i, NULL)))
+	for (size_t i = 0; t->unreported && (task = map_next(&t->tasks.by_tid, &i, NULL));)
 		if (!task->proc && task->early_status && is_orphan(t, task))
 			vec_push(&orphans, task);
 	for (size_t k = 0; k < orphans.n; k++) {

@@ -4,13 +4,9 @@
 #include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/calls/stop.h"
 #include "engine/ptrace/state/event.h"
-#include "engine/ptrace/state/give_up.h"
 #include "engine/ptrace/state/group.h"
 #include "engine/ptrace/tasks/main_symbol.h"
 #include "engine/ptrace/tasks/options.h"
-
-#include <errno.h>
-#include <stdlib.h>
 
 /*
  * Removes the threads that execve(2) has ended: all threads of the process except the one that called execve(2). If
@@ -18,11 +14,10 @@
  */
 static void forget_threads(struct tracer *t, struct task *survivor)
 {
-	size_t i = 0;
 	struct task *x;
 	const struct process *proc = survivor->proc;
 	/* Only a task that belongs to a process can execute. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
-	while (proc->ntasks > 1 && (x = map_next(&t->tasks.by_tid, &i, NULL))) {
+	for (size_t i = 0; proc->ntasks > 1 && (x = map_next(&t->tasks.by_tid, &i, NULL));) {
 		if (x == survivor || x->proc != proc)
 			continue;
 		tracer_call_vanish(t, x);

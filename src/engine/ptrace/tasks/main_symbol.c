@@ -4,12 +4,9 @@
 #include "tracee/proc.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
@@ -17,9 +14,7 @@
 /* Reads AT_ENTRY of the auxiliary vector (getauxval(3)). */
 uint64_t tracer_entry_point(pid_t pid)
 {
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = proc_open(pid, "auxv");
 	uint64_t pair[2] = {0, 0};
 	while (fd >= 0 && read(fd, pair, sizeof(pair)) == sizeof(pair) && pair[0] != AT_NULL)
 		if (pair[0] == AT_ENTRY)
@@ -77,9 +72,7 @@ uint64_t tracer_main_symbol(int fd, uint64_t entry)
 
 static uint64_t find_main(pid_t pid, uint64_t entry)
 {
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = proc_open(pid, "exe");
 	uint64_t addr = fd >= 0 ? tracer_main_symbol(fd, entry) : 0;
 	if (fd >= 0)
 		close(fd);

@@ -21,9 +21,8 @@ static bool is_traced(const struct tracer *t, pid_t tid)
 	struct proc_status s;
 	if (tid > 0)
 		return proc_status(tid, &s) == 0 && s.tracer == getpid();
-	size_t i = 0;
 	const struct task *task;
-	while ((task = map_next(&t->tasks.by_tid, &i, NULL)))
+	for (size_t i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL));)
 		if (is_traced(t, task->tid))
 			return true;
 	return false;
@@ -132,13 +131,6 @@ pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct 
 #define SPIN_CREDIT  8
 #define SPIN_RETRIES 64
 
-/* True if there is a second CPU, so that the program does not need the CPU on which sctrace spins. */
-static bool may_spin(const struct tracer *t)
-{
-	cpu_set_t set;
-	return !t->config.spawn.pin_tracer && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
-}
-
 /* Polls for SPIN_NS. Returns 0 if nothing was reported. Usually returns 0 at once if the last polls did not succeed. */
 static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
 {
@@ -161,17 +153,20 @@ static pid_t spin_wait(struct tracer *t, pid_t pid, int *status, struct rusage *
 	return 0;
 }
 
-/* Like may_spin(), but calls that function only once. */
-static bool spins(struct tracer *t)
+/* True if there is a second CPU, so that the program does not need the CPU on which sctrace spins. */
+static bool may_spin(struct tracer *t)
 {
+	cpu_set_t set;
+	bool pinned = t->config.spawn.pin_tracer;
 	if (t->waits.spin.may == 0)
-		t->waits.spin.may = may_spin(t) ? 1 : -1;
+		t->waits.spin.may =
+			!pinned && sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1 ? 1 : -1;
 	return t->waits.spin.may > 0;
 }
 
 pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
 {
-	return spins(t) ? spin_wait(t, pid, status, usage) : 0;
+	return may_spin(t) ? spin_wait(t, pid, status, usage) : 0;
 }
 
 /*
@@ -190,7 +185,7 @@ pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 	const struct timespec pause = clock_to_timespec(FLOW_SLEEP_NS);
 	sigset_t child, before;
 	pid_t r = 0;
-	if (!t->waits.records_flow || !spins(t))
+	if (!t->waits.records_flow || !may_spin(t))
 		return 0;
 	/* SIGCHLD is blocked before wait4(2) looks for a stop, so that no stop between both goes unnoticed. */
 	sigemptyset(&child);
@@ -208,17 +203,13 @@ pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 	return r;
 }
 
-pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage)
-{
-	pid_t tid = tracer_spin(t, pid, status, usage);
-	return tid ? tid : tracer_wait(t, pid, status, 0, usage);
-}
-
 pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status)
 {
 	pid_t r;
-	while ((r = tracer_wait_or_signal(t, tid, status, NULL)) == -EINTR && !t->failed)
-		;
+	do {
+		r = tracer_spin(t, tid, status, NULL);
+		r = r ? r : tracer_wait(t, tid, status, 0, NULL);
+	} while (r == -EINTR && !t->failed);
 	return r;
 }
 

@@ -17,9 +17,7 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
  * -EINTR if many records wait to be read, or sctrace received a signal; 0 if records do not come fast (any more).
  */
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage);
-/* Like tracer_wait(), but spins before it sleeps. */
-pid_t tracer_wait_or_signal(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
-/* Like tracer_wait_or_signal(), but for one task. Signals to sctrace do not interrupt the wait. */
+/* Like tracer_wait(), but for one task, and spins before it sleeps. Signals to sctrace do not interrupt the wait. */
 pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status);
 /* Queues a status that was waited for elsewhere, so that the loop handles it like any other status. */
 void tracer_keep_status(struct tracer *t, pid_t tid, int status);
