@@ -12,20 +12,17 @@
 #define NR_RESTART_SYSCALL 219
 #define NR_EXECVE          59
 #define NR_EXECVEAT        322
-/* Numbers of the 32-bit architecture (arch/x86/entry/syscalls/syscall_32.tbl). */
-#define NR32_RT_SIGRETURN    173
-#define NR32_SIGRETURN       119
-#define NR32_RESTART_SYSCALL 0
 #elif defined(__TARGET_ARCH_arm64)
-#define TIF_32BIT            22 /* arch/arm64/include/asm/thread_info.h */
-#define NR_RT_SIGRETURN      139
-#define NR_RESTART_SYSCALL   128
-#define NR_EXECVE            221
-#define NR_EXECVEAT          281
+#define TIF_32BIT          22 /* arch/arm64/include/asm/thread_info.h */
+#define NR_RT_SIGRETURN    139
+#define NR_RESTART_SYSCALL 128
+#define NR_EXECVE          221
+#define NR_EXECVEAT        281
+#endif
+/* Numbers of the 32-bit architectures (arch/x86/entry/syscalls/syscall_32.tbl, arch/arm/tools/syscall.tbl). */
 #define NR32_RT_SIGRETURN    173
 #define NR32_SIGRETURN       119
 #define NR32_RESTART_SYSCALL 0
-#endif
 
 static __always_inline unsigned int is_compat(struct task_struct *task)
 {

@@ -32,7 +32,6 @@ struct mm_struct {
 
 struct signal_struct {
 	atomic_t live; /* threads that are not exiting */
-	int group_exit_code;
 };
 
 struct task_struct {

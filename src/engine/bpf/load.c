@@ -162,11 +162,11 @@ static int on_ring(void *ctx, void *data, size_t size)
 	if (size < sizeof(e))
 		return 0;
 	memcpy(&e, data, sizeof(e));
-	bool by_thread = b->skel->rodata->split == SPLIT_THREAD;
+	const unsigned int split = b->skel->rodata->split;
 	if (e.kind == RING_NEW_TASK)
-		bpf_note_begun(b, e.other);
-	else if (e.kind == RING_DEATH && (by_thread || e.is_process))
-		bpf_note_ended(b, by_thread ? e.tid : e.pid);
+		map_remove(&b->ended, e.other);
+	else if (e.kind == RING_DEATH && (split == SPLIT_THREAD || (split == SPLIT_PROCESS && e.is_process)))
+		map_put(&b->ended, split == SPLIT_THREAD ? e.tid : e.pid, b);
 	/* With --all and --cgroup, fork events may be missed, so no events are reported. */
 	if (b->skel->rodata->scope == SCOPE_TASKS)
 		vec_push(&b->events, e);

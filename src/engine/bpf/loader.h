@@ -25,11 +25,6 @@ struct errno_seen {
 	uint64_t count;
 };
 
-/* The part of a call's measured time that counting adds, and the spread of single calls during calibration. */
-struct bpf_cost {
-	double ns, spread_ns;
-};
-
 struct bpf_engine {
 	struct engine base; /* the first member, so that a struct engine * can be cast to this type */
 	struct engine_config config;
@@ -48,9 +43,12 @@ struct bpf_engine {
 	VEC(struct errno_seen) errnos;
 	VEC(struct hist_chunk) chunks_seen; /* indexed by chunk, summed over shards */
 	struct row_counts *per_cpu;         /* buffer for one row of each CPU */
-	struct map ended;                   /* processes (or threads) that ended and whose rows can be reused */
+	struct map ended;                   /* set of processes (or threads) that ended; their rows can be reused */
 	struct summary retired;             /* contents of reused rows that have not been collected yet */
-	struct bpf_cost cost;
+	/* the part of a call's measured time that counting adds, and the spread of single calls during calibration */
+	struct {
+		double ns, spread_ns;
+	} cost;
 	pid_t root;  /* the started program, or 0 */
 	int root_fd; /* pidfd of the started program, or -1 */
 	bool root_is_child, root_ended, detached;
@@ -95,12 +93,9 @@ void bpf_collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot);
 /* Reads the tags of rows that are new since the previous call. */
 void bpf_find_rows(struct bpf_engine *b);
 /*
- * bpf_note_begun() and bpf_note_ended() note that a process or thread has started or ended; `id` is its process or
- * thread id, depending on how rows are split. If few slots are free, bpf_retire() saves the contents of the rows of all
- * ended processes or threads, and frees these rows. bpf_retire() returns 0 or -errno.
+ * If few slots are free, saves the contents of the rows of all ended processes or threads, and frees these rows. Returns
+ * 0 or -errno.
  */
-void bpf_note_begun(struct bpf_engine *b, unsigned int id);
-void bpf_note_ended(struct bpf_engine *b, unsigned int id);
 int bpf_retire(struct bpf_engine *b);
 /*
  * Sums one row over all CPUs, with the smallest and the greatest time of the current epoch. If there was no call,

@@ -12,21 +12,10 @@
 
 enum { ENOUGH = 32 }; /* this many processes must have ended before rows are reused */
 
-void bpf_note_begun(struct bpf_engine *b, unsigned int id)
-{
-	map_remove(&b->ended, id);
-}
-
 /* True if half of the slots are used, and so many processes have ended that looking at all slots is worthwhile. */
 static bool is_due(const struct bpf_engine *b)
 {
 	return b->ended.n >= ENOUGH && __atomic_load_n(&b->skel->bss->next_slot, __ATOMIC_RELAXED) > b->max_slots / 2;
-}
-
-void bpf_note_ended(struct bpf_engine *b, unsigned int id)
-{
-	if (b->skel->rodata->split != SPLIT_NONE)
-		map_put(&b->ended, id, b); /* the map is used as a set, so the value has no meaning */
 }
 
 /* Clears a row's histogram and frees its chunks. */

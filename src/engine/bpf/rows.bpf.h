@@ -26,16 +26,16 @@ static __always_inline void note_comm(struct task_struct *task, unsigned int id)
 	bpf_map_update_elem(&comms, &id, &c, BPF_ANY);
 }
 
-/* Returns a free slot, or 0 if there is none. */
-static __always_inline unsigned int new_slot(void)
+/* Returns a slot or chunk: one that was freed, or else the next one below `max`. Returns 0 if there is none. */
+static __always_inline unsigned int new_index(void *freed, unsigned int *next, unsigned int max)
 {
-	unsigned int slot;
-	if (split != SPLIT_NONE && bpf_map_pop_elem(&free_slots, &slot) == 0)
-		return slot;
-	if (next_slot >= max_slots)
+	unsigned int i;
+	if (split != SPLIT_NONE && bpf_map_pop_elem(freed, &i) == 0)
+		return i;
+	if (*next >= max)
 		return 0;
-	slot = __sync_fetch_and_add(&next_slot, 1);
-	return slot < max_slots ? slot : 0;
+	i = __sync_fetch_and_add(next, 1);
+	return i < max ? i : 0;
 }
 
 /* Returns the slot of a row and allocates it at the first use. Returns 0 if no slot is free. */
@@ -46,7 +46,7 @@ static __noinline unsigned int row_slot(struct task_struct *task, struct task_st
 	unsigned int *found = bpf_map_lookup_elem(&rows, &key);
 	if (found)
 		return *found;
-	unsigned int slot = new_slot();
+	unsigned int slot = new_index(&free_slots, &next_slot, max_slots);
 	struct row_tag *tag = slot ? bpf_map_lookup_elem(&tags, &slot) : 0;
 	if (!tag)
 		return 0;
@@ -75,18 +75,6 @@ static __always_inline unsigned int find_slot(struct task_struct *task, struct t
 	return slot;
 }
 
-/* Returns a free chunk, or 0 if there is none. */
-static __always_inline unsigned int new_chunk(void)
-{
-	unsigned int chunk;
-	if (split != SPLIT_NONE && bpf_map_pop_elem(&free_chunks, &chunk) == 0)
-		return chunk;
-	if (next_chunk >= max_chunks)
-		return 0;
-	chunk = __sync_fetch_and_add(&next_chunk, 1);
-	return chunk < max_chunks ? chunk : 0;
-}
-
 /*
  * Returns the chunk for the times of one power of two, and allocates it at the first use. Returns 0 if no chunk is
  * free.
@@ -98,7 +86,7 @@ static __always_inline unsigned int row_chunk(struct row_hist *h, unsigned int w
 	unsigned int chunk = h->chunk[which];
 	if (chunk)
 		return chunk;
-	chunk = new_chunk();
+	chunk = new_index(&free_chunks, &next_chunk, max_chunks);
 	if (!chunk)
 		return 0;
 	unsigned int before = __sync_val_compare_and_swap(&h->chunk[which], 0, chunk);
