@@ -1,7 +1,6 @@
 #include "engine/ptrace/tasks/attach.h"
 
 #include "base/error.h"
-#include "engine/ptrace/tasks/options.h"
 #include "tracee/proc.h"
 
 #include <dirent.h>
@@ -12,6 +11,23 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Attached tasks have the options of started ones, but the kernel does not kill them when sctrace dies. */
+static unsigned long attach_options(const struct tracer *t)
+{
+	return t->options & ~(unsigned long)PTRACE_O_EXITKILL;
+}
+
+void tracer_set_options(struct tracer *t, const struct task *task)
+{
+	bool leader = task->tid == task->proc->pid && (task->proc->root || task->proc->attached);
+	unsigned long options = task->proc->attached ? attach_options(t) : t->options;
+	if (!leader)
+		options &= ~(unsigned long)PTRACE_O_TRACEEXIT;
+	struct thread *k = thread_of(task);
+	if (k->options != options && ptrace_retry(PTRACE_SETOPTIONS, task->tid, NULL, options) == 0)
+		k->options = options;
+}
 
 enum { USER_NAME_SIZE = 64 };
 
@@ -64,7 +80,7 @@ static int seize(struct tracer *t, pid_t pid, pid_t tid)
 {
 	if (tasks_find(&t->tasks, tid))
 		return 0;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, tracer_attach_options(t)) < 0)
+	if (ptrace(PTRACE_SEIZE, tid, NULL, attach_options(t)) < 0)
 		return errno == ESRCH && tid != pid ? 0 : -errno;
 	struct task *task = tasks_add(&t->tasks, tid);
 	tasks_join(&t->tasks, task, pid);

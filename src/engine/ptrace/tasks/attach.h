@@ -1,4 +1,4 @@
-/* Attaching to running processes. */
+/* Attaching to running processes, and the ptrace(2) options of tasks. */
 #ifndef SCTRACE_ENGINE_PTRACE_TASKS_ATTACH_H
 #define SCTRACE_ENGINE_PTRACE_TASKS_ATTACH_H
 
@@ -6,5 +6,7 @@
 
 /* Attaches to all threads of `pid`. Returns 0, or -errno with a sentence in `why`. */
 int tracer_attach(struct tracer *t, pid_t pid, struct buf *why);
+/* Sets the options of a stopped task. Only leaders of started or attached processes stop at their exit. */
+void tracer_set_options(struct tracer *t, const struct task *task);
 
 #endif

@@ -4,7 +4,7 @@
 #include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/calls/untraced.h"
 #include "engine/ptrace/state/event.h"
-#include "engine/ptrace/tasks/options.h"
+#include "engine/ptrace/tasks/attach.h"
 #include "engine/ptrace/tasks/resume.h"
 #include "syscall/table.h"
 #include "tracee/proc.h"

@@ -6,16 +6,6 @@
 #include "engine/ptrace/state/group.h"
 #include "tracee/proc.h"
 
-/* If the process that has ended is the started program, saves its exit status and the time that it took. */
-static void process_ended(struct tracer *t, struct task *task, int status)
-{
-	if (task->proc->pid != t->root.pid)
-		return;
-	t->result.status = status;
-	if (t->root.ran && !t->result.wall_ns)
-		t->result.wall_ns = clock_ns() - t->root.start_ns;
-}
-
 void tracer_on_death(struct tracer *t, struct task *task, int status)
 {
 	if (!task->proc) { /* the task ended before its parent reported it */
@@ -25,8 +15,11 @@ void tracer_on_death(struct tracer *t, struct task *task, int status)
 	/* The kernel reports the end of a leader only after the ends of all other threads of the process. */
 	bool last = task->tid == task->proc->pid;
 	tracer_call_vanish(t, task);
-	if (last)
-		process_ended(t, task, status);
+	if (last && task->tid == t->root.pid) {
+		t->result.status = status;
+		if (t->root.ran && !t->result.wall_ns)
+			t->result.wall_ns = clock_ns() - t->root.start_ns;
+	}
 	if (task->proc->counted && (!task->proc->root || t->root.ran)) {
 		struct event *ev = tracer_event(t, EV_DEATH, task);
 		ev->status = status;

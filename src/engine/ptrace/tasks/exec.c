@@ -5,8 +5,8 @@
 #include "engine/ptrace/calls/stop.h"
 #include "engine/ptrace/state/event.h"
 #include "engine/ptrace/state/group.h"
+#include "engine/ptrace/tasks/attach.h"
 #include "engine/ptrace/tasks/main_symbol.h"
-#include "engine/ptrace/tasks/options.h"
 
 /*
  * Removes the threads that execve(2) has ended: all threads of the process except the one that called execve(2). If
