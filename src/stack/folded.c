@@ -60,15 +60,6 @@ bool stack_folded_frame(void *folded, const struct stack_frame *frame)
 	return true;
 }
 
-static struct folded_line *line_new(struct stack_folded *f, char *text, uint64_t hash, struct folded_line *next)
-{
-	struct folded_line *line = memory_get(sizeof(*line));
-	*line = (struct folded_line){.text = text, .next = next};
-	vec_push(&f->lines, line);
-	map_put(&f->index, hash, line);
-	return line;
-}
-
 /* Returns the line with this text, and adds it if there is none. The function takes ownership of `text`. */
 static struct folded_line *line_of(struct stack_folded *f, char *text)
 {
@@ -83,7 +74,11 @@ static struct folded_line *line_of(struct stack_folded *f, char *text)
 		free(text);
 		return line_of(f, memory_copy(others));
 	}
-	return line_new(f, text, hash, first);
+	struct folded_line *line = memory_get(sizeof(*line));
+	*line = (struct folded_line){.text = text, .next = first};
+	vec_push(&f->lines, line);
+	map_put(&f->index, hash, line);
+	return line;
 }
 
 void stack_folded_take(struct stack_folded *f, struct buf *stack)

@@ -67,9 +67,8 @@ char *spawn_find(const char *name, char *const *envp, int *err)
 	return NULL;
 }
 
-/* The user of -u. It is looked up before fork(2), because getpwnam(3) must not be called afterwards. */
+/* The user of -u, or zeros. It is looked up before fork(2), because getpwnam(3) must not be called afterwards. */
 struct identity {
-	bool set;
 	uid_t uid;
 	gid_t gid;
 	const char *name;
@@ -77,21 +76,20 @@ struct identity {
 
 static int find_user(const char *name, struct identity *who, struct buf *why)
 {
-	*who = (struct identity){0};
 	if (!name)
 		return 0;
-	struct passwd *pw = getpwnam(name);
+	const struct passwd *pw = getpwnam(name);
 	if (!pw) {
 		buf_addf(why, "there is no user '%s' on this machine", name);
 		return -EINVAL;
 	}
-	*who = (struct identity){true, pw->pw_uid, pw->pw_gid, name};
+	*who = (struct identity){pw->pw_uid, pw->pw_gid, name};
 	return 0;
 }
 
 static int become(const struct identity *who)
 {
-	if (!who->set)
+	if (!who->name)
 		return 0;
 	if (initgroups(who->name, who->gid) < 0 || setresgid(who->gid, who->gid, who->gid) < 0 ||
 	    setresuid(who->uid, who->uid, who->uid) < 0)

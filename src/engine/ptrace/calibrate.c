@@ -165,15 +165,6 @@ void tracer_calibrate(struct costs *kept, struct tracer_cost cost[NOTICED_WAYS])
 		calibrate(kept, allowed, NOTICED_POLLING, &cost[NOTICED_POLLING]);
 }
 
-void tracer_say_cost(const struct tracer_cost cost[NOTICED_WAYS], struct buf *out)
-{
-	const struct tracer_cost *one = &cost[NOTICED_ASLEEP], *two = &cost[NOTICED_POLLING];
-	buf_addf(out, "%.1f us per call (+- %.1f us, standard deviation)", one->ns / 1e3, one->spread_ns / 1e3);
-	if (two->ns != one->ns)
-		buf_addf(out, ", or %.1f us (+- %.1f us) while sctrace and the program ran on two CPUs", two->ns / 1e3,
-			 two->spread_ns / 1e3);
-}
-
 void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out)
 {
 	const char *why = cost->err == -ECHILD ? "the process that measures it ended too early"

@@ -14,8 +14,6 @@ struct costs;
  * zero, and its `err` says why. `kept` may be NULL.
  */
 void tracer_calibrate(struct costs *kept, struct tracer_cost cost[NOTICED_WAYS]);
-/* Appends the measured costs: "7.1 us per call (+- 0.1 us, standard deviation), or 18.2 us ...". */
-void tracer_say_cost(const struct tracer_cost cost[NOTICED_WAYS], struct buf *out);
 /* Appends that the times include the cost of tracing, and the reason why this cost could not be measured. */
 void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out);
 /*

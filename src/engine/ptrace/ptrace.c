@@ -90,15 +90,19 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 
 static void ptrace_footer(const struct engine *e, struct buf *text)
 {
-	const struct tracer *t = (const struct tracer *)e;
+	const struct tracer_cost *cost = ((const struct tracer *)e)->cost;
+	const struct tracer_cost *one = &cost[NOTICED_ASLEEP], *two = &cost[NOTICED_POLLING];
 	buf_adds(text, "engine: ptrace; ");
-	if (t->cost[NOTICED_ASLEEP].ns > 0) {
-		buf_adds(text, "the cost of tracing, ");
-		tracer_say_cost(t->cost, text);
-		buf_adds(text, ", was subtracted from the times above");
-	} else {
-		tracer_cost_unknown(&t->cost[NOTICED_ASLEEP], text);
+	if (one->ns <= 0) {
+		tracer_cost_unknown(one, text);
+		return;
 	}
+	buf_addf(text, "the cost of tracing, %.1f us per call (+- %.1f us, standard deviation)", one->ns / 1e3,
+		 one->spread_ns / 1e3);
+	if (two->ns != one->ns)
+		buf_addf(text, ", or %.1f us (+- %.1f us) while sctrace and the program ran on two CPUs", two->ns / 1e3,
+			 two->spread_ns / 1e3);
+	buf_adds(text, ", was subtracted from the times above");
 }
 
 const struct engine_ops engine_ptrace = {

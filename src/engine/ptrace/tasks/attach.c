@@ -33,10 +33,9 @@ enum { USER_NAME_SIZE = 64 };
 
 static const char *user_name(uid_t uid, char name[static USER_NAME_SIZE])
 {
-	struct passwd entry, *found = NULL;
-	char text[1024];
-	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found)
-		snprintf(name, USER_NAME_SIZE, "%s", entry.pw_name);
+	const struct passwd *found = getpwuid(uid);
+	if (found)
+		snprintf(name, USER_NAME_SIZE, "%s", found->pw_name);
 	else
 		snprintf(name, USER_NAME_SIZE, "%u", uid);
 	return name;
