@@ -12,16 +12,10 @@
 #include <sys/user.h>
 #include <ucontext.h>
 
-/*
- * Registers of a 32-bit task in the kernel's layout (arch/arm/include/asm/ptrace.h): r0 to r15, cpsr, and r0 at the
- * entry of the call.
- */
+/* A 32-bit task's registers (arch/arm/include/asm/ptrace.h): r0 to r15, cpsr, and r0 at the entry of the call. */
 enum { ARM_R7 = 7, ARM_SP = 13, ARM_PC = 15, ARM_ORIG_R0 = 17, ARM_REGS };
 
-/*
- * The kernel writes the layout of the task, which is a 32-bit or a 64-bit one. The returned length shows which of them
- * it wrote.
- */
+/* The kernel writes the layout of a 32-bit or a 64-bit task. The returned length shows which of them it wrote. */
 struct regs {
 	union {
 		struct user_regs_struct a64;
@@ -118,9 +112,7 @@ uint64_t arch_call_site(uint32_t arch, uint64_t ip)
 
 int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result)
 {
-	/*
-	 * The frame begins with a siginfo, followed by the ucontext (struct rt_sigframe in arch/arm64/kernel/signal.c).
-	 */
+	/* The frame is a siginfo, followed by the ucontext (struct rt_sigframe in arch/arm64/kernel/signal.c). */
 	ucontext_t uc;
 	if (arch != AUDIT_ARCH_AARCH64)
 		return -ENOSYS;
@@ -135,10 +127,7 @@ int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip,
 
 int arch_breakpoint(pid_t tid, uint64_t addr)
 {
-	/*
-	 * Arm Architecture Reference Manual, D2.8: the control value 0x1e5 means that the breakpoint is enabled at EL0
-	 * and covers four bytes.
-	 */
+	/* Arm Architecture Reference Manual, D2.8: 0x1e5 enables the breakpoint at EL0 for four bytes. */
 	struct user_hwdebug_state s;
 	memset(&s, 0, sizeof(s));
 	s.dbg_regs[0].addr = addr;

@@ -1,7 +1,4 @@
-/*
- * Registers and system calls: everything that differs between processors. Each architecture has one file that
- * implements this header.
- */
+/* Registers and system calls: what differs between processors. One file for each of them implements this header. */
 #ifndef SCTRACE_ARCH_ARCH_H
 #define SCTRACE_ARCH_ARCH_H
 
@@ -12,15 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/*
- * Fills in arch, nr, args, ip and sp from the registers of a task in a syscall-enter-stop, for kernels before 5.3.
- * Returns 0 or -errno.
- */
+/* Fills in arch, nr, args, ip and sp at a syscall-enter-stop, for kernels before 5.3. Returns 0 or -errno. */
 int arch_read_call(pid_t tid, struct call *c);
-/*
- * The stopped task is making a call of a foreign architecture. Returns true if the task's program belongs to that
- * architecture as well.
- */
+/* The stopped task is making a foreign call. Returns true if its program belongs to that architecture as well. */
 bool arch_is_foreign(pid_t tid);
 /* Fills in result, error and err from the registers of a task in a syscall-exit-stop. Returns 0 or -errno. */
 int arch_read_result(pid_t tid, struct call *c);
@@ -46,10 +37,7 @@ uint64_t arch_call_site(uint32_t arch, uint64_t ip);
  * the frame cannot be read or its layout is unknown.
  */
 int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result);
-/*
- * Sets a hardware breakpoint at `addr` in the stopped task; 0 clears it. Returns -errno if no breakpoint register is
- * available.
- */
+/* Sets a hardware breakpoint in the stopped task; 0 clears it. Returns -errno if there is no breakpoint register. */
 int arch_breakpoint(pid_t tid, uint64_t addr);
 /* Reads the instruction pointer of the stopped task. Returns 0 or -errno. */
 int arch_ip(pid_t tid, uint64_t *ip);

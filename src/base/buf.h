@@ -70,9 +70,7 @@ static inline void buf_adds(struct buf *b, const char *s)
  */
 void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits);
 void buf_add_signed(struct buf *b, int64_t v);
-/*
- * Appends `v` in octal (`bits` is 3) or hexadecimal (`bits` is 4), without a prefix and with at least `digits` digits.
- */
+/* Appends `v` in octal (`bits` is 3) or hexadecimal (4), without a prefix and with at least `digits` digits. */
 void buf_add_bits(struct buf *b, uint64_t v, unsigned bits, unsigned digits);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_addv(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
@@ -83,9 +81,7 @@ void buf_fill(struct buf *b, char c, size_t n);
  * or after a newline in `text`, start at column `indent`. Several spaces between words become one.
  */
 void buf_add_wrapped(struct buf *b, const char *text, int col, int indent, int width);
-/*
- * Returns the text, or "" if the buffer is empty. The text belongs to the buffer and is valid until the buffer changes.
- */
+/* Returns the text, or "" if there is none. It belongs to the buffer and is valid until the buffer changes. */
 const char *buf_str(const struct buf *b);
 /* Returns the text, which the caller must free. The buffer is empty afterwards. */
 char *buf_take(struct buf *b);

@@ -13,9 +13,7 @@ enum {
 	EXIT_NOT_FOUND = 127,  /* the program was not found */
 };
 
-/*
- * Prints "sctrace: MESSAGE\n" with control bytes escaped. Only cmd/ and main.c may call the functions of this header.
- */
+/* Prints "sctrace: MESSAGE\n" with control bytes escaped. Only cmd/ and main.c may call these functions. */
 void diag_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "sctrace: note: MESSAGE\n", for facts that are not errors. */
 void diag_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

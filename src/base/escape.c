@@ -12,10 +12,7 @@ static bool forbidden(uint32_t c)
 	       c == 0xfeff;
 }
 
-/*
- * Returns the length of the UTF-8 character at `s` and stores its code point in *at. Returns 0 if the bytes are not
- * valid UTF-8.
- */
+/* Returns the length of the UTF-8 character at `s`, and its code point in *at; 0 if the bytes are not valid UTF-8. */
 static size_t decode(const char *s, size_t n, uint32_t *at)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

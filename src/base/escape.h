@@ -1,7 +1,4 @@
-/*
- * Escapes text from traced programs so that it can be printed safely: without control bytes, escape sequences or
- * invalid UTF-8.
- */
+/* Escapes text from traced programs, so that no control bytes, escape sequences or invalid UTF-8 are printed. */
 #ifndef SCTRACE_BASE_ESCAPE_H
 #define SCTRACE_BASE_ESCAPE_H
 

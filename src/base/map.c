@@ -4,10 +4,7 @@
 
 #include <stdlib.h>
 
-/*
- * Returns the slot where the search for `key` starts. Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key *
- * 2^64 / phi.
- */
+/* The slot where the search begins. Fibonacci hashing (Knuth, TAOCP 3, 6.4): the top bits of key * 2^64 / phi. */
 static size_t home(const struct map *m, uint64_t key)
 {
 	return (size_t)((key * 0x9e3779b97f4a7c15u) >> (64 - __builtin_ctzll(m->cap)));
@@ -27,10 +24,7 @@ void map_free(struct map *m)
 	*m = (struct map){0};
 }
 
-/*
- * Returns the slot that contains `key`, or the empty slot in which it must be stored. The table always has an empty
- * slot.
- */
+/* Returns the slot of `key`, or the empty slot in which it must be stored. There is always an empty slot. */
 static struct map_slot *find(const struct map *m, uint64_t key)
 {
 	size_t i = home(m, key);

@@ -16,10 +16,7 @@ struct map {
 	size_t n, cap;
 };
 
-/*
- * Returns the FNV-1a hash of `text`, for use as a key. Different texts may have the same key: callers must compare the
- * texts themselves.
- */
+/* Returns the FNV-1a hash of `text`. Different texts may have the same key: callers must compare the texts. */
 uint64_t map_key(const char *text);
 void map_free(struct map *m);
 /* Returns the value of `key`, or NULL. */

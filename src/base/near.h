@@ -28,10 +28,7 @@ void near_init(struct near *n, const char *word);
  * than six letters). Only the NEAR_MAX nearest candidates are kept.
  */
 void near_offer(struct near *n, const char *candidate);
-/*
- * Appends "; did you mean PREFIXa, PREFIXb or PREFIXc?" to `out`, where a, b and c are the candidates. Appends nothing
- * if there are none.
- */
+/* Appends "; did you mean PREFIXa, PREFIXb or PREFIXc?", or nothing if there are no candidates. */
 void near_say(const struct near *n, const char *prefix, struct buf *out);
 
 #endif

@@ -23,10 +23,7 @@ bool outfile_folder_is_shared(const char *path);
  */
 int outfile_open(const char *path, int how, mode_t mode);
 
-/*
- * Like outfile_open(), but only for existing files that are not regular: a terminal, a FIFO, /dev/null. Returns -EBUSY
- * for a regular file.
- */
+/* Like outfile_open(), but only for existing terminals, FIFOs and devices. Returns -EBUSY for a regular file. */
 int outfile_open_special(const char *path);
 
 /*

@@ -11,10 +11,7 @@
 
 #define PTRACE_SET_SUD 0x4210 /* from linux/ptrace.h, which conflicts with sys/ptrace.h */
 
-/*
- * Global like errno, because requests are made in many places, and the next wait for an event must learn that one was
- * refused.
- */
+/* Global like errno: the next wait for an event must learn that a request was refused anywhere. */
 static struct {
 	int error;
 	pid_t tid;
@@ -28,10 +25,7 @@ int ptrace_refused(pid_t *tid)
 	return error;
 }
 
-/*
- * Returns true for requests that depend on the state of the task: the kernel may refuse them with EIO, EINVAL or
- * EFAULT.
- */
+/* True for requests that the kernel may refuse because of the task's state, with EIO, EINVAL or EFAULT. */
 static bool may_be_impossible(int request)
 {
 	static const int those[] = {

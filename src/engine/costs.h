@@ -12,9 +12,7 @@
  */
 #define COSTS_MEASURED 5
 
-/*
- * How often a measurement is tried. On a busy machine, a measurement may fail, or find a cost that is not above zero.
- */
+/* How often a measurement is tried: on a busy machine, it may fail, or find a cost that is not above zero. */
 #define COSTS_TRIES 5
 
 /* One measurement, in ns: the time of a call that is traced, the time of the same call natively, and more. */
@@ -48,10 +46,7 @@ void costs_close(struct costs *c);
  * costs_keep().
  */
 int costs_find(const struct costs *c, const char *name, struct cost_numbers *least);
-/*
- * Keeps one more measurement, and sets *least as costs_find() does. If the file cannot be written, the next run measures
- * again.
- */
+/* Keeps one more measurement, and sets *least as costs_find() does. If that fails, the next run measures again. */
 void costs_keep(struct costs *c, const char *name, const struct cost_numbers *measured, struct cost_numbers *least);
 
 #endif

@@ -42,10 +42,7 @@ int engine_check(const char *name, struct buf *why)
 	return -EINVAL;
 }
 
-/*
- * Appends the parts of `want` that the engine cannot do, in words that follow "cannot". Appends nothing if it can do
- * everything.
- */
+/* Appends what of `want` the engine cannot do, in words that follow "cannot"; nothing if it can do everything. */
 static void add_lacks(const struct engine_ops *e, unsigned want, struct buf *out)
 {
 	static const struct {

@@ -68,10 +68,7 @@ struct engine_config {
 	/* Called at each entry if CAP_INJECT is requested. Returns true after filling in `t`. May be NULL. */
 	bool (*inject)(void *ctx, const struct event *enter, struct engine_tamper *t);
 	void *inject_ctx;
-	/*
-	 * -b: called at EV_EXEC. If it returns true, the engine detaches from the process afterwards. Needs CAP_BREAK.
-	 * May be NULL.
-	 */
+	/* -b: called at EV_EXEC; if it returns true, the engine detaches from the process (CAP_BREAK). May be NULL. */
 	bool (*break_on)(void *ctx, const struct event *ev);
 	void *break_ctx;
 	/*

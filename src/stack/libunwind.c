@@ -1,6 +1,4 @@
-/*
- * Walks stacks with libunwind and libdw. This file decides what is cached for each process, and when it is read again.
- */
+/* Walks stacks with libunwind and libdw: decides what is cached for each process, and when it is read again. */
 #include "stack/stack.h"
 
 #include "base/buf.h"

@@ -1,7 +1,4 @@
-/*
- * Stacks of stopped programs: the functions from which a call was made (-k), and aggregated stacks for flame graphs
- * (--stacks).
- */
+/* Stacks of stopped programs: the functions that led to a call (-k), and aggregated stacks (--stacks). */
 #ifndef SCTRACE_STACK_STACK_H
 #define SCTRACE_STACK_STACK_H
 
@@ -15,10 +12,7 @@
 struct buf;
 struct stack;
 
-/*
- * One frame of a stack; index 0 is the innermost. All pointers belong to the stack and are valid until the callback
- * returns.
- */
+/* One frame of a stack; index 0 is the innermost. All pointers are valid until the callback returns. */
 struct stack_frame {
 	unsigned index;
 	uint64_t ip;          /* address in the program; in outer frames, the address after the call instruction */
@@ -47,10 +41,7 @@ struct stack {
 	const struct stack_ops *ops;
 };
 
-/*
- * Prepares for walking stacks. Returns 0 and sets *out, or returns -ENOSYS with the reason in `why`. Close it with
- * stack_close().
- */
+/* Prepares for walking stacks. Returns 0 and sets *out, or returns -ENOSYS with the reason in `why`. */
 int stack_open(struct stack **out, struct buf *why);
 /*
  * Walks the stack of thread `tid` of process `pid`, and calls `fn` for each frame. The thread must be in a ptrace-stop

@@ -57,10 +57,7 @@ static int open_regular(const char *path)
 	return fd < 0 ? -ENOENT : fd;
 }
 
-/*
- * Opens the file of a module by way of /proc/PID, because the root or the mount namespace of the program may differ
- * from sctrace's.
- */
+/* Opens a module's file through /proc/PID: the program may have another root or mount namespace than sctrace. */
 static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, char **file, Elf **elf)
 {
 	const pid_t *pid = *userdata;
@@ -191,10 +188,7 @@ static const char *find_line(Dwfl_Module *mod, Dwarf_Addr at, int *line)
 	return row && dwarf_lineno(row, line) == 0 ? dwarf_linesrc(row, NULL, NULL) : NULL;
 }
 
-/*
- * Fills in *k for an address. In an outer frame (not `exact`) the line is that of the instruction before `ip`, which is
- * the call.
- */
+/* Fills in *k. In an outer frame (not `exact`) the line is that of the instruction before `ip`, the call. */
 static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 {
 	struct stack_frame *f = &k->frame;

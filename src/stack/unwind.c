@@ -17,10 +17,7 @@
 
 enum { FRAMES_MAX = 512, PHDRS_MAX = 64 };
 
-/*
- * libunwind exports this function for callers that know where the tables are (perf uses it as well), but no header
- * declares it.
- */
+/* libunwind exports this function for callers that know where the tables are, but no header declares it. */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
 					      unw_proc_info_t *pi, int need_unwind_info, void *arg);
 #define search_unwind_table UNW_OBJ(dwarf_search_unwind_table)
@@ -64,10 +61,7 @@ static bool is_foreign(pid_t pid)
 	return n == sizeof(ident) && ident[EI_CLASS] != NATIVE_CLASS;
 }
 
-/*
- * Reads the ELF header that is mapped at `start`, and fills in *m. Returns false if there is no header, or if the
- * module has no table.
- */
+/* Reads the ELF header that is mapped at `start`, and fills in *m. Returns false if there is no header or table. */
 static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 {
 	ElfW(Ehdr) eh;

@@ -23,16 +23,10 @@ void unwind_close(struct unwind *u); /* `u` may be NULL */
  * unwind_walk() would end there: use symbol_walk().
  */
 bool unwind_is_blind(const struct unwind *u);
-/*
- * Walks the stack of thread `tid`, which must be in a ptrace-stop. Returns the number of frames for which `fn` was
- * called, or -errno.
- */
+/* Walks the stack of a thread in a ptrace-stop. Returns the number of frames for which `fn` was called, or -errno. */
 int unwind_walk(struct unwind *u, pid_t tid, unwind_fn fn, void *ctx);
 
-/*
- * Returns a hash of the executable mappings of files in `pid`, which changes when they change; 0 if they cannot be
- * read.
- */
+/* Returns a hash of the executable mappings of files in `pid`, which changes with them; 0 if they cannot be read. */
 uint64_t unwind_fingerprint(pid_t pid);
 
 #endif

@@ -66,10 +66,7 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 	return (ssize_t)done;
 }
 
-/*
- * Some sandboxes refuse process_vm_readv(2) but allow reading /proc/PID/mem. This file gives access even to
- * execute-only pages.
- */
+/* Some sandboxes refuse process_vm_readv(2) but allow this file, which even gives access to execute-only pages. */
 static ssize_t read_proc_mem(pid_t pid, uint64_t addr, void *buf, size_t n)
 {
 	int fd = proc_open(pid, "mem");
@@ -92,10 +89,7 @@ ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n)
 	return errno == EFAULT && n > 1 ? -EFAULT : read_proc_mem(p, addr, buf, n);
 }
 
-/*
- * Returns how many of the `n` bytes at `addr` are in memory or swapped out. Stops counting at the first page that is
- * neither.
- */
+/* Returns how many bytes at `addr` are in memory or swapped out, up to the first page that is neither. */
 static size_t present_bytes(pid_t pid, uint64_t addr, size_t n)
 {
 	const uint64_t there = UINT64_C(3) << 62;

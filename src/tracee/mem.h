@@ -1,7 +1,4 @@
-/*
- * Reads the memory of a traced program page by page, with bounds. Nothing in that memory is trusted. Decoders use only
- * this interface.
- */
+/* Reads the memory of a traced program page by page, with bounds. Nothing in that memory is trusted. */
 #ifndef SCTRACE_TRACEE_MEM_H
 #define SCTRACE_TRACEE_MEM_H
 
@@ -17,10 +14,7 @@
 struct mem {
 	ssize_t (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
 	void *ctx;
-	/*
-	 * If not NULL, mem_string() calls this function instead of `read`, so that the memory knows that a string is
-	 * read.
-	 */
+	/* If not NULL, mem_string() calls this function instead of `read`, because a string is read. */
 	ssize_t (*string)(void *ctx, uint64_t addr, char *buf, size_t n, int *ended);
 };
 
@@ -37,10 +31,7 @@ int mem_get(const struct mem *m, uint64_t addr, void *buf, size_t n);
  */
 ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int *ended);
 
-/*
- * A `read` function for the memory of a process. `pid` points to its pid_t. Uses process_vm_readv(2), or /proc/PID/mem
- * if that fails.
- */
+/* A `read` function for the process *pid (a pid_t), by process_vm_readv(2) or else /proc/PID/mem. */
 ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n);
 
 /*

@@ -168,10 +168,7 @@ static void link_of(pid_t pid, int fd, char link[LINK_MAX_LEN])
 		snprintf(link, LINK_MAX_LEN, "/proc/%d/fd/%d", (int)pid, fd);
 }
 
-/*
- * The table contains only netlink sockets that have a port. A socket gets its port with its first message at the
- * latest.
- */
+/* The table contains only netlink sockets with a port, which a socket gets with its first message at the latest. */
 static int live_netlink(void *ctx, pid_t pid, int fd)
 {
 	char link[LINK_MAX_LEN], target[64] = "", protocol[PROTOCOL_SIZE];

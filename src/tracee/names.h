@@ -24,9 +24,7 @@ struct names {
 	 * "socket:[123]"). AT_FDCWD means the current directory. The answer is not escaped.
 	 */
 	bool (*fd)(void *ctx, pid_t tid, int fd, struct buf *out);
-	/*
-	 * Like fd(), with the addresses of a socket ("TCP:[127.0.0.1:80->...]"), and the process of a pidfd ("pid:12").
-	 */
+	/* Like fd(), with a socket's addresses ("TCP:[127.0.0.1:80->...]"), or a pidfd's process ("pid:12"). */
 	bool (*fd_in_full)(void *ctx, pid_t tid, int fd, struct buf *out);
 	/*
 	 * True if the path that fd() returns ends in NAMES_DELETED because the file was deleted. The name of an
@@ -35,10 +33,7 @@ struct names {
 	bool (*deleted)(void *ctx, pid_t tid, int fd);
 	/* The type and numbers of a device, if `fd` refers to one: "char 1:3". */
 	bool (*device)(void *ctx, pid_t tid, int fd, struct buf *out);
-	/*
-	 * The protocol (NETLINK_ROUTE, ...) of a netlink socket; NETLINK_UNTOLD if it is unknown; -1 if `fd` is not a
-	 * netlink socket.
-	 */
+	/* The protocol (NETLINK_ROUTE, ...) of a netlink socket; NETLINK_UNTOLD if unknown; -1 for others. */
 	int (*netlink)(void *ctx, pid_t tid, int fd);
 	/*
 	 * The name of network interface `index`. There is no answer if the thread is in another network namespace than

@@ -8,10 +8,7 @@
 #include "base/map.h"
 #include "tracee/names.h"
 
-/*
- * Initialise it with names_keep(). Pass `names` to the code that needs names. The struct must not move, because `names`
- * points to it.
- */
+/* Initialise it with names_keep(), and pass `names` on. The struct must not move, because `names` points to it. */
 struct names_kept {
 	struct names names; /* equal to names_live, except for `fd` */
 	struct map fds;     /* thread id and descriptor -> struct kept_name, which is freed with the map */

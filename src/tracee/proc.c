@@ -327,10 +327,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/*
- * Copies the next word, truncated to `size`, and moves *p behind the blank that follows it. Returns the length of the
- * whole word.
- */
+/* Copies the next word, truncated to `size`, and moves *p behind its blank. Returns the length of the whole word. */
 static size_t word(const char **p, char *to, size_t size)
 {
 	size_t n = strcspn(*p, " \n");

@@ -82,17 +82,11 @@ struct proc_map {
 	size_t name_len;
 };
 
-/*
- * Parses the next mapping at *text, and moves *text behind it. Skips lines that are not mappings. Returns false at the
- * end of the text.
- */
+/* Parses the next mapping at *text, and moves *text behind it. Skips other lines. Returns false at the end. */
 bool proc_map_next(const char **text, struct proc_map *m);
 bool proc_map_is(const struct proc_map *m, const char *name);
 
-/*
- * Stores the short name of a task in `name`, or "" if the task is gone. The task can choose its name, and it is not
- * escaped.
- */
+/* Stores the short name of a task, or "" if the task is gone. The task can choose it, and it is not escaped. */
 void proc_comm(pid_t tid, char *name, size_t size);
 
 /* A line of mountinfo (proc_pid_mountinfo(5)), unescaped. */

@@ -14,10 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/*
- * A request selects sockets in state TCP_BOUND_INACTIVE by this number. In the answers, the state of these sockets is
- * TCP_CLOSE.
- */
+/* Requests select sockets in state TCP_BOUND_INACTIVE by this number; in the answers, their state is TCP_CLOSE. */
 #define BOUND_INACTIVE 13
 
 /* Reads an answer of `n` bytes. Returns true if this is the answer that the caller needs. */
@@ -41,10 +38,7 @@ static int look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
 	return 0;
 }
 
-/*
- * Sends the request, and passes each answer to `look` until `look` returns true. The answers are ready when send(2)
- * returns.
- */
+/* Sends the request, and passes each answer to `look` until it returns true. The answers are ready after send(2). */
 static bool ask(const void *request, size_t size, uint16_t flags, answer_fn *look, void *ctx)
 {
 	_Alignas(struct nlmsghdr) char bytes[16384];

@@ -19,10 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * Checks whether execve(2) can run `path`. Returns 0, ENOENT, or EACCES for a directory or a file without execute
- * permission.
- */
+/* Returns 0 if execve(2) can run `path`, ENOENT, EISDIR, or EACCES without execute permission. */
 static int runnable(const char *path)
 {
 	struct stat st;
@@ -171,10 +168,7 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	_exit(spawn_status(err));
 }
 
-/*
- * Creates a pipe with descriptors above 2. Otherwise they could be 0, 1 or 2, if sctrace was started with one of these
- * closed.
- */
+/* Creates a pipe with descriptors above 2, even if sctrace was started with one of the descriptors 0 to 2 closed. */
 static int high_pipe(int fd[2])
 {
 	int low[2];

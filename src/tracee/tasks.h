@@ -49,19 +49,13 @@ struct tasks {
 
 void tasks_free(struct tasks *t);
 struct task *tasks_find(const struct tasks *t, pid_t tid);
-/*
- * Adds a task that does not belong to a process yet. The rest of the engine's struct is zeroed. Returns NULL if the
- * task exists already.
- */
+/* Adds a task without a process. The rest of the engine's struct is zeroed. Returns NULL if the task exists. */
 struct task *tasks_add(struct tasks *t, pid_t tid);
 /* Makes `task` a thread of process `pid`, and adds the process if necessary. */
 void tasks_join(struct tasks *t, struct task *task, pid_t pid);
 /* Removes the task, and its process if it has no other threads. */
 void tasks_remove(struct tasks *t, struct task *task);
-/*
- * Must be called after execve(2) by a thread that is not the leader: `task` takes over the id of the leader, which no
- * longer exists.
- */
+/* Called after execve(2) by a thread that is not the leader: `task` takes over the id of the vanished leader. */
 void tasks_rename(struct tasks *t, struct task *task, pid_t leader);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * Converts the kernel half's maps to rows of a summary. Each reading adds what was counted since the reading before it.
- */
+/* Converts the kernel half's maps to rows of a summary. Each reading adds what was counted since the last one. */
 #include "engine/bpf/loader.h"
 
 #include "engine/bpf/skeleton.h"

@@ -29,9 +29,7 @@ static bool capable(unsigned int cap)
 	return data[cap / 32].effective >> (cap % 32) & 1;
 }
 
-/*
- * Checks the kernel's version: task storage for tracing programs needs Linux 5.11, compare-and-swap needs Linux 5.12.
- */
+/* Checks the version: task storage for tracing programs needs Linux 5.11, compare-and-swap needs Linux 5.12. */
 static int check_kernel(struct buf *why)
 {
 	struct utsname u;
@@ -135,10 +133,7 @@ static void set_config(struct bpf_engine *b)
 	set_sizes(b, k->rodata->split);
 }
 
-/*
- * Maps one of the kernel half's arrays, to read and clear it without system calls. Returns NULL and sets errno on
- * failure.
- */
+/* Maps an array of the kernel half, to use it without system calls. Returns NULL and sets errno on failure. */
 static void *map_array(const struct bpf_map *map, size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
@@ -220,9 +215,7 @@ static void cgroup_root(char *path, size_t size)
 	buf_free(&text);
 }
 
-/*
- * Passes b->config.cgroup to the kernel half. It is the path of a folder, or a path below the mount point of cgroup2.
- */
+/* Passes b->config.cgroup to the kernel half: the path of a folder, or a path below the mount point of cgroup2. */
 static int set_cgroup(struct bpf_engine *b, struct buf *why)
 {
 	char path[1024], root[512];

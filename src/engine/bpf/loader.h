@@ -71,9 +71,7 @@ void bpf_stop_counting(struct bpf_engine *b);
 void bpf_free(struct bpf_engine *b);
 /* Marks the single-threaded process `pid` as counted, with TASK_* flags; 0 removes the mark. Returns 0 or -errno. */
 int bpf_mark(struct bpf_engine *b, pid_t pid, unsigned int flags);
-/*
- * Returns the number of calls that could not be counted, plus the number of times that the kernel did not run a hook.
- */
+/* Returns the number of calls that could not be counted, plus how often the kernel did not run a hook. */
 uint64_t bpf_lost(const struct bpf_engine *b);
 
 /*

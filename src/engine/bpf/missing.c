@@ -1,6 +1,4 @@
-/*
- * This entry represents the bpf engine in the list of engines if the engine was not built. Its probe gives the reason.
- */
+/* The bpf engine's entry in the list of engines if it was not built. Its probe gives the reason. */
 #include "engine/engine.h"
 
 #include "base/buf.h"

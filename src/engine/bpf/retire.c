@@ -1,7 +1,4 @@
-/*
- * If counts are split by process or thread, reuses the rows of processes or threads that have ended, so that there is
- * always a free row.
- */
+/* If counts are split, reuses the rows of ended processes or threads, so that there is always a free row. */
 #include "engine/bpf/loader.h"
 
 #include "engine/bpf/skeleton.h"

@@ -75,10 +75,7 @@ static __always_inline unsigned int find_slot(struct task_struct *task, struct t
 	return slot;
 }
 
-/*
- * Returns the chunk for the times of one power of two, and allocates it at the first use. Returns 0 if no chunk is
- * free.
- */
+/* Returns the chunk for the times of one power of two, allocated at the first use; 0 if no chunk is free. */
 static __always_inline unsigned int row_chunk(struct row_hist *h, unsigned int which)
 {
 	if (which >= CHUNKS_PER_ROW)

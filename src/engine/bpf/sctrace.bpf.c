@@ -243,18 +243,14 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 	return 0;
 }
 
-/*
- * Reads a counter of resident pages. Each CPU buffers changes (32 pages, more with many CPUs); these are not included.
- */
+/* Reads a counter of resident pages, without the changes that each CPU buffers (32 pages, more with many CPUs). */
 #define RSS_COUNTER(mm, which)                                                                                         \
 	({                                                                                                             \
 		long long n_ = BPF_CORE_READ(mm, rss_stat[which].count);                                               \
 		n_ > 0 ? n_ : 0;                                                                                       \
 	})
 
-/*
- * Returns VmHWM as /proc/PID/status computes it (fs/proc/task_mmu.c); 0 if the kernel has already released the memory.
- */
+/* Returns VmHWM as /proc/PID/status computes it (fs/proc/task_mmu.c); 0 if the memory has already been released. */
 static __noinline unsigned long long peak_rss(struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;

@@ -1,7 +1,4 @@
-/*
- * Definitions that the kernel half (sctrace.bpf.c) and the loader (bpf.c) of the bpf engine share. Both include this
- * file.
- */
+/* Definitions that the kernel half (sctrace.bpf.c) and the loader (bpf.c) of the bpf engine share. */
 #ifndef SCTRACE_ENGINE_BPF_SHARED_H
 #define SCTRACE_ENGINE_BPF_SHARED_H
 
@@ -55,9 +52,7 @@ struct row_counts {
 	unsigned long long sum; /* sum of the positive results */
 };
 
-/*
- * The chunks of a row's histogram; 0 if a chunk is not allocated. All CPUs allocate chunks here, by compare-and-swap.
- */
+/* The chunks of a row's histogram; 0 if a chunk is not allocated. All CPUs allocate them, by compare-and-swap. */
 struct row_hist {
 	unsigned int chunk[CHUNKS_PER_ROW];
 };
@@ -85,9 +80,7 @@ enum task_flags {
 	TASK_ROOT = 1 << 5,    /* the process is the started program */
 };
 
-/*
- * A call that ended with an ERESTART result. The call is stored here until it is known whether the kernel restarts it.
- */
+/* A call that ended with an ERESTART result, until it is known whether the kernel restarts it. */
 struct interrupted {
 	unsigned int slot; /* 0: no call is stored */
 	unsigned int err;

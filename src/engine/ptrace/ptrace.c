@@ -1,6 +1,4 @@
-/*
- * The ptrace engine: each call causes two stops. It always works, but it is slow; its cost is measured and subtracted.
- */
+/* The ptrace engine: each call causes two stops. It always works, but is slow; its cost is measured and subtracted. */
 #include "base/memory.h"
 #include "engine/costs.h"
 #include "engine/engine.h"

@@ -80,10 +80,7 @@ int call_filter_install(void *ctx)
 {
 	const struct call_filter *f = ctx;
 	struct sock_fprog prog = {f->len, f->code};
-	/*
-	 * With CAP_SYS_ADMIN, set-uid programs still gain their privileges. Without it, the kernel requires
-	 * no_new_privs (seccomp(2)).
-	 */
+	/* Without CAP_SYS_ADMIN, no_new_privs is required (seccomp(2)), and set-uid programs do not gain privileges. */
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) == 0)
 		return 0;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

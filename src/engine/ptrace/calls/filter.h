@@ -4,10 +4,7 @@
 
 #include "engine/engine.h"
 
-/*
- * A filter. It is built before the fork, because building it allocates memory, and installed in the child after the
- * fork.
- */
+/* A filter. It is built before the fork, because this allocates memory, and installed in the child. */
 struct call_filter {
 	struct sock_filter *code;
 	unsigned short len;
@@ -19,10 +16,7 @@ struct call_filter {
  */
 void call_filter_build(struct call_filter *f, const struct call_set *only);
 void call_filter_free(struct call_filter *f);
-/*
- * Installs the filter in the child (ctx is the struct call_filter), with no_new_privs only if needed. Returns 0 or
- * -errno.
- */
+/* Installs the filter (`ctx`) in the child, with no_new_privs only if needed. Returns 0 or -errno. */
 int call_filter_install(void *ctx);
 
 #endif

@@ -69,10 +69,7 @@ static void ask_inject(struct tracer *t, struct task *task, const struct event *
 		.set_result = tamper.set_result && arch_skip_call(task->tid) == 0,
 		.result = tamper.result,
 		.exit_delay_ns = tamper.delay_exit_ns,
-		/*
-		 * The kernel ignores a signal at the stop of a seccomp filter, so the signal is delivered at the end of
-		 * the call.
-		 */
+		/* At the stop of a seccomp filter, the kernel ignores a signal, so it is delivered at the end. */
 		.signal = t->filter ? tamper.signal : 0,
 	};
 	thread_of(task)->call.injected = thread_of(task)->tamper.set_result;
@@ -108,10 +105,7 @@ bool tracer_wants_call(const struct tracer *t, const struct task *task)
 	       (only->bits[c->nr / 64] >> (c->nr % 64) & 1);
 }
 
-/*
- * If the call has created a userfaultfd, by userfaultfd(2) or through its device (linux/userfaultfd.h), notes that the
- * program uses one.
- */
+/* Notes whether the call has created a userfaultfd, by userfaultfd(2) or its device (linux/userfaultfd.h). */
 static void note_userfaultfd(struct tracer *t, const struct call *c)
 {
 	bool native = c->arch == syscall_native_arch();

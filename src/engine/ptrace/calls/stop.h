@@ -4,10 +4,7 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/*
- * Handles a syscall-stop, or a stop by sctrace's seccomp filter. PTRACE_GET_SYSCALL_INFO says whether the call enters
- * or returns.
- */
+/* Handles a syscall-stop, or a stop by sctrace's seccomp filter. */
 void tracer_syscall_stop(struct tracer *t, struct task *task);
 
 /* Returns true if the task's current call must be reported as an event. */

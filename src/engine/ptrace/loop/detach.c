@@ -10,17 +10,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/*
- * Handles a stop while all tasks are being detached: notes new and ended tasks and discards events. The task stays
- * stopped.
- */
+/* Handles a stop during the detaching: notes new and ended tasks, discards events. The task stays stopped. */
 static void note_stop(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
-	/*
-	 * Tracing was given up, so the program is killed. A child that its parent has not reported yet must be killed
-	 * as well.
-	 */
+	/* Tracing was given up: a child that its parent has not reported yet must be killed as well. */
 	if (!task && t->failed && t->root.pid && WIFSTOPPED(w->status))
 		kill(w->tid, SIGKILL);
 	if (!task && WIFSTOPPED(w->status))

@@ -23,10 +23,7 @@ int tracer_pin(const struct engine_config *config, struct buf *why)
 	return r;
 }
 
-/*
- * Warns if the program will not gain privileges: a traced program gets the privileges of its file only if the tracer
- * has them (execve(2)).
- */
+/* Warns if the program does not gain its file's privileges, because the tracer does not have them (execve(2)). */
 static void note_lost_privileges(struct tracer *t)
 {
 	struct stat st;

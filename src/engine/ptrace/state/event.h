@@ -11,10 +11,7 @@
 struct event *tracer_event(struct tracer *t, enum event_kind kind, const struct task *task);
 /* Queues an EV_NOTE with this text for the user. */
 void tracer_note(struct tracer *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/*
- * Returns the memory of the task's process. The tracer owns the result, which is valid until the next call of this
- * function.
- */
+/* Returns the memory of the task's process, which is valid until the next call of this function. */
 const struct mem *tracer_mem(struct tracer *t, const struct task *task);
 
 #endif

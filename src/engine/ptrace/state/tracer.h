@@ -25,10 +25,7 @@ enum tracer_verdict {
 	STOP_RESUMED, /* handled, and the task was resumed or has ended: it must not be resumed again */
 };
 
-/*
- * Functions for the points at which the patch engine differs from the ptrace engine. NULL means that there is no
- * difference.
- */
+/* Functions for what the patch engine does differently from the ptrace engine. NULL: there is no difference. */
 struct tracer_ops {
 	/*
 	 * Called as soon as wait4(2) or waitid(2) reports `status` for the task. The tracer handles the status later,
@@ -69,10 +66,7 @@ struct tracer_ops {
 	void (*gave_up)(struct tracer *t);
 	/* Returns the ptrace request with which the task must be resumed: PTRACE_SYSCALL or PTRACE_CONT. */
 	int (*resume_request)(struct tracer *t, const struct task *task);
-	/*
-	 * Called at a syscall-stop. Returns true if it has handled the stop, because the program itself did not make
-	 * the call.
-	 */
+	/* Called at a syscall-stop. Returns true if it has handled the stop: the program did not make the call. */
 	bool (*syscall_stop)(struct tracer *t, struct task *task);
 	/* Called before a wait status is handled: reads everything that was recorded before that status. */
 	void (*look)(struct tracer *t);
@@ -89,9 +83,7 @@ struct tracer_ops {
 	void (*gather)(struct tracer *t);
 };
 
-/*
- * The result of a calibration, in ns: how much stops lengthen a call, and the robust standard deviation of that time.
- */
+/* The result of a calibration, in ns: how much stops lengthen a call, and its robust standard deviation. */
 struct tracer_cost {
 	double ns;
 	double spread_ns;
@@ -182,10 +174,7 @@ struct tracer {
 	unsigned long options;
 	size_t unreported; /* tasks whose first stop came before their parent reported them */
 	bool filter;       /* sctrace's seccomp filter stops at the wanted calls */
-	/*
-	 * Descendants stay attached even if they are not counted, because the agent or sctrace's filter is active in
-	 * them.
-	 */
+	/* Descendants that are not counted stay attached, because the agent or sctrace's filter is in them. */
 	bool hold;
 	/* The kernel kills the program when sctrace dies, because the program cannot run without sctrace. */
 	bool exit_kill;

@@ -85,10 +85,7 @@ static int seize(struct tracer *t, pid_t pid, pid_t tid)
 	tasks_join(&t->tasks, task, pid);
 	task->proc->counted = task->proc->attached = task->proc->execed = true;
 	t->userfaultfd |= tid == pid && mem_has_userfaultfd(pid);
-	/*
-	 * The thread must stop once, because only a stopped task can be resumed in such a way that its next calls stop
-	 * (PTRACE_SYSCALL).
-	 */
+	/* The thread must stop once, because only a stopped task can be resumed with PTRACE_SYSCALL. */
 	ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 1;
 }

@@ -15,10 +15,7 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event);
  * because it need not be traced.
  */
 bool tracer_first_stop(struct tracer *t, struct task *task, int sig);
-/*
- * Adds a task whose parent was killed in the very stop that would have reported it; /proc says to which process the
- * task belongs.
- */
+/* Adds a task whose parent was killed before it reported the task; /proc says to which process it belongs. */
 void tracer_adopt(struct tracer *t, struct task *task);
 /* Adopts all tasks that have waited too long for their parent's event. */
 void tracer_adopt_orphans(struct tracer *t);

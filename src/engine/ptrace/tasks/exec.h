@@ -4,10 +4,7 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/*
- * Handles PTRACE_EVENT_EXEC: the task runs a new program. The task is now the only thread of its process, with the
- * leader's id.
- */
+/* The task runs a new program. It is now the only thread of its process, with the leader's id. */
 void tracer_on_exec(struct tracer *t, struct task *task);
 
 #endif

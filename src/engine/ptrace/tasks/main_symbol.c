@@ -31,10 +31,7 @@ uint64_t tracer_entry_point(pid_t pid)
  */
 #define SYMBOLS_MAX 8000000
 
-/*
- * Returns the value of `main` in one symbol table, or 0. *left is the number of symbols that may still be examined, in
- * all tables together.
- */
+/* Returns the value of `main` in a symbol table, or 0. *left symbols may still be examined, in all tables together. */
 static uint64_t main_in(Elf *elf, Elf_Scn *scn, size_t *left)
 {
 	GElf_Shdr sh;

@@ -6,10 +6,7 @@
 
 /* Returns the address of the process's entry point, or 0. */
 uint64_t tracer_entry_point(pid_t pid);
-/*
- * Returns the address that main of the executable file `fd` has in memory, or 0. `entry` is AT_ENTRY, which gives the
- * load offset.
- */
+/* Returns the address in memory of main of the executable `fd`, or 0. AT_ENTRY (`entry`) gives the load offset. */
 uint64_t tracer_main_symbol(int fd, uint64_t entry);
 /* Sets a breakpoint at main or the entry point in the new image of the started program. */
 void tracer_find_main(struct tracer *t, struct task *task);

@@ -4,10 +4,7 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/*
- * Resumes a stopped task with its pending signal, or detaches from the task if task.release is set. It is not an error
- * if the task has died.
- */
+/* Resumes a stopped task with its pending signal, or detaches if task.release is set. The task may have died. */
 void tracer_resume(struct tracer *t, struct task *task);
 /* Calls tracer_ops.detach for one task, detaches from the task with its pending signal, and removes it. */
 void tracer_release(struct tracer *t, struct task *task);

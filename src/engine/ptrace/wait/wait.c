@@ -50,10 +50,7 @@ static int interrupted(struct tracer *t)
  */
 #define MANY_TASKS 64
 
-/*
- * Takes the stop of a task. Returns 0 if the task was killed in the meantime, or if an execve(2) has given its id to
- * another task.
- */
+/* Takes the stop of a task. Returns 0 if it was killed, or if an execve(2) has given its id to another task. */
 static pid_t take_stop(pid_t tid, int *status)
 {
 	siginfo_t info = {0};
