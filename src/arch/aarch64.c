@@ -33,12 +33,6 @@ static int regs_get(pid_t tid, struct regs *r)
 	return 0;
 }
 
-static int regs_put(pid_t tid, struct regs *r)
-{
-	struct iovec iov = {r, r->is_arm ? sizeof(r->arm) : sizeof(r->a64)};
-	return ptrace_retry(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) < 0 ? -errno : 0;
-}
-
 int arch_read_call(pid_t tid, struct call *c)
 {
 	struct regs r;
@@ -90,7 +84,8 @@ int arch_set_first_arg(pid_t tid, uint64_t value)
 		r.arm[0] = (uint32_t)value;
 	else
 		r.a64.regs[0] = value;
-	return regs_put(tid, &r);
+	struct iovec iov = {&r, r.is_arm ? sizeof(r.arm) : sizeof(r.a64)};
+	return ptrace_retry(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) < 0 ? -errno : 0;
 }
 
 int arch_restore_first_arg(pid_t tid, uint64_t value)

@@ -72,11 +72,9 @@ void escape_line(struct buf *out, const char *s, size_t n)
 static char *octal(char *to, unsigned char c, bool digit_follows)
 {
 	*to++ = '\\';
-	if (c >= 0100 || digit_follows)
-		*to++ = (char)('0' + (c >> 6));
-	if (c >= 010 || digit_follows)
-		*to++ = (char)('0' + (c >> 3 & 7));
-	*to++ = (char)('0' + (c & 7));
+	for (int shift = 6; shift >= 0; shift -= 3)
+		if (c >> shift || shift == 0 || digit_follows)
+			*to++ = (char)('0' + (c >> shift & 7));
 	return to;
 }
 

@@ -16,7 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MEMBER "measured" /* the member that contains the measurements */
+#define COSTS_FILE "sctrace-costs.json"
+#define MEMBER     "measured" /* the member that contains the measurements */
 
 /*
  * Returns the contents of the file if it was written on this machine in its present state, otherwise empty contents.
@@ -25,7 +26,7 @@
 static json_t *load(int folder, const char *machine)
 {
 	json_error_t error;
-	int fd = openat(folder, "sctrace-costs.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(folder, COSTS_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r"); /* json_loadfd(3) would make one read(2) for each byte */
 	json_t *all = f ? json_loadf(f, 0, &error) : NULL;
 	if (f)
@@ -37,13 +38,6 @@ static json_t *load(int folder, const char *machine)
 		return all;
 	json_decref(all);
 	return json_pack("{s:s, s:{}}", "machine", machine, MEMBER);
-}
-
-static void store(int folder, const json_t *all)
-{
-	char *text = json_dumps(all, JSON_COMPACT); /* before the file exists: memory_exhausted() does not remove it */
-	kept_replace(folder, "sctrace-costs.json", text, strlen(text));
-	free(text);
 }
 
 static bool read_numbers(const json_t *list, struct cost_numbers *n)
@@ -136,8 +130,12 @@ void costs_keep(struct costs *c, const char *name, const struct cost_numbers *me
 		json_array_append_new(list, json_real(measured->v[i]));
 	if (!json_is_array(kept) && json_object_set_new(costs, name, json_array()) == 0)
 		kept = json_object_get(costs, name);
-	if (json_array_append_new(kept, list) == 0)
-		store(c->folder, c->all);
+	if (json_array_append_new(kept, list) == 0) {
+		/* json_dumps(3) runs before the file exists: memory_exhausted() would not remove the file */
+		char *text = json_dumps(c->all, JSON_COMPACT);
+		kept_replace(c->folder, COSTS_FILE, text, strlen(text));
+		free(text);
+	}
 	*least = *measured;
 	least_of(kept, least);
 }

@@ -22,15 +22,6 @@ void names_kept_free(struct names_kept *k)
 	map_free(&k->fds);
 }
 
-static struct kept_name *name_new(struct names_kept *k, uint64_t key)
-{
-	if (k->fds.n >= NAMES_MOST)
-		names_kept_free(k);
-	struct kept_name *n = memory_zeroed(1, sizeof(*n));
-	map_put(&k->fds, key, n);
-	return n;
-}
-
 static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 {
 	struct names_kept *k = ctx;
@@ -43,8 +34,12 @@ static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 	size_t start = out->len;
 	if (!names_live.fd(names_live.ctx, tid, fd, out))
 		return false;
-	if (!n)
-		n = name_new(k, key);
+	if (!n) {
+		if (k->fds.n >= NAMES_MOST)
+			names_kept_free(k);
+		n = memory_zeroed(1, sizeof(*n));
+		map_put(&k->fds, key, n);
+	}
 	buf_clear(&n->text);
 	buf_add(&n->text, out->s + start, out->len - start);
 	n->drops = k->drops;

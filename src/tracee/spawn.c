@@ -222,17 +222,6 @@ static pid_t fork_tracer(struct child *c)
 	return self;
 }
 
-/* Calls fork(2), and returns the pid of the child in the tracer. */
-static pid_t fork_roles(struct child *c)
-{
-	if (c->s->daemonize)
-		return fork_tracer(c);
-	pid_t pid = fork();
-	if (pid == 0)
-		child_main(c);
-	return pid;
-}
-
 static int fork_child(struct child *c, struct spawned *out)
 {
 	int r = high_pipe(c->go);
@@ -244,7 +233,9 @@ static int fork_child(struct child *c, struct spawned *out)
 		close(c->go[1]);
 		return r;
 	}
-	out->pid = fork_roles(c);
+	out->pid = c->s->daemonize ? fork_tracer(c) : fork();
+	if (out->pid == 0)
+		child_main(c);
 	r = out->pid < 0 ? -errno : 0;
 	close(c->go[0]);
 	close(c->err[1]);

@@ -7,13 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-enum { ENOUGH = 32 }; /* this many processes must have ended before rows are reused */
-
-/* True if half of the slots are used, and so many processes have ended that looking at all slots is worthwhile. */
-static bool is_due(const struct bpf_engine *b)
-{
-	return b->ended.n >= ENOUGH && __atomic_load_n(&b->skel->bss->next_slot, __ATOMIC_RELAXED) > b->max_slots / 2;
-}
+/* This many processes must have ended before rows are reused, so that looking at all slots is worthwhile. */
+enum { ENOUGH = 32 };
 
 /* Clears a row's histogram and frees its chunks. */
 static void free_hist(struct bpf_engine *b, unsigned int slot)
@@ -64,9 +59,9 @@ static void free_errnos(struct bpf_engine *b)
 
 int bpf_retire(struct bpf_engine *b)
 {
-	if (!is_due(b))
-		return 0;
 	int r = 0;
+	if (b->ended.n < ENOUGH || __atomic_load_n(&b->skel->bss->next_slot, __ATOMIC_RELAXED) <= b->max_slots / 2)
+		return 0;
 	bpf_find_rows(b);
 	for (unsigned int slot = 1; r == 0 && slot < b->rows.n; slot++)
 		if (has_ended(b, slot))

@@ -250,20 +250,15 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 		n_ > 0 ? n_ : 0;                                                                                       \
 	})
 
-/* Returns VmHWM as /proc/PID/status computes it (fs/proc/task_mmu.c); 0 if the memory has already been released. */
-static __noinline unsigned long long peak_rss(struct task_struct *task)
+/* Notes VmHWM as /proc/PID/status computes it (fs/proc/task_mmu.c), unless the memory has already been released. */
+static __always_inline void note_peak(struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
 	if (!mm || !bpf_core_field_exists(mm->rss_stat[0].count))
-		return 0;
-	unsigned long long now =
+		return;
+	unsigned long long pages =
 		RSS_COUNTER(mm, MM_FILEPAGES) + RSS_COUNTER(mm, MM_ANONPAGES) + RSS_COUNTER(mm, MM_SHMEMPAGES);
-	return now > mm->hiwater_rss ? now : mm->hiwater_rss;
-}
-
-static __always_inline void note_peak(struct task_struct *task)
-{
-	unsigned long long pages = peak_rss(task);
+	pages = pages > mm->hiwater_rss ? pages : mm->hiwater_rss;
 	if (!pages)
 		return;
 	__sync_fetch_and_add(&processes_measured, 1);

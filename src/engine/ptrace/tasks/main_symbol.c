@@ -67,15 +67,6 @@ uint64_t tracer_main_symbol(int fd, uint64_t entry)
 	return addr;
 }
 
-static uint64_t find_main(pid_t pid, uint64_t entry)
-{
-	int fd = proc_open(pid, "exe");
-	uint64_t addr = fd >= 0 ? tracer_main_symbol(fd, entry) : 0;
-	if (fd >= 0)
-		close(fd);
-	return addr;
-}
-
 /*
  * Returns true if the program blocks or ignores SIGTRAP. At a breakpoint, the kernel would then unblock SIGTRAP and
  * reset its action to the default (force_sig() in kernel/signal.c), so sctrace does not search for main.
@@ -92,7 +83,10 @@ void tracer_find_main(struct tracer *t, struct task *task)
 	uint64_t entry = tracer_entry_point(task->tid);
 	if (!entry || restricts_sigtrap(task->tid))
 		return;
-	uint64_t addr = find_main(task->tid, entry);
+	int fd = proc_open(task->tid, "exe");
+	uint64_t addr = fd >= 0 ? tracer_main_symbol(fd, entry) : 0;
+	if (fd >= 0)
+		close(fd);
 	if (arch_breakpoint(task->tid, addr ? addr : entry) < 0)
 		return;
 	t->main.armed = true;

@@ -34,12 +34,6 @@ void tracer_release(struct tracer *t, struct task *task)
 	tracer_detach_task(t, task);
 }
 
-static int default_request(const struct tracer *t, const struct task *task)
-{
-	/* sctrace's filter stops the task at the wanted calls, so PTRACE_SYSCALL is needed only for their ends. */
-	return (t->filter && !thread_of(task)->in_call) || !task->proc->counted ? PTRACE_CONT : PTRACE_SYSCALL;
-}
-
 void tracer_resume(struct tracer *t, struct task *task)
 {
 	if (!task->stopped)
@@ -51,9 +45,11 @@ void tracer_resume(struct tracer *t, struct task *task)
 	task->stopped = false;
 	int sig = task->deliver;
 	task->deliver = 0;
+	/* sctrace's filter stops the task at the wanted calls, so PTRACE_SYSCALL is needed only for their ends. */
 	int request = task->listening          ? PTRACE_LISTEN
 		      : t->ops->resume_request ? t->ops->resume_request(t, task)
-					       : default_request(t, task);
+		      : !task->proc->counted || (t->filter && !thread_of(task)->in_call) ? PTRACE_CONT
+											 : PTRACE_SYSCALL;
 	if (ptrace_retry(request, task->tid, NULL, task->listening ? 0 : sig) == 0 || errno == ESRCH)
 		return; /* ESRCH: the task was killed in the meantime, and the loop will see its end */
 	/* The kernel has refused the request: tracer_check_refused() will give up tracing. */
