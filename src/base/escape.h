@@ -14,10 +14,7 @@ struct buf;
  */
 size_t escape_utf8_len(const char *s, size_t n);
 
-/*
- * Appends `s` for a one-line message. Printable UTF-8 is unchanged; everything else, also newlines, becomes a C escape
- * (\n, \x1b). Adds no quotes.
- */
+/* Appends `s` for a one-line message. Printable UTF-8 is unchanged; all else becomes a C escape (\n, \x1b). */
 void escape_line(struct buf *out, const char *s, size_t n);
 
 /*

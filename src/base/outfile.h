@@ -9,10 +9,7 @@
 
 struct buf;
 
-/*
- * Returns true if other users can create symbolic links in the directory of `path`: the directory is sticky and
- * writable by everyone, like /tmp.
- */
+/* True if other users can create links in the directory of `path`: it is sticky and writable by all, like /tmp. */
 bool outfile_folder_is_shared(const char *path);
 
 /*

@@ -60,10 +60,7 @@ struct engine_config {
 	bool times; /* events need cost_ns; measuring it at the start takes a few milliseconds */
 	const struct call_set *only; /* send events only for these calls (threads need not stop at other calls);
 				      * NULL: all */
-	/*
-	 * The thread must stop at these calls, so that they can be tampered with (CAP_INJECT) or its stack can be read
-	 * (CAP_STOPS); NULL: all.
-	 */
+	/* The thread must stop at these calls, for CAP_INJECT or CAP_STOPS (reading its stack); NULL: all. */
 	const struct call_set *stops;
 	/* Called at each entry if CAP_INJECT is requested. Returns true after filling in `t`. May be NULL. */
 	bool (*inject)(void *ctx, const struct event *enter, struct engine_tamper *t);
@@ -71,10 +68,7 @@ struct engine_config {
 	/* -b: called at EV_EXEC; if it returns true, the engine detaches from the process (CAP_BREAK). May be NULL. */
 	bool (*break_on)(void *ctx, const struct event *ev);
 	void *break_ctx;
-	/*
-	 * A signal handler of sctrace sets this flag. next() then returns -EINTR soon, even if the traced programs make
-	 * calls all the time. May be NULL.
-	 */
+	/* Set by a signal handler of sctrace: next() returns -EINTR soon, whatever the programs do. May be NULL. */
 	const volatile sig_atomic_t *woken;
 };
 
@@ -117,10 +111,7 @@ struct engine_ops {
 	 * been killed, and stop() will detach from the attached processes.
 	 */
 	int (*next)(struct engine *e, struct event *ev);
-	/*
-	 * Adds everything counted since the previous call of this function to `s`. Returns 0 or -errno. Calls that were
-	 * sent as events are not included.
-	 */
+	/* Adds to `s` what was counted since the last such call, but not calls sent as events. Returns 0 or -errno. */
 	int (*collect)(struct engine *e, struct summary *s);
 	/*
 	 * Detaches from all attached processes without harming them, and also from started processes unless
@@ -128,10 +119,7 @@ struct engine_ops {
 	 * still gives the events that occurred before the detaching.
 	 */
 	int (*detach)(struct engine *e);
-	/*
-	 * Sends `sig` to the started program and those of its descendants that are traced. Called if sctrace must end
-	 * before these processes have ended.
-	 */
+	/* Sends `sig` to the started program and its traced descendants, if sctrace must end before they have ended. */
 	void (*kill)(struct engine *e, int sig);
 	/*
 	 * result() and footer() may be called after next() has returned 0, or after detach(). footer() appends a text

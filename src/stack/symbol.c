@@ -158,10 +158,7 @@ void symbol_close(struct symbols *s)
 	free(s);
 }
 
-/*
- * Returns the name without its symbol version ("@@GLIBC_2.34"). The result is `name` itself, or a copy in *own, which
- * the caller frees.
- */
+/* Returns the name without its symbol version ("@@GLIBC_2.34"): `name`, or *own, which the caller frees. */
 static const char *plain_name(const char *name, char **own)
 {
 	const char *at = name ? strchr(name, '@') : NULL;

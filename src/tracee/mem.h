@@ -18,10 +18,7 @@ struct mem {
 	ssize_t (*string)(void *ctx, uint64_t addr, char *buf, size_t n, int *ended);
 };
 
-/*
- * Reads up to `n` bytes at `addr`, page by page, as far as pages are readable. Returns the number of bytes, or -errno
- * if not a single byte is readable.
- */
+/* Reads up to `n` bytes, as far as pages are readable. Returns their number, or -errno if there are none. */
 ssize_t mem_read(const struct mem *m, uint64_t addr, void *buf, size_t n);
 /* Reads exactly `n` bytes. Returns 0 or -EFAULT. */
 int mem_get(const struct mem *m, uint64_t addr, void *buf, size_t n);

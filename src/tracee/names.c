@@ -73,10 +73,7 @@ static bool find_in(pid_t pid, const char *table, read_line *read, struct wanted
 	return found;
 }
 
-/*
- * The tables of sockets. `protocol` is the value of the extended attribute system.sockprotoname of a socket in the
- * table; Unix sockets have several.
- */
+/* The tables of sockets, with the value of system.sockprotoname (an attribute). Unix sockets have several values. */
 static const struct table {
 	const char *name, *protocol;
 	read_line *read;

@@ -14,10 +14,7 @@ struct buf;
 /* Stands for an unknown protocol of a netlink socket: the kernel lists only netlink sockets that have a port. */
 #define NETLINK_UNTOLD 256
 
-/*
- * A source of names. A function with the parameter `out` appends its answer and returns true, or returns false if it
- * does not know the answer.
- */
+/* A source of names. A function with the parameter `out` appends its answer, or returns false if it has none. */
 struct names {
 	/*
 	 * What descriptor `fd` of thread `tid` refers to, as readlink(2) of /proc/TID/fd/FD returns it ("/etc/passwd",
@@ -26,10 +23,7 @@ struct names {
 	bool (*fd)(void *ctx, pid_t tid, int fd, struct buf *out);
 	/* Like fd(), with a socket's addresses ("TCP:[127.0.0.1:80->...]"), or a pidfd's process ("pid:12"). */
 	bool (*fd_in_full)(void *ctx, pid_t tid, int fd, struct buf *out);
-	/*
-	 * True if the path that fd() returns ends in NAMES_DELETED because the file was deleted. The name of an
-	 * existing file may have the same end.
-	 */
+	/* True if fd()'s path ends in NAMES_DELETED because the file was deleted, not because of its name. */
 	bool (*deleted)(void *ctx, pid_t tid, int fd);
 	/* The type and numbers of a device, if `fd` refers to one: "char 1:3". */
 	bool (*device)(void *ctx, pid_t tid, int fd, struct buf *out);

@@ -1,7 +1,4 @@
-/*
- * A cache for the names of descriptors, so that they are not looked up in /proc at each call. The caller invalidates it
- * when names may have changed.
- */
+/* A cache for the names of descriptors. The caller invalidates it when names may have changed. */
 #ifndef SCTRACE_TRACEE_NAMES_KEPT_H
 #define SCTRACE_TRACEE_NAMES_KEPT_H
 

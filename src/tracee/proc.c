@@ -128,10 +128,7 @@ static uint32_t only_id(struct lines *l, const char *key)
 	return ids[0];
 }
 
-/*
- * Returns true if the last number of the line NStgid is 1. The line contains the number of the process in each of its
- * pid namespaces, the innermost one last.
- */
+/* True if the process's number in the innermost pid namespace (the last of NStgid) is 1. */
 static bool is_init(const char *numbers)
 {
 	size_t n = numbers ? strcspn(numbers, "\n") : 0;
@@ -142,10 +139,7 @@ void proc_status_parse(const char *text, struct proc_status *s)
 {
 	struct lines l = {text, text};
 	*s = (struct proc_status){.state = '\0'};
-	/*
-	 * The keys are in the order of their lines (proc_pid_status() in fs/proc/array.c), so that value_of() rarely
-	 * searches a line twice.
-	 */
+	/* The keys are in the order of proc_pid_status() in fs/proc/array.c, for the sake of value_of(). */
 	const char *name = value_of(&l, "Name");
 	if (name)
 		snprintf(s->name, sizeof(s->name), "%.*s", (int)strcspn(name, "\n"), name);

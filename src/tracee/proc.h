@@ -16,10 +16,7 @@ int proc_read(pid_t pid, const char *name, struct buf *out);
 
 #define PROC_NAME 16 /* size of a short name, TASK_COMM_LEN in the kernel */
 
-/*
- * The contents of /proc/PID/status (proc_pid_status(5)). Members that the file does not contain are 0. In signal masks,
- * bit N - 1 is signal N.
- */
+/* /proc/PID/status (proc_pid_status(5)). Members that it lacks are 0. In signal masks, bit N - 1 is signal N. */
 struct proc_status {
 	char name[PROC_NAME];       /* the short name; the task can choose it */
 	char state;                 /* 'R', 'S', 'Z', ... */
@@ -110,10 +107,7 @@ bool proc_net_inet(const char *line, bool v6, unsigned long inode, struct buf *o
  * "[INODE,\"/path\"]" or "[INODE,@\"abstract name\"]". Names are escaped.
  */
 bool proc_net_unix(const char *line, unsigned long inode, unsigned long peer, struct buf *out);
-/*
- * Parses a line of /proc/PID/net/netlink. If it describes the socket `inode`, stores its protocol (NETLINK_ROUTE, ...)
- * and port, and returns true.
- */
+/* Does the same for a line of /proc/PID/net/netlink: stores the protocol (NETLINK_ROUTE, ...) and port. */
 bool proc_net_netlink(const char *line, unsigned long inode, unsigned *protocol, uint32_t *port);
 
 #endif

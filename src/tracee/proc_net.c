@@ -1,7 +1,4 @@
-/*
- * Parses the tables of sockets in /proc/PID/net (proc_pid_net(5), and Documentation/networking/proc_net_tcp.rst in the
- * kernel's source).
- */
+/* Parses the tables of sockets in /proc/PID/net (proc_pid_net(5), proc_net_tcp.rst in the kernel's documentation). */
 #include "tracee/proc.h"
 
 #include "base/buf.h"

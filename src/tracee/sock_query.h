@@ -1,7 +1,4 @@
-/*
- * Facts about sockets that /proc does not contain. They are requested by sock_diag(7), which knows only the sockets of
- * sctrace's network namespace.
- */
+/* Facts about sockets that /proc does not contain, from sock_diag(7): only for sctrace's network namespace. */
 #ifndef SCTRACE_TRACEE_SOCK_QUERY_H
 #define SCTRACE_TRACEE_SOCK_QUERY_H
 

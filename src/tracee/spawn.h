@@ -21,10 +21,7 @@ struct spawn {
 	size_t ncpus;
 	bool pin_tracer;
 	bool daemonize; /* -D: this process executes the program, and the tracer continues in a grandchild */
-	/*
-	 * The child calls this function just before execve(2); NULL: none. It may make only async-signal-safe calls.
-	 * Returns 0 or -errno.
-	 */
+	/* If not NULL, the child calls this, which must be async-signal-safe, before execve(2). Returns 0 or -errno. */
 	int (*before_exec)(void *ctx);
 	void *before_exec_ctx;
 };
@@ -75,10 +72,7 @@ char *spawn_find(const char *name, char *const *envp, int *err);
  */
 const char *spawn_error(const char *name, int err);
 
-/*
- * Returns the exit status for a program that failed to start, as shells do: 127 if it was not found, 126 if it cannot
- * be executed, otherwise 125.
- */
+/* Returns the exit status for a failed start, as shells do: 127 if not found, 126 if not executable, else 125. */
 int spawn_status(int err);
 
 #endif

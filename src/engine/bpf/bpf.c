@@ -127,10 +127,7 @@ static int set_up(struct bpf_engine *b, struct buf *why)
 	return r;
 }
 
-/*
- * Called in the child: asks the kernel to kill the child when sctrace dies. This engine does not use ptrace(2), which
- * has an option for that.
- */
+/* In the child: asks the kernel to kill it when sctrace dies, for which this engine has no option of ptrace(2). */
 static int die_with_parent(void *ctx)
 {
 	(void)ctx;
@@ -236,10 +233,7 @@ static bool take_event(struct bpf_engine *b, struct event *ev)
 /* How often the kernel may refuse a request that should never fail. */
 #define REFUSALS_MAX 3
 
-/*
- * Gets the exit status of the started program if it has ended. Returns 0, or -errno if wait4(2) has failed REFUSALS_MAX
- * times in succession.
- */
+/* Gets the exit status of an ended program. Returns 0, or -errno if wait4(2) has failed REFUSALS_MAX times. */
 static int reap_root(struct bpf_engine *b)
 {
 	if (!b->root || b->root_ended)

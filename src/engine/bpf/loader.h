@@ -90,15 +90,9 @@ void bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
 void bpf_collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot);
 /* Reads the tags of rows that are new since the previous call. */
 void bpf_find_rows(struct bpf_engine *b);
-/*
- * If few slots are free, saves the contents of the rows of all ended processes or threads, and frees these rows. Returns
- * 0 or -errno.
- */
+/* If few slots are free, saves and frees the rows of all ended processes or threads. Returns 0 or -errno. */
 int bpf_retire(struct bpf_engine *b);
-/*
- * Sums one row over all CPUs, with the smallest and the greatest time of the current epoch. If there was no call,
- * max_ns of the sum is 0.
- */
+/* Sums one row over all CPUs, with the smallest and greatest time of this epoch; both are 0 if there was none. */
 int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum);
 /* Returns the slot of a row, or 0 if there is none. */
 unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key);

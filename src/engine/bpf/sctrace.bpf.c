@@ -157,10 +157,7 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	if ((unsigned long)ka->sa.sa_handler <= 1)
 		return 0;
 	struct interrupted *i = &t->interrupted;
-	/*
-	 * signal(7): if a handler interrupts a call, the call is restarted after ERESTARTNOINTR, and with SA_RESTART
-	 * also after ERESTARTSYS.
-	 */
+	/* signal(7): ERESTARTNOINTR always restarts the call, ERESTARTSYS only with SA_RESTART. */
 	if (i->err == ERESTARTNOINTR || (i->err == ERESTARTSYS && ka->sa.sa_flags & SA_RESTART)) {
 		t->flags |= TASK_HANDLER;
 		return 0;
@@ -175,10 +172,7 @@ static __always_inline void output(const struct ring_event *e)
 	bpf_ringbuf_output(&ring, (void *)e, sizeof(*e), 0);
 }
 
-/*
- * Starts to count `task`. Returns NULL if memory ran out. The task may already be running, so its state is created with
- * its flags already set.
- */
+/* Starts to count `task`, which may already run: its state is created with its flags. Returns NULL without memory. */
 static __always_inline struct task_state *adopt(struct task_struct *task, unsigned int flags)
 {
 	struct task_state state = {.flags = flags};

@@ -8,10 +8,7 @@
 bool tracer_call_is(const struct call *c, const char *name);
 /* Called when a call begins. The caller has set arch, nr, args, ip and sp of the thread's call. */
 void tracer_call_enter(struct tracer *t, struct task *task);
-/*
- * Called at the first stop of an attached thread: saves the call in which the thread may be blocked, because
- * restart_syscall(2) may continue that call.
- */
+/* At the first stop of an attached thread: saves the call that restart_syscall(2) may continue. */
 void tracer_call_at_attach(struct task *task);
 /* Called when the call returns. The caller has set result, error and err of the thread's call. */
 void tracer_call_exit(struct tracer *t, struct task *task);

@@ -23,10 +23,7 @@ static bool passes(const struct call_set *only, int nr)
 	       syscall_name_known(syscall_native_arch(), nr);
 }
 
-/*
- * Appends RUN_LENGTH instructions that let the calls numbered `from` to `to` run without a stop. Such runs of numbers
- * must be added in ascending order.
- */
+/* Appends RUN_LENGTH instructions that let calls `from` to `to` run without a stop; in ascending order only. */
 #define RUN_LENGTH 4
 static void add_run(struct call_filter *f, int from, int to)
 {

@@ -40,10 +40,7 @@ static char read_stop(struct task *task, struct call *c)
 	}
 	if (n > 0 || errno == ESRCH)
 		return 0;
-	/*
-	 * Before Linux 5.3, the kernel does not say whether a stop is an entry or an exit. The two alternate, so the
-	 * stop is an exit if a call is in progress.
-	 */
+	/* Before Linux 5.3, the kernel does not say which stop it is. Entries and exits alternate. */
 	int r = k->in_call ? arch_read_result(task->tid, c) : arch_read_call(task->tid, c);
 	return r < 0 ? 0 : k->in_call ? 'x' : 'e';
 }

@@ -60,10 +60,7 @@ static bool takes_more(struct tracer *t)
 	       (t->waits.taken.n > 1 || t->waits.lone == 0 || t->waits.lone == LONE_MAX);
 }
 
-/*
- * Takes all stops from the kernel before any of them is handled: fills t->waits. Blocks for the first status. Returns 0,
- * or -errno like tracer_wait().
- */
+/* Takes all stops from the kernel (t->waits); blocks for the first. Returns 0, or -errno like tracer_wait(). */
 static int take_waiting(struct tracer *t)
 {
 	t->waits.taken.n = t->waits.next = 0;
@@ -125,10 +122,7 @@ static int serve(struct tracer *t, struct wait_status w)
 	return r;
 }
 
-/*
- * Before the next stop is handled, reports everything that was recorded. This function is also called when a signal has
- * interrupted the wait for a stop.
- */
+/* Called before a stop is handled, and after an interrupted wait: reports everything that was recorded. */
 static bool look_first(struct tracer *t, struct event *ev)
 {
 	if (t->looked || !t->ops->look)

@@ -4,10 +4,7 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/*
- * Queues an event of `task` with its ids, the time and its memory. The caller fills in the other members before it
- * calls this function again.
- */
+/* Queues an event with its ids, time and memory. The caller fills in the rest before the next call. */
 struct event *tracer_event(struct tracer *t, enum event_kind kind, const struct task *task);
 /* Queues an EV_NOTE with this text for the user. */
 void tracer_note(struct tracer *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

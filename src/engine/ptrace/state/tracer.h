@@ -36,10 +36,7 @@ struct tracer_ops {
 	enum tracer_verdict (*signal)(struct tracer *t, struct task *task, const siginfo_t *si);
 	/* Handles a seccomp stop. Called only if sctrace's filter is installed. */
 	enum tracer_verdict (*seccomp)(struct tracer *t, struct task *task);
-	/*
-	 * Returns true if the agent made the clone(2) whose child `parent` reports by `event`, and sets *flags to the
-	 * flags of that clone(2).
-	 */
+	/* True if the agent made the clone(2) that `parent` reports by `event`. Sets *flags to its flags. */
 	bool (*unseen_clone)(struct tracer *t, const struct task *parent, int event, uint64_t *flags);
 	/*
 	 * Called when a parent reports a new task, which is in its first stop or will soon be in it. `clone_flags` are
@@ -116,10 +113,7 @@ struct spin {
 	uint64_t in_vain_ns; /* struct wait_status */
 };
 
-/*
- * The events that tracer_next() will return. One stop causes at most three events: a 'vanish', then an 'exec' or a
- * 'death', then a 'note'.
- */
+/* The events to return next. One stop causes at most three: a 'vanish', an 'exec' or a 'death', and a 'note'. */
 struct tracer_events {
 	struct event v[4];
 	size_t n, next;
@@ -143,10 +137,7 @@ struct tracer_root {
 	pid_t pid; /* 0: there is none */
 	bool ran;  /* the program's execve(2) has succeeded */
 	bool left; /* the program was detached, but sctrace still waits for its end */
-	/*
-	 * The program waits for spawn_go() before its execve(2). If sctrace does not call spawn_go(), the program exits
-	 * by itself with sctrace's status.
-	 */
+	/* The program waits for spawn_go(). Without it, it exits by itself with sctrace's status. */
 	bool waits;
 	uint64_t start_ns; /* CLOCK_MONOTONIC time of the program's execve(2) */
 	int go_fd, err_fd; /* from struct spawned; -1: closed */
@@ -161,10 +152,7 @@ struct tracer {
 	struct tracer_waits waits;
 	struct tracer_events events;
 	bool looked; /* tracer_ops.look() has been called for the next wait status */
-	/*
-	 * `current` stays stopped until all recorded events are handled, because the memory that these events refer to
-	 * is read through `current`
-	 */
+	/* `current` stays stopped until all recorded events are handled: their memory is read through it */
 	bool hold_current;
 	/* The task that has been stopped since the last event; the next tracer_next() resumes it. */
 	struct task *current;

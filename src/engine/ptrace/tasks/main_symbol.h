@@ -10,10 +10,7 @@ uint64_t tracer_entry_point(pid_t pid);
 uint64_t tracer_main_symbol(int fd, uint64_t entry);
 /* Sets a breakpoint at main or the entry point in the new image of the started program. */
 void tracer_find_main(struct tracer *t, struct task *task);
-/*
- * True if the breakpoint of tracer_find_main() has caused the task's SIGTRAP. If so, all calls that were counted before
- * this signal were made before main.
- */
+/* True if that breakpoint has caused the task's SIGTRAP: all calls counted until now were made before main. */
 bool tracer_at_main(struct tracer *t, struct task *task);
 
 #endif
