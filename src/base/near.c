@@ -53,21 +53,15 @@ void near_offer(struct near *n, const char *candidate)
 	if (d > (len < 6 ? 1 : len / 3))
 		return;
 	size_t at = 0;
-	while (at < n->n && n->distance[at] <= d) {
-		if (strcmp(n->best[at], candidate) == 0)
+	for (; at < n->n && n->best[at].distance <= d; at++)
+		if (strcmp(n->best[at].text, candidate) == 0)
 			return;
-		at++;
-	}
 	if (at == NEAR_MAX)
 		return;
-	if (n->n < NEAR_MAX)
-		n->n++;
-	for (size_t i = n->n - 1; i > at; i--) {
-		n->best[i] = n->best[i - 1];
-		n->distance[i] = n->distance[i - 1];
-	}
-	n->best[at] = candidate;
-	n->distance[at] = d;
+	n->n += n->n < NEAR_MAX;
+	memmove(&n->best[at + 1], &n->best[at], (n->n - 1 - at) * sizeof(*n->best));
+	n->best[at].text = candidate;
+	n->best[at].distance = d;
 }
 
 void near_say(const struct near *n, const char *prefix, struct buf *out)
@@ -75,7 +69,7 @@ void near_say(const struct near *n, const char *prefix, struct buf *out)
 	for (size_t i = 0; i < n->n; i++) {
 		buf_adds(out, i == 0 ? "; did you mean " : i + 1 < n->n ? ", " : " or ");
 		buf_adds(out, prefix);
-		buf_adds(out, n->best[i]);
+		buf_adds(out, n->best[i].text);
 	}
 	if (n->n)
 		buf_addc(out, '?');

@@ -11,8 +11,10 @@ struct buf;
 /* The candidates offered so far that are most similar to `word`, best first. The strings belong to the caller. */
 struct near {
 	const char *word; /* what the user typed */
-	const char *best[NEAR_MAX];
-	unsigned distance[NEAR_MAX];
+	struct {
+		const char *text;
+		unsigned distance;
+	} best[NEAR_MAX];
 	size_t n;
 };
 

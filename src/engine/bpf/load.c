@@ -104,14 +104,12 @@ static void set_sizes(struct bpf_engine *b, unsigned int split)
 	k->rodata->shards = b->shards;
 	k->rodata->max_slots = b->max_slots;
 	k->rodata->max_chunks = max_chunks;
-	bpf_map__set_max_entries(k->maps.rows, b->max_slots);
-	bpf_map__set_max_entries(k->maps.slots, b->max_slots);
-	bpf_map__set_max_entries(k->maps.hists, b->max_slots);
-	bpf_map__set_max_entries(k->maps.tags, b->max_slots);
-	bpf_map__set_max_entries(k->maps.free_slots, b->max_slots);
+	struct bpf_map *by_slot[] = {k->maps.rows, k->maps.slots,      k->maps.hists,
+				     k->maps.tags, k->maps.free_slots, k->maps.comms};
+	for (size_t i = 0; i < sizeof(by_slot) / sizeof(*by_slot); i++)
+		bpf_map__set_max_entries(by_slot[i], b->max_slots);
 	bpf_map__set_max_entries(k->maps.free_chunks, max_chunks);
 	bpf_map__set_max_entries(k->maps.chunks, max_chunks * b->shards);
-	bpf_map__set_max_entries(k->maps.comms, b->max_slots);
 	b->tags_size = b->max_slots * sizeof(struct row_tag);
 	b->hists_size = b->max_slots * sizeof(struct row_hist);
 	b->chunks_size = (size_t)max_chunks * b->shards * sizeof(struct hist_chunk);

@@ -31,7 +31,7 @@ int tracer_give_up(struct tracer *t, int err, const char *fmt, ...)
 	buf_free(&text);
 	t->failed = err;
 	tracer_kill(&t->base, SIGKILL);
-	if (t->ops && t->ops->gave_up)
+	if (t->ops->gave_up)
 		t->ops->gave_up(t);
 	return err;
 }

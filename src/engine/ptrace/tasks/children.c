@@ -6,7 +6,6 @@
 #include "engine/ptrace/state/event.h"
 #include "engine/ptrace/tasks/attach.h"
 #include "engine/ptrace/tasks/resume.h"
-#include "syscall/table.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

@@ -82,7 +82,7 @@ static pid_t look_and_take(struct tracer *t, pid_t pid, int *status, int options
 		if (!info.si_pid)
 			return 0;
 		bool stopped = info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED;
-		if (stopped && t->ops && t->ops->waited)
+		if (stopped && t->ops->waited)
 			t->ops->waited(t, info.si_pid, info.si_status << 8 | 0x7f);
 		pid_t tid = stopped ? take_stop(info.si_pid, status) : take_end(info.si_pid, status, usage);
 		if (tid || options & WNOHANG)
@@ -99,13 +99,12 @@ static pid_t look_and_take(struct tracer *t, pid_t pid, int *status, int options
 pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage)
 {
 	for (int tries = 3;;) {
-		bool look =
-			(usage && t->tasks.by_tid.n >= MANY_TASKS) || (t->config.nattach && t->ops && t->ops->waited);
+		bool look = (usage && t->tasks.by_tid.n >= MANY_TASKS) || (t->config.nattach && t->ops->waited);
 		pid_t tid = look ? look_and_take(t, pid, status, options, usage)
 				 : wait4(pid, status, __WALL | options, usage);
 		if (tid >= 0) {
 			t->waits.interruptions.n = 0;
-			if (tid > 0 && !look && t->ops && t->ops->waited)
+			if (tid > 0 && !look && t->ops->waited)
 				t->ops->waited(t, tid, *status);
 			return tid;
 		}
