@@ -19,7 +19,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>

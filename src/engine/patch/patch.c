@@ -32,7 +32,6 @@
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
-#include "syscall/table.h"
 #include "tracee/proc.h"
 
 #include "engine/ptrace/calibrate.h"

@@ -44,7 +44,6 @@
 #include "base/vec.h"
 #include "engine/patch/code/agent.h"
 #include "engine/ptrace/calls/filter.h"
-#include "engine/ptrace/state/give_up.h"
 #include "engine/ptrace/state/tracer.h"
 #include "tracee/proc.h"
 

@@ -11,7 +11,6 @@
 #include <sys/ptrace.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Defined in linux/ptrace.h, which cannot be included together with sys/ptrace.h. */
 #define PTRACE_SET_SUD 0x4210

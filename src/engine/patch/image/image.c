@@ -6,7 +6,6 @@
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/usage.h"
-#include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 

@@ -9,11 +9,9 @@
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 void plan_open_kept(struct patch *p)
 {

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "engine/patch/remote/remote.h"
 #include "engine/ptrace/state/group.h"
 #include "syscall/table.h"
 

@@ -13,7 +13,6 @@
 #include "tracee/proc.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <unistd.h>

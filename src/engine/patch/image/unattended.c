@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "engine/patch/code/ring.h"
-#include "engine/patch/image/image.h"
 #include "engine/patch/image/plan.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/setup.h"

@@ -1,7 +1,6 @@
 #include "engine/patch/life/detach.h"
 
 #include "engine/patch/arm/arm.h"
-#include "engine/patch/arm/sud.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/setup.h"

@@ -5,7 +5,6 @@
 #include "engine/patch/image/region.h"
 #include "engine/patch/remote/remote.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>

@@ -5,7 +5,6 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/ptrace/state/event.h"
-#include "engine/ptrace/state/give_up.h"
 #include "syscall/restart.h"
 #include "syscall/table.h"
 

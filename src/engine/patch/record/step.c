@@ -1,13 +1,10 @@
 /* Handles threads that stop in the agent's code for a recorded call. */
 #include "engine/patch/record/record.h"
 
-#include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/ptrace/state/give_up.h"
 
-#include <errno.h>
 #include <sys/ptrace.h>
 #include <x86intrin.h>
 

@@ -1,7 +1,6 @@
 #include "engine/patch/threads/core.h"
 
 #include "base/clock.h"
-#include "engine/patch/image/image.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/maps.h"

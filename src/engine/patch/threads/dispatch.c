@@ -11,7 +11,6 @@
 #include "engine/patch/image/visit.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/calls/stop.h"
 #include "tracee/proc.h"
 
@@ -20,7 +19,6 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
