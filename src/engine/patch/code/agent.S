@@ -12,6 +12,8 @@
 #include "engine/patch/code/agent.h"
 #include "engine/patch/code/ring.h"
 
+#include <asm/unistd.h>
+
 /* Flags of clone(2) (linux/sched.h): those of a vfork-like call, and those of calls that the agent does not make. */
 #define CLONE_VM       0x100
 #define CLONE_SIGHAND  0x800
@@ -20,6 +22,16 @@
 #define CLONE_UNTRACED 0x800000
 #define CLONE_LIKE_VFORK (CLONE_VM | CLONE_VFORK)
 #define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_SIGHAND | CLONE_THREAD | CLONE_UNTRACED)
+
+	.macro	kernel call
+	mov	$\call, %eax
+	syscall
+	.endm
+
+	.macro	on call, to
+	cmp	$\call, %eax
+	je	\to
+	.endm
 
 /*
  * Restores the state that a thread had before the tracer moved it. This code is needed if the tracer has died, or if
@@ -33,8 +45,7 @@
 	mov	$2, %edi		/* SIG_SETMASK */
 	xor	%edx, %edx
 	mov	$8, %r10d
-	mov	$14, %eax		/* rt_sigprocmask */
-	syscall
+	kernel	__NR_rt_sigprocmask
 agent_masked_\s:
 	lea	-128(%rsp), %rsp	/* the red zone */
 	pushq	agent_back_\s + BACK_FLAGS(%rip)
@@ -77,9 +88,6 @@ agent_back_\s:
  * frame is complete from agent_p6_\s on.
  */
 	.macro	path s, lock, vfork=0
-	.globl agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s
-	.globl agent_add_ticks_\s, agent_add_error_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_end_\s
-	.globl agent_gave_\s, agent_pushed_\s
 go_\s:
 	push	%rcx			/* the slot, and the call's flags in its low bits */
 agent_p4_\s:
@@ -191,7 +199,18 @@ agent_pushed_\s:
 	pop	%r11
 	ret
 agent_end_\s:
+	.pushsection .data.rel.ro, "aw"	/* struct agent_path */
+	.quad	agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s, agent_add_ticks_\s
+	.quad	agent_add_error_\s, agent_gave_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_pushed_\s
+	.quad	agent_end_\s
+	.popsection
 	.endm
+
+	.section .data.rel.ro, "aw"
+	.balign	8
+	.globl	agent_paths
+agent_paths:				/* filled in by the uses of `path` */
+	.section .rodata
 
 agent_begin:
 agent_entry:
@@ -251,26 +270,16 @@ agent_r1:
 	ret
 
 agent_check:				/* rcx = slot; handles calls with arguments to check, and calls that fork */
-	cmp	$57, %eax		/* fork */
-	je	go_shared
-	cmp	$56, %eax		/* clone: to the tracer if the child would use this frame or be untraced */
-	je	1f
-	cmp	$58, %eax		/* vfork */
-	je	agent_vfork
-	cmp	$15, %eax		/* rt_sigreturn */
-	je	agent_sigreturn
-	cmp	$435, %eax		/* clone3: its structure begins with the flags */
-	je	4f
-	cmp	$13, %eax		/* rt_sigaction: the tracer must see new actions for SIGSYS */
-	je	2f
-	cmp	$14, %eax		/* rt_sigprocmask: the tracer must see new masks with SIGSYS */
-	je	3f
-	cmp	$157, %eax		/* prctl: the tracer must see four of its operations */
-	je	5f
-	cmp	$158, %eax		/* arch_prctl: only ARCH_SET_FS has no memory to record */
-	je	9f
-	cmp	$59, %eax		/* execve: one at a time unless recorded; its start time is stored in the region */
-	je	8f
+	on	__NR_fork, go_shared
+	on	__NR_clone, 1f	/* to the tracer if the child would use this frame or be untraced */
+	on	__NR_vfork, agent_vfork
+	on	__NR_rt_sigreturn, agent_sigreturn
+	on	__NR_clone3, 4f	/* its structure begins with the flags */
+	on	__NR_rt_sigaction, 2f	/* the tracer must see new actions for SIGSYS */
+	on	__NR_rt_sigprocmask, 3f	/* the tracer must see new masks with SIGSYS */
+	on	__NR_prctl, 5f	/* the tracer must see four of its operations */
+	on	__NR_arch_prctl, 9f	/* only ARCH_SET_FS has no memory to record */
+	on	__NR_execve, 8f	/* one at a time unless recorded; its start time is stored in the region */
 	cmp	$9, %eax		/* mmap: check the range only if an address is requested */
 	jne	6f
 	test	%rdi, %rdi
@@ -378,14 +387,10 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	cmpl	$-2, 4(%rsi)
 	jae	7b
 	jmp	agent_refuse
-5:	cmp	$21, %edi		/* PR_GET_SECCOMP */
+5:	.irp	option, 21, 22, 59, 26	/* PR_GET_SECCOMP, PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH, PR_SET_TSC */
+	cmp	$\option, %edi
 	je	agent_refuse
-	cmp	$22, %edi		/* PR_SET_SECCOMP */
-	je	agent_refuse
-	cmp	$59, %edi		/* PR_SET_SYSCALL_USER_DISPATCH */
-	je	agent_refuse
-	cmp	$26, %edi		/* PR_SET_TSC */
-	je	agent_refuse
+	.endr
 	jmp	7b
 9:	test	$SLOT_F_RECORD, %cl
 	jz	7b
@@ -469,17 +474,13 @@ agent_sigsys:
 	mov	$31, %edi
 	xor	%edx, %edx
 	mov	$8, %r10d
-	mov	$13, %eax		/* rt_sigaction */
-	syscall
-	mov	$39, %eax		/* getpid */
-	syscall
+	kernel	__NR_rt_sigaction
+	kernel	__NR_getpid
 	mov	%eax, %edi
-	mov	$186, %eax		/* gettid */
-	syscall
+	kernel	__NR_gettid
 	mov	%eax, %esi
 	mov	$31, %edx
-	mov	$234, %eax		/* tgkill */
-	syscall
+	kernel	__NR_tgkill
 	ret
 3:	.quad	0, 0, 0, 0
 agent_sigsys_restorer:
@@ -544,8 +545,7 @@ agent_end:
 	mov	$\flags, %r10d
 	mov	\fd, %r8
 	xor	%r9d, %r9d
-	mov	$9, %eax
-	syscall
+	kernel	__NR_mmap
 	.endm
 setup_begin:
 	test	%r12, %r12
@@ -554,8 +554,7 @@ setup_begin:
 	mov	$9, %esi		/* RLIMIT_AS */
 	xor	%edx, %edx
 	lea	-(16 + 128)(%rsp), %r10
-	mov	$302, %eax		/* prlimit64 */
-	syscall
+	kernel	__NR_prlimit64
 	cmp	%r12, -(16 + 128)(%rsp)
 	movq	$0, -(16 + 128)(%rsp)	/* restores the zeros that execve(2) left below the stack */
 	movq	$0, -(8 + 128)(%rsp)
@@ -608,8 +607,7 @@ setup_begin:
 setup_trap1:
 	int3
 3:	mov	%r12, %rdi
-	mov	$3, %eax		/* close */
-	syscall
+	kernel	__NR_close
 setup_closed:
 1:
 setup_trap2:
@@ -633,20 +631,18 @@ setup_back_end:
  * In: rbx = the address for the stubs; rbp = 0, or if the image will record, SETUP_RECORDS and all SETUP_NO_*; all other
  * registers are 0. If the code fails, it stops at the int3, with r12 to r15, rbx and rbp as after setup_begin.
  */
-	.globl unattended_code, unattended_armed, unattended_trap, unattended_data, unattended_code_end
+	.globl unattended_code, unattended_armed, unattended_data, unattended_code_end
 #define UNATTENDED(member) unattended_data + UNATTENDED_##member(%rip)
 unattended_code:
 	mov	$9, %esi		/* RLIMIT_AS */
 	mov	UNATTENDED(WORK), %r10
-	mov	$302, %eax		/* prlimit64 */
-	syscall
+	kernel	__NR_prlimit64
 	mov	$-7, %r12		/* -E2BIG */
 	cmpq	$ROOM_MIN, (%r10)
 	jb	unattended_trap
 	lea	UNATTENDED(PATH), %rdi
 	mov	$0x80002, %esi		/* O_RDWR | O_CLOEXEC */
-	mov	$2, %eax		/* open */
-	syscall
+	kernel	__NR_open
 	mov	%rax, %r12
 	test	%rax, %rax
 	js	unattended_trap
@@ -658,8 +654,7 @@ unattended_code:
 	map	$AGENT_STATS, UNATTENDED(STATS), 3, MAP_SHARED_AT, %r12
 	mov	%rax, %r15
 1:	mov	%r12, %rdi
-	mov	$3, %eax		/* close */
-	syscall
+	kernel	__NR_close
 	cmp	$AGENT_STATS, %r15
 	jne	unattended_trap
 	map	%rbx, $STUB_AREA, 3, MAP_ANON_AT, $-1
@@ -673,16 +668,14 @@ unattended_code:
 	jz	2f
 	lea	UNATTENDED(RECORDER), %rdi
 	mov	$0x80000, %esi		/* O_RDONLY | O_CLOEXEC */
-	mov	$2, %eax		/* open */
-	syscall
+	kernel	__NR_open
 	mov	%rax, %r12
 	test	%rax, %rax
 	js	unattended_trap
 	map	$RECORDER_CODE, $(RECORDER_ROOM + RECIPES_ROOM), 5, MAP_PRIVATE_AT, %r12
 	mov	%rax, %r8
 	mov	%r12, %rdi
-	mov	$3, %eax		/* close */
-	syscall
+	kernel	__NR_close
 	cmp	$RECORDER_CODE, %r8
 	jne	unattended_trap
 	and	$~SETUP_NO_RECORDER, %ebp
@@ -718,14 +711,12 @@ unattended_code:
 	mov	%r13, %rdi
 	mov	$AGENT_PAGE, %esi
 	mov	$5, %edx		/* PROT_READ | PROT_EXEC */
-	mov	$10, %eax		/* mprotect */
-	syscall
+	kernel	__NR_mprotect
 	test	%eax, %eax
 	jnz	unattended_trap
 	mov	%rbx, %rdi
 	mov	$STUB_AREA, %esi
-	mov	$10, %eax
-	syscall
+	kernel	__NR_mprotect
 	test	%eax, %eax
 	jnz	unattended_trap
 	mov	$59, %edi		/* PR_SET_SYSCALL_USER_DISPATCH */
@@ -733,8 +724,7 @@ unattended_code:
 	mov	%r13, %rdx
 	mov	$(agent_allowed_end - agent_begin), %r10d
 	xor	%r8d, %r8d
-	mov	$157, %eax		/* prctl */
-	syscall
+	kernel	__NR_prctl
 	test	%eax, %eax
 	jnz	unattended_trap
 unattended_armed:
@@ -756,8 +746,7 @@ unattended_code_end:
 region_begin:
 	lea	name2(%rip), %rdi
 	mov	$3, %esi
-	mov	$319, %eax
-	syscall
+	kernel	__NR_memfd_create
 	mov	%rax, %r12
 	test	%rax, %rax
 	js	1f
@@ -766,8 +755,7 @@ region_begin:
 region_trap1:
 	int3
 	mov	%r12, %rdi
-	mov	$3, %eax
-	syscall
+	kernel	__NR_close
 region_closed:
 1:
 region_trap2:

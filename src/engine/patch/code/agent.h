@@ -87,6 +87,7 @@
 #define TAIL_RECORDS (AGENT_STATS + AGENT_CALLS * SLOT_SIZE + 1) /* agent_tail.records */
 
 #ifndef __ASSEMBLER__
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -239,7 +240,13 @@ extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared
  * program's. A thread reaches `bad` only if its signal frame was invalid.
  */
 extern const unsigned char agent_sigreturn_counted[], agent_sigreturn_sys[], agent_sigreturn_bad[];
-extern const unsigned char agent_record_return_bad[]; /* like agent_sigreturn_bad, for a recorded call */
+/* The path of a recorded call (record.S.inc). `agent_record_return_bad` is like agent_sigreturn_bad. */
+extern const unsigned char agent_record_entering[], agent_record_sys[], agent_record_after[], agent_record_made[];
+extern const unsigned char agent_record_done[], agent_record_refuse[], agent_record_take[], agent_record_taken[];
+extern const unsigned char agent_record_release[], agent_record_loaded[], agent_record_special[];
+extern const unsigned char agent_record_return_bad[], agent_record_vfork_sys[], agent_record_vfork_after[];
+extern const unsigned char agent_record_child[], agent_record_child_up[], agent_record_end[];
+extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 
 /* The path of a call that is neither counted nor recorded. From `after` to `ret`, the result is in the frame. */
 extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_ret[], agent_plain_pushed[],
@@ -250,18 +257,27 @@ struct agent_path {
 	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *gave, *add_bytes, *add_hist,
 		*ret, *pushed, *end;
 };
+extern const struct agent_path agent_paths[3]; /* `single`, `shared` and `vfork` in agent.S */
+#define AGENT_VFORK_PATH (&agent_paths[2])
 
 /* Code that runs once, at an address of the program's own code, to set up the agent (see agent.S). */
 extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];
 extern const unsigned char setup_trap1[], setup_trap2[], setup_closed[], setup_back_end[];
 extern const unsigned char agent_masked_setup[], agent_back_setup[];
-extern const unsigned char unattended_code[], unattended_armed[], unattended_trap[], unattended_data[];
-extern const unsigned char unattended_code_end[];
+extern const unsigned char unattended_code[], unattended_armed[], unattended_data[], unattended_code_end[];
 extern const unsigned char region_trap1[], region_trap2[], region_closed[], region_back_end[];
 extern const unsigned char agent_masked_region[], agent_back_region[];
 
 /* The address of a label of agent.S in the traced program. */
 #define AGENT_AT(label) ((uint64_t)AGENT_CODE + (uint64_t)((label)-agent_begin))
+/* The address of a member of struct agent_data in the traced program. */
+#define AGENT_DATA_AT(member) (AGENT_DATA + offsetof(struct agent_data, member))
+
+/* Is `ip` at the label `from` or after it, and before the label `to`? */
+static inline bool agent_is_between(uint64_t ip, const unsigned char *from, const unsigned char *to)
+{
+	return ip >= AGENT_AT(from) && ip < AGENT_AT(to);
+}
 #endif
 
 #endif

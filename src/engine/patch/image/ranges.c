@@ -55,7 +55,7 @@ void ranges_write(const struct task *task)
 	rows[n++][1] = SCRATCHES_AT + (uint64_t)RINGS * SCRATCH_SIZE;
 	rows[n][0] = rows[n][1] = 0;
 	if (img->state == IMAGE_READY)
-		remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, code), rows, (n + 1) * sizeof(*rows));
+		remote_write(task->tid, AGENT_DATA_AT(code), rows, (n + 1) * sizeof(*rows));
 }
 
 static void release(struct image *img, struct task *task, uint64_t lo, uint64_t hi)

@@ -322,6 +322,5 @@ int setup_own_region(struct patch *p, struct task *task)
 	img->counters.region = region;
 	memset(img->counters.map, 0, sizeof(img->counters.map));
 	image_map_known_calls(p, img, region);
-	return remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, map), img->counters.map,
-			    sizeof(img->counters.map));
+	return remote_write(task->tid, AGENT_DATA_AT(map), img->counters.map, sizeof(img->counters.map));
 }

@@ -180,3 +180,21 @@ bool site_follow_moved(struct task *task)
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 	return true;
 }
+
+void site_set_before_call(struct user_regs_struct *r, const struct site *s)
+{
+	r->rip = s->ip - 2;
+	r->orig_rax = (unsigned long long)-1;
+}
+
+void site_set_after_call(struct user_regs_struct *r, const struct site *s)
+{
+	r->rip = s->ip;
+	r->rcx = s->ip;
+	r->r11 = r->eflags;
+}
+
+void site_restore_flags(struct user_regs_struct *r, uint64_t saved)
+{
+	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
+}

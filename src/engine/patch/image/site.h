@@ -102,6 +102,14 @@ void site_restore_all(struct task *task);
  * that instruction in the stub and returns true.
  */
 bool site_follow_moved(struct task *task);
+/* Sets the native state before the call: the thread is at the site. The call's number must be in rax. */
+void site_set_before_call(struct user_regs_struct *r, const struct site *s);
+/* Sets the native state after the call, with rcx and r11 as `syscall` leaves them (Intel SDM 2B, SYSCALL). */
+void site_set_after_call(struct user_regs_struct *r, const struct site *s);
+/*
+ * Restores the arithmetic flags (CF PF AF ZF SF as lahf saves them, OF as seto does). The agent changes no other flags.
+ */
+void site_restore_flags(struct user_regs_struct *r, uint64_t saved);
 /* With SCTRACE_DEBUG, prints what was decided about a site, and why. */
 void site_say(const struct patch *p, const struct task *task, const struct site *s, const char *why);
 

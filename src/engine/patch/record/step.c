@@ -10,13 +10,6 @@
 
 #define FRAME_AH 8 /* offset of the flags in the values that agent_entry has pushed */
 
-extern const unsigned char agent_record[], agent_record_entering[], agent_record_sys[], agent_record_after[];
-extern const unsigned char agent_record_made[], agent_record_done[], agent_record_refuse[], agent_record_end[];
-extern const unsigned char agent_record_take[], agent_record_taken[], agent_record_release[];
-extern const unsigned char agent_record_vfork[], agent_record_vfork_sys[], agent_record_vfork_after[];
-extern const unsigned char agent_record_loaded[], agent_record_special[];
-extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
-
 static bool read_scratch(const struct task *task, const struct record_thread *th, struct agent_scratch *s)
 {
 	return remote_read(task->tid, record_scratch_address(th), s, sizeof(*s)) == 0;
@@ -134,11 +127,6 @@ bool record_survive_fault(struct patch *p, struct task *task)
 	return true;
 }
 
-static bool is_between(uint64_t ip, const unsigned char *from, const unsigned char *to)
-{
-	return ip >= AGENT_AT(from) && ip < AGENT_AT(to);
-}
-
 /* Is `ip` the address after one of the two instructions that make the call? */
 static bool is_after_call(uint64_t ip)
 {
@@ -148,9 +136,9 @@ static bool is_after_call(uint64_t ip)
 /* Is the thread on the path of a recorded call? The child of a recorded vfork(2) is not. */
 static bool is_on_path(const struct user_regs_struct *r)
 {
-	return is_between(r->rip, agent_record_entering, agent_record_refuse) ||
-	       (is_between(r->rip, agent_record_special, agent_record_end) && !vfork_frame_is_child(r)) ||
-	       is_between(r->rip, agent_ask, agent_ask_end) || record_is_recorder(r->rip);
+	return agent_is_between(r->rip, agent_record_entering, agent_record_refuse) ||
+	       (agent_is_between(r->rip, agent_record_special, agent_record_end) && !vfork_frame_is_child(r)) ||
+	       agent_is_between(r->rip, agent_ask, agent_ask_end) || record_is_recorder(r->rip);
 }
 
 /*
@@ -163,12 +151,12 @@ static bool is_made(const struct agent_scratch *s, const struct user_regs_struct
 		*result = (int64_t)r->rax;
 		return r->rip == AGENT_AT(agent_record_return_bad);
 	}
-	bool after_vfork = is_between(r->rip, agent_record_vfork_after, agent_record_end);
-	bool just_after = is_between(r->rip, agent_record_after, agent_record_made) &&
+	bool after_vfork = agent_is_between(r->rip, agent_record_vfork_after, agent_record_end);
+	bool just_after = agent_is_between(r->rip, agent_record_after, agent_record_made) &&
 			  r->rip <= AGENT_AT(agent_record_after) + 2 /* pop %r11 */;
 	*result = just_after || after_vfork ? (int64_t)r->rax : s->result;
-	return after_vfork || is_between(r->rip, agent_record_after, agent_record_take) ||
-	       is_between(r->rip, agent_ask, agent_ask_end) ||
+	return after_vfork || agent_is_between(r->rip, agent_record_after, agent_record_take) ||
+	       agent_is_between(r->rip, agent_ask, agent_ask_end) ||
 	       (record_is_recorder(r->rip) && s->busy != SCRATCH_ENTERING);
 }
 
@@ -183,16 +171,9 @@ static bool leave_path(const struct image *img, const struct task *task, struct 
 	bool at_call = r->rip == AGENT_AT(agent_record_sys) || r->rip == AGENT_AT(agent_record_vfork_sys);
 	restore_registers(r, s);
 	r->rsp = s->sp + BELOW_PROGRAM;
-	r->eflags = (r->eflags & ~0x8d5ull) | (flags >> 8 & 0xd5) | (flags & 1) << 11;
-	if (made) {
-		r->rax = (unsigned long long)result;
-		r->rip = r->rcx = site->ip;
-		r->r11 = r->eflags;
-	} else {
-		r->rax = at_call ? r->rax : s->nr;
-		r->rip = site->ip - 2;
-		r->orig_rax = (unsigned long long)-1;
-	}
+	site_restore_flags(r, flags);
+	r->rax = made ? (unsigned long long)result : at_call ? r->rax : s->nr;
+	(made ? site_set_after_call : site_set_before_call)(r, site);
 	return true;
 }
 
@@ -256,9 +237,9 @@ static bool settle_vfork(const struct task *task, const struct agent_scratch *s,
 			 bool made)
 {
 	struct agent_vfork_frame kept;
-	bool just_taken = is_between(r->rip, agent_record_taken, agent_record_refuse) && r->rcx == 0;
+	bool just_taken = agent_is_between(r->rip, agent_record_taken, agent_record_refuse) && r->rcx == 0;
 	bool holds = s->kind == KIND_VFORK_TAKEN || just_taken || r->rip == AGENT_AT(agent_record_release);
-	bool borrowed = is_between(r->rip, agent_record_vfork_after, agent_record_loaded);
+	bool borrowed = agent_is_between(r->rip, agent_record_vfork_after, agent_record_loaded);
 	if (made ? !borrowed : !holds)
 		return true;
 	if (made && (vfork_frame_read(task, &kept) < 0 ||

@@ -48,7 +48,7 @@ static bool sigsys_action(struct task *task, uint64_t args[6])
 {
 	const struct image_actions *a = image_actions_of(task);
 	args[0] = SIGSYS;
-	args[1] = AGENT_DATA + offsetof(struct agent_data, scratch);
+	args[1] = AGENT_DATA_AT(scratch);
 	args[3] = sizeof(uint64_t);
 	return image_of(task)->state == IMAGE_READY && a->known && a->sigsys[ACTION_HANDLER] != 0 /* SIG_DFL */ &&
 	       remote_write(task->tid, args[1], a->sigsys, sizeof(a->sigsys)) == 0;
@@ -110,7 +110,7 @@ static void mend_forced_signal(struct patch *p, struct task *task)
 void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 {
 	const uint64_t handler = image_fault_handler(task, sig);
-	const uint64_t at = AGENT_DATA + offsetof(struct agent_data, scratch);
+	const uint64_t at = AGENT_DATA_AT(scratch);
 	uint64_t mask = 0, found[ACTION_WORDS];
 	uint64_t args[6] = {(uint64_t)sig, 0, at, sizeof(uint64_t)};
 	bool acts = handler != FAULT_UNKNOWN && handler != 0 /* SIG_DFL */ && !image_of(task)->sigsys.sealed;

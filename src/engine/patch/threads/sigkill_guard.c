@@ -15,7 +15,7 @@
 
 #define SA_RESTORER 0x04000000
 
-#define SCRATCH (AGENT_DATA + offsetof(struct agent_data, scratch))
+#define SCRATCH AGENT_DATA_AT(scratch)
 
 /*
  * Makes the call. If a signal must be delivered to the thread, the call must end in a signal-delivery-stop, that is, at
@@ -64,7 +64,7 @@ void sigkill_guard_install(struct patch *p, struct task *task)
 	if (set_action(p, task, action, a->guarded_action, false) < 0)
 		return;
 	const uint64_t next = a->guarded_action[ACTION_HANDLER];
-	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, next), &next, sizeof(next));
+	remote_write(task->tid, AGENT_DATA_AT(next), &next, sizeof(next));
 	image_note_sigsys(task, action);
 	a->guarded = true;
 }

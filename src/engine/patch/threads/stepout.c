@@ -19,21 +19,6 @@
 
 #define RED_ZONE 128
 
-/* Sets the native state before the call: the thread is at the site, with the call number in rax. */
-static void set_before_call(struct user_regs_struct *r, const struct site *s)
-{
-	r->rip = s->ip - 2;
-	r->orig_rax = (unsigned long long)-1;
-}
-
-/* Sets the native state after the call, with rcx and r11 as `syscall` leaves them (Intel SDM 2B, SYSCALL). */
-static void set_after_call(struct user_regs_struct *r, const struct site *s)
-{
-	r->rip = s->ip;
-	r->rcx = s->ip;
-	r->r11 = r->eflags;
-}
-
 static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 {
 	uint64_t off = r->rip - s->stub;
@@ -45,37 +30,20 @@ static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 	if (s->kind == SITE_EARLY && off == STUB_EARLY)
 		r->rip = s->ip - 2 - s->moved;
 	else if (s->kind == SITE_EARLY && off > STUB_EARLY && off < STUB_EXIT)
-		set_before_call(r, s);
+		site_set_before_call(r, s);
 	else if (off > STUB_MOVED && off < STUB_EXIT)
 		r->rip = s->ip + (off - STUB_MOVED < s->moved ? off - STUB_MOVED : s->moved);
 	else if (made)
-		set_after_call(r, s);
+		site_set_after_call(r, s);
 	else
-		set_before_call(r, s);
+		site_set_before_call(r, s);
 }
-
-#define PATH_LABELS(s)                                                                                                 \
-	extern const unsigned char agent_p4_##s[], agent_p5_##s[], agent_p6_##s[], agent_sys_##s[], agent_after_##s[], \
-		agent_timed_##s[], agent_add_ticks_##s[], agent_add_error_##s[], agent_gave_##s[],                     \
-		agent_add_bytes_##s[], agent_add_hist_##s[], agent_ret_##s[], agent_pushed_##s[], agent_end_##s[]
-#define PATH(s)                                                                                                        \
-	{                                                                                                              \
-		agent_p4_##s, agent_p5_##s, agent_p6_##s, agent_sys_##s, agent_after_##s, agent_timed_##s,             \
-			agent_add_ticks_##s, agent_add_error_##s, agent_gave_##s, agent_add_bytes_##s,                 \
-			agent_add_hist_##s, agent_ret_##s, agent_pushed_##s, agent_end_##s                             \
-	}
-PATH_LABELS(single);
-PATH_LABELS(shared);
-PATH_LABELS(vfork);
-static const struct agent_path agent_paths[3] = {PATH(single), PATH(shared), PATH(vfork)};
-#define VFORK_PATH (&agent_paths[2])
-extern const unsigned char agent_record_vfork_after[], agent_record_child_up[];
 
 /* Returns the path that contains `ip`, or NULL. */
 static const struct agent_path *path_at(uint64_t ip)
 {
 	for (int i = 0; i < 3; i++)
-		if (ip >= AGENT_AT(agent_paths[i].p4) && ip < AGENT_AT(agent_paths[i].end))
+		if (agent_is_between(ip, agent_paths[i].p4, agent_paths[i].end))
 			return &agent_paths[i];
 	return NULL;
 }
@@ -91,8 +59,8 @@ static bool is_after_fork(uint64_t ip)
 static bool has_reserved_frame(const struct user_regs_struct *r)
 {
 	const struct agent_path *path = path_at(r->rip);
-	return (r->rip >= AGENT_AT(agent_taken) && r->rip < AGENT_AT(agent_paths[2].p4) && r->r11 == 0) ||
-	       (path == VFORK_PATH && r->rip < AGENT_AT(path->after));
+	return (agent_is_between(r->rip, agent_taken, AGENT_VFORK_PATH->p4) && r->r11 == 0) ||
+	       (path == AGENT_VFORK_PATH && r->rip < AGENT_AT(path->after));
 }
 
 /*
@@ -104,7 +72,7 @@ static bool has_set_exec_word(const struct user_regs_struct *r, const struct age
 	if (path)
 		return slot & SLOT_F_EXEC && r->rip < AGENT_AT(path->gave);
 	return (r->rip == AGENT_AT(agent_go_shared) && r->rcx & SLOT_F_EXEC) ||
-	       (r->rip >= AGENT_AT(agent_exec_taken) && r->rip < AGENT_AT(agent_exec_end) && r->eflags & zf);
+	       (agent_is_between(r->rip, agent_exec_taken, agent_exec_end) && r->eflags & zf);
 }
 
 /*
@@ -115,14 +83,6 @@ static void clear_exec_word(const struct image *img)
 {
 	if (img->counters.words)
 		__atomic_store_n(&img->counters.words->exec_t0, 0, __ATOMIC_RELAXED);
-}
-
-/*
- * Restores the arithmetic flags (CF PF AF ZF SF as lahf saves them, OF as seto does). The agent changes no other flags.
- */
-static void restore_flags(struct user_regs_struct *r, uint64_t saved)
-{
-	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
 }
 
 /*
@@ -200,15 +160,15 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	if (missing <= 16)
 		r->rdx = f.rdx;
 	if (missing <= 24)
-		restore_flags(r, f.flags);
+		site_restore_flags(r, f.flags);
 	/* At the call instruction itself, rax is not restored, because it may be the number of restart_syscall(2). */
 	if (missing <= 32 && ip != AGENT_AT(agent_plain_sys) && !(path && ip == AGENT_AT(path->sys)))
 		r->rax = f.nr;
 	r->rsp += sizeof(f) - (uint64_t)missing + RED_ZONE;
-	set_before_call(r, s);
+	site_set_before_call(r, s);
 	if (bad_frame) {
 		r->rax = result;
-		set_after_call(r, s);
+		site_set_after_call(r, s);
 	}
 	return true;
 }
@@ -320,10 +280,10 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	if (!tail) {
 		r->rdx = f.rdx;
 		r->rax = result;
-		restore_flags(r, f.flags);
+		site_restore_flags(r, f.flags);
 	}
 	r->rsp += sizeof(f) + (uint64_t)skip + RED_ZONE;
-	set_after_call(r, s);
+	site_set_after_call(r, s);
 	if (again && what == STEPOUT_CORE)
 		return true;
 	if (again) {
@@ -347,11 +307,11 @@ static bool step_out_after_plain(const struct task *task, struct user_regs_struc
 	if (!s)
 		return false;
 	if (!tail)
-		restore_flags(r, f.flags);
+		site_restore_flags(r, f.flags);
 	if (!tail && ip != AGENT_AT(agent_plain_after))
 		r->rax = f.nr;
 	r->rsp += sizeof(f) + (uint64_t)skip + RED_ZONE;
-	set_after_call(r, s);
+	site_set_after_call(r, s);
 	return true;
 }
 
@@ -369,7 +329,7 @@ static bool leave_as_child(const struct task *task, struct user_regs_struct *r, 
 	if (!s)
 		return false;
 	r->rdx = kept.frame.rdx;
-	restore_flags(r, kept.frame.flags);
+	site_restore_flags(r, kept.frame.flags);
 	if (r->rip == AGENT_AT(agent_record_child_up)) /* rdx is on top of the stack */
 		r->rsp -= offsetof(struct agent_frame, rdx);
 	/*
@@ -377,7 +337,7 @@ static bool leave_as_child(const struct task *task, struct user_regs_struct *r, 
 	 */
 	if (!borrowed || r->rsp == kept.sp || r->rip >= AGENT_AT(agent_lowered))
 		r->rsp += sizeof(kept.frame) + RED_ZONE;
-	set_after_call(r, s);
+	site_set_after_call(r, s);
 	if (s->kind == SITE_LONG)
 		r->rip = s->stub + STUB_AFTER_CALL;
 	return true;
@@ -412,7 +372,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 		 */
 		moved = (s = map_get(&img->sites.by_hop, ip)) != NULL;
 		if (moved)
-			set_before_call(r, s);
+			site_set_before_call(r, s);
 	} else if (what == STEPOUT_UNSEEN)
 		return; /* nothing will see the position; if the call must be restarted, the agent does so */
 	else if ((s = site_of_stub(img, ip))) {
@@ -422,7 +382,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 		moved = leave_as_child(task, r, true);
 	else if (path_at(ip) && ip >= AGENT_AT(path_at(ip)->after))
 		moved = step_out_after_call(p, task, r, what);
-	else if (ip >= AGENT_AT(agent_plain_after) && ip < AGENT_AT(agent_plain_end))
+	else if (agent_is_between(ip, agent_plain_after, agent_plain_end))
 		moved = step_out_after_plain(task, r);
 	else if (ip < AGENT_AT(agent_pre_end))
 		moved = step_out_before_call(img, task, r);
