@@ -120,15 +120,7 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
  */
 static bool is_special(int64_t nr)
 {
-	static const int16_t special[] = {
-		SYS_execveat,
-		SYS_restart_syscall,
-		SYS_seccomp,
-	};
-	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
-		if (special[i] == nr)
-			return true;
-	return nr < 0 || nr >= AGENT_CALLS;
+	return nr < 0 || nr >= AGENT_CALLS || nr == SYS_execveat || nr == SYS_restart_syscall || nr == SYS_seccomp;
 }
 
 /*
@@ -169,7 +161,7 @@ static void note_call(struct patch *p, int64_t nr)
 
 static uint64_t map_address(int64_t nr)
 {
-	return AGENT_DATA + offsetof(struct agent_data, map) + 4 * (uint64_t)nr;
+	return AGENT_DATA_AT(map) + 4 * (uint64_t)nr;
 }
 
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused)
@@ -222,9 +214,16 @@ void image_note_blocked(struct task *task, bool blocked)
 		unmap_call(task, SYS_rt_sigprocmask);
 }
 
+/* Writes a word of the agent's data, unless the image has no agent. */
+static void write_word(const struct task *task, uint64_t at, uint64_t word)
+{
+	if (image_of(task)->state == IMAGE_READY)
+		remote_write(task->tid, at, &word, sizeof(word));
+}
+
 static uint64_t fault_address(int sig)
 {
-	return AGENT_DATA + offsetof(struct agent_data, fault) + (sig == SIGBUS ? sizeof(uint64_t) : 0);
+	return AGENT_DATA_AT(fault) + (sig == SIGBUS ? sizeof(uint64_t) : 0);
 }
 
 uint64_t image_fault_handler(const struct task *task, int sig)
@@ -242,8 +241,8 @@ void image_note_fault(struct task *task, int sig, uint64_t handler)
 	struct image_borrower *b = find_borrower(image_of(task), task->proc->pid);
 	if (b)
 		b->faults[sig == SIGBUS] = handler;
-	else if (image_of(task)->state == IMAGE_READY)
-		remote_write(task->tid, fault_address(sig), &handler, sizeof(handler));
+	else
+		write_word(task, fault_address(sig), handler);
 }
 
 void image_note_faults(struct task *task, const struct proc_status *s)
@@ -262,7 +261,7 @@ static void watch(const struct task *task, uint64_t bits)
 	if (img->state != IMAGE_READY || (img->watch & bits) == bits)
 		return;
 	img->watch |= bits;
-	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, watch), &img->watch, sizeof(img->watch));
+	write_word(task, AGENT_DATA_AT(watch), img->watch);
 }
 
 void image_watch_borrower(const struct task *task)
@@ -288,9 +287,7 @@ void image_note_handler(struct task *task, int sig, bool blocks)
 	if (!blocks || img->blocking & SIGBIT(sig))
 		return;
 	img->blocking |= SIGBIT(sig);
-	if (img->state == IMAGE_READY)
-		remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, blocking), &img->blocking,
-			     sizeof(img->blocking));
+	write_word(task, AGENT_DATA_AT(blocking), img->blocking);
 }
 
 void image_note_frames(struct task *task)
@@ -347,11 +344,10 @@ void image_switch(struct patch *p, struct image *img, bool off)
 void image_end_single_thread(struct task *task)
 {
 	struct image *img = image_of(task);
-	static const uint64_t no;
 	if (img->state != IMAGE_READY || !img->counters.single_thread)
 		return;
 	img->counters.single_thread = false;
-	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, single_thread), &no, sizeof(no));
+	write_word(task, AGENT_DATA_AT(single_thread), 0);
 }
 
 void image_begin_child(struct task *task)
@@ -363,7 +359,7 @@ void image_begin_child(struct task *task)
 	const uint64_t words[3] = {region_address(img->counters.region, img->counters.words), 0, 0};
 	_Static_assert(offsetof(struct agent_data, vfork_frame.taken) == offsetof(struct agent_data, words) + 16,
 		       "written at once");
-	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, words), words, sizeof(words));
+	remote_write(task->tid, AGENT_DATA_AT(words), words, sizeof(words));
 }
 
 void image_note_mask(const struct patch *p, struct task *task)
@@ -380,7 +376,7 @@ void image_refuse_all(const struct task *task)
 	/* If the image is not known, the program may have memory of its own at the agent's address. */
 	if (remote_read(task->tid, AGENT_CODE, code, sizeof(code)) < 0 || memcmp(code, agent_begin, sizeof(code)) != 0)
 		return;
-	remote_write(task->tid, AGENT_DATA + offsetof(struct agent_data, map), none, sizeof(none));
+	remote_write(task->tid, AGENT_DATA_AT(map), none, sizeof(none));
 }
 
 void image_fall_back(struct patch *p, struct task *task, const char *why)
