@@ -139,7 +139,7 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 
 void children_on_death(struct tracer *t, struct task *task)
 {
-	remote_release(task->tid);
+	remote_release(t, task->tid);
 	image_forget_task(task);
 	record_leave(patch_of(t), task);
 	if (task->proc && task->proc->ntasks == 1)

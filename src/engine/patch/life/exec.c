@@ -151,7 +151,7 @@ bool exec_done(struct tracer *t, struct task *task)
 	struct patch_task *pt = children_give_state(task);
 	struct user_regs_struct r;
 	bool held = task->proc->hold;
-	remote_release_exec(t, task->tid);
+	remote_release(t, task->tid);
 	image_forget_task(task);
 	bool recorded = record_exec(p, task);
 	if (!thread_of(task)->in_call && image_of(task))

@@ -98,12 +98,9 @@ static bool map_ring(struct patch *p, struct task *task, unsigned index)
 	 */
 	if (task->deliver || task->listening || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
-	r.rax = SYS_mremap;
-	r.rdi = AGENT_STATS;
-	r.rsi = AGENT_STATS_SIZE + (uint64_t)img->counters.rings * RING_SIZE;
-	r.rdx = AGENT_STATS_SIZE + (uint64_t)rings * RING_SIZE;
-	r.r10 = 0;
-	if (remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r) < 0 || r.rbx != AGENT_STATS)
+	const uint64_t args[6] = {AGENT_STATS, AGENT_STATS_SIZE + (uint64_t)img->counters.rings * RING_SIZE,
+				  AGENT_STATS_SIZE + (uint64_t)rings * RING_SIZE};
+	if (remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_mremap, args) < 0 || r.rbx != AGENT_STATS)
 		return false;
 	img->counters.rings = rings;
 	return true;

@@ -35,14 +35,7 @@ static void release(struct held *h)
 	h->tid = 0;
 }
 
-void remote_release(pid_t tid)
-{
-	for (unsigned i = 0; i < HELD; i++)
-		if (held[i].tid == tid)
-			release(&held[i]);
-}
-
-void remote_release_exec(const struct tracer *t, pid_t tid)
+void remote_release(const struct tracer *t, pid_t tid)
 {
 	for (unsigned i = 0; i < HELD; i++)
 		if (held[i].tid == tid || !tasks_find(&t->tasks, held[i].tid))
@@ -207,6 +200,18 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 	}
 }
 
+static void set_call(struct user_regs_struct *r, uint64_t nr, const uint64_t args[6])
+{
+	r->orig_rax = (unsigned long long)-1;
+	r->rax = nr;
+	r->rdi = args[0];
+	r->rsi = args[1];
+	r->rdx = args[2];
+	r->r10 = args[3];
+	r->r8 = args[4];
+	r->r9 = args[5];
+}
+
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask)
 {
 	pid_t tid = task->tid;
@@ -225,6 +230,14 @@ int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, 
 	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, r) < 0)
 		return -ESRCH;
 	return err;
+}
+
+int remote_call_to_trap(struct tracer *t, struct task *task, struct user_regs_struct *r, uint64_t nr,
+			const uint64_t args[6])
+{
+	set_call(r, nr, args);
+	r->rip = AGENT_AT(agent_remote);
+	return remote_run(t, task, r, NULL);
 }
 
 /* Waits for the next syscall-stop. */
@@ -369,8 +382,10 @@ int remote_excursion_end(struct tracer *t, struct task *task, const struct excur
 	return restore_position(task, d) == -ESRCH ? note_lost(task, -ESRCH) : 0;
 }
 
-int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r)
+int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r, uint64_t nr,
+			  const uint64_t args[6])
 {
+	set_call(r, nr, args);
 	struct excursion d = {.start = at,
 			      .masked = at + (uint64_t)(agent_masked_call - agent_call),
 			      .back = at + (uint64_t)(agent_back_call - agent_call)};
@@ -389,14 +404,7 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 		return -ESRCH;
 	r = saved;
 	r.rip = AGENT_AT(agent_call);
-	r.orig_rax = (unsigned long long)-1;
-	r.rax = nr;
-	r.rdi = args[0];
-	r.rsi = args[1];
-	r.rdx = args[2];
-	r.r10 = args[3];
-	r.r8 = args[4];
-	r.r9 = args[5];
+	set_call(&r, nr, args);
 	/*
 	 * Two syscall-stops show the end of the call, instead of an int3, because the kernel would force the SIGTRAP of
 	 * an int3 even on a program that ignores SIGTRAP.

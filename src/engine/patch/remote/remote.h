@@ -24,16 +24,11 @@ int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
  */
 int remote_open(pid_t tid);
 /*
- * Closes the file that remote_open() has opened for this task, if it is still open. Must be called when the task has
- * ended.
+ * Must be called when this task has ended, or has called execve(2): its file still refers to the old memory. Closes the
+ * file. Also closes files of ids that no task has any more: if the caller of execve(2) was not the first thread of its
+ * process, its id has changed (ptrace(2), "execve(2) under ptrace").
  */
-void remote_release(pid_t tid);
-/*
- * Must be called after this task has called execve(2). Closes its file, which still refers to the old memory. Also closes
- * files of ids that no task has any more: if the caller of execve(2) was not the first thread of its process, its id has
- * changed (ptrace(2), "execve(2) under ptrace").
- */
-void remote_release_exec(const struct tracer *t, pid_t tid);
+void remote_release(const struct tracer *t, pid_t tid);
 /* Closes all files of remote_open(). */
 void remote_release_all(void);
 /*
@@ -58,6 +53,12 @@ bool remote_restart_pending(const struct user_regs_struct *r);
  * its end); or -EFAULT if it did not reach the int3 and is stopped elsewhere.
  */
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask);
+/*
+ * Makes one call with code of the agent, as remote_run() runs code: the call is followed by an int3, because only a
+ * signal-delivery-stop can deliver a signal. `r` holds the task's registers.
+ */
+int remote_call_to_trap(struct tracer *t, struct task *task, struct user_regs_struct *r, uint64_t nr,
+			const uint64_t args[6]);
 /*
  * Makes one call with code of the agent. Afterwards the task is in a syscall-exit-stop with its old registers. Must not
  * be used while a call of the task is to be restarted. Returns the result of the call, or -errno. -EFAULT also means
@@ -92,9 +93,10 @@ int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d
  */
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d);
 /*
- * Makes one call with a copy of agent_call at `at` and with registers `r`. Sets r->rbx to the result of the call.
- * Returns 0, or an error as remote_run() does.
+ * Makes one call with a copy of agent_call at `at`. `r` holds the task's registers. Sets r->rbx to the result of the
+ * call. Returns 0, or an error as remote_run() does.
  */
-int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r);
+int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r, uint64_t nr,
+			  const uint64_t args[6]);
 
 #endif

@@ -9,18 +9,6 @@
 
 #define CALL_MAX 512 /* limit on the size of agent_call */
 
-/* Calls munmap(2) with the copy of agent_call at `at`. */
-static void unmap(struct patch *p, struct task *task, uint64_t at, uint64_t addr, uint64_t size)
-{
-	struct user_regs_struct r;
-	if (!task->stopped || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return;
-	r.rax = SYS_munmap;
-	r.rdi = addr;
-	r.rsi = size;
-	remote_excursion_call(&p->t, task, at, &r);
-}
-
 bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n)
 {
 	unsigned char old[CALL_MAX];
@@ -30,8 +18,12 @@ bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_
 	if (!at || len > sizeof(old) || !task->stopped || remote_read(task->tid, at, old, len) < 0 ||
 	    remote_write(task->tid, at, agent_call, len) < 0)
 		return false;
-	for (size_t i = 0; i < n; i++)
-		unmap(p, task, at, v[i].addr, v[i].size);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t args[6] = {v[i].addr, v[i].size};
+		struct user_regs_struct r;
+		if (task->stopped && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0)
+			remote_excursion_call(&p->t, task, at, &r, SYS_munmap, args);
+	}
 	if (!task->stopped)
 		return false;
 	remote_write(task->tid, at, old, len);

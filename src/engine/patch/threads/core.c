@@ -121,21 +121,11 @@ static bool step_others_out(struct patch *p, const struct task *task)
 	return still;
 }
 
-/*
- * Makes a call with the agent's code. The call is followed by an int3, because only a signal-delivery-stop can deliver
- * a signal.
- */
 static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t addr, uint64_t size, uint64_t advice)
 {
 	struct user_regs_struct r;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return false;
-	r.rip = AGENT_AT(agent_remote);
-	r.rax = nr;
-	r.rdi = addr;
-	r.rsi = size;
-	r.rdx = advice;
-	return remote_run(&p->t, task, &r, NULL) == 0;
+	return ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
+	       remote_call_to_trap(&p->t, task, &r, nr, (const uint64_t[6]){addr, size, advice}) == 0;
 }
 
 /*

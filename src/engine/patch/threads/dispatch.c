@@ -287,15 +287,8 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return;
 	if (sigsys_action(task, args)) {
-		/* The call is followed by an int3, because only a signal-delivery-stop can deliver the signal. */
 		r = saved;
-		r.rip = AGENT_AT(agent_remote);
-		r.rax = SYS_rt_sigaction;
-		r.rdi = args[0];
-		r.rsi = args[1];
-		r.rdx = 0;
-		r.r10 = args[3];
-		if (remote_run(&p->t, task, &r, NULL) == -ESRCH)
+		if (remote_call_to_trap(&p->t, task, &r, SYS_rt_sigaction, args) == -ESRCH)
 			return;
 		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
 		ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);

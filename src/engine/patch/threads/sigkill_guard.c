@@ -18,21 +18,9 @@
 #define SCRATCH AGENT_DATA_AT(scratch)
 
 /*
- * Makes the call. If a signal must be delivered to the thread, the call must end in a signal-delivery-stop, that is, at
- * an int3.
+ * Makes the program set its action for SIGSYS. `old` is set to the previous action. If the next stop must be one that can
+ * deliver a signal (`delivers`), the call must end at an int3.
  */
-static int make_call(struct patch *p, struct task *task, struct user_regs_struct *r, bool delivers)
-{
-	if (!delivers) {
-		int err = remote_excursion_call(&p->t, task, AGENT_AT(agent_call), r);
-		r->rax = r->rbx;
-		return err;
-	}
-	r->rip = AGENT_AT(agent_remote);
-	return remote_run(&p->t, task, r, NULL);
-}
-
-/* Makes the program set its action for SIGSYS. `old` is set to the previous action. */
 static int set_action(struct patch *p, struct task *task, const uint64_t *action, uint64_t *old, bool delivers)
 {
 	struct user_regs_struct saved, r;
@@ -40,17 +28,14 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0 ||
 	    remote_write(task->tid, SCRATCH, action, size) < 0)
 		return -ESRCH;
+	const uint64_t args[6] = {SIGSYS, SCRATCH, SCRATCH + size, sizeof(uint64_t)};
 	r = saved;
-	r.rax = SYS_rt_sigaction;
-	r.rdi = SIGSYS;
-	r.rsi = SCRATCH;
-	r.rdx = SCRATCH + size;
-	r.r10 = sizeof(uint64_t);
-	int err = make_call(p, task, &r, delivers);
+	int err = delivers ? remote_call_to_trap(&p->t, task, &r, SYS_rt_sigaction, args)
+			   : remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_rt_sigaction, args);
 	if (err == -ESRCH)
 		return err;
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
-	if (err < 0 || (int64_t)r.rax < 0)
+	if (err < 0 || (int64_t)(delivers ? r.rax : r.rbx) < 0)
 		return -EINVAL;
 	return remote_read(task->tid, SCRATCH + size, old, size);
 }
