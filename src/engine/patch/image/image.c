@@ -97,8 +97,7 @@ static void image_put(struct patch *p, struct image *img)
 	vec_free(&img->mappings);
 	vec_free(&img->borrowers);
 	free(img->threads);
-	if (img->counters.words)
-		region_give_words(img->counters.region, img->counters.words);
+	region_give_words(img->counters.region, img->counters.words);
 	region_put(p, img->counters.region);
 	free(img);
 }

@@ -34,7 +34,7 @@ struct agent_slot *region_slot(const struct region *r, unsigned i)
 	return (struct agent_slot *)(void *)(r->slots + (size_t)i * SLOT_SIZE);
 }
 
-static struct agent_tail *tail_of(const struct region *r)
+struct agent_tail *region_tail(const struct region *r)
 {
 	return (struct agent_tail *)(void *)(r->slots + AGENT_SLOTS_SIZE);
 }
@@ -161,18 +161,13 @@ void region_collect_all(struct tracer *t)
 		region_collect(p, p->regions.v[i]);
 }
 
-void region_end_records(struct region *r)
-{
-	tail_of(r)->records = 0;
-}
-
 void region_switch_off(struct tracer *t)
 {
 	const struct patch *p = patch_of(t);
 	for (size_t i = 0; i < p->regions.n; i++)
 		if (p->regions.v[i]->slots) {
-			tail_of(p->regions.v[i])->selector = 0;
-			region_end_records(p->regions.v[i]);
+			region_tail(p->regions.v[i])->selector = 0;
+			region_tail(p->regions.v[i])->records = 0;
 		}
 }
 
@@ -300,8 +295,8 @@ static int map_memory(struct region *r, int fd)
 		return -errno;
 	r->slots = at;
 	r->fd = fd;
-	tail_of(r)->selector = 1;
-	tail_of(r)->records = 1;
+	region_tail(r)->selector = 1;
+	region_tail(r)->records = 1;
 	return 0;
 }
 
@@ -334,7 +329,7 @@ static struct region *make_pooled(struct patch *p, const struct task *task, bool
 	r->pooled = true;
 	r->crowded = crowded;
 	snprintf(r->path, sizeof(r->path), "/proc/%d/fd/%d", (int)getpid(), fd);
-	tail_of(r)->mark = clock_ns() ^ (uintptr_t)r ^ (uint64_t)getpid() << 32;
+	region_tail(r)->mark = clock_ns() ^ (uintptr_t)r ^ (uint64_t)getpid() << 32;
 	return r;
 }
 
@@ -367,26 +362,22 @@ struct region *region_from_pool(struct patch *p, const struct task *task, char *
 	return r;
 }
 
-bool region_is_there(const struct region *r, uint64_t mark)
-{
-	return mark == region_mark(r);
-}
+/* --- the rings of threads, and the words of images --- */
 
-uint64_t region_mark(const struct region *r)
+/* Sets the first of `n` bits that is 0, and returns its index, or -1. */
+static int take_bit(uint64_t *bits, int n)
 {
-	return tail_of(r)->mark;
-}
-
-/* --- the rings of threads --- */
-
-int region_take_ring(struct region *r)
-{
-	for (int i = 0; i < RINGS; i++)
-		if (!(r->rings_taken[i / 64] >> (i % 64) & 1)) {
-			r->rings_taken[i / 64] |= 1ull << (i % 64);
+	for (int i = 0; i < n; i++)
+		if (!(bits[i / 64] >> (i % 64) & 1)) {
+			bits[i / 64] |= 1ull << (i % 64);
 			return i;
 		}
 	return -1;
+}
+
+int region_take_ring(struct region *r)
+{
+	return take_bit(r->rings_taken, RINGS);
 }
 
 void region_give_ring(struct region *r, unsigned index)
@@ -394,23 +385,20 @@ void region_give_ring(struct region *r, unsigned index)
 	r->rings_taken[index / 64] &= ~(1ull << (index % 64));
 }
 
-/* --- the words of images --- */
-
 struct agent_words *region_take_words(struct region *r)
 {
-	for (unsigned i = 0; i < AGENT_WORDS; i++)
-		if (!(r->words_taken[i / 64] >> (i % 64) & 1)) {
-			r->words_taken[i / 64] |= 1ull << (i % 64);
-			tail_of(r)->image[i] = (struct agent_words){0};
-			return &tail_of(r)->image[i];
-		}
-	return NULL;
+	int i = take_bit(r->words_taken, AGENT_WORDS);
+	struct agent_words *words = i < 0 ? NULL : &region_tail(r)->image[i];
+	if (words)
+		*words = (struct agent_words){0};
+	return words;
 }
 
 void region_give_words(struct region *r, const struct agent_words *words)
 {
-	size_t i = (size_t)(words - tail_of(r)->image);
-	r->words_taken[i / 64] &= ~(1ull << (i % 64));
+	size_t i = words ? (size_t)(words - region_tail(r)->image) : 0;
+	if (words)
+		r->words_taken[i / 64] &= ~(1ull << (i % 64));
 }
 
 uint64_t region_address(const struct region *r, const struct agent_words *words)

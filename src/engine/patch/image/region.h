@@ -36,13 +36,8 @@ struct region *region_new(struct patch *p, const struct task *task);
  * bytes). The caller owns one reference. Returns NULL if the pool has no region for it.
  */
 struct region *region_from_pool(struct patch *p, const struct task *task, char *path);
-/*
- * Has the program mapped the memory of this region, and not another file with the same name? `mark` is the mark that
- * the program found in the memory.
- */
-bool region_is_there(const struct region *r, uint64_t mark);
-/* Returns the mark that a program finds in pooled memory. */
-uint64_t region_mark(const struct region *r);
+/* Returns the page after the slots. In pooled memory, its `mark` is set. */
+struct agent_tail *region_tail(const struct region *r);
 /*
  * Opens descriptor `their_fd` of thread `tid`, which must be a memfd: sets its size, seals it and maps it. Returns 0 or
  * -errno.
@@ -66,7 +61,7 @@ int region_take_ring(struct region *r);
 void region_give_ring(struct region *r, unsigned index);
 /* Reserves a struct agent_words for an image and sets it to 0. Returns NULL if all of them are in use. */
 struct agent_words *region_take_words(struct region *r);
-/* Releases the struct agent_words of an image. */
+/* Releases the struct agent_words of an image. `words` may be NULL. */
 void region_give_words(struct region *r, const struct agent_words *words);
 /* Returns the address of `words` in the program, or 0 if `words` is NULL. */
 uint64_t region_address(const struct region *r, const struct agent_words *words);
@@ -79,8 +74,6 @@ uint64_t region_address(const struct region *r, const struct agent_words *words)
 void region_empty(struct patch *p, struct region *r, int64_t nr);
 /* tracer_ops.gather: adds what all regions have counted since the previous call to t->counts. */
 void region_collect_all(struct tracer *t);
-/* The agent records no more calls in the region (struct agent_tail). */
-void region_end_records(struct region *r);
 /*
  * tracer_ops.gave_up: turns dispatch off in all attached processes, and ends recording, as the watchdog does if sctrace
  * dies.

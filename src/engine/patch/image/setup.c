@@ -13,6 +13,7 @@
 #include "tracee/proc.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
@@ -185,7 +186,7 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 	*region = region_from_pool(p, task, path);
 	int err = *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, path) : -ENOENT;
 	if (err != -ENOENT)
-		return err < 0 || region_is_there(*region, r->r9) ? err : -EBADF;
+		return err < 0 || r->r9 == region_tail(*region)->mark ? err : -EBADF;
 	p->no_pool |= *region != NULL;
 	region_put(p, *region);
 	*r = before;
@@ -245,6 +246,19 @@ void setup_counters(struct patch *p, const struct task *task, struct region *reg
 	img->state = IMAGE_READY;
 }
 
+void setup_forget(struct patch *p, struct image *img)
+{
+	region_give_words(img->counters.region, img->counters.words);
+	region_put(p, img->counters.region);
+	free(img->threads);
+	img->threads = NULL;
+	site_free_all(p, img);
+	img->counters = (struct image_counters){.off = false};
+	img->setup.hi = 0;
+	img->start.observed = false;
+	img->state = IMAGE_NEW;
+}
+
 int setup_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *saved,
 		const uint64_t *mask)
 {
@@ -261,14 +275,10 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 			err = write_recorder(task->tid, img, p->recorder);
 	}
 	if (err < 0) {
-		if (img->counters.words)
-			region_give_words(region, img->counters.words);
-		img->counters.region = NULL;
-		img->counters.words = NULL;
-		img->state = IMAGE_NEW;
 		if (region)
 			region->discard |= !region->pooled;
-		region_put(p, region);
+		img->counters.region = region;
+		setup_forget(p, img);
 		if (p->watchdog_fd >= 0)
 			setup_unmap(p, task, &r, gap);
 		return err;

@@ -31,6 +31,8 @@ uint64_t setup_stubs(uint64_t at);
  * becomes IMAGE_READY.
  */
 void setup_counters(struct patch *p, const struct task *task, struct region *region);
+/* Resets an image into which the agent could not be put. Releases its region. */
+void setup_forget(struct patch *p, struct image *img);
 /* Returns the initial data of the agent in an image that has counters. */
 struct agent_data setup_data(const struct image *img);
 /*

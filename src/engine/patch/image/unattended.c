@@ -82,7 +82,7 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 		      uint64_t room, uint64_t stubs, unsigned ring)
 {
 	const struct image *img = image_of(task);
-	const uint64_t mark = region_mark(img->counters.region);
+	const uint64_t mark = region_tail(img->counters.region)->mark;
 	struct agent_unattended about = {.entry = r->rip,
 					 .work = work_address(r),
 					 .mark = mark,
@@ -111,21 +111,6 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 	site_restore_all(task);
 	remote_write(task->tid, room, code, CODE_SIZE);
 	return false;
-}
-
-/* Resets the image to its state before unattended_start(). */
-static void forget(struct patch *p, struct image *img)
-{
-	if (img->counters.words)
-		region_give_words(img->counters.region, img->counters.words);
-	region_put(p, img->counters.region);
-	free(img->threads);
-	img->threads = NULL;
-	site_free_all(p, img);
-	img->counters = (struct image_counters){.off = false};
-	img->setup.hi = 0;
-	img->start.observed = false;
-	img->state = IMAGE_NEW;
 }
 
 /*
@@ -164,7 +149,7 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 	if (index < 0 || !write_all(p, task, r, path, room, stubs, (unsigned)index)) {
 		if (p->recorder && index >= 0)
 			region_give_ring(region, (unsigned)index);
-		forget(p, img);
+		setup_forget(p, img);
 		return false;
 	}
 	*ring = (unsigned)index;
@@ -196,7 +181,7 @@ bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct
 	remote_write(task->tid, work_address(r), zeros, WORK_MAX);
 	setup_unmap(p, task, r, stubs);
 	*r = first_registers(r, img->start.entry);
-	forget(p, img);
+	setup_forget(p, img);
 	return task->stopped;
 }
 

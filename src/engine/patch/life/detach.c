@@ -62,9 +62,9 @@ void detach_task(struct tracer *t, struct task *task)
 	 * cleared if a child is detached alone, because the child may share this byte with its parent.
 	 */
 	if (img->sigsys.selected && t->detaching)
-		img->counters.region->slots[AGENT_SLOTS_SIZE] = 0;
+		region_tail(img->counters.region)->selector = 0;
 	if (t->detaching)
-		region_end_records(img->counters.region);
+		region_tail(img->counters.region)->records = 0;
 	settle_pending(p, task);
 	arm_task(p, task, false);
 	if (task->proc->counted)
