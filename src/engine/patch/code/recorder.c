@@ -76,13 +76,6 @@ HELPER uint64_t copy_text(unsigned char *to, const unsigned char *from, uint64_t
 	return i;
 }
 
-/* Copies a string with its NUL. Returns its length, or 0 if it is longer than `most`. */
-HELPER uint64_t copy_string(unsigned char *to, const unsigned char *from, uint64_t most)
-{
-	uint64_t n = copy_text(to, from, most);
-	return n && !to[n - 1] ? n : 0;
-}
-
 /* The position of a record's next capture. */
 struct place {
 	struct agent_record *rec;
@@ -129,23 +122,6 @@ HELPER bool put_any(struct place *p, uint64_t addr, uint64_t len)
 	return !addr || !len || put_copy(p, addr, len);
 }
 
-HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned arg, unsigned error)
-{
-	uint64_t addr = r->args[arg];
-	if (!addr)
-		return true;
-	/*
-	 * Before it reads the path, readlink(2) checks the size of its buffer. The size is the second argument after
-	 * the path, and it is an int.
-	 */
-	bool read = proves_read(r->result) || (error && r->result == -(int64_t)error && (int32_t)r->args[arg + 2] > 0);
-	if (!read || p->at + sizeof(struct agent_capture) >= p->room)
-		return false;
-	struct agent_capture *c = (struct agent_capture *)(void *)((unsigned char *)p->rec + p->at);
-	uint64_t len = copy_string((unsigned char *)(c + 1), (const unsigned char *)addr, p->room - p->at - sizeof(*c));
-	return len && put(p, addr, len);
-}
-
 /* Returns the room for the bytes of the next capture. The address that they will have is *to. */
 HELPER uint64_t room_for(const struct place *p, unsigned char **to)
 {
@@ -161,6 +137,16 @@ PART bool put_text(struct place *p, uint64_t addr, uint64_t most)
 	uint64_t room = room_for(p, &to), limit = most < room ? most : room;
 	uint64_t n = limit ? copy_text(to, (const unsigned char *)addr, limit) : 0;
 	return n && (n == most || !to[n - 1]) && put(p, addr, n);
+}
+
+HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned arg, unsigned error)
+{
+	/*
+	 * Before it reads the path, readlink(2) checks the size of its buffer. The size is the second argument after
+	 * the path, and it is an int.
+	 */
+	bool read = proves_read(r->result) || (error && r->result == -(int64_t)error && (int32_t)r->args[arg + 2] > 0);
+	return !r->args[arg] || (read && put_text(p, r->args[arg], UINT64_MAX));
 }
 
 /* Captures at most `most` pointers up to a NULL, and at most `bytes` bytes of each string that they point at. */
