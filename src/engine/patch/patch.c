@@ -121,27 +121,6 @@ static void on_look(struct tracer *t)
 		record_look(patch_of(t));
 }
 
-/*
- * Returns the address in the program's own code that corresponds to `ip`. Events show this address. The address also
- * serves to recognise the restart of a call, because the agent does not make the restarted call at the same `ip` as the
- * first one.
- */
-static uint64_t native_ip(struct tracer *t, const struct task *task, uint64_t ip)
-{
-	(void)t;
-	return record_native_ip(task, ip);
-}
-
-static bool on_next_recorded(struct tracer *t, struct event *ev)
-{
-	return patch_of(t)->record && record_next(patch_of(t), ev);
-}
-
-static bool on_has_many_records(struct tracer *t)
-{
-	return patch_of(t)->record && record_has_many(patch_of(t)->record);
-}
-
 static const struct tracer_ops patch_ops = {
 	.waited = sigkill_guard_waited,
 	.signal = exec_signal,
@@ -157,9 +136,9 @@ static const struct tracer_ops patch_ops = {
 	.resume_request = resume_request,
 	.syscall_stop = on_syscall_stop,
 	.look = on_look,
-	.has_many_records = on_has_many_records,
-	.native_ip = native_ip,
-	.next_recorded = on_next_recorded,
+	.has_many_records = record_has_many,
+	.native_ip = record_native_ip,
+	.next_recorded = record_next,
 	.gather = region_collect_all,
 };
 

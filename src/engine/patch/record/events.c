@@ -225,9 +225,10 @@ static void note_restart(const struct patch *p, struct record_thread *th)
 		r->halted = (double)(int64_t)(now - r->went_on) * p->tick_ns < (double)NSEC_PER_SEC / 1000;
 }
 
-bool record_has_many(const struct record *rec)
+bool record_has_many(struct tracer *t)
 {
-	for (size_t i = 0; i < rec->threads.n; i++)
+	const struct record *rec = patch_of(t)->record;
+	for (size_t i = 0; rec && i < rec->threads.n; i++)
 		if (reader_waiting(&rec->threads.v[i]->reader) >= rec->limit / 16)
 			return true;
 	return false;
@@ -401,11 +402,14 @@ static void call_ends(const struct patch *p, struct record_thread *th, const str
 	image_note_frames(th->task);
 }
 
-bool record_next(struct patch *p, struct event *ev)
+bool record_next(struct tracer *t, struct event *ev)
 {
 	static const enum event_kind kinds[] = {
 		[RECORD_ENTER] = EV_ENTER, [RECORD_EXIT] = EV_EXIT, [RECORD_VANISH] = EV_VANISH};
+	struct patch *p = patch_of(t);
 	struct record *rec = p->record;
+	if (!rec)
+		return false;
 	if (rec->reported)
 		pop(rec);
 	if (!rec->ordered)

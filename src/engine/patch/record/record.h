@@ -128,10 +128,11 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
  */
 bool record_survive_fault(struct patch *p, struct task *task);
 /*
- * If `ip`, the thread's next instruction, is in the agent or a stub, returns the address after its call in the
- * program's own code, or 0 if that is unknown. Otherwise returns `ip`.
+ * tracer_ops.native_ip: if `ip`, the thread's next instruction, is in the agent or a stub, returns the address after its
+ * call in the program's own code, or 0 if that is unknown. Otherwise returns `ip`. Events show this address. It also
+ * serves to recognise the restart of a call, because the agent does not make the restarted call at the same `ip`.
  */
-uint64_t record_native_ip(const struct task *task, uint64_t ip);
+uint64_t record_native_ip(struct tracer *t, const struct task *task, uint64_t ip);
 /* True if `ip` is in the recorder. */
 bool record_is_recorder(uint64_t ip);
 
@@ -142,11 +143,11 @@ bool record_is_recorder(uint64_t ip);
 void record_capture(const struct patch *p, struct record_thread *th, int64_t result);
 /* Frees a thread whose records have all been reported. */
 void record_thread_free(struct record_thread *th);
-/* Returns true if at least a sixteenth of a ring contains records that were not copied yet. */
-bool record_has_many(const struct record *rec);
+/* tracer_ops.has_many_records: true if at least a sixteenth of a ring contains records that were not copied yet. */
+bool record_has_many(struct tracer *t);
 /* Copies the records of all threads from their rings. Must be called before a stop is reported. */
 void record_look(struct patch *p);
-/* Gets the next recorded event in order of time: returns true and fills in *ev. */
-bool record_next(struct patch *p, struct event *ev);
+/* tracer_ops.next_recorded: gets the next recorded event in order of time. Returns true and fills in *ev. */
+bool record_next(struct tracer *t, struct event *ev);
 
 #endif

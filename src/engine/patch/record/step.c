@@ -177,8 +177,9 @@ static bool leave_path(const struct image *img, const struct task *task, struct 
 	return true;
 }
 
-uint64_t record_native_ip(const struct task *task, uint64_t ip)
+uint64_t record_native_ip(struct tracer *t, const struct task *task, uint64_t ip)
 {
+	(void)t;
 	const struct record_thread *th = recorded_of(task);
 	const struct image *img = image_of(task);
 	const struct site *site = img && img->state == IMAGE_READY ? site_of_stub(img, ip) : NULL;
