@@ -73,10 +73,7 @@ static void __attribute__((noreturn)) child(struct probe *p, struct call_filter 
 	_exit(0);
 }
 
-/*
- * Puts the agent into a running child of sctrace. Afterwards the child is stopped, and it is p->t.current. Returns 0 or
- * -errno.
- */
+/* Puts the agent into a running child of sctrace, which is then stopped and p->t.current. Returns 0 or -errno. */
 static int adopt(struct patch *p, pid_t pid)
 {
 	struct user_regs_struct r, saved;
@@ -98,10 +95,7 @@ static int adopt(struct patch *p, pid_t pid)
 		return -ECHILD;
 	task->stopped = true;
 	saved = r;
-	/*
-	 * The child has only run its loop (above), so none of its threads can be in a call that began before the agent
-	 * was mapped.
-	 */
+	/* The child has only run its loop (above), so it is not in a call that began before the agent was mapped. */
 	image_of(task)->start.observed = true;
 	uint64_t at = tracer_entry_point(pid);
 	int err = at ? setup_image(p, task, at, &saved, NULL) : -ENOEXEC;

@@ -49,10 +49,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-/*
- * Called when the filter has stopped a call. If the task is traced by ptrace, the entry of the call was already
- * handled.
- */
+/* Called when the filter has stopped a call. Under ptrace, the entry of the call was already handled. */
 static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
@@ -144,9 +141,7 @@ static const struct tracer_ops patch_ops = {
 
 /* --- the engine --- */
 
-/*
- * Does the time stamp counter tick evenly in all processor states (Intel SDM 3B, 17.17.1: CPUID 80000007H, EDX bit 8)?
- */
+/* Does the time stamp counter tick evenly in all states (Intel SDM 3B, 17.17.1: CPUID 80000007H, EDX bit 8)? */
 static bool tsc_is_invariant(void)
 {
 	unsigned a, b, c, d;
@@ -205,10 +200,7 @@ static void patch_free(struct patch *p)
 	free(p);
 }
 
-/*
- * Measures the cost of a call through the agent and the length of a tick. A second patch engine traces a child for this
- * purpose. Returns 0 or -errno.
- */
+/* Measures the cost of a call and the length of a tick with a second patch engine. Returns 0 or -errno. */
 static int measure_agent(struct patch *p, struct cost_numbers *cost)
 {
 	struct patch *probe = patch_new();
@@ -221,10 +213,7 @@ static int measure_agent(struct patch *p, struct cost_numbers *cost)
 	return r;
 }
 
-/*
- * Measures the cost of a call through the agent and of a call through ptrace. If the measurement fails, no cost is
- * subtracted, and the footer says so.
- */
+/* Measures the cost of calls through the agent and ptrace. If that fails, none is subtracted, as the footer says. */
 static void calibrate(struct patch *p)
 {
 	const char *name = p->arming == ARM_SUD ? "patch, armed by dispatch" : "patch, armed by a filter";
@@ -242,10 +231,7 @@ static void calibrate(struct patch *p)
 	costs_close(kept);
 }
 
-/*
- * Chooses how tasks are armed. With ARM_FILTER, the program installs the filter before its execve(2), and all its
- * descendants inherit it.
- */
+/* Chooses how tasks are armed. With ARM_FILTER, the program installs the filter before its execve(2). */
 static int set_arming(struct patch *p, struct engine_config *c)
 {
 	struct buf how = {0};
@@ -273,10 +259,7 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 		return r;
 	struct patch *p = patch_new();
 	p->ways = ways_allowed();
-	/*
-	 * Excludes long jumps: they overwrite the instructions after the call, and the addresses in a stack trace refer
-	 * to these instructions.
-	 */
+	/* Addresses in stack traces refer to the instructions that long jumps overwrite. */
 	if (config->want & CAP_STOPS)
 		p->ways &= ~(unsigned)WAY_LONG;
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;

@@ -82,9 +82,7 @@ enum { ACTION_HANDLER, ACTION_FLAGS, ACTION_RESTORER, ACTION_MASK, ACTION_WORDS 
 
 /* How the image began. */
 struct image_start {
-	/*
-	 * The image was armed before its first instruction, so no thread can be in a call that was made before arming.
-	 */
+	/* Armed before its first instruction, so no thread can be in a call that was made before arming. */
 	bool observed;
 	uint64_t entry;          /* address of the image's first instruction; 0: not known */
 	struct owner owner;      /* owner of the file that execve(2) loaded */
@@ -113,10 +111,7 @@ struct image_sigsys {
 	bool selected; /* Syscall User Dispatch reads the selector byte after the slots */
 };
 
-/*
- * The signals for which the process has handlers, as last read from /proc. Used only for an image with one thread and
- * one process.
- */
+/* The signals with handlers, as last read from /proc. Used only for images with one thread and one process. */
 struct image_handlers {
 	bool known;
 	bool unsteady;    /* the handlers may change without the engine's knowledge */
@@ -130,10 +125,7 @@ struct image_actions {
 	uint64_t sigsys[ACTION_WORDS]; /* the action to restore when a forced SIGSYS has reset it */
 	bool guarded; /* the kernel's action is agent_sigsys; the program must see `guarded_action` instead */
 	uint64_t guarded_action[ACTION_WORDS];
-	/*
-	 * SIGBIT() of each signal whose handler runs with SIGSYS blocked. Handlers that run with all signals blocked
-	 * are not included.
-	 */
+	/* SIGBIT() of each signal whose handler runs with SIGSYS blocked, but not with all signals blocked. */
 	uint64_t blocking_handlers;
 };
 
@@ -147,10 +139,7 @@ struct image_borrower {
 
 /* The call sites of the image. */
 struct image_sites {
-	/*
-	 * Number of decisions about sites and of patches so far; each site has the number of its last decision or
-	 * patch.
-	 */
+	/* Number of decisions about sites and of patches so far; struct site has that of its last one. */
 	uint32_t serial;
 	uint32_t copied_serial; /* used in a copied image: sites with larger numbers may have been patched after the
 			        * memory was copied */
@@ -177,10 +166,7 @@ struct image {
 	bool cleaned; /* the agent has been unmapped */
 	struct image_start start;
 	struct image_counters counters;
-	/*
-	 * The value of agent_slot.entered of each slot in use, at the last usage_begin(). Empty if it need not be
-	 * compared (usage.c).
-	 */
+	/* agent_slot.entered of each slot at the last usage_begin(). Empty if it need not be compared. */
 	VEC(uint64_t) entered;
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */
@@ -224,14 +210,9 @@ struct resume_point {
 
 /* How calls from outside the agent are made to stop. */
 enum arming {
-	/*
-	 * Syscall User Dispatch: SIGSYS is raised before the call; the tracer turns dispatch on and off for each
-	 * thread.
-	 */
+	/* Syscall User Dispatch: SIGSYS is raised before the call; the tracer turns it on and off for each thread. */
 	ARM_SUD,
-	/*
-	 * A seccomp filter: the task stops at the call's entry; a filter cannot be removed, and descendants inherit it.
-	 */
+	/* A seccomp filter: tasks stop at a call's entry; it cannot be removed, and descendants inherit it. */
 	ARM_FILTER,
 };
 
@@ -245,9 +226,7 @@ enum stepout_for {
 	STEPOUT_CORE,    /* a core dump: the thread does not run again, and a call in which it waits stays unfinished */
 };
 
-/*
- * The kinds of jumps by which a site can be patched. The environment variable SCTRACE_PATCH can exclude some of them.
- */
+/* The kinds of jumps by which a site can be patched. SCTRACE_PATCH in the environment can exclude some. */
 enum { WAY_SHORT = 1, WAY_LONG = 2, WAY_REDIRECT = 4 };
 
 struct patch {
@@ -260,10 +239,7 @@ struct patch {
 	int watchdog_fd;   /* a socket to the watchdog (arm/watchdog.c), or -1 */
 	unsigned ways;     /* WAY_*: the kinds that SCTRACE_PATCH allows */
 	bool debug;        /* SCTRACE_DEBUG */
-	/*
-	 * A program has changed the agent's code in its memory. From then on, sctrace waits for a shorter time for
-	 * threads that execute this code.
-	 */
+	/* A program has changed the agent's code. From then on, sctrace waits less long for threads in this code. */
 	bool code_changed;
 
 	/* Length of a tick of the time stamp counter, in nanoseconds. */

@@ -40,10 +40,7 @@ void arm_filter_build(struct call_filter *f)
 	f->code[AT_END].k = (uint32_t)AGENT_AT(agent_allowed_end);
 }
 
-/*
- * Does the kernel support filters that send a call to a tracer? Linux 4.14 and later answer this question (seccomp(2),
- * SECCOMP_GET_ACTION_AVAIL).
- */
+/* Does the kernel support filters that send a call to a tracer? Linux 4.14 and later answer this. */
 static int filter_probe(struct buf *why)
 {
 	const uint32_t action = SECCOMP_RET_TRACE;
@@ -85,10 +82,7 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 
 bool arm_is_filtered(const struct patch *p, const struct proc_status *s)
 {
-	/*
-	 * If the number of filters is not known, because the kernel does not show it or /proc cannot be read, the
-	 * program may have installed one.
-	 */
+	/* If the number of filters cannot be read, the program may have installed one. */
 	return s->filters > p->filters || (s->filters == 0 && p->seccomp_seen && (s->filtered || !s->has_signals));
 }
 
@@ -97,10 +91,7 @@ void arm_task(const struct patch *p, struct task *task, bool on)
 	struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
 	uint64_t selector = img && img->sigsys.selected ? AGENT_STATS + AGENT_SLOTS_SIZE : 0;
-	/*
-	 * A filter cannot be switched off. on_seccomp() (patch.c) handles its stops according to the state of the
-	 * image.
-	 */
+	/* A filter cannot be switched off; on_seccomp() (patch.c) handles its stops by the state of the image. */
 	if (pt && pt->armed != on && (p->arming == ARM_FILTER || sud_arm(task->tid, on, selector) == 0))
 		pt->armed = on;
 }

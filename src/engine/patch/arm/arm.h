@@ -19,9 +19,7 @@ void arm_task(const struct patch *p, struct task *task, bool on);
  */
 bool arm_is_served(const struct patch *p, const struct task *task);
 
-/*
- * Builds the filter that the program installs before it starts. The caller frees it with call_filter_free().
- */
+/* Builds the filter that the program installs before it starts. The caller frees it with call_filter_free(). */
 void arm_filter_build(struct call_filter *f);
 
 /*
@@ -34,10 +32,7 @@ void arm_filter_build(struct call_filter *f);
 enum arm_stop { ARM_STOP_NONE, ARM_STOP_SCTRACE, ARM_STOP_PROGRAM };
 /* Finds out which filter stopped the task. In a seccomp stop, the function also sets arch and nr of `call`. */
 enum arm_stop arm_read_stop(pid_t tid, struct call *call);
-/*
- * Does the process have seccomp filters besides sctrace's filter and those that sctrace itself inherited? `s` is its
- * /proc/PID/status.
- */
+/* Does the process, with /proc/PID/status `s`, have other filters than sctrace's and those that sctrace inherited? */
 bool arm_is_filtered(const struct patch *p, const struct proc_status *s);
 /*
  * Gives the task's call the result ENOSYS. A filter of the program's has sent this call to a tracer, and without a

@@ -11,10 +11,7 @@
 bool seccomp_sets_strict(int64_t nr, const uint64_t args[3]);
 /* Does call `nr` with these arguments install a filter? */
 bool seccomp_sets_filter(int64_t nr, const uint64_t args[3]);
-/*
- * Called when the task has entered a call under ptrace: notes whether the call's result must be changed, and enforces
- * strict mode.
- */
+/* Called at the entry of a call under ptrace: notes whether its result must be changed; enforces strict mode. */
 void seccomp_mask_enter(const struct patch *p, struct task *task);
 /* Called at the end of the call, before its result is read: changes the result if necessary. */
 void seccomp_mask_exit(struct task *task);

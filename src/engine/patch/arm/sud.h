@@ -1,7 +1,4 @@
-/*
- * Arming by Syscall User Dispatch, which the tracer turns on in a thread
- * (Documentation/admin-guide/syscall-user-dispatch.rst; Linux 6.4).
- */
+/* Arming by Syscall User Dispatch (Linux 6.4; Documentation/admin-guide/syscall-user-dispatch.rst). */
 #ifndef SCTRACE_ENGINE_PATCH_ARM_SUD_H
 #define SCTRACE_ENGINE_PATCH_ARM_SUD_H
 

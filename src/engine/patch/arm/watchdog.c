@@ -91,10 +91,7 @@ void watchdog_watch(const struct patch *p, int fd)
 	struct msghdr msg = {
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-	/*
-	 * If sendmsg(2) fails, which is rare, a SIGKILL of sctrace also ends the attached process. The manual page says
-	 * so.
-	 */
+	/* If sendmsg(2) fails, a SIGKILL of sctrace also ends the attached process. The manual page says so. */
 	if (p->watchdog_fd >= 0)
 		(void)sendmsg(p->watchdog_fd, &msg, MSG_NOSIGNAL);
 }

@@ -94,10 +94,7 @@
 struct agent_slot {
 	uint64_t entered, errors, ticks, bytes, max, min_not;
 	uint8_t pad[80];
-	/*
-	 * 16 buckets per power of two of ticks: bucket = 16 * shift + (ticks >> shift), shift = max(0, log2(ticks) -
-	 * 4).
-	 */
+	/* 16 buckets per power of two: bucket = 16 * shift + (ticks >> shift), shift = max(0, log2(ticks) - 4). */
 	uint32_t hist[SLOT_BUCKETS];
 };
 _Static_assert(offsetof(struct agent_slot, errors) == SLOT_ERRORS, "agent.S");
@@ -131,17 +128,12 @@ _Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_
 		       AGENT_STATS + AGENT_SLOTS_SIZE + 1 == TAIL_RECORDS,
 	       "agent.S");
 
-/*
- * The frame that agent_entry builds; its last word is the stub's return address. `flags`: AH from lahf, AL from seto.
- */
+/* The frame that agent_entry builds, up to the stub's return address. `flags`: AH from lahf, AL from seto. */
 struct agent_frame {
 	uint64_t t0, slot, rdx, flags, nr, ret;
 };
 
-/*
- * A child of vfork(2) or CLONE_VFORK runs on its parent's stack. The parent's frame is kept in this structure until the
- * child ends.
- */
+/* A child of vfork(2) runs on its parent's stack. Until the child ends, the parent's frame is kept here. */
 struct agent_vfork_frame {
 	uint64_t taken; /* 1: `frame` is in use */
 	uint64_t sp;    /* the parent's stack pointer; if the child has its own stack, its stack pointer differs */
@@ -170,10 +162,7 @@ struct agent_data {
 	 */
 	uint64_t blocking;
 	uint32_t map[AGENT_CALLS];
-	/*
-	 * Address ranges [lo, hi) of code that may be patched, ending with a row of zeros. Calls that remap this code
-	 * go to the tracer.
-	 */
+	/* Ranges [lo, hi) of patched code, then a row of zeros. Calls that remap this code go to the tracer. */
 	uint64_t code[AGENT_RANGES + 2][2];
 	uint8_t scratch[256]; /* memory for the arguments of calls that the tracer has the program make */
 };
@@ -219,10 +208,7 @@ _Static_assert(offsetof(struct agent_unattended, entry) == UNATTENDED_ENTRY &&
 		       sizeof(struct agent_unattended) == UNATTENDED_SIZE,
 	       "agent.S");
 
-/*
- * The assembled agent.S. The tracer compares a thread's instruction pointer with its labels to find out what the thread
- * has already done in the agent.
- */
+/* The labels of agent.S. A thread's position among them shows what the thread has already done in the agent. */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
 extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
 extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];

@@ -78,10 +78,7 @@ static size_t skip_leb(const unsigned char *p, size_t i, size_t n)
 	return i + 1;
 }
 
-/*
- * Returns how pointers are encoded in the frame descriptions that use the common entry at `cie`, or -1 if the encoding
- * is not supported.
- */
+/* Returns how pointers are encoded in the descriptions that use the common entry at `cie`, or -1 if that is unknown. */
 static int cie_encoding(const struct mem *m, uint64_t cie)
 {
 	unsigned char c[64] = {0};
@@ -109,10 +106,7 @@ static int cie_encoding(const struct mem *m, uint64_t cie)
 	return -1;
 }
 
-/*
- * Sets *end to the end of the function that begins at `loc` and that the frame description at `fde` describes. Returns
- * 0 or -EFAULT.
- */
+/* Sets *end to the end of the function at `loc`, which the frame description at `fde` gives. Returns 0 or -EFAULT. */
 static int function_end(const struct unwind_table *u, uint64_t loc, uint64_t fde, uint64_t *end)
 {
 	unsigned char f[16];
@@ -164,10 +158,7 @@ int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, s
 			return -ENOEXEC;
 		if (loc >= hi)
 			break;
-		/*
-		 * The entries must be sorted. So the loop runs at most once for each byte of the range, even if the
-		 * file is malicious.
-		 */
+		/* Entries must be sorted, so that the loop runs at most once for each byte of the range. */
 		if (next <= loc || next <= lo)
 			return -ENOEXEC;
 		/* If an entry cannot be read, the end of its function is unknown, and no gap is assumed. */
@@ -188,10 +179,7 @@ int padding_function(const struct mem *m, uint64_t base, uint64_t addr, uint64_t
 	return addr < *hi ? 0 : -ENOEXEC;
 }
 
-/*
- * Returns the length of the no-op at `p`, or 0 if there is none within `n` bytes. A no-op is any number of 0x66 and cs
- * prefixes, then 90, or 0f 1f with its operand.
- */
+/* Returns the length of the no-op at `p`, or 0: any 0x66 and cs prefixes, then 90, or 0f 1f with its operand. */
 static size_t nop_length(const unsigned char *p, size_t n)
 {
 	size_t i = 0;

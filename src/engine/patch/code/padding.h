@@ -26,10 +26,7 @@ struct gap {
  */
 int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, struct gap *gaps, int max);
 
-/*
- * Finds the function that contains `addr`, in the same table, and sets [*lo, *hi) to it. Returns 0, or -ENOEXEC if the
- * table does not show the function.
- */
+/* Sets [*lo, *hi) to the function that contains `addr`. Returns 0, or -ENOEXEC if the table does not show it. */
 int padding_function(const struct mem *m, uint64_t base, uint64_t addr, uint64_t *lo, uint64_t *hi);
 
 /*
@@ -44,10 +41,7 @@ int padding_traps(const unsigned char *bytes, size_t n, uint64_t lo, uint64_t fr
 /* Are these `n` bytes fill: a run of no-ops as assemblers write them (Intel SDM 2B, NOP), or of int3? */
 bool padding_is_fill(const unsigned char *p, size_t n);
 
-/*
- * The longest way: a two-byte jump leads to up to PADDING_HOPS hops of two bytes each, and the last hop to five free
- * bytes.
- */
+/* The longest way: a short jump leads to up to PADDING_HOPS hops of two bytes, and the last one to five free bytes. */
 #define PADDING_HOPS 4
 struct padding_way {
 	int n;

@@ -34,10 +34,7 @@ HELPER bool may_record(const struct agent_scratch *r, const struct agent_recipe 
 	return true;
 }
 
-/*
- * True if the result proves that the kernel has read the strings or structures passed to the call. The errors EBADF and
- * EINVAL, for example, may come before the kernel reads them.
- */
+/* Does the result prove that the kernel has read the call's strings and structures? EBADF, for example, does not. */
 HELPER bool proves_read(int64_t result)
 {
 	/* EINTR ENOENT ECHILD EAGAIN EACCES EEXIST EXDEV ENOTDIR EISDIR ETXTBSY EROFS ELOOP ENOTEMPTY */
@@ -83,10 +80,7 @@ struct place {
 	uint32_t before; /* 1: the call has not been made */
 };
 
-/*
- * Returns the room for a record at `off`, if `used` bytes of the ring are in use. A record that ends at the end of the
- * data may also use the room after the data.
- */
+/* Returns the room for a record at `off`, if `used` bytes are in use. The last record may end after the data. */
 HELPER struct place place_in(const struct agent_ring *r, uint32_t off, uint64_t used)
 {
 	uint64_t free_bytes = r->limit - used;
@@ -141,10 +135,7 @@ PART bool put_text(struct place *p, uint64_t addr, uint64_t most)
 
 HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned arg, unsigned error)
 {
-	/*
-	 * Before it reads the path, readlink(2) checks the size of its buffer. The size is the second argument after
-	 * the path, and it is an int.
-	 */
+	/* readlink(2) first checks the size of its buffer, an int, which is the second argument after the path. */
 	bool read = proves_read(r->result) || (error && r->result == -(int64_t)error && (int32_t)r->args[arg + 2] > 0);
 	return !r->args[arg] || (read && put_text(p, r->args[arg], UINT64_MAX));
 }

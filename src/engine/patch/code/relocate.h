@@ -1,7 +1,4 @@
-/*
- * Finds out which instructions after a call may move into its stub, so that five bytes are free for a long jump. The
- * functions only compute.
- */
+/* Finds out which instructions may move into a call's stub to make room for a long jump. The functions only compute. */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
 #define SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
 

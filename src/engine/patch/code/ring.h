@@ -51,10 +51,7 @@
 #define SCRATCHES_AT 0x78000000
 #define SCRATCH_SIZE 0x400
 
-/*
- * Offsets in struct agent_scratch and struct agent_record for agent.S. Assertions below compare them with the
- * structures.
- */
+/* Offsets in the structures below for agent.S. Assertions compare them. */
 #define SCRATCH_BUSY   0
 #define SCRATCH_KIND   4
 #define SCRATCH_NR     8
@@ -80,10 +77,7 @@
 #define KIND_VFORK_TAKEN 2 /* from the reservation on; the thread releases the structure when its call has returned */
 #define KIND_RETURN      3 /* rt_sigreturn(2), whose record is committed just before the call */
 
-/*
- * The number of bytes below the program's stack pointer while the agent makes a call: the red zone, the return address
- * into the stub, and the three registers that agent_entry has pushed.
- */
+/* Bytes below the program's stack pointer during a call of the agent: red zone, return address, three registers. */
 #define BELOW_PROGRAM (128 + 8 + 24)
 /* Offsets in the frame of a signal (struct ucontext, arch/x86/include/uapi/asm/ucontext.h). */
 #define UC_RAX  144
@@ -104,10 +98,7 @@ struct agent_record {
 	uint64_t args[6];
 	uint64_t ret; /* the return address into the stub, which identifies the call site */
 	uint64_t sp;  /* the stack pointer at the agent's frame */
-	/*
-	 * Time stamps before and after the call. t0 is 0 until just before the call, and t1 until the call has been
-	 * made.
-	 */
+	/* Time stamps. t0 is 0 until just before the call, and t1 until the call has been made. */
 	uint64_t t0, t1;
 	int64_t result;
 	uint64_t before; /* number of bytes of the record's head and of the captures that were made before the call */
@@ -190,10 +181,7 @@ enum recipe_rule {
 	RECIPE_ON_ERROR,    /* sctrace must complete the record if the call failed */
 	RECIPE_FUTEX_TIME,  /* futex(2): a struct timespec, if the operation in argument 1 has a timeout */
 	RECIPE_EPOLL_EVENT, /* epoll_ctl(2): a struct epoll_event, except for EPOLL_CTL_DEL */
-	/*
-	 * A vector of as many struct iovec as the next argument says, and at most string_max bytes of each of their
-	 * buffers; the kernel reads both.
-	 */
+	/* As many struct iovec as the next argument says, and at most string_max bytes of each buffer; all are read. */
 	RECIPE_IN_IOVEC,
 	/* Like RECIPE_IN_IOVEC, but only if the call succeeded; the kernel fills as many bytes as the result says. */
 	RECIPE_OUT_IOVEC,
@@ -304,10 +292,7 @@ _Static_assert(RING_DATA % 64 == 0, "records begin at multiples of 8");
 struct agent_record *recorder_enter(struct agent_scratch *s);
 uint64_t recorder_leave(struct agent_scratch *s);
 
-/*
- * Returns the offset of the record that follows a record of `size` bytes at `off`, and sets *taken to how much of
- * RING_DATA the record at `off` uses.
- */
+/* Returns the offset of the record after one of `size` bytes at `off`, which uses *taken bytes of RING_DATA. */
 static inline uint32_t ring_step(uint32_t off, uint32_t size, uint32_t limit, uint32_t *taken)
 {
 	uint32_t left = off < limit ? limit - off : 0;

@@ -45,10 +45,7 @@ void image_borrow(const struct task *parent, const struct task *child)
 	vec_push(&image_of(child)->borrowers, b);
 }
 
-/*
- * A limit on the number of sites of all images, because a program can have many sites and many children. This number of
- * sites takes 600 MB.
- */
+/* A limit for all images, because a program can have many children. This number of sites takes 600 MB. */
 #define SITES_IN_ALL 2000000
 
 static struct agent_thread *copy_threads(const struct agent_thread *from)
@@ -122,10 +119,7 @@ static bool is_special(int64_t nr)
 	return nr < 0 || nr >= AGENT_CALLS || nr == SYS_execveat || nr == SYS_restart_syscall || nr == SYS_seccomp;
 }
 
-/*
- * Must the tracer see this call at present? While a thread blocks SIGSYS, the tracer must see every change of a signal
- * mask.
- */
+/* Must the tracer see this call now? While a thread blocks SIGSYS, it must see each change of a signal mask. */
 static bool is_watched(const struct image *img, int64_t nr)
 {
 	return (nr == SYS_rt_sigprocmask && img->sigsys.blockers > 0) ||
@@ -313,10 +307,7 @@ void image_forget_task(const struct task *task)
 	img->sigsys.awaiting -= pt->awaiting;
 }
 
-/*
- * Returns a task that runs in the image, or 0. The task noted in img->user may have ended, and another task may have
- * its number.
- */
+/* Returns a task that runs in the image, or 0. The task img->user may have ended, and its number may be used again. */
 static pid_t find_user(const struct patch *p, const struct image *img)
 {
 	size_t i = 0;

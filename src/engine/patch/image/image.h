@@ -18,15 +18,9 @@ struct image *image_new(void);
 struct image *image_copy(struct patch *p, const struct task *parent);
 /* Releases the process's reference to its image. Called when the process has got another image or has ended. */
 void image_leave(struct patch *p, struct process *proc);
-/*
- * Called at the first stop of a child with a copy of its parent's image: gives the image its own struct agent_words,
- * and makes the agent update slots with a lock.
- */
+/* Called at the first stop of a forked child: gives the image its own agent_words, and makes the agent use locks. */
 void image_begin_child(struct task *task);
-/*
- * Stops using the agent in this image: from now on, the image's calls are traced by ptrace. `why` is shown in the
- * footer.
- */
+/* From now on, ptrace traces the image's calls instead of the agent. The footer shows `why`. */
 void image_fall_back(struct patch *p, struct task *task, const char *why);
 /* Returns the slot at an address in the program, or NULL if `slot_addr` is not the address of a slot. */
 struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
@@ -40,32 +34,18 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused);
 /* Adds to p->calls the system calls that the loader and the C library make in nearly every program. */
 void image_expect_usual_calls(struct patch *p);
-/*
- * Assigns slots of `r` to the calls in p->calls, in img->counters.map. So the first call of each kind need not stop.
- */
+/* Assigns slots of `r` to the calls in p->calls. So the first call of each kind need not stop. */
 void image_map_known_calls(const struct patch *p, struct image *img, struct region *r);
 /* Makes the agent pass all calls to the tracer (`off`), or make the calls itself again. */
 void image_switch(struct patch *p, struct image *img, bool off);
-/*
- * Empties the agent's map in the task's memory, even if the image is not known. The agent in this memory then passes
- * all calls to the tracer.
- */
+/* Makes the agent in the task's memory pass all calls to the tracer, even if the image is not known. */
 void image_refuse_all(const struct task *task);
-/*
- * Makes the agent update slots with a lock from now on, because another thread or process is about to use the same
- * slots. Must be called before that thread or process can run.
- */
+/* Makes the agent use locks. Must be called before another thread or process that uses the same slots can run. */
 void image_end_single_thread(struct task *task);
 
-/*
- * Returns the signal actions of the task's process. The result is valid until a process starts or stops to borrow the
- * image's memory.
- */
+/* Returns the signal actions of the task's process. Valid until a process begins or ends to borrow the memory. */
 struct image_actions *image_actions_of(const struct task *task);
-/*
- * Adds `child` to the borrowers of the image of `parent`: it runs in this image, but with a copy of the parent's signal
- * actions (clone(2) without CLONE_SIGHAND).
- */
+/* Makes `child` a borrower of its parent's image: it has its own signal actions (clone(2) without CLONE_SIGHAND). */
 void image_borrow(const struct task *parent, const struct task *child);
 
 /* Notes that the task has blocked SIGSYS, or unblocked it. */
@@ -87,25 +67,13 @@ void image_note_faults(struct task *task, const struct proc_status *s);
  * go to the tracer from now on, also after the task has left this memory.
  */
 void image_watch_borrower(const struct task *task);
-/*
- * Notes that `action` is the program's action for SIGSYS from now on. If the action is not the default, the agent
- * passes all calls that change it to the tracer.
- */
+/* Notes the program's action for SIGSYS. If it is not the default, all calls that change it go to the tracer. */
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS]);
-/*
- * Notes whether the handler of `sig` runs with SIGSYS blocked from now on. If so, the agent passes all further changes
- * of this handler to the tracer.
- */
+/* Notes whether the handler of `sig` blocks SIGSYS. If so, all further changes of the handler go to the tracer. */
 void image_note_handler(struct task *task, int sig, bool blocks);
-/*
- * Called when a handler is about to run in the task, or has returned: decides whether the tracer must see the task's
- * next rt_sigreturn(2).
- */
+/* Called before and after a handler runs: decides whether the tracer must see the task's next rt_sigreturn(2). */
 void image_note_frames(struct task *task);
-/*
- * Called when the task leaves its image: if the image counts the task among those that block SIGSYS, or among those
- * whose rt_sigreturn(2) the tracer must see, removes the task from these counts.
- */
+/* Called when the task leaves its image: removes it from the counts in img->sigsys. */
 void image_forget_task(const struct task *task);
 
 #endif

@@ -32,10 +32,7 @@ bool kept_plans_suit(const struct module *mod, const struct plan *plan);
 bool kept_plans_exist(struct kept_plans *k, const char *program);
 /* Adds the plans in p->kept for the module's file and the program with this short name to `mod`. */
 void kept_plans_add(struct patch *p, struct module *mod, const char *program);
-/*
- * Writes the plans of these modules that can be kept. Also writes the plans of earlier runs that this run did not use, or
- * that overlapped others.
- */
+/* Writes the plans of these modules that can be kept, and earlier ones that were not used or overlapped others. */
 void kept_plans_save(const struct kept_plans *k, struct module *const *mods, size_t n);
 
 #endif

@@ -5,10 +5,7 @@
 
 #include <stdlib.h>
 
-/*
- * Limits, because a program may map any number of files with any number of sites. For sites beyond these limits, each
- * image decides anew how to patch them.
- */
+/* Limits, because a program may map any number of files. Beyond them, each image decides anew about its sites. */
 #define MODULES_MAX 1024
 #define PLANS_MAX   16384 /* limit on the number of plans of all files together */
 

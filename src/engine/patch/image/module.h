@@ -28,15 +28,9 @@ struct module {
 
 /* Returns the module of the mapped file, or NULL. */
 struct module *module_find(const struct patch *p, const struct mapping *m);
-/*
- * Returns the module of the file that the task has mapped. Creates it at the first use. Returns NULL if there are too
- * many modules.
- */
+/* Returns the module of a mapped file, and creates it at the first use. Returns NULL if there are too many modules. */
 struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m);
-/*
- * Adds a plan. Returns false if there are too many plans, or if its changes overlap those of another plan for the same
- * owner.
- */
+/* Adds a plan. Returns false if there are too many, or if it overlaps another plan for the same owner. */
 bool module_add(struct patch *p, struct module *mod, const struct plan *plan);
 void module_free_all(struct patch *p);
 

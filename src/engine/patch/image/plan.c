@@ -116,10 +116,7 @@ uint64_t plan_used_until(const struct patch *p, const struct image *img, const s
 	return until;
 }
 
-/*
- * Fills in *s with the site that a plan describes. The site is at `ip`, its stub at `stub`, and all its changes are
- * ready to be written.
- */
+/* Fills in *s with the site at `ip` that a plan describes, with its stub and all changes ready to be written. */
 static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip, uint64_t stub)
 {
 	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .moved = plan->moved};
@@ -148,10 +145,7 @@ struct batch {
 
 #define EXTRA PLAN_BATCH /* the value of piece.site for the extra code */
 
-/*
- * Bytes of site number `site`. The bytes must be equal to `old` before the change, and are equal to `new` after it.
- * `old` and `new` may be equal.
- */
+/* Bytes of site number `site`: `old` before the change, and `new`, which may be equal, after it. */
 struct piece {
 	uint64_t addr;
 	size_t len;

@@ -1,7 +1,4 @@
-/*
- * Remembers what was learned about the call sites of files, so that the next image that maps a file need not stop once
- * at each site.
- */
+/* Plans: what was learned about the call sites of files, so that the next image need not stop at each site. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_PLAN_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_PLAN_H
 
@@ -11,10 +8,7 @@
 struct proc_status;
 struct site;
 
-/*
- * Code that is written together with the sites of the loader, while the image has no memory for stubs yet
- * (unattended.c).
- */
+/* Code that is written with the loader's sites while the image has no memory for stubs yet (unattended.c). */
 struct plan_extra {
 	uint64_t addr;             /* address of unused bytes, all 0, which `code` will overwrite */
 	const unsigned char *code; /* the code, `n` bytes, at most PLAN_EXTRA_MAX */
@@ -26,10 +20,7 @@ struct plan_extra {
 };
 #define PLAN_EXTRA_MAX   1024
 #define PLAN_EXTRA_STUBS (PLAN_BATCH * STUB_SIZE)
-/*
- * The number of sites that are patched together. All their bytes are read with one call, and each run of bytes is
- * written with one call.
- */
+/* The number of sites patched together: one call reads all their bytes, and one call writes each run of bytes. */
 #define PLAN_BATCH 32
 
 /*
@@ -38,31 +29,16 @@ struct plan_extra {
  * loader.
  */
 void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry);
-/*
- * Remembers what was decided about a site in mapping `m`, for the next image that maps the file. `nr` is the number of
- * the call that was made there.
- */
+/* Remembers what was decided about a site in mapping `m`, where call `nr` was made, for the next images. */
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m, int64_t nr);
-/*
- * Returns the end of the part of the padding [lo, hi) that plans for this image use, or `lo` if they use none. `m` is
- * the mapping of the file.
- */
+/* Returns the end of the part of padding [lo, hi) of mapping `m` that plans for this image use, or `lo`. */
 uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
 			 uint64_t hi);
-/*
- * Called when the first site of an image was decided, in mapping `m`. If the image's first instruction is in `m`, the
- * mapped file is the loader.
- */
+/* Called after a decision about a site in mapping `m`. If `m` has the image's first instruction, it is the loader. */
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m);
-/*
- * Returns the address of the last `n` bytes of the loader's executable pages in a new image whose first instruction is
- * at `entry`, or 0 if the image cannot have the known loader.
- */
+/* Returns the address of the last `n` bytes of the loader's code in a new image that begins at `entry`, or 0. */
 uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n);
-/*
- * Patches the known sites of the loader in a new image whose first instruction is at `entry`. Also writes `extra`,
- * unless it is NULL.
- */
+/* Patches the loader's known sites in a new image that begins at `entry`. Also writes `extra` if it is not NULL. */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra);
 /*
  * Patches the known sites that the program probably uses (usage.h) in all files that the loader has mapped. Called at a stop that cannot be avoided
@@ -76,10 +52,7 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
  * a site at `ip`.
  */
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);
-/*
- * Reads the plans that earlier runs have kept (kept_plans.h), unless SCTRACE_PATCH or the options of this run exclude
- * some kinds of jumps.
- */
+/* Reads the plans that earlier runs have kept (kept_plans.h), unless this run excludes some kinds of jumps. */
 void plan_open_kept(struct patch *p);
 /* Keeps the plans for later runs (kept_plans.h), and frees them. */
 void plan_free_all(struct patch *p);

@@ -96,9 +96,7 @@ static bool is_agent_memory(const struct image *img, uint64_t lo, uint64_t hi)
 	return found;
 }
 
-/*
- * Sets *result to the result of call `nr` for memory that is not mapped. Returns false for calls without such a result.
- */
+/* Sets *result to the result of call `nr` for unmapped memory. Returns false for calls without such a result. */
 static bool result_unmapped(int64_t nr, int64_t *result)
 {
 	static const struct {
@@ -121,10 +119,7 @@ void ranges_hide(struct task *task)
 	struct tamper *tamper = &thread_of(task)->tamper;
 	const uint64_t lo = c->args[0], hi = (lo + c->args[1] + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
 	int64_t result;
-	/*
-	 * If the range is empty or its beginning is not aligned, the kernel checks other arguments first, so it must
-	 * make the call itself.
-	 */
+	/* If the range is empty or not aligned, the kernel checks other arguments first, so it must make the call. */
 	if (c->arch != syscall_native_arch() || img->state != IMAGE_READY || lo % AGENT_PAGE || lo >= hi ||
 	    lo < AGENT_CODE || tamper->set_result || !result_unmapped(c->nr, &result) || !is_agent_memory(img, lo, hi))
 		return;

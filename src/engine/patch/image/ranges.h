@@ -9,15 +9,9 @@
  * there are more ranges, neighbouring ones are merged. Returns the number of rows.
  */
 size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2]);
-/*
- * Writes the address ranges of the code in img->mappings to the agent's memory. The agent passes calls that would remap
- * this code to the tracer.
- */
+/* Writes the ranges of img->mappings to the agent's memory. Calls that remap them then go to the tracer. */
 void ranges_write(const struct task *task);
-/*
- * Called when the task is about to make call `nr` with registers `r`. If the call remaps code, restores the sites in
- * that code.
- */
+/* Called before the task makes call `nr` with registers `r`: restores the sites in code that the call remaps. */
 void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *r);
 /*
  * Called at the entry stop of a call of the program. If the call concerns memory that the engine has mapped, the call

@@ -282,10 +282,7 @@ static int open_memory(pid_t tid, int their_fd)
 	return err ? -err : fd;
 }
 
-/*
- * Sets the size of a memfd, seals it and maps it. Without the seal, the program could shrink it later, and reading it
- * would raise SIGBUS in sctrace.
- */
+/* Sets a memfd's size and maps it. It is sealed, because reading shrunk memory would raise SIGBUS in sctrace. */
 static int map_memory(struct region *r, int fd)
 {
 	if (ftruncate(fd, (off_t)r->size) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)

@@ -14,10 +14,7 @@ struct region {
 	struct agent_slot *seen[AGENT_CALLS]; /* the counts already collected from each slot in use, or NULL */
 	uint16_t used;                        /* number of slots in use */
 	int16_t call_of[AGENT_CALLS];         /* call number of each slot */
-	/*
-	 * By call number: the call's entry for agent_data.map, without SLOT_F_RECORD and SLOT_F_PLAIN; 0: the call has no
-	 * slot.
-	 */
+	/* The entry of each call for agent_data.map without SLOT_F_RECORD and SLOT_F_PLAIN, or 0: it has no slot. */
 	uint32_t entry_of[AGENT_CALLS];
 	int64_t group_id; /* the group of the summary to which the region's counts are added */
 	char group_name[32];
@@ -38,20 +35,12 @@ struct region *region_new(struct patch *p, const struct task *task);
 struct region *region_from_pool(struct patch *p, const struct task *task, char *path);
 /* Returns the page after the slots. In pooled memory, its `mark` is set. */
 struct agent_tail *region_tail(const struct region *r);
-/*
- * Opens descriptor `their_fd` of thread `tid`, which must be a memfd: sets its size, seals it and maps it. Returns 0 or
- * -errno.
- */
+/* Opens descriptor `their_fd` of thread `tid`, a memfd: sets its size, seals and maps it. Returns 0 or -errno. */
 int region_adopt(struct region *r, pid_t tid, int their_fd);
-/*
- * Releases one reference. With the last one, the counts are collected, and the region is freed or returned to the pool.
- */
+/* Releases one reference. With the last one, the counts are collected, and the region is freed or reused. */
 void region_put(struct patch *p, struct region *r);
 
-/*
- * Returns the entry of call `nr` for agent_data.map (agent.h). `nr` must be from 0 to AGENT_CALLS - 1. The first request
- * for a call allocates its slot.
- */
+/* Returns the entry of call `nr`, below AGENT_CALLS, for agent_data.map. Allocates a slot at the first request. */
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Returns slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
@@ -74,10 +63,7 @@ uint64_t region_address(const struct region *r, const struct agent_words *words)
 void region_empty(struct patch *p, struct region *r, int64_t nr);
 /* tracer_ops.gather: adds what all regions have counted since the previous call to t->counts. */
 void region_collect_all(struct tracer *t);
-/*
- * tracer_ops.gave_up: turns dispatch off in all attached processes, and ends recording, as the watchdog does if sctrace
- * dies.
- */
+/* tracer_ops.gave_up: turns dispatch and recording off in all processes, as the watchdog does if sctrace dies. */
 void region_switch_off(struct tracer *t);
 void region_free_all(struct patch *p);
 

@@ -174,10 +174,7 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 	return err;
 }
 
-/*
- * Maps counters for a new image, and the agent's pages. Sets *region. `r` is set to the registers at the end of setup
- * (agent.S).
- */
+/* Maps the agent and its counters into a new image. Sets *region and `r`, the registers after setup (agent.S). */
 static int map_agent(struct patch *p, struct task *task, uint64_t at, struct user_regs_struct *r, const uint64_t *mask,
 		     struct region **region)
 {
@@ -194,10 +191,7 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 	return run_setup(&p->t, task, at, &whole_setup, r, mask, *region, NULL);
 }
 
-/*
- * Closes the descriptor of the region's memory after sctrace and the program have mapped this memory. The descriptor of
- * pooled memory stays open.
- */
+/* Closes the descriptor of memory that is mapped on both sides. That of pooled memory stays open. */
 static void close_memory(struct patch *p, const struct region *region)
 {
 	if (region->pooled)

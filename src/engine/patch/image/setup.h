@@ -26,10 +26,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
  * the loader: far enough away to leave room for the libraries that the loader will map, and near enough for jumps.
  */
 uint64_t setup_stubs(uint64_t at);
-/*
- * Gives the image of `task` the counters in `region`, and takes over the caller's reference to `region`. The image
- * becomes IMAGE_READY.
- */
+/* Gives the image the counters in `region`, and the caller's reference to it. The image becomes IMAGE_READY. */
 void setup_counters(struct patch *p, const struct task *task, struct region *region);
 /* Resets an image into which the agent could not be put. Releases its region. */
 void setup_forget(struct patch *p, struct image *img);
@@ -40,15 +37,9 @@ struct agent_data setup_data(const struct image *img);
  * (agent.S). `stubs` is the address that the stubs were to have.
  */
 void setup_unmap(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs);
-/*
- * Lists everything that the engine has mapped in a ready image, beginning with the agent's code. The caller frees the
- * list with vec_free().
- */
+/* Lists all that the engine has mapped in a ready image, the agent's code first. The caller frees it by vec_free(). */
 void setup_areas(const struct image *img, struct areas *areas);
-/*
- * Gives the image of `task` counters of its own, in place of those that it shared with another image. Returns 0 or
- * -errno.
- */
+/* Gives the image counters of its own, in place of those shared with another image. Returns 0 or -errno. */
 int setup_own_region(struct patch *p, struct task *task);
 
 #endif

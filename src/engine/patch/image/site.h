@@ -90,10 +90,7 @@ void site_free_all(struct patch *p, struct image *img);
  * sites while the copy was made; checks these sites, and removes those that are not patched in the copy.
  */
 void site_check_copied(struct patch *p, struct task *task);
-/*
- * Restores a site. If `hops` is true, also restores the padding on the way to its stub; in this case, no other thread
- * may be executing that padding.
- */
+/* Restores a site. With `hops`, also restores the padding up to its stub, which no other thread may be executing. */
 void site_restore(const struct task *task, const struct site *s, bool hops);
 /* Restores all sites of the task's image. */
 void site_restore_all(struct task *task);
@@ -106,9 +103,7 @@ bool site_follow_moved(struct task *task);
 void site_set_before_call(struct user_regs_struct *r, const struct site *s);
 /* Sets the native state after the call, with rcx and r11 as `syscall` leaves them (Intel SDM 2B, SYSCALL). */
 void site_set_after_call(struct user_regs_struct *r, const struct site *s);
-/*
- * Restores the arithmetic flags (CF PF AF ZF SF as lahf saves them, OF as seto does). The agent changes no other flags.
- */
+/* Restores the arithmetic flags (CF PF AF ZF SF from lahf, OF from seto), which the agent changes. */
 void site_restore_flags(struct user_regs_struct *r, uint64_t saved);
 /* With SCTRACE_DEBUG, prints what was decided about a site, and why. */
 void site_say(const struct patch *p, const struct task *task, const struct site *s, const char *why);

@@ -17,10 +17,7 @@
 #define CODE_SIZE  ((size_t)(unattended_code_end - unattended_code))
 #define AGENT_SIZE ((size_t)(agent_end - agent_begin))
 #define DATA_SIZE  offsetof(struct agent_data, code) /* the bytes after these are zeros */
-/*
- * Distance of the work area below the stack pointer, in bytes. The work area is in memory that execve(2) maps
- * (setup_arg_pages() in fs/exec.c).
- */
+/* Distance of the work area below the stack pointer, in memory that execve(2) maps (setup_arg_pages() in fs/exec.c). */
 #define WORK_BELOW 16384
 #define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + DATA_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
@@ -74,10 +71,7 @@ static unsigned char *fill_work(unsigned char *bytes, const struct image *img)
 	return at + AGENT_SIZE + DATA_SIZE;
 }
 
-/*
- * Writes the code, the work area and the loader's sites, and moves the task to the code. If this returns false, nothing
- * has changed.
- */
+/* Writes the code, the work area and the loader's sites, and moves the task. If false, nothing has changed. */
 static bool write_all(struct patch *p, struct task *task, const struct user_regs_struct *r, const char *path,
 		      uint64_t room, uint64_t stubs, unsigned ring)
 {
@@ -170,10 +164,7 @@ bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct
 	static const unsigned char zeros[WORK_MAX];
 	struct image *img = image_of(task);
 	const uint64_t stubs = setup_stubs(img->start.entry);
-	/*
-	 * If everything could be mapped, a later step has failed. That step will fail in other images as well, so
-	 * unattended setup is not tried again.
-	 */
+	/* If everything could be mapped, a later step has failed, which will fail in other images as well. */
 	p->attended |= r->r15 == AGENT_STATS && r->rbx == stubs;
 	patch_task_of(task)->armed = false;
 	site_restore_all(task);

@@ -19,10 +19,7 @@ struct proc_status;
  */
 bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct proc_status *s,
 		      unsigned *ring);
-/*
- * Is the task, with registers `r`, still in the code of unattended setup? Once a task has left this code, it never
- * returns to it.
- */
+/* Is the task, with registers `r`, still in the code of unattended setup? Once it has left, it never returns. */
 bool unattended_runs(const struct task *task, const struct user_regs_struct *r);
 /*
  * Unattended setup has failed, and the task has stopped in its code with registers `r`, in a signal-delivery-stop:
@@ -30,10 +27,7 @@ bool unattended_runs(const struct task *task, const struct user_regs_struct *r);
  * ended.
  */
 bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct *r);
-/*
- * Called for a task that is about to be detached. If it has stopped in the code of unattended setup, runs that code to
- * its end.
- */
+/* Called before a task is detached: if it has stopped in the code of unattended setup, runs that code to its end. */
 void unattended_settle(struct patch *p, struct task *task);
 
 #endif

@@ -1,7 +1,4 @@
-/*
- * The agent's frame of a vfork-like call. While the child runs on its parent's stack, the frame is kept in
- * agent_data.vfork_frame (code/agent.h).
- */
+/* The agent's frame of a vfork-like call is kept in agent_data.vfork_frame while the child uses the stack. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_VFORK_FRAME_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_VFORK_FRAME_H
 
@@ -12,10 +9,7 @@
  * back on its stack and, if it is the parent, has released the structure?
  */
 bool vfork_frame_is_kept(uint64_t ip);
-/*
- * Is this the child of a vfork-like call, and is the frame that it shares with its parent still kept? The parent gets a
- * result above 0.
- */
+/* Is this the child of a vfork-like call, whose frame is still kept? The parent gets a result above 0. */
 bool vfork_frame_is_child(const struct user_regs_struct *r);
 /* Returns 0 with the structure in *kept, or -errno. */
 int vfork_frame_read(const struct task *task, struct agent_vfork_frame *kept);

@@ -19,10 +19,7 @@
 #define CACHE_LINE 64
 /* The largest distance from a site, in bytes, that the site's hops can reach. */
 #define WINDOW (PADDING_HOPS * 128 + 128)
-/*
- * A limit on the number of sites of one image, because generated code can have very many sites. Calls at further sites
- * are traced by ptrace.
- */
+/* A limit for one image, because generated code can have many sites. Further calls are traced by ptrace. */
 #define SITES_MAX 65536
 
 /* --- stubs --- */
@@ -93,10 +90,7 @@ static int unused_gaps(const struct patch *p, const struct image *img, const str
 		uint64_t elsewhere = plan_used_until(p, img, m, g.lo, g.hi);
 		if (g.hi > m->hi || size > sizeof(bytes) || mem_get(mem, g.lo, bytes, size) < 0)
 			continue;
-		/*
-		 * The tail of an overwritten multi-byte nop is not itself a nop. The whole gap was checked before it
-		 * was overwritten.
-		 */
+		/* The rest of an overwritten nop is not a nop, but the whole gap was checked before. */
 		bool fill = here > g.lo || padding_is_fill(bytes, size);
 		g.lo = here > elsewhere ? here : elsewhere;
 		if (fill && g.lo < g.hi)
@@ -117,18 +111,13 @@ static void undo_changes(const struct image *img, uint64_t lo, uint64_t hi, unsi
 					code[s->change[k].addr + b - lo] = s->change[k].old[b];
 }
 
-/*
- * Finds unused padding near a site: bytes between functions that are fill and not in use. Returns the number of gaps.
- */
+/* Finds unused padding near a site: fill between functions that is not in use. Returns the number of gaps. */
 static int free_gaps(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip, struct gap *gaps)
 {
 	const struct image *img = image_of(task);
 	struct gap all[PADDING_GAPS];
 	unsigned char window[2 * WINDOW];
-	/*
-	 * Use only padding in the same page as the site, so that mmap(2) or madvise(2) replaces both the site and the
-	 * padding, or neither of them.
-	 */
+	/* Use only padding in the site's page, so that mmap(2) or madvise(2) replaces both or neither. */
 	uint64_t page = (ip - 2) & ~(uint64_t)(AGENT_PAGE - 1);
 	uint64_t lo = ip - WINDOW < page ? page : ip - WINDOW;
 	uint64_t hi = ip + WINDOW > page + AGENT_PAGE ? page + AGENT_PAGE : ip + WINDOW;
@@ -142,10 +131,7 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 	while (found > 0 && all[found - 1].hi > page + AGENT_PAGE)
 		found--;
 	int n = unused_gaps(p, img, m, &mem, all, found, gaps);
-	/*
-	 * Even if the object has an unwind table, this table does not describe functions of Go, so their padding is
-	 * found in another way.
-	 */
+	/* Even if there is an unwind table, it does not describe functions of Go. */
 	if (n > 0 || ip >= hi || (m->base && padding_function(&mem, m->base, ip - 2, &from, &to) == 0) ||
 	    mem_get(&mem, lo, window, hi - lo) < 0)
 		return n;
@@ -232,10 +218,7 @@ static bool write_long(struct task *task, struct site *s)
 	return false;
 }
 
-/*
- * Is a thread in a call that it made at this site under ptrace? Such a thread will return to the instruction after the
- * site.
- */
+/* Is a thread in a call at this site under ptrace? It will return to the instruction after the site. */
 static bool is_in_call_at(const struct patch *p, const struct image *img, uint64_t ip)
 {
 	size_t i = 0;

@@ -30,10 +30,7 @@ static bool is_attached(const struct task *task)
 	return task->proc && task->proc->attached;
 }
 
-/*
- * Waits for the stop that PTRACE_INTERRUPT causes. If a signal comes first, it is delivered later. Returns false if the
- * task did not stop in time.
- */
+/* Waits for the stop after PTRACE_INTERRUPT; an earlier signal is kept. Returns false if it did not come in time. */
 static bool wait_for_stop(struct patch *p, struct task *task)
 {
 	int status;
@@ -51,10 +48,7 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 		}
 		if (status >> 16 == 0 || status >> 16 == PTRACE_EVENT_STOP)
 			break;
-		/*
-		 * The task has stopped inside clone(2): handles this stop, and resumes the task until it reaches the
-		 * requested stop.
-		 */
+		/* The task has stopped inside clone(2). It must go on to the requested stop. */
 		tracer_stop(&p->t, task, status);
 		p->t.events.n = 0;
 		p->t.current = NULL;

@@ -73,10 +73,7 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
 	if (!apart)
 		return;
-	/*
-	 * The child's calls must not be added to its parent's counters. While the child lives, all calls of the image
-	 * stop.
-	 */
+	/* The child's calls must not be counted as its parent's. While it lives, all calls of the image stop. */
 	child->proc->hold = true;
 	img->counters.sharers++;
 	img->user = parent->tid;
@@ -85,10 +82,7 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 
 void children_on_new_task(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
 {
-	/*
-	 * From now on, another task may update the same slots. The agent updates the slot of clone(2) itself with a
-	 * lock in any case.
-	 */
+	/* From now on, another task may update the same slots. That of clone(2) is always updated with a lock. */
 	if (image_of(parent))
 		image_end_single_thread(parent);
 	if (image_of(parent) && flags & CLONE_THREAD)

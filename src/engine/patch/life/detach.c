@@ -97,10 +97,7 @@ static void unmap_all(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
 	struct areas areas = {0};
-	/*
-	 * A thread in a group-stop would have to leave the group-stop to unmap the agent. So the agent's pages stay
-	 * mapped, but unused.
-	 */
+	/* A thread would have to leave its group-stop to unmap the agent. So the agent stays, unused. */
 	if (task->mid_call || task->listening || task->deliver)
 		return;
 	sigkill_guard_remove(p, task, false);

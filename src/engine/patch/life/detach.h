@@ -4,9 +4,7 @@
 
 #include "engine/patch/state.h"
 
-/*
- * tracer_ops.detach: disarms a stopped task that is about to be detached, and moves it out of the agent and the stubs.
- */
+/* tracer_ops.detach: disarms a stopped task before it is detached, and moves it out of the agent and the stubs. */
 void detach_task(struct tracer *t, struct task *task);
 /* tracer_ops.leave: restores the code of the task's process and unmaps the agent, once for each image. */
 void detach_clean(struct tracer *t, struct task *task);

@@ -22,10 +22,7 @@
 
 #define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
 
-/*
- * Notes which of SIGSYS, SIGSEGV and SIGBUS the program ignores at its start: an ignored signal stays ignored across
- * execve(2).
- */
+/* Notes which of SIGSYS, SIGSEGV and SIGBUS the program ignores at its start, because execve(2) keeps that. */
 static void note_ignored(struct task *task, const struct proc_status *s)
 {
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = 1 /* SIG_IGN */};
@@ -42,10 +39,7 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 		if (err == 0 && p->watchdog_fd >= 0)
 			sigkill_guard_install(p, task);
 		if (err == -ESRCH || !task->stopped) {
-			/*
-			 * The task may still be executing the agent's code. No other thread may overwrite that code
-			 * now.
-			 */
+			/* The task may still run the agent's code, which no other thread may overwrite now. */
 			if (err < 0)
 				image_of(task)->state = IMAGE_FALLBACK;
 			task->stopped = false;
@@ -75,10 +69,7 @@ static void find_obstacle(const struct patch *p, const struct user_regs_struct *
 		buf_adds(why, "it inherited a seccomp filter from a traced program");
 }
 
-/*
- * Puts the agent into a new image while the task is stopped. `s` is its /proc/PID/status, and `r` holds its first
- * registers.
- */
+/* Puts the agent into the image of a stopped task. `s` is its /proc/PID/status, and `r` holds its first registers. */
 static void prepare_attended(struct patch *p, struct task *task, const struct user_regs_struct *r,
 			     const struct proc_status *s, struct buf *why)
 {

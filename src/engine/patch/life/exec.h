@@ -11,14 +11,9 @@
  */
 bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,
 		      const uint64_t *mask, struct buf *why);
-/*
- * tracer_ops.signal: if unattended setup has failed, sets up the image again. Otherwise does what signals_stop() does.
- */
+/* tracer_ops.signal: if unattended setup has failed, sets up the image again. Otherwise calls signals_stop(). */
 enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const siginfo_t *si);
-/*
- * tracer_ops.exec: ends the execve(2) if it was recorded or made under ptrace, and puts the agent into the new image
- * before its first instruction.
- */
+/* tracer_ops.exec: ends a recorded or traced execve(2), and puts the agent into the new image before it runs. */
 bool exec_done(struct tracer *t, struct task *task);
 
 #endif

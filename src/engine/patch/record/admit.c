@@ -14,15 +14,10 @@ static struct agent_ring *ring_here(const struct region *r, unsigned index)
 	return (struct agent_ring *)(void *)(r->slots + AGENT_STATS_SIZE + (size_t)index * RING_SIZE);
 }
 
-/*
- * A value in sctrace's copy of the table: several threads have this fs base, so all their calls stop. The program's
- * table has 0 instead.
- */
+/* In sctrace's copy of the table: several threads have this fs base, so all their calls stop (0 in the program). */
 #define SHARED 1
 
-/*
- * Returns the row of this fs base, or a free row. Returns NULL if all rows that are possible for this fs base are used.
- */
+/* Returns the row of this fs base, or a free row, or NULL if all rows that are possible for it are used. */
 static struct agent_thread *row_for(const struct image *img, uint64_t fs_base)
 {
 	struct agent_thread *first = img->threads + (fs_base >> THREAD_SHIFT) % THREAD_ROWS, *free_row = NULL;

@@ -265,9 +265,7 @@ static uint64_t turn_of(const struct record_thread *th)
 	return item.kind == RECORD_NONE ? UINT64_MAX : item.ticks;
 }
 
-/*
- * Restores the order of the heap if the thread at index `i` is later than the threads below it (Knuth, TAOCP 3, 5.2.3).
- */
+/* Restores the order of the heap if thread `i` is later than the threads below it (Knuth, TAOCP 3, 5.2.3). */
 static void sift(struct record *rec, size_t i)
 {
 	struct record_thread **v = rec->threads.v, *th = v[i];
@@ -280,10 +278,7 @@ static void sift(struct record *rec, size_t i)
 	v[i] = th;
 }
 
-/*
- * Makes `threads` a heap, ordered by the times of the next items. Threads that have ended and have nothing more to
- * report are removed.
- */
+/* Makes `threads` a heap by the times of the next items. Removes ended threads that have nothing more to report. */
 static void order(struct record *rec)
 {
 	for (size_t i = 0; i < rec->threads.n; i++) {
@@ -299,10 +294,7 @@ static void order(struct record *rec)
 	rec->ordered = true;
 }
 
-/*
- * Removes the item that was reported last, and moves its thread to the position in the heap that the thread's next item
- * gives.
- */
+/* Removes the item that was reported last, and moves its thread to its new position in the heap. */
 static void pop(struct record *rec)
 {
 	struct record_thread *th = rec->reported;
@@ -315,10 +307,7 @@ static void pop(struct record *rec)
 		sift(rec, 0);
 }
 
-/*
- * Reads memory as it was at the beginning of a call: from the captures that were made before the call, and all other
- * memory from the program.
- */
+/* Reads memory as it was before a call: from the captures of that time, and other memory from the program. */
 static ssize_t read_entered(void *record, uint64_t addr, void *buf, size_t n)
 {
 	struct record *rec = record;
@@ -423,10 +412,7 @@ bool record_next(struct tracer *t, struct event *ev)
 		rec->reported_calls[item.record->nr]++;
 	} else if (item.kind == RECORD_EXIT)
 		call_ends(p, th, &item);
-	/*
-	 * The members that other kinds of events use are not changed: clearing all of them takes longer than setting
-	 * these.
-	 */
+	/* The members of other kinds of events are not changed: clearing them takes longer than setting these. */
 	ev->kind = kinds[item.kind];
 	ev->tid = th->tid;
 	ev->pid = th->pid;
@@ -444,10 +430,7 @@ void record_thread_free(struct record_thread *th)
 	free(th);
 }
 
-/*
- * The image may not exist any more when these records are reported. So the addresses of known call sites are stored in
- * the records now.
- */
+/* Stores the call sites in the records now, because the image may not exist any more when these are reported. */
 static void name_sites(struct record_thread *th)
 {
 	struct record_reader *r = &th->reader;
@@ -464,10 +447,7 @@ static void leave(struct patch *p, struct task *task, struct record_thread *th)
 {
 	p->record->ordered = false;
 	const struct agent_record *open = &th->reader.open;
-	/*
-	 * The thread ended just after a call was made. The end of the call is reported, but the memory that the call
-	 * wrote is lost.
-	 */
+	/* The thread ended just after its call. The end of the call is reported, but the memory it wrote is lost. */
 	if (th->reader.has_open && open->t1)
 		reader_complete(&th->reader, open->result, open->t1, true);
 	name_sites(th);

@@ -68,10 +68,7 @@ static bool is_in(const struct call_set *set, int64_t nr)
 	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);
 }
 
-/*
- * Calls that create tasks must stop, because the child must not write to its parent's ring. Only vfork(2) can be
- * recorded instead.
- */
+/* Calls that create tasks must stop: the child must not write to its parent's ring. vfork(2) can be recorded. */
 static bool must_stop(int64_t nr, bool wanted)
 {
 	return nr == SYS_fork || nr == SYS_clone || nr == SYS_clone3 || (nr == SYS_vfork && !wanted);
@@ -103,10 +100,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 	make_file(p, rec);
 }
 
-/*
- * Prints how many calls were recorded, and how many of them sctrace had to complete, which takes a stop
- * (tests/bench/records.py).
- */
+/* Prints how many calls were recorded, and how many of these sctrace had to complete (tests/bench/records.py). */
 static void say_calls(const struct record *rec)
 {
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++)

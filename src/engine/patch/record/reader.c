@@ -7,10 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/*
- * Flags in agent_record.pad of the reader's copies. LIVE: the record has no captures. CONTINUED: the call continued
- * after an interruption.
- */
+/* Flags in agent_record.pad of copies: the record has no captures; the call continued after an interruption. */
 enum { LIVE = 1, CONTINUED = 2 };
 
 void reader_free(struct record_reader *r)
@@ -20,10 +17,7 @@ void reader_free(struct record_reader *r)
 	r->n = r->at = r->cap = 0;
 }
 
-/*
- * Makes room for `n` more bytes after the records that are not reported yet. Reported records are removed if that
- * helps.
- */
+/* Makes room for `n` more bytes after the records that are not reported yet. */
 static unsigned char *make_room(struct record_reader *r, size_t n)
 {
 	if (r->at == r->n)
@@ -36,10 +30,7 @@ static unsigned char *make_room(struct record_reader *r, size_t n)
 	return r->bytes + r->n;
 }
 
-/*
- * Checks the record that was copied to `at`, and its captures. The record may have at most `most` bytes. Returns its
- * size, or 0 if it is invalid.
- */
+/* Checks the record of at most `most` bytes at `at`, and its captures. Returns its size, or 0 if it is invalid. */
 static uint32_t check(const unsigned char *at, size_t most)
 {
 	struct agent_record head;
@@ -119,10 +110,7 @@ static int drop(struct record_reader *r)
 	return -EPROTO;
 }
 
-/*
- * If a call is in progress, copies the header of its record and the captures made before the call, unless the record
- * was committed in the meantime.
- */
+/* Copies the header and the captures of a call in progress, unless its record was committed in the meantime. */
 static void look_for_open(struct record_reader *r)
 {
 	uint64_t before;
@@ -188,10 +176,7 @@ int reader_fill(struct record_reader *r)
 	return err;
 }
 
-/*
- * Appends the open record with the result that sctrace knows. If `live` is true, the record has only the captures that
- * were made before the call.
- */
+/* Appends the open record with this result. With `live`, it has only the captures from before the call. */
 static void append(struct record_reader *r, int64_t result, uint64_t t1, bool live)
 {
 	size_t size = live ? r->open.before : r->open.size;

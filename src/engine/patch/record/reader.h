@@ -111,10 +111,7 @@ void reader_verify_open(struct record_reader *r);
 /* Must the beginning of the open call still be reported? */
 bool reader_wants_open(const struct record_reader *r);
 
-/*
- * Functions for struct mem that read from the captures of `record`. The first reads memory as it was before the call,
- * the second as it was after the call.
- */
+/* For struct mem: read the captures of `record`, that is, memory as it was before the call, or after it. */
 ssize_t captures_read_before(void *record, uint64_t addr, void *buf, size_t n);
 ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n);
 

@@ -22,10 +22,7 @@ static bool is_special(int64_t nr)
 	return false;
 }
 
-/*
- * Is argument `arg` a time that the kernel replaces with the remaining time? The kernel only reads the times that are
- * passed to other calls.
- */
+/* Does the kernel replace time `arg` by the remaining time? It only reads the times passed to other calls. */
 static bool is_changed(int64_t nr, unsigned arg)
 {
 	return (nr == SYS_ppoll && arg == 2) ||

@@ -1,7 +1,4 @@
-/*
- * Recipes: how the recorder treats each call. They are derived from the line that describes the call (syscalls.def,
- * decode/memory.h).
- */
+/* Recipes: how the recorder treats each call, derived from its line in syscalls.def (decode/memory.h). */
 #ifndef SCTRACE_ENGINE_PATCH_RECORD_RECIPE_H
 #define SCTRACE_ENGINE_PATCH_RECORD_RECIPE_H
 

@@ -71,9 +71,7 @@ void record_close(struct patch *p);
  * it; the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
-/*
- * Like record_admit(), for a task whose setup code gives it ring number `index` (image/unattended.h). Its fs base is 0.
- */
+/* Like record_admit(), for a task whose setup code gives it ring `index` (unattended.h). Its fs base is 0. */
 void record_adopt(struct patch *p, struct task *task, unsigned index);
 /* Like record_admit(), for a task whose fs base is known. */
 bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base);
@@ -94,10 +92,7 @@ void record_forget_copied(struct task *task);
 bool record_take_back(const struct task *task);
 /* Frees the thread's ring and its row in the table. */
 void record_dismiss(const struct patch *p, struct record_thread *th);
-/*
- * Called when the task or its image no longer exists: reads its last records and frees its ring. All records will still
- * be reported.
- */
+/* Called when the task or its image is gone: reads its last records, which are still reported, and frees its ring. */
 void record_leave(struct patch *p, struct task *task);
 /*
  * Like record_leave(), for a task whose execve(2) has succeeded. Returns true if the call was recorded; the task's
@@ -112,15 +107,9 @@ bool record_exec(struct patch *p, struct task *task);
 bool record_retry(struct patch *p, struct task *task, int64_t nr);
 /* True if a task with registers `r` has stopped at the call by which the recorder asks sctrace to complete a record. */
 bool record_is_asking(const struct user_regs_struct *r);
-/*
- * Completes the record that the recorder has asked sctrace to complete. Changes `r`, and sets the task's registers to
- * it.
- */
+/* Completes the record for which the recorder has asked. Changes `r`, and sets the task's registers to it. */
 void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r);
-/*
- * Moves a task out of the agent's code for a recorded call, as stepout() does: changes `r`. Returns false if the task
- * is not in this code.
- */
+/* Moves a task out of a recorded call, as stepout() does: changes `r`. Returns false if the task is not in one. */
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /*
  * Completes the record after the recorder has faulted because the memory that it was copying was unmapped in the

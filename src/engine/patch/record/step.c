@@ -61,17 +61,11 @@ static void close_ring(const struct record_thread *th, const struct task *task)
 	remote_write(task->tid, record_scratch_address(th) + offsetof(struct agent_scratch, busy), &idle, sizeof(idle));
 }
 
-/*
- * Completes the open record in place of the recorder: removes it from the ring, and reports it with the stopped task's
- * memory.
- */
+/* Completes the open record in place of the recorder: reports it with the stopped task's memory. */
 static void complete(struct patch *p, struct record_thread *th, const struct task *task, int64_t result)
 {
 	uint64_t t1 = th->reader.open.t1;
-	/*
-	 * A thread that is being detached does not stay stopped until the record is reported. So its memory is captured
-	 * now.
-	 */
+	/* A detached thread does not stay stopped until the record is reported, so its memory is captured now. */
 	bool live = !p->t.detaching;
 	if (!live) {
 		th->reader.open.size = (uint32_t)th->reader.open.before;
@@ -190,10 +184,7 @@ uint64_t record_native_ip(struct tracer *t, const struct task *task, uint64_t ip
 	return site ? site->ip : inside ? 0 : ip;
 }
 
-/*
- * Reports the end of a call that a signal without a handler has interrupted, once, even if more signals arrive before
- * the kernel restarts the call.
- */
+/* Reports the end of a call that a signal without a handler has interrupted, but only once for each call. */
 static void interrupt(struct patch *p, struct record_thread *th, int64_t result)
 {
 	pid_t tid = th->tid;

@@ -13,17 +13,11 @@ struct mapping {
 	bool patchable; /* executable, private and not writable mapping of a file */
 };
 
-/*
- * Reads the executable mappings of the task's process into the mappings of its image. The image has no mappings
- * afterwards if the process has ended.
- */
+/* Reads the executable mappings of the process into its image. If it has ended, there are none afterwards. */
 void maps_read(const struct task *task);
 /* Returns the mapping that contains `addr`, or NULL. */
 const struct mapping *maps_find(const struct image *img, uint64_t addr);
-/*
- * Returns the time of the last change of a mapped file (st_ctime), in nanoseconds since 1970. Returns 0 if it is not
- * known, for example because the file was removed.
- */
+/* Returns when a mapped file was last changed (st_ctime), in ns since 1970, or 0 if that is unknown. */
 int64_t maps_changed(pid_t pid, const struct mapping *m);
 /* Returns the address of a free range of `size` bytes within 2 GiB of `near`, or 0. */
 uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);

@@ -73,10 +73,7 @@ int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n)
 	return got == (ssize_t)n ? 0 : -EFAULT;
 }
 
-/*
- * Writes with ptrace(2), word by word, if writing to the file fails. The program would crash if only half of a patch
- * were written.
- */
+/* Writes with ptrace(2) if writing to the file fails. Half of a patch would make the program crash. */
 static int poke(pid_t tid, uint64_t addr, const unsigned char *bytes, size_t n)
 {
 	for (size_t done = 0; done < n;) {
@@ -114,10 +111,7 @@ static bool is_woken(void)
 	return getitimer(ITIMER_REAL, &v) == 0 && (v.it_value.tv_sec || v.it_value.tv_usec);
 }
 
-/*
- * How long sctrace waits for a thread that executes the agent's code. The thread needs far less time, unless the
- * program has changed that code.
- */
+/* How long sctrace waits for a thread in the agent. It needs far less, unless the program has changed the agent. */
 #define PATIENCE_NS  (2 * NSEC_PER_SEC)
 #define IMPATIENT_NS (NSEC_PER_SEC / 10)
 
@@ -136,10 +130,7 @@ static bool has_ended(pid_t tid, bool overdue)
 
 #define LOOK_NS (NSEC_PER_SEC / 1000)
 
-/*
- * Waits for the task's next stop or end. Returns 0; -ESRCH if there will be no status; or -EFAULT if no stop came in
- * time and the task was interrupted.
- */
+/* Waits for the task's next stop or end. Returns 0; -ESRCH without a status; or -EFAULT if it had to be interrupted. */
 static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
 	struct patch *p = patch_of(t);
@@ -306,10 +297,7 @@ static int restore_position(const struct task *task, const struct excursion *d)
 /* A limit on the number of stops in an excursion, larger than any excursion needs. */
 #define EXCURSION_STOPS 64
 
-/*
- * Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to the registers at
- * that entry.
- */
+/* Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to its registers. */
 static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip,
 			struct user_regs_struct *r)
 {
@@ -414,10 +402,7 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	if (ptrace_retry(PTRACE_SETREGS, tid, NULL, &r) < 0 ||
 	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return -ESRCH;
-	/*
-	 * If the task is in a seccomp stop, it is at the entry of a call. The syscall-stop at the end of that call
-	 * comes first.
-	 */
+	/* In a seccomp stop, the task is at the entry of a call. The syscall-stop at that call's end comes first. */
 	struct call at;
 	bool at_entry = patch_of(t)->arming == ARM_FILTER && arm_read_stop(tid, &at) != ARM_STOP_NONE;
 	int err = at_entry ? wait_for_syscall_stop(t, task) : 0;

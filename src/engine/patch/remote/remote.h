@@ -7,15 +7,9 @@
 
 #include "engine/patch/state.h"
 
-/*
- * Reads `n` bytes of memory, whatever the protection of the memory. Returns 0, or -EFAULT unless all bytes could be
- * read.
- */
+/* Reads `n` bytes of memory, whatever its protection. Returns 0, or -EFAULT unless all could be read. */
 int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n);
-/*
- * Writes `n` bytes of memory, whatever the protection of the memory. Returns 0, or -EFAULT unless all bytes could be
- * written.
- */
+/* Writes `n` bytes of memory, whatever its protection. Returns 0, or -EFAULT unless all could be written. */
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);
 /*
  * Opens /proc/TID/mem. Returns a descriptor or -errno. The caller must not close the descriptor. It is valid until the next
@@ -31,10 +25,7 @@ int remote_open(pid_t tid);
 void remote_release(const struct tracer *t, pid_t tid);
 /* Closes all files of remote_open(). */
 void remote_release_all(void);
-/*
- * Writes with a descriptor of remote_open(). If that fails, or `fd` is negative, writes with ptrace(2), for which the
- * thread must be stopped.
- */
+/* Writes with a descriptor of remote_open(), or if that fails, with ptrace(2), which needs a stopped thread. */
 int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n);
 
 /*

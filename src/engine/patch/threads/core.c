@@ -89,10 +89,7 @@ static bool stop_thread(struct patch *p, struct task *task)
 	if (taken || task->stopped || ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
 		return true;
 	while ((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) {
-		/*
-		 * If a process's first thread has ended, it has no wait status until all other threads have ended
-		 * (ptrace(2)).
-		 */
+		/* The first thread has no wait status until all others have ended (ptrace(2)). */
 		if (proc_has_ended(task->tid) > 0)
 			return true;
 		if (clock_ns() > until || p->t.failed)
@@ -128,10 +125,7 @@ static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t 
 	       remote_call_to_trap(&p->t, task, &r, nr, (const uint64_t[6]){addr, size, advice}) == 0;
 }
 
-/*
- * Unmaps the engine's memory, except the page that contains the code for unmapping. That page is excluded from the
- * dump.
- */
+/* Unmaps the engine's memory, except the page with the code for that, which is excluded from the dump. */
 static bool unmap_agent(struct patch *p, struct task *task)
 {
 	struct areas areas = {0};
@@ -169,10 +163,7 @@ void core_prepare(struct patch *p, struct task *task, const siginfo_t *si)
 	if (img->state != IMAGE_READY)
 		return;
 	stepout(p, task, STEPOUT_CORE);
-	/*
-	 * The agent stays if another process shares the memory and still uses it. It also stays if the program has a
-	 * filter, which might forbid the calls that unmap it.
-	 */
+	/* The agent stays if another process uses it, or if the program has a filter, which might forbid unmapping. */
 	if (img->refs > 1 || !step_others_out(p, task) || img->sigsys.sealed ||
 	    ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return;

@@ -40,10 +40,7 @@ void dispatch_run_slow(const struct patch *p, struct task *task, struct user_reg
 	redo(task, r, nr);
 }
 
-/*
- * Prepares the arguments of an rt_sigaction(2) that sets the program's own action for SIGSYS. Returns false if that
- * action is the default.
- */
+/* Prepares an rt_sigaction(2) that sets the program's own action for SIGSYS, unless that is the default. */
 static bool sigsys_action(struct task *task, uint64_t args[6])
 {
 	const struct image_actions *a = image_actions_of(task);
@@ -63,10 +60,7 @@ static void block_sigsys(const struct task *task)
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 }
 
-/*
- * Does the mask block all signals except SIGSYS? If so, the thread had blocked SIGSYS as well, because C libraries
- * block all signals around clone(2).
- */
+/* Are all signals except SIGSYS blocked? Then SIGSYS was, too: C libraries block all signals around clone(2). */
 static bool is_all_else(uint64_t mask)
 {
 	return !(mask & SIGBIT(SIGSYS)) && __builtin_popcountll(mask) >= 55;
@@ -148,10 +142,7 @@ bool dispatch_is_pending(pid_t tid)
 	siginfo_t si[32];
 	struct __ptrace_peeksiginfo_args args = {.off = 0, .flags = 0, .nr = 32};
 	uint64_t mask = 0;
-	/*
-	 * A forced SIGSYS is never blocked (force_sig_info_to_task). The program may have sent itself a SIGSYS that
-	 * looks the same, and may block it.
-	 */
+	/* A forced SIGSYS is never blocked (force_sig_info_to_task), but the program's own may be. */
 	if (ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || mask & SIGBIT(SIGSYS))
 		return false;
 	long n = ptrace_retry(PTRACE_PEEKSIGINFO, tid, &args, si);
@@ -210,10 +201,7 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 		image_note_sigsys(task, action);
 	if (sig == SIGSEGV || sig == SIGBUS)
 		image_note_fault(task, sig, action[ACTION_HANDLER]);
-	/*
-	 * Handlers that block all signals are not noted here, because was_blocked() recognises their mask. Shells have
-	 * such handlers for SIGCHLD.
-	 */
+	/* was_blocked() recognises handlers that block all signals, as those of shells for SIGCHLD do. */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
 	bool by_itself = sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER);
 	bool handled = action[ACTION_HANDLER] > 1; /* neither SIG_DFL nor SIG_IGN */
@@ -263,10 +251,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		watch_action(task, r);
 }
 
-/*
- * Notes a new action for SIGSYS just before the call that sets it is made. If a SIGSYS is forced before that call, the
- * engine must restore the old action.
- */
+/* Notes a new action for SIGSYS just before the call. A SIGSYS forced before that must restore the old action. */
 static void watch_sigsys_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS)
@@ -362,10 +347,7 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 		return;
 	}
 	if (s && s->kind == SITE_LONG) {
-		/*
-		 * The instructions after the call have moved, so the call must be made from the stub. The jump at the
-		 * site leads to the stub.
-		 */
+		/* The next instructions have moved, so the call must be made from the stub, to which the site jumps. */
 		redo(task, r, nr);
 		return;
 	}
@@ -437,10 +419,7 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		return STOP_HANDLED;
 	}
 	watch_call(p, task, nr, r);
-	/*
-	 * The restart of an interrupted call runs under ptrace, because the agent does not know how long the call took
-	 * before the interruption.
-	 */
+	/* The agent does not know how long an interrupted call took before, so ptrace handles its restart. */
 	uint64_t stub = life_restarting(&thread_of(task)->life) ? 0 : fast_way(p, task, r, call);
 	if (!task->stopped)
 		return STOP_RESUMED;

@@ -1,33 +1,18 @@
-/*
- * Handles calls that have stopped because they come from outside the agent: sends them to the agent, or lets them run
- * under ptrace.
- */
+/* Handles calls that come from outside the agent: sends them to the agent, or lets them run under ptrace. */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_DISPATCH_H
 #define SCTRACE_ENGINE_PATCH_THREADS_DISPATCH_H
 
 #include "engine/patch/state.h"
 
-/*
- * Handles the stop of a call: patches the site, or makes the call run under ptrace. `r` holds the registers, which are
- * changed. Of `call`, only arch and nr are set.
- */
+/* Handles the stop of `call` (only arch and nr are set): patches its site, or runs it under ptrace. Changes `r`. */
 enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
 				  struct user_regs_struct *r);
-/*
- * Like dispatch_stop(), for a call that stopped by a forced SIGSYS (ARM_SUD). The program's mask and action are
- * restored.
- */
+/* Like dispatch_stop(), for a call that stopped by a forced SIGSYS. Restores the program's mask and action. */
 enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si,
 				    struct user_regs_struct *r);
-/*
- * Was this signal forced by the call at which the task has stopped? A program can send itself a similar signal. If the
- * signal was forced, sets *r to the task's registers.
- */
+/* Was this signal forced by the task's call, and not sent by the program? If so, *r is set to the registers. */
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r);
-/*
- * Is a forced SIGSYS pending for this stopped thread? The kernel will deliver this signal before the thread runs more
- * of the program's code.
- */
+/* Is a forced SIGSYS pending for this stopped thread? It comes before the thread runs more of the program's code. */
 bool dispatch_is_pending(pid_t tid);
 /*
  * The thread has stopped with `status`. If the reason is a forced SIGSYS, or if such a signal is pending, moves the
@@ -35,17 +20,11 @@ bool dispatch_is_pending(pid_t tid);
  * thread with that signal.
  */
 bool dispatch_undo(const struct task *task, int status);
-/*
- * Blocks SIGSYS again in a thread that had blocked it before a SIGSYS was forced. Returns whether the thread had
- * blocked it.
- */
+/* Blocks SIGSYS again in a thread that had blocked it before one was forced. Returns whether it had. */
 bool dispatch_block_again(const struct task *task);
 /* Runs call `nr` under ptrace, at the instruction that ends at r->rip. The task is disarmed for this call. */
 void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr);
-/*
- * Called when the task is at the entry of a call that it makes from a stub. If stacks are read (CAP_STOPS), changes the
- * task's position to that of the native call, so that the call returns to its site.
- */
+/* At the entry of a call from a stub: makes it return to its site instead if stacks are read (CAP_STOPS). */
 void dispatch_leave_stub(const struct patch *p, const struct task *task);
 /* Called when a call that ran under ptrace has ended: notes what the call changed, and arms the task again. */
 void dispatch_end_slow(struct patch *p, struct task *task);

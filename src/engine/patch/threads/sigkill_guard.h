@@ -8,10 +8,7 @@
 
 #include "engine/patch/state.h"
 
-/*
- * Installs the handler in an image that is new or was just attached to, and whose task can run the agent's code. If
- * this fails, there is no handler.
- */
+/* Installs the handler, if possible, in a new or just attached image, whose task can run the agent's code. */
 void sigkill_guard_install(struct patch *p, struct task *task);
 /*
  * Restores the program's own action. Needed before the agent is unmapped, and before a SIGSYS that the program sent
@@ -19,10 +16,7 @@ void sigkill_guard_install(struct patch *p, struct task *task);
  * means that the next stop must be one that can deliver a signal.
  */
 void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers);
-/*
- * Called when the program's rt_sigaction(2) has returned: shows the program its own action for SIGSYS instead of
- * agent_sigsys.
- */
+/* Called after the program's rt_sigaction(2): shows the program its own action for SIGSYS instead of agent_sigsys. */
 void sigkill_guard_mask(struct task *task);
 /*
  * tracer_ops.waited: moves a thread that has stopped with a forced SIGSYS back to before its call. If sctrace is killed

@@ -13,10 +13,7 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 
-/*
- * Do the engine and the agent see all changes of the process's signal handlers? Sets *actions to the agent's count of
- * these changes.
- */
+/* Are all changes of the process's signal handlers seen? Sets *actions to the agent's count of these changes. */
 static bool is_steady(const struct task *task, uint64_t *actions)
 {
 	const struct image *img = image_of(task);
@@ -28,10 +25,7 @@ static bool is_steady(const struct task *task, uint64_t *actions)
 
 enum handler_state { HANDLER_UNKNOWN, HANDLER_NONE, HANDLER_SOME };
 
-/*
- * Does the process have a handler for `sig`? The agent counts how often actions are set, so /proc need not be read
- * again for each child of a shell.
- */
+/* Does the process have a handler for `sig`? The agent's count of actions saves reading /proc for each signal. */
 static enum handler_state handler_of(const struct task *task, int sig)
 {
 	const struct image_handlers *h = &image_of(task)->handlers;
@@ -55,10 +49,7 @@ static enum stepout_for seen_by(const struct task *task, const struct user_regs_
 	if (!dumped && handler_of(task, sig) != HANDLER_UNKNOWN)
 		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_PROGRAM : STEPOUT_UNSEEN;
 	proc_status(task->tid, &s);
-	/*
-	 * What /proc shows is soon out of date if the thread has counted a new action, but has not yet made the
-	 * call that sets it. At the end of a call, no such call is outstanding.
-	 */
+	/* /proc is out of date if the thread has counted a new action, but not set it yet. After a call, it is not. */
 	h->known = steady && s.has_signals && (int64_t)r->orig_rax >= 0;
 	h->actions = actions;
 	h->caught = s.caught;
@@ -151,10 +142,7 @@ static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, u
 	return ip == hidden || (stepout_needed(task, ip) && survive_fault(p, task, ip));
 }
 
-/*
- * Moves the thread out of the agent or the stub before the handler of a signal for the program runs. Returns STOP_PASS
- * if the signal must be delivered.
- */
+/* Moves the thread out of the agent before a signal handler runs. Returns STOP_PASS if the signal must be delivered. */
 static enum tracer_verdict leave_code(struct patch *p, struct task *task, const siginfo_t *si)
 {
 	struct user_regs_struct r;

@@ -63,9 +63,7 @@ static bool has_reserved_frame(const struct user_regs_struct *r)
 	       (path == AGENT_VFORK_PATH && r->rip < AGENT_AT(path->after));
 }
 
-/*
- * For a thread that is about to make execve(2), or has just made it: has the thread set the image's exec word (state.h)?
- */
+/* Has a thread that is about to make execve(2), or has just made it, set the image's exec word (state.h)? */
 static bool has_set_exec_word(const struct user_regs_struct *r, const struct agent_path *path, uint64_t slot)
 {
 	const uint64_t zf = 0x40;
@@ -85,10 +83,7 @@ static void clear_exec_word(const struct image *img)
 		__atomic_store_n(&img->counters.words->exec_t0, 0, __ATOMIC_RELAXED);
 }
 
-/*
- * Reads the agent's frame. The stack pointer is `skip` bytes below the frame. If `skip` is negative, the first -skip
- * bytes of the frame are not on the stack.
- */
+/* Reads the agent's frame, `skip` bytes above rsp. If `skip` is negative, its first -skip bytes are not on the stack. */
 static int read_frame(const struct task *task, const struct user_regs_struct *r, int64_t skip, struct agent_frame *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -97,10 +92,7 @@ static int read_frame(const struct task *task, const struct user_regs_struct *r,
 	return remote_read(task->tid, at, (char *)f + from, sizeof(*f) - from);
 }
 
-/*
- * For an `ip` before the call, returns how many bytes of the frame are missing because they are not pushed yet or were
- * already popped.
- */
+/* Returns how many bytes of the frame, for an `ip` before the call, are not pushed yet or already popped. */
 static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 {
 	/* The rows are in the order of their addresses. The last row that begins at or before `ip` applies. */
@@ -219,10 +211,7 @@ void stepout_exec(const struct image *img)
 	add_time(slot, now > t0 ? now - t0 : 0);
 }
 
-/*
- * Notes that a signal has interrupted the call. Whether the call is restarted is known only when rt_sigreturn(2)
- * returns to it (syscall/life.h).
- */
+/* Notes an interrupted call. Only rt_sigreturn(2) shows whether it is restarted (syscall/life.h). */
 static void remember_interrupted(struct patch *p, struct task *task, const struct user_regs_struct *r,
 				 const struct site *s, const struct agent_frame *f, uint64_t ticks)
 {
@@ -236,10 +225,7 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
-/*
- * Does the part of the agent's work after the call that the agent has not done yet. Not used for a child of vfork(2)
- * that has not loaded its frame yet.
- */
+/* Does the rest of the agent's work after a call. Not for a vfork(2) child that has not loaded its frame yet. */
 static bool step_out_after_call(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
 	const struct image *img = image_of(task);
@@ -332,9 +318,7 @@ static bool leave_as_child(const struct task *task, struct user_regs_struct *r, 
 	site_restore_flags(r, kept.frame.flags);
 	if (r->rip == AGENT_AT(agent_record_child_up)) /* rdx is on top of the stack */
 		r->rsp -= offsetof(struct agent_frame, rdx);
-	/*
-	 * From `lowered` on, a child with a stack of its own has lowered its stack pointer to make room for the frame.
-	 */
+	/* From `lowered` on, a child with a stack of its own has made room for the frame on it. */
 	if (!borrowed || r->rsp == kept.sp || r->rip >= AGENT_AT(agent_lowered))
 		r->rsp += sizeof(kept.frame) + RED_ZONE;
 	site_set_after_call(r, s);
@@ -366,10 +350,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 	if (p->record && record_step_out(p, task, r, what))
 		moved = true;
 	else if (!in_agent_mapping(img, ip)) {
-		/*
-		 * The thread is between the short jump and the stub, so the stub and the agent have not changed
-		 * anything yet.
-		 */
+		/* The thread is between the short jump and the stub, so nothing has been changed yet. */
 		moved = (s = map_get(&img->sites.by_hop, ip)) != NULL;
 		if (moved)
 			site_set_before_call(r, s);

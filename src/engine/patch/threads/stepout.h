@@ -9,10 +9,7 @@
  * where it would be natively, and completes or undoes the counting of its call.
  */
 void stepout(struct patch *p, struct task *task, enum stepout_for what);
-/*
- * Like stepout(), but uses the task's registers in `r`, and changes `r` to the registers outside the agent. The task
- * must have an image.
- */
+/* Like stepout() for a task with an image, but changes its registers in `r` to those outside the agent. */
 void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /* Is `ip` in the agent, a stub or a hop? */
 bool stepout_needed(const struct task *task, uint64_t ip);
@@ -22,9 +19,7 @@ bool stepout_needed(const struct task *task, uint64_t ip);
  * agent without counting the parent's call. A child whose calls the engine handles leaves the agent by itself.
  */
 void stepout_child(struct task *task, bool copied);
-/*
- * An execve(2) that the agent made has replaced `img`: adds the time of this call, which the agent can no longer add.
- */
+/* An execve(2) of the agent has replaced `img`: adds the time of this call, which the agent can no longer add. */
 void stepout_exec(const struct image *img);
 
 #endif
