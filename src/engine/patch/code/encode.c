@@ -22,29 +22,18 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to)
 bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const unsigned char *moved, size_t n,
 		 bool early, uint32_t agent_entry, uint32_t agent_exit)
 {
-	static const unsigned char code[STUB_MOVED] = {
-		0x8d, 0x48,
-		0xc4,                /*  0 lea -60(%rax),%ecx */
-		0xe3, STUB_EXIT - 5, /*  3 jrcxz exit */
-		0x48, 0x8d,
-		0x64, 0x24,
-		0x80, /*  5 lea -128(%rsp),%rsp */
-		0x41, 0xbb,
-		0,    0,
-		0,    0, /* 10 mov $agent_entry,%r11d */
-		0x41, 0xff,
-		0xd3, /* 16 call *%r11 */
-		0x48, 0x8d,
-		0xa4, 0x24,
-		0x80, 0,
-		0,    0,                                 /* 19 lea 128(%rsp),%rsp */
-		0xe3, STUB_AFTER_CALL - STUB_DECIDE - 2, /* 27 jrcxz after */
-		0x0f, 0x05,                              /* 29 syscall */
-		0x48, 0x8d,
-		0x0d, 0,
-		0,    0,
-		0, /* 31 lea ip(%rip),%rcx */
-	};
+	static const char code[] = "\x8d\x48\xc4"               /*  0 lea -60(%rax),%ecx */
+				   "\xe3\x34"                   /*  3 jrcxz exit */
+				   "\x48\x8d\x64\x24\x80"       /*  5 lea -128(%rsp),%rsp */
+				   "\x41\xbb\0\0\0\0"           /* 10 mov $agent_entry,%r11d */
+				   "\x41\xff\xd3"               /* 16 call *%r11 */
+				   "\x48\x8d\xa4\x24\x80\0\0\0" /* 19 lea 128(%rsp),%rsp */
+				   "\xe3\x02"                   /* 27 jrcxz after */
+				   "\x0f\x05"                   /* 29 syscall */
+				   "\x48\x8d\x0d\0\0\0\0";      /* 31 lea ip(%rip),%rcx */
+	_Static_assert(sizeof(code) == STUB_MOVED + 1 && STUB_EXIT - 5 == 0x34 &&
+			       STUB_AFTER_CALL - STUB_DECIDE - 2 == 2,
+		       "the offsets in a stub");
 	static const unsigned char leave[STUB_SIZE - STUB_EXIT] = {
 		0xb9, 0,    0, 0, 0, /* 57 mov $agent_exit,%ecx */
 		0xff, 0xe1,          /* 62 jmp *%rcx */
@@ -53,7 +42,7 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t ip, const u
 	if (n > (early ? STUB_EARLY_MAX : STUB_MOVED_MAX))
 		return false;
 	memset(out, 0xcc, STUB_SIZE);
-	memcpy(out, code, sizeof(code));
+	memcpy(out, code, STUB_MOVED);
 	memcpy(out + 12, &agent_entry, sizeof(agent_entry));
 	int64_t rcx = (int64_t)(ip - (at + STUB_MOVED));
 	int32_t rcx32 = (int32_t)rcx;
