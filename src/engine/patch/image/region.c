@@ -207,35 +207,17 @@ void region_free_all(struct patch *p)
 
 static uint8_t slot_flags(int64_t nr)
 {
-	static const struct {
-		int16_t nr;
-		uint8_t flags;
-	} rows[] = {
-		{SYS_execve, SLOT_F_EXEC | SLOT_F_CHECK},
-		{SYS_fork, SLOT_F_FORKS | SLOT_F_CHECK},
-		{SYS_vfork, SLOT_F_FORKS | SLOT_F_CHECK},
-		{SYS_clone, SLOT_F_FORKS | SLOT_F_CHECK},
-		{SYS_clone3, SLOT_F_FORKS | SLOT_F_CHECK},
-		{SYS_mmap, SLOT_F_CHECK},
-		{SYS_mprotect, SLOT_F_CHECK},
-		{SYS_pkey_mprotect, SLOT_F_CHECK},
-		{SYS_munmap, SLOT_F_CHECK},
-		{SYS_mremap, SLOT_F_CHECK},
-		{SYS_madvise, SLOT_F_CHECK},
-		{SYS_mincore, SLOT_F_CHECK},
-		{SYS_msync, SLOT_F_CHECK},
-		{SYS_mlock, SLOT_F_CHECK},
-		{SYS_munlock, SLOT_F_CHECK},
-		{SYS_rt_sigaction, SLOT_F_CHECK},
-		{SYS_rt_sigreturn, SLOT_F_CHECK},
-		{SYS_prctl, SLOT_F_CHECK},
-		{SYS_arch_prctl, SLOT_F_CHECK},
-		{SYS_rt_sigprocmask, SLOT_F_CHECK},
-	};
-	uint8_t flags = syscall_returns_bytes(syscall_native_arch(), nr) ? SLOT_F_BYTES : 0;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].nr == nr)
-			flags |= rows[i].flags;
+	static const int16_t checked[] = {SYS_execve,       SYS_fork,   SYS_vfork,      SYS_clone,
+					  SYS_clone3,       SYS_mmap,   SYS_mprotect,   SYS_pkey_mprotect,
+					  SYS_munmap,       SYS_mremap, SYS_madvise,    SYS_mincore,
+					  SYS_msync,        SYS_mlock,  SYS_munlock,    SYS_rt_sigaction,
+					  SYS_rt_sigreturn, SYS_prctl,  SYS_arch_prctl, SYS_rt_sigprocmask};
+	bool forks = nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
+	uint8_t flags = (syscall_returns_bytes(syscall_native_arch(), nr) ? SLOT_F_BYTES : 0) |
+			(forks ? SLOT_F_FORKS : 0) | (nr == SYS_execve ? SLOT_F_EXEC : 0);
+	for (size_t i = 0; i < sizeof(checked) / sizeof(*checked); i++)
+		if (checked[i] == nr)
+			flags |= SLOT_F_CHECK;
 	return flags;
 }
 
