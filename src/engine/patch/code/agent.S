@@ -52,7 +52,7 @@ agent_masked_\s:
 	popf
 	lea	128(%rsp), %rsp
 	.set	.Lat, BACK_REGS
-	.irp	reg, rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15
+	.irp	reg, r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
 	mov	agent_back_\s + .Lat(%rip), %\reg
 	.set	.Lat, .Lat + 8
 	.endr
@@ -271,20 +271,20 @@ agent_r1:
 
 agent_check:				/* rcx = slot; handles calls with arguments to check, and calls that fork */
 	on	__NR_fork, go_shared
-	on	__NR_clone, 1f	/* to the tracer if the child would use this frame or be untraced */
+	on	__NR_clone, 1f		/* to the tracer if the child would use this frame or be untraced */
 	on	__NR_vfork, agent_vfork
 	on	__NR_rt_sigreturn, agent_sigreturn
-	on	__NR_clone3, 4f	/* its structure begins with the flags */
+	on	__NR_clone3, 4f		/* its structure begins with the flags */
 	on	__NR_rt_sigaction, 2f	/* the tracer must see new actions for SIGSYS */
 	on	__NR_rt_sigprocmask, 3f	/* the tracer must see new masks with SIGSYS */
-	on	__NR_prctl, 5f	/* the tracer must see four of its operations */
+	on	__NR_prctl, 5f		/* the tracer must see four of its operations */
 	on	__NR_arch_prctl, 9f	/* only ARCH_SET_FS has no memory to record */
-	on	__NR_execve, 8f	/* one at a time unless recorded; its start time is stored in the region */
-	cmp	$9, %eax		/* mmap: check the range only if an address is requested */
+	on	__NR_execve, 8f		/* one at a time unless recorded; its start time is stored in the region */
+	cmp	$__NR_mmap, %eax	/* check the range only if an address is requested */
 	jne	6f
 	test	%rdi, %rdi
 	jz	7f
-6:	cmp	$25, %eax		/* mremap: the tracer must see MREMAP_FIXED, a fixed new address */
+6:	cmp	$__NR_mremap, %eax	/* the tracer must see MREMAP_FIXED, a fixed new address */
 	jne	agent_ranges
 	test	$2, %r10b
 	jnz	agent_refuse

@@ -178,11 +178,10 @@ _Static_assert(offsetof(struct agent_vfork_frame, sp) == 8 && offsetof(struct ag
 
 /* The state that a thread restores by itself (agent.S, `back`). */
 struct agent_back {
-	uint64_t mask, flags, ip;
-	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15;
+	uint64_t mask, flags, ip, regs[15]; /* `regs` is the beginning of struct user_regs_struct */
 };
 _Static_assert(offsetof(struct agent_back, mask) == BACK_MASK && offsetof(struct agent_back, flags) == BACK_FLAGS &&
-		       offsetof(struct agent_back, ip) == BACK_RIP && offsetof(struct agent_back, rax) == BACK_REGS &&
+		       offsetof(struct agent_back, ip) == BACK_RIP && offsetof(struct agent_back, regs) == BACK_REGS &&
 		       sizeof(struct agent_back) == BACK_SIZE,
 	       "agent.S");
 

@@ -208,7 +208,7 @@ int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, 
 	pid_t tid = task->tid;
 	uint64_t mask = known_mask ? *known_mask : 0;
 	/* All signals are blocked except the trap itself, and faults. */
-	uint64_t all = ~(1ull << (SIGTRAP - 1) | 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1));
+	uint64_t all = ~(SIGBIT(SIGTRAP) | SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL));
 	r->orig_rax = (unsigned long long)-1;
 	if ((!known_mask && ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0) ||
 	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0 ||
@@ -264,26 +264,10 @@ static void restart_call(struct user_regs_struct *r)
 static int write_back(const struct task *task, uint64_t at, struct user_regs_struct r, uint64_t mask)
 {
 	restart_call(&r);
-	const struct agent_back b = {
-		.mask = mask,
-		.flags = r.eflags,
-		.ip = r.rip,
-		.rax = r.rax,
-		.rbx = r.rbx,
-		.rcx = r.rcx,
-		.rdx = r.rdx,
-		.rsi = r.rsi,
-		.rdi = r.rdi,
-		.rbp = r.rbp,
-		.r8 = r.r8,
-		.r9 = r.r9,
-		.r10 = r.r10,
-		.r11 = r.r11,
-		.r12 = r.r12,
-		.r13 = r.r13,
-		.r14 = r.r14,
-		.r15 = r.r15,
-	};
+	struct agent_back b = {.mask = mask, .flags = r.eflags, .ip = r.rip};
+	_Static_assert(offsetof(struct user_regs_struct, rdi) + 8 == sizeof(b.regs),
+		       "r15 to rdi, in the order of agent.S");
+	memcpy(b.regs, &r, sizeof(b.regs));
 	return remote_write(task->tid, at, &b, sizeof(b));
 }
 
@@ -333,7 +317,7 @@ static int note_lost(struct task *task, int r)
 
 int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r)
 {
-	const uint64_t all = ~(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1));
+	const uint64_t all = ~(SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL));
 	pid_t tid = task->tid;
 	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, &d->saved) < 0 ||
 	    ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(d->mask), &d->mask) < 0)
