@@ -14,7 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FIELD(member) offsetof(struct seccomp_data, member)
+/* SECCOMP_RET_DATA of sctrace's filter. The kernel reports that of the newest filter with the action (seccomp(2)). */
+#define ARM_FILTER_MARK 0x5c7a
+#define FIELD(member)   offsetof(struct seccomp_data, member)
 
 /*
  * A filter that stops all calls except those made at addresses of the agent. libseccomp cannot compare the instruction

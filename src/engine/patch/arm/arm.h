@@ -22,12 +22,6 @@ bool arm_is_served(const struct patch *p, const struct task *task);
 /* Builds the filter that the program installs before it starts. The caller frees it with call_filter_free(). */
 void arm_filter_build(struct call_filter *f);
 
-/*
- * SECCOMP_RET_DATA of sctrace's filter. If several filters return the same action, the kernel reports the data of the
- * newest one (seccomp(2)).
- */
-#define ARM_FILTER_MARK 0x5c7a
-
 /* Which filter stopped the task: none (the task is not in a seccomp stop), sctrace's, or one of the program's. */
 enum arm_stop { ARM_STOP_NONE, ARM_STOP_SCTRACE, ARM_STOP_PROGRAM };
 /* Finds out which filter stopped the task. In a seccomp stop, the function also sets arch and nr of `call`. */

@@ -27,11 +27,6 @@ bool seccomp_sets_filter(int64_t nr, const uint64_t args[3])
 	       (nr == SYS_prctl && args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_FILTER);
 }
 
-static bool asks_for_mode(const struct call *c)
-{
-	return c->nr == SYS_prctl && c->args[0] == PR_GET_SECCOMP;
-}
-
 static bool allowed_in_strict_mode(const struct call *c)
 {
 	return c->arch == syscall_native_arch() &&
@@ -64,7 +59,8 @@ void seccomp_mask_enter(const struct patch *p, struct task *task)
 	struct patch_task *pt = patch_task_of(task);
 	if (pt->strict && !allowed_in_strict_mode(c))
 		end_thread(task);
-	pt->pretend = c->arch == syscall_native_arch() && (seccomp_sets_strict(c->nr, c->args) || asks_for_mode(c)) &&
+	bool asks = c->nr == SYS_prctl && c->args[0] == PR_GET_SECCOMP;
+	pt->pretend = c->arch == syscall_native_arch() && (seccomp_sets_strict(c->nr, c->args) || asks) &&
 		      !is_filtered(p, task);
 }
 

@@ -48,13 +48,6 @@ void image_borrow(const struct task *parent, const struct task *child)
 /* A limit for all images, because a program can have many children. This number of sites takes 600 MB. */
 #define SITES_IN_ALL 2000000
 
-static struct agent_thread *copy_threads(const struct agent_thread *from)
-{
-	struct agent_thread *to = memory_get(THREAD_ROWS_IN_ALL * sizeof(*to));
-	memcpy(to, from, THREAD_ROWS_IN_ALL * sizeof(*to));
-	return to;
-}
-
 struct image *image_copy(struct patch *p, const struct task *parent)
 {
 	const struct image *from = image_of(parent);
@@ -72,8 +65,10 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->counters.sharers = 0;
 	if (img->counters.region)
 		img->counters.region->refs++;
-	if (from->threads)
-		img->threads = copy_threads(from->threads);
+	if (from->threads) {
+		img->threads = memory_get(THREAD_ROWS_IN_ALL * sizeof(*img->threads));
+		memcpy(img->threads, from->threads, THREAD_ROWS_IN_ALL * sizeof(*img->threads));
+	}
 	img->sites.serial = from->sites.serial;
 	img->sites.copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
 	if (p->nsites + from->sites.by_ip.n <= SITES_IN_ALL)

@@ -111,12 +111,12 @@ struct kept_plans *kept_plans_open(uint64_t rights)
 
 void kept_plans_close(struct kept_plans *k)
 {
-	if (k && k->folder >= 0)
+	if (!k)
+		return;
+	if (k->folder >= 0)
 		close(k->folder);
-	if (k) {
-		free(k->entries);
-		map_free(&k->spent);
-	}
+	free(k->entries);
+	map_free(&k->spent);
 	free(k);
 }
 

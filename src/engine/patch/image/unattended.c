@@ -30,19 +30,19 @@ static uint64_t work_address(const struct user_regs_struct *r)
 /* Returns the registers with which execve(2) starts a program (ELF_PLAT_INIT in the kernel's asm/elf.h). */
 static struct user_regs_struct first_registers(const struct user_regs_struct *r, uint64_t entry)
 {
-	struct user_regs_struct first = {.rip = entry, .orig_rax = (unsigned long long)-1};
 	const uint64_t arithmetic = 0x8d5;
-	first.rsp = r->rsp;
-	first.cs = r->cs;
-	first.ss = r->ss;
-	first.ds = r->ds;
-	first.es = r->es;
-	first.fs = r->fs;
-	first.gs = r->gs;
-	first.fs_base = r->fs_base;
-	first.gs_base = r->gs_base;
-	first.eflags = r->eflags & ~arithmetic;
-	return first;
+	return (struct user_regs_struct){.rip = entry,
+					 .orig_rax = (unsigned long long)-1,
+					 .rsp = r->rsp,
+					 .cs = r->cs,
+					 .ss = r->ss,
+					 .ds = r->ds,
+					 .es = r->es,
+					 .fs = r->fs,
+					 .gs = r->gs,
+					 .fs_base = r->fs_base,
+					 .gs_base = r->gs_base,
+					 .eflags = r->eflags & ~arithmetic};
 }
 
 /*

@@ -56,13 +56,13 @@ static bool is_vfork_parent(const struct record_thread *o, const struct record_t
 static void free_row(const struct patch *p, const struct record_thread *th)
 {
 	struct agent_thread *row = th->image->threads ? row_for(th->image, th->fs_base) : NULL;
-	if (!row || row->scratch != record_scratch_address(th))
+	if (!row || row->scratch != scratch_address(th->index))
 		return;
 	*row = (struct agent_thread){0};
 	for (size_t i = 0; i < p->record->threads.n; i++) {
 		const struct record_thread *o = p->record->threads.v[i];
 		if (is_vfork_parent(o, th) && o->task && o->fs_base == th->fs_base && !patch_task_of(o->task)->slow)
-			*row = (struct agent_thread){.fs_base = o->fs_base, .scratch = record_scratch_address(o)};
+			*row = (struct agent_thread){.fs_base = o->fs_base, .scratch = scratch_address(o->index)};
 	}
 }
 
@@ -71,7 +71,7 @@ static bool is_contended(const struct patch *p, const struct agent_thread *row, 
 {
 	for (size_t i = 0; row->scratch && i < p->record->threads.n; i++) {
 		const struct record_thread *o = p->record->threads.v[i];
-		if (o != th && o->task && o->image == th->image && row->scratch == record_scratch_address(o))
+		if (o != th && o->task && o->image == th->image && row->scratch == scratch_address(o->index))
 			return !patch_task_of(o->task)->slow && !is_vfork_parent(o, th) && !is_vfork_parent(th, o);
 	}
 	return false;
@@ -137,7 +137,7 @@ void record_adopt(struct patch *p, struct task *task, unsigned index)
 {
 	struct record_thread *th = thread_new(p, task, index);
 	struct agent_thread *row = row_for(th->image, 0);
-	*row = (struct agent_thread){.fs_base = 0, .scratch = record_scratch_address(th)};
+	*row = (struct agent_thread){.fs_base = 0, .scratch = scratch_address(th->index)};
 	th->has_ring = true;
 }
 
@@ -149,7 +149,7 @@ static bool write_ring(const struct task *task, struct record_thread *th)
 {
 	const struct agent_scratch scratch = {.busy = SCRATCH_IDLE, .ring = ring_address(th->index)};
 	if (!th->has_ring)
-		th->has_ring = remote_write(task->tid, record_scratch_address(th), &scratch, sizeof(scratch)) == 0;
+		th->has_ring = remote_write(task->tid, scratch_address(th->index), &scratch, sizeof(scratch)) == 0;
 	return th->has_ring;
 }
 
@@ -164,24 +164,21 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 	struct agent_thread *row = th ? row_for(img, fs_base) : NULL;
 	if (!row || row->scratch == SHARED)
 		return false;
-	if (th->fs_base == fs_base && row->scratch == record_scratch_address(th))
+	if (th->fs_base == fs_base && row->scratch == scratch_address(th->index))
 		return true;
 	free_row(p, th);
 	th->fs_base = fs_base;
 	if (is_contended(p, row, th))
 		return write_row(task, row, fs_base, SHARED) && false;
-	return write_ring(task, th) && write_row(task, row, fs_base, record_scratch_address(th));
+	return write_ring(task, th) && write_row(task, row, fs_base, scratch_address(th->index));
 }
 
 void record_expect(const struct task *task, uint64_t fs_base)
 {
 	struct record_thread *th = recorded_of(task);
 	struct agent_thread *row = th && th->has_ring ? row_for(th->image, fs_base) : NULL;
-	/*
-	 * The row of the old fs base stays. If another thread gets that fs base while this thread exists, each call of
-	 * the other thread stops (SHARED).
-	 */
-	if (row && !row->scratch && write_row(task, row, fs_base, record_scratch_address(th)))
+	/* The old row stays. If another thread gets that fs base meanwhile, all its calls stop (SHARED). */
+	if (row && !row->scratch && write_row(task, row, fs_base, scratch_address(th->index)))
 		th->fs_base = fs_base;
 }
 
@@ -206,7 +203,7 @@ bool record_take_back(const struct task *task)
 {
 	const struct record_thread *th = recorded_of(task);
 	struct agent_thread *row = row_for(th->image, th->fs_base);
-	return !row || row->scratch == SHARED || write_row(task, row, th->fs_base, record_scratch_address(th));
+	return !row || row->scratch == SHARED || write_row(task, row, th->fs_base, scratch_address(th->index));
 }
 
 void record_dismiss(const struct patch *p, struct record_thread *th)

@@ -12,7 +12,7 @@
 
 static bool read_scratch(const struct task *task, const struct record_thread *th, struct agent_scratch *s)
 {
-	return remote_read(task->tid, record_scratch_address(th), s, sizeof(*s)) == 0;
+	return remote_read(task->tid, scratch_address(th->index), s, sizeof(*s)) == 0;
 }
 
 bool record_retry(struct patch *p, struct task *task, int64_t nr)
@@ -58,7 +58,7 @@ static void close_ring(const struct record_thread *th, const struct task *task)
 	struct agent_ring *ring = th->reader.ring;
 	ring->next = th->reader.off;
 	ring->open = 0;
-	remote_write(task->tid, record_scratch_address(th) + offsetof(struct agent_scratch, busy), &idle, sizeof(idle));
+	remote_write(task->tid, scratch_address(th->index) + offsetof(struct agent_scratch, busy), &idle, sizeof(idle));
 }
 
 /* Completes the open record in place of the recorder: reports it with the stopped task's memory. */
@@ -98,7 +98,7 @@ bool record_is_asking(const struct user_regs_struct *r)
 static void finish(struct patch *p, struct record_thread *th, const struct task *task, struct user_regs_struct *r,
 		   const struct agent_scratch *s, int64_t result)
 {
-	const uint64_t at = record_scratch_address(th);
+	const uint64_t at = scratch_address(th->index);
 	complete(p, th, task, result);
 	remote_write(task->tid, at + offsetof(struct agent_scratch, result), &result, sizeof(result));
 	restore_registers(r, s);
