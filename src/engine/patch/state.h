@@ -141,8 +141,7 @@ struct image_borrower {
 struct image_sites {
 	/* Number of decisions about sites and of patches so far; struct site has that of its last one. */
 	uint32_t serial;
-	uint32_t copied_serial; /* used in a copied image: sites with larger numbers may have been patched after the
-			        * memory was copied */
+	uint32_t copied_serial; /* in a copied image: sites with larger numbers may have been patched after the copy */
 	struct map by_ip;       /* struct site by its address; owns the sites */
 	struct map by_stub;     /* struct site by the address of its stub */
 	struct map by_hop;      /* struct site by the address of each jump on the way to its stub */
@@ -171,8 +170,7 @@ struct image {
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */
 	uint64_t blocking;            /* copy of agent_data.blocking */
-	struct image_actions actions; /* the signal actions of all processes of the image except the borrowers
-				       * (image_actions_of) */
+	struct image_actions actions; /* the signal actions of all processes except borrowers (image_actions_of) */
 	VEC(struct image_borrower) borrowers;
 	struct image_handlers handlers;
 	struct image_sites sites;
@@ -185,8 +183,7 @@ struct patch_task {
 	bool armed;            /* calls from outside the agent stop, and the engine handles them */
 	uint64_t completed_ip; /* the address after the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
-	bool signalled;        /* a handler that has blocked SIGSYS may be running; the tracer must see this
-			        * handler's return */
+	bool signalled;        /* a handler that blocks SIGSYS may be running; its return must be seen */
 	/* SIGSYS was blocked when a handler was called, and will be blocked again when this handler returns. */
 	bool returns_blocked;
 	unsigned moved_frames; /* number of handlers that will return to instructions that moved into a stub */
@@ -250,16 +247,12 @@ struct patch {
 	/* Counters. */
 	VEC(struct region *) regions;
 	bool no_pool; /* programs cannot open memory that sctrace has created */
-	VEC(int16_t)
-	calls; /* usual calls, and those that the agent was asked to make; the next image's agent makes them from the
-		* start */
+	/* Usual calls, and those that the agent was asked to make. The next image's agent makes them from the start. */
+	VEC(int16_t) calls;
 
-	struct record *record; /* set if whole calls are recorded, otherwise NULL */
-	const unsigned char
-		*recorder; /* the bytes that each image has at RECORDER_CODE (RECORDER_ROOM + RECIPES_ROOM of them),
-			    * or NULL */
-	char recorder_path
-		[SETUP_PATH]; /* a sealed file with the same bytes, which programs can open; "": there is none */
+	struct record *record;          /* set if whole calls are recorded, otherwise NULL */
+	const unsigned char *recorder;  /* what each image has from RECORDER_CODE on, up to the recipes' end, or NULL */
+	char recorder_path[SETUP_PATH]; /* a sealed file with these bytes, which programs can open, or "" */
 	uint8_t record_way[AGENT_CALLS]; /* enum record_way */
 
 	/* Sites. */

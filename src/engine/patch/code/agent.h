@@ -116,8 +116,7 @@ _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN 
 _Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
 struct agent_words {
 	uint64_t exec_t0; /* when the image's execve(2) began, or 0 */
-	uint64_t actions; /* number of calls with which the image was about to set a signal's action, except calls of
-			  * children of vfork(2) */
+	uint64_t actions; /* number of calls that were to set a signal's action, except for children of vfork(2) */
 };
 struct agent_tail {
 	uint8_t selector, records, pad[6];
@@ -146,8 +145,7 @@ struct agent_vfork_frame {
 struct agent_data {
 	uint64_t base;          /* the address of the slots, minus SLOT_ALIGN */
 	uint64_t words;         /* the address of this image's struct agent_words, or 0 */
-	uint64_t single_thread; /* 1: the image has one thread, and no other image uses its slots, so updates need no
-				 * lock */
+	uint64_t single_thread; /* 1: only one thread uses the slots, so updates need no lock */
 	struct agent_vfork_frame vfork_frame;
 	uint64_t next;  /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
 	uint64_t watch; /* WATCH_*: which changes of actions the tracer must see */

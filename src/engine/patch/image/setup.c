@@ -62,8 +62,7 @@ static int write_recorder(pid_t tid, struct image *img, const unsigned char *rec
 /* Code of agent.S that runs once in the program, and the function that sctrace calls at the code's first int3. */
 struct setup {
 	const unsigned char *begin, *end; /* the code and its data; the code ends with the second int3 */
-	const unsigned char *trap[2], *closed, *masked, *back, *back_end; /* labels in the code, for an excursion
-									   * (remote.h) */
+	const unsigned char *trap[2], *closed, *masked, *back, *back_end; /* labels for an excursion (remote.h) */
 	int (*middle)(struct region *, pid_t, const struct user_regs_struct *);
 };
 

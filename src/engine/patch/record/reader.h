@@ -19,8 +19,7 @@ struct record_item {
 	enum record_item_kind kind;
 	uint64_t ticks; /* time of the item */
 	uint64_t began; /* time at which the call began, or continued after an interruption */
-	bool live;      /* the call's memory must be read from the program, except for captures that were made before
-			 * the call */
+	bool live;      /* the memory must be read from the program, except for captures made before the call */
 	bool continued; /* the item continues a call that a signal interrupted */
 	/* The record, followed by its captures; valid until reader_pop(). */
 	const struct agent_record *record;

@@ -38,26 +38,19 @@ struct record {
 	uint32_t limit; /* number of bytes of each ring that are used */
 	uint64_t string_max;
 	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
-	struct mem mem, live;         /* `mem` reads the memory of the last event; `live` reads the present memory of
-				       * that event's thread */
+	struct mem mem, live;         /* read the memory of the last event, and the present memory of its thread */
 	void *mem_record;             /* the record of the last event */
 	pid_t mem_pid;
-	struct record_thread
-		*reported; /* thread of the last event, or NULL; that event's memory stays valid until the next event */
-	uint32_t reported_calls[AGENT_CALLS],
-		asked_calls[AGENT_CALLS]; /* numbers of recorded calls, and of those that sctrace completed; printed
-					   * by record_close() if SCTRACE_DEBUG is set */
-	bool overwritten;                 /* a note about an overwritten ring was already given */
+	/* The thread of the last event, or NULL. The event's memory stays valid until the next event. */
+	struct record_thread *reported;
+	/* Numbers of recorded calls, and of those that sctrace completed. SCTRACE_DEBUG shows them at the end. */
+	uint32_t reported_calls[AGENT_CALLS], asked_calls[AGENT_CALLS];
+	bool overwritten; /* a note about an overwritten ring was already given */
 };
 
 static inline struct record_thread *recorded_of(const struct task *task)
 {
 	return patch_task_of(task) ? patch_task_of(task)->recorded : NULL;
-}
-
-static inline uint64_t record_scratch_address(const struct record_thread *th)
-{
-	return scratch_address(th->index);
 }
 
 /* Checks whether this processor and kernel support recording. Returns 0, or -ENOTSUP with the reason in `why`. */
