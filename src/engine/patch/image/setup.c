@@ -103,73 +103,68 @@ static const struct setup region_setup = {.begin = region_begin,
 					  .back_end = region_back_end,
 					  .middle = finish_region};
 
-/* Runs the code as an excursion, with no-ops in place of the two int3. */
+/* Runs the code at `at` as an excursion. No-ops are in place of the two int3. */
 static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
 			 struct user_regs_struct *r, struct region *region)
 {
-	static const unsigned char nop = 0x90;
-	unsigned char code[SETUP_MAX], old[SETUP_MAX];
-	size_t n = (size_t)(s->back_end - s->begin);
-	uint64_t room = s == &whole_setup ? maps_room(task->tid, n) : 0;
-	at = room ? room : at; /* in unused bytes, the code can stay if sctrace is killed */
 	struct excursion d = {.start = at,
 			      .halt = at + (uint64_t)(s->closed - s->begin),
 			      .masked = at + (uint64_t)(s->masked - s->begin),
 			      .back = at + (uint64_t)(s->back - s->begin)};
-	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
-		return -EFAULT;
-	memcpy(code, s->begin, n);
-	code[s->trap[0] - s->begin] = code[s->trap[1] - s->begin] = nop;
-	if (remote_write(task->tid, at, code, n) < 0)
-		return -EFAULT;
 	r->r12 = 0;
 	int halted = remote_excursion(t, task, &d, r);
 	int err = halted > 0 ? s->middle(region, task->tid, r) : halted < 0 ? halted : (int)r->r12;
 	struct user_regs_struct rest;
 	if (halted > 0 && remote_excursion_on(t, task, &d, &rest) == -ESRCH)
 		return -ESRCH;
-	if (err == -ESRCH || (halted >= 0 && remote_excursion_end(t, task, &d) == -ESRCH))
-		return -ESRCH;
-	remote_write(task->tid, at, old, n);
-	return err;
+	return err != -ESRCH && halted >= 0 && remote_excursion_end(t, task, &d) == -ESRCH ? -ESRCH : err;
+}
+
+/* Runs the code at `at` up to its first int3, calls s->middle(), and runs the code to its second int3. */
+static int run_to_traps(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
+			struct user_regs_struct *r, const uint64_t *mask, struct region *region, const char *path)
+{
+	r->rip = at;
+	r->r12 = ROOM_MIN;
+	int err = remote_run(t, task, r, mask);
+	if (err < 0)
+		return err;
+	if ((int64_t)r->r12 < 0)
+		return path && (int64_t)r->r12 != -E2BIG ? -ENOENT : (int)r->r12;
+	if (path)
+		return check_setup(r);
+	err = s->middle(region, task->tid, r);
+	struct user_regs_struct rest = *r;
+	return remote_run(t, task, &rest, mask) == -ESRCH ? -ESRCH : err;
 }
 
 /*
- * Runs the code at `at` up to its first int3, calls s->middle(), and runs the code to its second int3. If `path` is the
- * name of pooled memory, the program maps that memory instead, and there is no first int3. Returns -ENOENT if the
- * program cannot open `path`; in this case, nothing has changed.
+ * Runs code for setup, which overwrites the program's code at `at` for a short time. If `path` is the name of pooled
+ * memory, the program maps that memory instead, and there is no first int3. Returns -ENOENT if the program cannot open
+ * `path`; in this case, nothing has changed.
  */
 static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
 		     struct user_regs_struct *r, const uint64_t *mask, struct region *region, const char *path)
 {
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
-	size_t n = (size_t)(s->end - s->begin);
+	const bool excursion = patch_of(t)->watchdog_fd >= 0;
+	size_t n = (size_t)((excursion ? s->back_end : s->end) - s->begin);
+	uint64_t room = excursion && s == &whole_setup ? maps_room(task->tid, n) : 0;
+	at = room ? room : at; /* in unused bytes, the code can stay if sctrace is killed */
 	r->rbp = (path ? SETUP_POOLED : 0) | (patch_of(t)->recorder ? SETUP_RECORDS : 0);
-	if (patch_of(t)->watchdog_fd >= 0)
-		return run_excursion(t, task, at, s, r, region);
 	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
 		return -EFAULT;
 	memcpy(code, s->begin, n);
 	if (path)
 		memcpy(code + (setup_path - setup_begin), path, SETUP_PATH);
+	if (excursion)
+		code[s->trap[0] - s->begin] = code[s->trap[1] - s->begin] = 0x90 /* nop */;
 	if (remote_write(task->tid, at, code, n) < 0)
 		return -EFAULT;
-	r->rip = at;
-	r->r12 = ROOM_MIN;
-	int err = remote_run(t, task, r, mask);
-	if (err == -ESRCH)
-		return err;
-	if (err == 0 && (int64_t)r->r12 < 0)
-		err = path && (int64_t)r->r12 != -E2BIG ? -ENOENT : (int)r->r12;
-	else if (err == 0 && path)
-		err = check_setup(r);
-	else if (err == 0) {
-		err = s->middle(region, task->tid, r);
-		struct user_regs_struct rest = *r;
-		if (remote_run(t, task, &rest, mask) == -ESRCH)
-			return -ESRCH;
-	}
-	remote_write(task->tid, at, old, n);
+	int err = excursion ? run_excursion(t, task, at, s, r, region)
+			    : run_to_traps(t, task, at, s, r, mask, region, path);
+	if (err != -ESRCH)
+		remote_write(task->tid, at, old, n);
 	return err;
 }
 
