@@ -160,19 +160,14 @@ HELPER bool put_pointers(struct place *p, uint64_t addr, uint64_t most, uint64_t
 	return true;
 }
 
-HELPER bool is_exec_rule(unsigned rule)
-{
-	return rule == RECIPE_PATH || rule == RECIPE_POINTERS || rule == RECIPE_STRINGS;
-}
-
-/* Captures an argument of execve(2). */
+/* Captures an argument of execve(2) if `rule` is one of those for execve(2). */
 HELPER bool put_exec(struct place *p, uint64_t addr, uint64_t string_max, unsigned rule, uint64_t size)
 {
 	if (rule == RECIPE_PATH)
 		return put_text(p, addr, UINT64_MAX);
 	if (rule == RECIPE_POINTERS)
 		return put_pointers(p, addr, UINT64_MAX, 0);
-	return put_pointers(p, addr, size, string_max + 1);
+	return rule != RECIPE_STRINGS || put_pointers(p, addr, size, string_max + 1);
 }
 
 /*
@@ -186,7 +181,7 @@ HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const
 	for (unsigned i = 0; i < recipe->n; i++) {
 		uint64_t addr = s->args[recipe->op[i].arg], n = 0;
 		unsigned rule = recipe->op[i].rule;
-		if (addr && is_exec_rule(rule) && !put_exec(p, addr, string_max, rule, recipe->op[i].size))
+		if (addr && !put_exec(p, addr, string_max, rule, recipe->op[i].size))
 			return false;
 		if (rule == RECIPE_CHANGED)
 			n = recipe->op[i].size;

@@ -17,22 +17,17 @@ struct module *module_find(const struct patch *p, const struct mapping *m)
 	return NULL;
 }
 
-static struct module *new_module(struct patch *p, const struct task *task, const struct mapping *m)
+struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m)
 {
-	struct module *mod = memory_zeroed(1, sizeof(*mod));
+	struct module *mod = module_find(p, m);
+	if (mod || p->modules.n >= MODULES_MAX)
+		return mod;
+	mod = memory_zeroed(1, sizeof(*mod));
 	vec_push(&p->modules, mod);
 	mod->dev = m->dev;
 	mod->ino = m->ino;
 	if (p->kept)
 		mod->changed = maps_changed(task->tid, m);
-	return mod;
-}
-
-struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m)
-{
-	struct module *mod = module_find(p, m);
-	if (!mod && p->modules.n < MODULES_MAX)
-		mod = new_module(p, task, m);
 	return mod;
 }
 
