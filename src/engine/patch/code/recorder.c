@@ -238,17 +238,10 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 HELPER uint64_t bytes_needed_in(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg,
 				uint64_t size, bool *known)
 {
-	uint64_t n = size;
+	uint64_t n = recipe_bytes(rule, arg, size, r->args, r->result, string_max);
 	*known = proves_read(r->result);
 	if (rule == RECIPE_IN_BYTES) {
-		n = r->args[arg + 1];
-		n = n < string_max ? n : string_max;
 		*known = r->result >= 0 && (uint64_t)r->result >= n;
-	} else if (rule == RECIPE_IN_SIZED) {
-		n = (uint32_t)r->args[arg + 1];
-		n = n < size ? n : size;
-	} else if (rule == RECIPE_IN_ARRAY) {
-		n = (uint64_t)(uint32_t)r->args[arg + 1] * size;
 	} else if (rule == RECIPE_FUTEX_TIME) {
 		/* FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 (futex(2)) */
 		uint32_t op = (uint32_t)r->args[1] & 127;
@@ -267,19 +260,13 @@ HELPER uint64_t bytes_needed_in(const struct agent_scratch *r, uint64_t string_m
 HELPER uint64_t bytes_needed_out(const struct agent_scratch *r, uint64_t string_max, unsigned rule, unsigned arg,
 				 uint64_t size, uint32_t before)
 {
-	uint64_t done = r->result > 0 ? (uint64_t)r->result : 0;
-	if (rule == RECIPE_FD_SET)
-		return done ? fd_set_size(r->args[0]) : 0;
-	if (rule == RECIPE_OUT_BYTES)
-		return done < string_max ? done : string_max;
-	if (rule == RECIPE_OUT_ALL)
-		return done * size;
-	if (r->result < 0 || rule != RECIPE_OUT_SIZED)
-		return r->result < 0 ? 0 : size; /* RECIPE_OUT, RECIPE_CHANGED */
+	uint64_t most = recipe_bytes(rule, arg, size, r->args, r->result, string_max);
+	if (rule != RECIPE_OUT_SIZED || !most)
+		return most;
 	const uint32_t *after = (const uint32_t *)r->args[arg + 1];
 	uint64_t n = after && r->args[arg] ? *after : 0;
 	n = n < before ? n : before;
-	return n < size ? n : size;
+	return n < most ? n : most;
 }
 
 /*

@@ -250,6 +250,31 @@ static inline uint32_t fd_set_size(uint64_t n)
 }
 
 /*
+ * Returns how many bytes of the call's memory an operation of the recipe captures, except for strings, vectors and
+ * messages. If `result` is -1, the call has not been made, and only its input is captured.
+ */
+static inline __attribute__((always_inline)) uint64_t
+recipe_bytes(unsigned rule, unsigned arg, uint64_t size, const uint64_t args[6], int64_t result, uint64_t string_max)
+{
+	uint64_t next = arg < 5 ? args[arg + 1] : 0, done = result > 0 ? (uint64_t)result : 0;
+	if (rule == RECIPE_OUT_BYTES)
+		return done < string_max ? done : string_max;
+	if (rule == RECIPE_OUT_ALL)
+		return done * size;
+	if (rule == RECIPE_FD_SET)
+		return done ? fd_set_size(args[0]) : 0;
+	if (rule == RECIPE_OUT || rule == RECIPE_OUT_SIZED || rule == RECIPE_CHANGED)
+		return result < 0 ? 0 : size;
+	if (rule == RECIPE_IN_BYTES)
+		return next < string_max ? next : string_max;
+	if (rule == RECIPE_IN_SIZED)
+		return (uint32_t)next < size ? (uint32_t)next : size;
+	if (rule == RECIPE_IN_ARRAY)
+		return (uint32_t)next * size;
+	return rule == RECIPE_IN || rule == RECIPE_FUTEX_TIME || rule == RECIPE_EPOLL_EVENT ? size : 0;
+}
+
+/*
  * May a buffer of `n` bytes contain a netlink message (struct nlmsghdr), whose contents the decoders show? That depends
  * on the descriptor, which only sctrace can examine while the thread is stopped. `first` holds the first 4 bytes of the
  * buffer. In a netlink message they are nlmsg_len, a small little-endian number. Text, and the data of the usual

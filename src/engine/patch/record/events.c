@@ -15,41 +15,6 @@
 #include <sys/syscall.h>
 #include <x86intrin.h>
 
-/*
- * Returns how many bytes of the call's memory an operation of the recipe captures. If `result` is -1, the call has not
- * been made, and only its input is captured; otherwise also its output.
- */
-static uint64_t wanted(const struct record *rec, const struct agent_record *c, int64_t result, unsigned rule,
-		       unsigned arg, uint64_t size)
-{
-	uint64_t next = arg < 5 ? c->args[arg + 1] : 0;
-	uint64_t written = result > 0 ? (uint64_t)result : 0;
-	switch (rule) {
-	case RECIPE_IN:
-	case RECIPE_FUTEX_TIME:
-	case RECIPE_EPOLL_EVENT:
-		return size;
-	case RECIPE_IN_BYTES:
-		return next < rec->string_max ? next : rec->string_max;
-	case RECIPE_IN_SIZED:
-		return (uint32_t)next < size ? (uint32_t)next : size;
-	case RECIPE_IN_ARRAY:
-		return (uint32_t)next * size;
-	case RECIPE_OUT:
-	case RECIPE_OUT_SIZED:
-	case RECIPE_CHANGED:
-		return result >= 0 ? size : 0;
-	case RECIPE_FD_SET:
-		return written ? fd_set_size(c->args[0]) : 0;
-	case RECIPE_OUT_BYTES:
-		return written < rec->string_max ? written : rec->string_max;
-	case RECIPE_OUT_ALL:
-		return written * size;
-	default:
-		return 0;
-	}
-}
-
 static void capture_bytes(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n)
 {
 	unsigned char bytes[RECORD_MOST];
@@ -177,7 +142,8 @@ static void capture(const struct patch *p, struct record_reader *r, const struct
 	else if (rule >= RECIPE_MSG)
 		capture_messages(p->record, r, live, result, rule, arg);
 	else
-		capture_bytes(r, live, addr, wanted(p->record, &r->open, result, rule, arg, size));
+		capture_bytes(r, live, addr,
+			      recipe_bytes(rule, arg, size, r->open.args, result, p->record->string_max));
 }
 
 void record_capture(const struct patch *p, struct record_thread *th, int64_t result)
