@@ -1,4 +1,7 @@
-/* Registers and system calls: what differs between processors. One file for each of them implements this header. */
+/*
+ * Registers and system calls: what differs between processors. Each architecture has one file that implements this
+ * header.
+ */
 #ifndef SCTRACE_ARCH_ARCH_H
 #define SCTRACE_ARCH_ARCH_H
 
@@ -11,7 +14,9 @@
 
 /* Fills in arch, nr, args, ip and sp at a syscall-enter-stop, for kernels before 5.3. Returns 0 or -errno. */
 int arch_read_call(pid_t tid, struct call *c);
-/* The stopped task is making a foreign call. Returns true if its program belongs to that architecture as well. */
+/*
+ * The stopped task is making a call of a foreign architecture. Returns true if its program belongs to that one as well.
+ */
 bool arch_is_foreign(pid_t tid);
 /* Fills in result, error and err from the registers of a task in a syscall-exit-stop. Returns 0 or -errno. */
 int arch_read_result(pid_t tid, struct call *c);
@@ -37,7 +42,10 @@ uint64_t arch_call_site(uint32_t arch, uint64_t ip);
  * the frame cannot be read or its layout is unknown.
  */
 int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result);
-/* Sets a hardware breakpoint in the stopped task; 0 clears it. Returns -errno if there is no breakpoint register. */
+/*
+ * Sets a hardware breakpoint at `addr` in the stopped task; an `addr` of 0 clears it. Returns -errno if no breakpoint
+ * register is available.
+ */
 int arch_breakpoint(pid_t tid, uint64_t addr);
 /* Reads the instruction pointer of the stopped task. Returns 0 or -errno. */
 int arch_ip(pid_t tid, uint64_t *ip);

@@ -14,7 +14,10 @@ struct buf;
  */
 size_t escape_utf8_len(const char *s, size_t n);
 
-/* Appends `s` for a one-line message. Printable UTF-8 is unchanged; all else becomes a C escape (\n, \x1b). */
+/*
+ * Appends `s` for a one-line message, without quotes. Printable UTF-8 is unchanged; everything else, also newlines,
+ * becomes a C escape (\n, \x1b).
+ */
 void escape_line(struct buf *out, const char *s, size_t n);
 
 /*

@@ -11,7 +11,9 @@
 
 #define PTRACE_SET_SUD 0x4210 /* from linux/ptrace.h, which conflicts with sys/ptrace.h */
 
-/* Global like errno: the next wait for an event must learn that a request was refused anywhere. */
+/*
+ * Global like errno: requests are made in many places, and the next wait for an event must learn that one was refused.
+ */
 static struct {
 	int error;
 	pid_t tid;

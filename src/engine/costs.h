@@ -29,7 +29,10 @@ static inline double cost_of(const struct cost_numbers *n)
 
 /* Makes `n` calls of getppid(2), whose cost is measured. */
 void costs_make_calls(int n);
-/* Returns the time of one call in ns: the mean of the fastest batch, which other processes have disturbed least. */
+/*
+ * Makes `batches` times `batch` calls without a tracer. Returns the time of one call in ns: the mean of the fastest
+ * batch, which other processes have disturbed least.
+ */
 double costs_native(int batches, int batch);
 
 struct costs;
@@ -46,7 +49,10 @@ void costs_close(struct costs *c);
  * costs_keep().
  */
 int costs_find(const struct costs *c, const char *name, struct cost_numbers *least);
-/* Keeps one more measurement, and sets *least as costs_find() does. If that fails, the next run measures again. */
+/*
+ * Keeps one more measurement, and sets *least as costs_find() does. If the file cannot be written, the next run
+ * measures again.
+ */
 void costs_keep(struct costs *c, const char *name, const struct cost_numbers *measured, struct cost_numbers *least);
 
 #endif

@@ -111,7 +111,10 @@ struct engine_ops {
 	 * been killed, and stop() will detach from the attached processes.
 	 */
 	int (*next)(struct engine *e, struct event *ev);
-	/* Adds to `s` what was counted since the last such call, but not calls sent as events. Returns 0 or -errno. */
+	/*
+	 * Adds to `s` what was counted since the previous call of this function. System calls that were sent as events
+	 * are not included. Returns 0 or -errno.
+	 */
 	int (*collect)(struct engine *e, struct summary *s);
 	/*
 	 * Detaches from all attached processes without harming them, and also from started processes unless

@@ -22,7 +22,10 @@ int kept_folder(void);
  * the boot id is unknown; nothing can then be kept.
  */
 void kept_describe_machine(struct buf *out);
-/* Writes a new file and renames it to `name`, so that no process reads a part. If that fails, the old one stays. */
+/*
+ * Writes the `n` bytes to a new file and renames it to `name`, so that no process reads an incomplete file. If that
+ * fails, the old file stays.
+ */
 void kept_replace(int folder, const char *name, const void *bytes, size_t n);
 
 #endif

@@ -41,7 +41,10 @@ struct stack {
 	const struct stack_ops *ops;
 };
 
-/* Prepares for walking stacks. Returns 0 and sets *out, or returns -ENOSYS with the reason in `why`. */
+/*
+ * Prepares for walking stacks. Returns 0 and sets *out, which stack_close() frees, or returns -ENOSYS with the reason
+ * in `why`.
+ */
 int stack_open(struct stack **out, struct buf *why);
 /*
  * Walks the stack of thread `tid` of process `pid`, and calls `fn` for each frame. The thread must be in a ptrace-stop

@@ -10,7 +10,10 @@ struct symbols; /* the modules of one process */
 /* Reads the mappings of `pid`. Returns NULL if there is no such process. */
 struct symbols *symbol_open(pid_t pid);
 void symbol_close(struct symbols *s); /* `s` may be NULL */
-/* Reads the mappings again, but keeps what is known about modules. Frames from earlier calls become invalid. */
+/*
+ * Reads the mappings again, but keeps what is known about modules that are still mapped. Frames from earlier calls
+ * become invalid. Returns 0 or -errno.
+ */
 int symbol_refresh(struct symbols *s);
 /* Fills in all members of `f` except `index`. `exact` is as in unwind_fn. Unknown members are NULL. */
 void symbol_resolve(struct symbols *s, uint64_t ip, bool exact, struct stack_frame *f);

@@ -66,7 +66,7 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 	return (ssize_t)done;
 }
 
-/* Some sandboxes refuse process_vm_readv(2) but allow this file, which even gives access to execute-only pages. */
+/* Some sandboxes refuse process_vm_readv(2) but allow /proc/PID/mem, which gives access even to execute-only pages. */
 static ssize_t read_proc_mem(pid_t pid, uint64_t addr, void *buf, size_t n)
 {
 	int fd = proc_open(pid, "mem");

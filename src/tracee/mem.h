@@ -14,7 +14,10 @@
 struct mem {
 	ssize_t (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
 	void *ctx;
-	/* If not NULL, mem_string() calls this function instead of `read`, because a string is read. */
+	/*
+	 * If not NULL, mem_string() calls this function instead of `read`, so that the memory knows that a string is
+	 * read.
+	 */
 	ssize_t (*string)(void *ctx, uint64_t addr, char *buf, size_t n, int *ended);
 };
 

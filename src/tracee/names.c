@@ -19,7 +19,7 @@
 struct wanted {
 	unsigned long inode, peer; /* `peer` is 0 unless it is a Unix socket */
 	bool v6;
-	unsigned protocol; /* set by find_netlink(), as `port` is */
+	unsigned protocol; /* find_netlink() stores its result here and in `port` */
 	uint32_t port;
 };
 typedef bool read_line(const char *line, struct wanted *w, struct buf *out);
@@ -73,7 +73,10 @@ static bool find_in(pid_t pid, const char *table, read_line *read, struct wanted
 	return found;
 }
 
-/* The tables of sockets, with the value of system.sockprotoname (an attribute). Unix sockets have several values. */
+/*
+ * The tables of sockets. `protocol` is the extended attribute system.sockprotoname of their sockets; Unix sockets have
+ * several values.
+ */
 static const struct table {
 	const char *name, *protocol;
 	read_line *read;

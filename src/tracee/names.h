@@ -27,7 +27,10 @@ struct names {
 	bool (*deleted)(void *ctx, pid_t tid, int fd);
 	/* The type and numbers of a device, if `fd` refers to one: "char 1:3". */
 	bool (*device)(void *ctx, pid_t tid, int fd, struct buf *out);
-	/* The protocol (NETLINK_ROUTE, ...) of a netlink socket; NETLINK_UNTOLD if unknown; -1 for others. */
+	/*
+	 * The protocol (NETLINK_ROUTE, ...) of a netlink socket; NETLINK_UNTOLD if it is unknown; -1 if `fd` is not
+	 * one.
+	 */
 	int (*netlink)(void *ctx, pid_t tid, int fd);
 	/*
 	 * The name of network interface `index`. There is no answer if the thread is in another network namespace than

@@ -1,4 +1,4 @@
-/* A cache for the names of descriptors. The caller invalidates it when names may have changed. */
+/* A cache for the names of descriptors in /proc. The caller invalidates it when names may have changed. */
 #ifndef SCTRACE_TRACEE_NAMES_KEPT_H
 #define SCTRACE_TRACEE_NAMES_KEPT_H
 

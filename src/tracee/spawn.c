@@ -19,7 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Returns 0 if execve(2) can run `path`, ENOENT, EISDIR, or EACCES without execute permission. */
+/*
+ * Checks whether execve(2) can run `path`. Returns 0, ENOENT, EISDIR, or EACCES for a file without execute permission.
+ */
 static int runnable(const char *path)
 {
 	struct stat st;

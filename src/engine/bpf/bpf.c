@@ -233,7 +233,10 @@ static bool take_event(struct bpf_engine *b, struct event *ev)
 /* How often the kernel may refuse a request that should never fail. */
 #define REFUSALS_MAX 3
 
-/* Gets the exit status of an ended program. Returns 0, or -errno if wait4(2) has failed REFUSALS_MAX times. */
+/*
+ * Gets the exit status of an ended program. Returns 0, or -errno if wait4(2) has failed REFUSALS_MAX times in
+ * succession.
+ */
 static int reap_root(struct bpf_engine *b)
 {
 	if (!b->root || b->root_ended)

@@ -90,7 +90,10 @@ int bpf_probe(unsigned want, struct buf *why)
 	return r;
 }
 
-/* Reserves memory for rows and histograms: a few dozen calls, whose times span a few powers of two. */
+/*
+ * Reserves memory for rows and their histograms. A process makes a few dozen different calls, and the times of each
+ * call span a few powers of two.
+ */
 static void set_sizes(struct bpf_engine *b, unsigned int split)
 {
 	struct sctrace_bpf *k = b->skel;

@@ -81,7 +81,7 @@ uint64_t bpf_lost(const struct bpf_engine *b);
 int bpf_calibrate(struct bpf_engine *b, double native_ns);
 enum { BPF_BATCHES = 15, BPF_BATCH = 500 };
 
-/* engine_ops.collect. */
+/* engine_ops.collect: adds to `s` what was counted since the previous call of this function. */
 int bpf_collect(struct engine *e, struct summary *s);
 /* Adds to `s` what one row has counted since it was last read. */
 int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s);

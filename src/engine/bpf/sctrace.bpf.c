@@ -172,7 +172,10 @@ static __always_inline void output(const struct ring_event *e)
 	bpf_ringbuf_output(&ring, (void *)e, sizeof(*e), 0);
 }
 
-/* Starts to count `task`, which may already run: its state is created with its flags. Returns NULL without memory. */
+/*
+ * Starts to count `task`. The task may already be running, so its state is created with its flags already set. Returns
+ * NULL if memory ran out.
+ */
 static __always_inline struct task_state *adopt(struct task_struct *task, unsigned int flags)
 {
 	struct task_state state = {.flags = flags};

@@ -82,7 +82,9 @@ enum { ACTION_HANDLER, ACTION_FLAGS, ACTION_RESTORER, ACTION_MASK, ACTION_WORDS 
 
 /* How the image began. */
 struct image_start {
-	/* Armed before its first instruction, so no thread can be in a call that was made before arming. */
+	/*
+	 * The image was armed before its first instruction, so no thread can be in a call that was made before arming.
+	 */
 	bool observed;
 	uint64_t entry;          /* address of the image's first instruction; 0: not known */
 	struct owner owner;      /* owner of the file that execve(2) loaded */
@@ -139,7 +141,10 @@ struct image_borrower {
 
 /* The call sites of the image. */
 struct image_sites {
-	/* Number of decisions about sites and of patches so far; struct site has that of its last one. */
+	/*
+	 * Number of decisions about sites and of patches so far. Each site has the number of its last decision or
+	 * patch.
+	 */
 	uint32_t serial;
 	uint32_t copied_serial; /* in a copied image: sites with larger numbers may have been patched after the copy */
 	struct map by_ip;       /* struct site by its address; owns the sites */
@@ -165,7 +170,7 @@ struct image {
 	bool cleaned; /* the agent has been unmapped */
 	struct image_start start;
 	struct image_counters counters;
-	/* agent_slot.entered of each slot at the last usage_begin(). Empty if it need not be compared. */
+	/* agent_slot.entered of each slot at the last usage_begin(). Empty if it need not be compared (usage.c). */
 	VEC(uint64_t) entered;
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */
@@ -183,7 +188,7 @@ struct patch_task {
 	bool armed;            /* calls from outside the agent stop, and the engine handles them */
 	uint64_t completed_ip; /* the address after the call that ended last under ptrace, or 0 */
 	bool sigsys_blocked;   /* the program blocks SIGSYS in this thread */
-	bool signalled;        /* a handler that blocks SIGSYS may be running; its return must be seen */
+	bool signalled;        /* a handler that blocks SIGSYS may be running; the tracer must see its return */
 	/* SIGSYS was blocked when a handler was called, and will be blocked again when this handler returns. */
 	bool returns_blocked;
 	unsigned moved_frames; /* number of handlers that will return to instructions that moved into a stub */

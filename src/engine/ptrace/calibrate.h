@@ -13,7 +13,10 @@ struct costs;
 void tracer_calibrate(struct costs *kept, struct tracer_cost cost[NOTICED_WAYS]);
 /* Appends that the times include the cost of tracing, and the reason why this cost could not be measured. */
 void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out);
-/* Waits until a child for calibration sets *ready. Returns false if the child has ended without setting it. */
+/*
+ * Waits until a child for calibration, which must not be traced yet, sets *ready. Returns false if the child has ended
+ * without setting it.
+ */
 bool tracer_await_child(pid_t pid, const _Atomic int *ready);
 
 #endif

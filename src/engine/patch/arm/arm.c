@@ -42,7 +42,9 @@ void arm_filter_build(struct call_filter *f)
 	f->code[AT_END].k = (uint32_t)AGENT_AT(agent_allowed_end);
 }
 
-/* Does the kernel support filters that send a call to a tracer? Linux 4.14 and later answer this. */
+/*
+ * Does the kernel support filters that send a call to a tracer? Linux 4.14 and later answer this question (seccomp(2)).
+ */
 static int filter_probe(struct buf *why)
 {
 	const uint32_t action = SECCOMP_RET_TRACE;

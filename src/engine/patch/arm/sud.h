@@ -1,4 +1,7 @@
-/* Arming by Syscall User Dispatch (Linux 6.4; Documentation/admin-guide/syscall-user-dispatch.rst). */
+/*
+ * Arming by Syscall User Dispatch (Documentation/admin-guide/syscall-user-dispatch.rst), which a tracer can turn on in
+ * a thread since Linux 6.4.
+ */
 #ifndef SCTRACE_ENGINE_PATCH_ARM_SUD_H
 #define SCTRACE_ENGINE_PATCH_ARM_SUD_H
 

@@ -9,7 +9,10 @@
 
 /* Starts the watchdog and sets p->watchdog_fd. Returns 0 or -errno. */
 int watchdog_start(struct patch *p);
-/* Gives the watchdog the memory of a region, whose selector it must clear when sctrace dies, if there is a watchdog. */
+/*
+ * Gives the watchdog the memory of a region, `fd`, whose selector byte the watchdog must clear when sctrace dies. Does
+ * nothing if there is no watchdog.
+ */
 void watchdog_watch(const struct patch *p, int fd);
 
 #endif

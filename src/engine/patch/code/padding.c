@@ -78,7 +78,10 @@ static size_t skip_leb(const unsigned char *p, size_t i, size_t n)
 	return i + 1;
 }
 
-/* Returns how pointers are encoded in the descriptions that use the common entry at `cie`, or -1 if that is unknown. */
+/*
+ * Returns how pointers are encoded in the descriptions that use the common entry at `cie`, or -1 if the encoding is not
+ * supported.
+ */
 static int cie_encoding(const struct mem *m, uint64_t cie)
 {
 	unsigned char c[64] = {0};
@@ -158,7 +161,10 @@ int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, s
 			return -ENOEXEC;
 		if (loc >= hi)
 			break;
-		/* Entries must be sorted, so that the loop runs at most once for each byte of the range. */
+		/*
+		 * Entries must be sorted, so that the loop runs at most once for each byte of the range, even for a
+		 * malicious file.
+		 */
 		if (next <= loc || next <= lo)
 			return -ENOEXEC;
 		/* If an entry cannot be read, the end of its function is unknown, and no gap is assumed. */

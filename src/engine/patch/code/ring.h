@@ -51,7 +51,7 @@
 #define SCRATCHES_AT 0x78000000
 #define SCRATCH_SIZE 0x400
 
-/* Offsets in the structures below for agent.S. Assertions compare them. */
+/* Offsets in the structures below for agent.S. Assertions compare them with the structures. */
 #define SCRATCH_BUSY   0
 #define SCRATCH_KIND   4
 #define SCRATCH_NR     8
@@ -181,7 +181,10 @@ enum recipe_rule {
 	RECIPE_ON_ERROR,    /* sctrace must complete the record if the call failed */
 	RECIPE_FUTEX_TIME,  /* futex(2): a struct timespec, if the operation in argument 1 has a timeout */
 	RECIPE_EPOLL_EVENT, /* epoll_ctl(2): a struct epoll_event, except for EPOLL_CTL_DEL */
-	/* As many struct iovec as the next argument says, and at most string_max bytes of each buffer; all are read. */
+	/*
+	 * As many struct iovec as the next argument says, and at most string_max bytes of each buffer; the kernel reads
+	 * both.
+	 */
 	RECIPE_IN_IOVEC,
 	/* Like RECIPE_IN_IOVEC, but only if the call succeeded; the kernel fills as many bytes as the result says. */
 	RECIPE_OUT_IOVEC,
@@ -317,7 +320,10 @@ _Static_assert(RING_DATA % 64 == 0, "records begin at multiples of 8");
 struct agent_record *recorder_enter(struct agent_scratch *s);
 uint64_t recorder_leave(struct agent_scratch *s);
 
-/* Returns the offset of the record after one of `size` bytes at `off`, which uses *taken bytes of RING_DATA. */
+/*
+ * Returns the offset of the record that follows a record of `size` bytes at `off`. Sets *taken to how many bytes of
+ * RING_DATA the record at `off` uses.
+ */
 static inline uint32_t ring_step(uint32_t off, uint32_t size, uint32_t limit, uint32_t *taken)
 {
 	uint32_t left = off < limit ? limit - off : 0;

@@ -43,7 +43,10 @@ void image_refuse_all(const struct task *task);
 /* Makes the agent use locks. Must be called before another thread or process that uses the same slots can run. */
 void image_end_single_thread(struct task *task);
 
-/* Returns the signal actions of the task's process. Valid until a process begins or ends to borrow the memory. */
+/*
+ * Returns the signal actions of the task's process. The result is valid until a process starts or stops to borrow the
+ * image's memory.
+ */
 struct image_actions *image_actions_of(const struct task *task);
 /* Makes `child` a borrower of its parent's image: it has its own signal actions (clone(2) without CLONE_SIGHAND). */
 void image_borrow(const struct task *parent, const struct task *child);

@@ -31,12 +31,18 @@ struct plan_extra {
 void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry);
 /* Remembers what was decided about a site in mapping `m`, where call `nr` was made, for the next images. */
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m, int64_t nr);
-/* Returns the end of the part of padding [lo, hi) of mapping `m` that plans for this image use, or `lo`. */
+/*
+ * Returns the end of the part of padding [lo, hi) of mapping `m` that plans for this image use, or `lo` if they use
+ * none.
+ */
 uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
 			 uint64_t hi);
 /* Called after a decision about a site in mapping `m`. If `m` has the image's first instruction, it is the loader. */
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m);
-/* Returns the address of the last `n` bytes of the loader's code in a new image that begins at `entry`, or 0. */
+/*
+ * Returns the address of the last `n` bytes of the loader's executable pages in a new image that begins at `entry`, or
+ * 0 if the image cannot have the known loader.
+ */
 uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n);
 /* Patches the loader's known sites in a new image that begins at `entry`. Also writes `extra` if it is not NULL. */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra);

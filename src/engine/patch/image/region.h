@@ -33,7 +33,10 @@ struct region *region_new(struct patch *p, const struct task *task);
  * bytes). The caller owns one reference. Returns NULL if the pool has no region for it.
  */
 struct region *region_from_pool(struct patch *p, const struct task *task, char *path);
-/* Returns the page after the slots. In pooled memory, its `mark` is set. */
+/*
+ * Returns the page after the slots. In pooled memory, its `mark` shows whether the program has mapped this memory, and
+ * not another file with the same name.
+ */
 struct agent_tail *region_tail(const struct region *r);
 /* Opens descriptor `their_fd` of thread `tid`, a memfd: sets its size, seals and maps it. Returns 0 or -errno. */
 int region_adopt(struct region *r, pid_t tid, int their_fd);

@@ -17,7 +17,10 @@
 #define CODE_SIZE  ((size_t)(unattended_code_end - unattended_code))
 #define AGENT_SIZE ((size_t)(agent_end - agent_begin))
 #define DATA_SIZE  offsetof(struct agent_data, code) /* the bytes after these are zeros */
-/* Distance of the work area below the stack pointer, in memory that execve(2) maps (setup_arg_pages() in fs/exec.c). */
+/*
+ * Distance of the work area below the stack pointer, in bytes. It is in memory that execve(2) maps (setup_arg_pages()
+ * in fs/exec.c).
+ */
 #define WORK_BELOW 16384
 #define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + DATA_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
@@ -71,7 +74,10 @@ static unsigned char *fill_work(unsigned char *bytes, const struct image *img)
 	return at + AGENT_SIZE + DATA_SIZE;
 }
 
-/* Writes the code, the work area and the loader's sites, and moves the task. If false, nothing has changed. */
+/*
+ * Writes the code, the work area and the loader's sites, and moves the task to the code. If this returns false, nothing
+ * has changed.
+ */
 static bool write_all(struct patch *p, struct task *task, const struct user_regs_struct *r, const char *path,
 		      uint64_t room, uint64_t stubs, unsigned ring)
 {

@@ -14,7 +14,10 @@ static struct agent_ring *ring_here(const struct region *r, unsigned index)
 	return (struct agent_ring *)(void *)(r->slots + AGENT_STATS_SIZE + (size_t)index * RING_SIZE);
 }
 
-/* In sctrace's copy of the table: several threads have this fs base, so all their calls stop (0 in the program). */
+/*
+ * A value in sctrace's copy of the table: several threads have this fs base, so all their calls stop. The program's
+ * table has 0 instead.
+ */
 #define SHARED 1
 
 /* Returns the row of this fs base, or a free row, or NULL if all rows that are possible for it are used. */
@@ -177,7 +180,9 @@ void record_expect(const struct task *task, uint64_t fs_base)
 {
 	struct record_thread *th = recorded_of(task);
 	struct agent_thread *row = th && th->has_ring ? row_for(th->image, fs_base) : NULL;
-	/* The old row stays. If another thread gets that fs base meanwhile, all its calls stop (SHARED). */
+	/*
+	 * The row of the old fs base stays. If another thread gets that fs base meanwhile, all its calls stop (SHARED).
+	 */
 	if (row && !row->scratch && write_row(task, row, fs_base, scratch_address(th->index)))
 		th->fs_base = fs_base;
 }

@@ -7,7 +7,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* Flags in agent_record.pad of copies: the record has no captures; the call continued after an interruption. */
+/*
+ * Flags in agent_record.pad of the reader's copies. LIVE: the record has no captures. CONTINUED: the call continued
+ * after an interruption.
+ */
 enum { LIVE = 1, CONTINUED = 2 };
 
 void reader_free(struct record_reader *r)

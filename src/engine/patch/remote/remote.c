@@ -130,7 +130,10 @@ static bool has_ended(pid_t tid, bool overdue)
 
 #define LOOK_NS (NSEC_PER_SEC / 1000)
 
-/* Waits for the task's next stop or end. Returns 0; -ESRCH without a status; or -EFAULT if it had to be interrupted. */
+/*
+ * Waits for the task's next stop or end. Returns 0; -ESRCH if there will be no status; or -EFAULT if no stop came in
+ * time and the task was interrupted.
+ */
 static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
 	struct patch *p = patch_of(t);
@@ -281,7 +284,9 @@ static int restore_position(const struct task *task, const struct excursion *d)
 /* A limit on the number of stops in an excursion, larger than any excursion needs. */
 #define EXCURSION_STOPS 64
 
-/* Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to its registers. */
+/*
+ * Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to the registers there.
+ */
 static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip,
 			struct user_regs_struct *r)
 {

@@ -25,7 +25,10 @@ int remote_open(pid_t tid);
 void remote_release(const struct tracer *t, pid_t tid);
 /* Closes all files of remote_open(). */
 void remote_release_all(void);
-/* Writes with a descriptor of remote_open(), or if that fails, with ptrace(2), which needs a stopped thread. */
+/*
+ * Writes with a descriptor of remote_open(). If that fails, or `fd` is negative, writes with ptrace(2), for which the
+ * thread must be stopped. Returns 0 or -EFAULT.
+ */
 int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n);
 
 /*
@@ -46,7 +49,8 @@ bool remote_restart_pending(const struct user_regs_struct *r);
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask);
 /*
  * Makes one call with code of the agent, as remote_run() runs code: the call is followed by an int3, because only a
- * signal-delivery-stop can deliver a signal. `r` holds the task's registers.
+ * signal-delivery-stop can deliver a signal. `r` holds the task's registers; the caller restores them. Sets r->rax to the
+ * result of the call. Returns 0, or an error as remote_run() does.
  */
 int remote_call_to_trap(struct tracer *t, struct task *task, struct user_regs_struct *r, uint64_t nr,
 			const uint64_t args[6]);

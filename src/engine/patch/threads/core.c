@@ -89,7 +89,7 @@ static bool stop_thread(struct patch *p, struct task *task)
 	if (taken || task->stopped || ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
 		return true;
 	while ((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) {
-		/* The first thread has no wait status until all others have ended (ptrace(2)). */
+		/* When a first thread has ended, it has no wait status until all others have ended (ptrace(2)). */
 		if (proc_has_ended(task->tid) > 0)
 			return true;
 		if (clock_ns() > until || p->t.failed)

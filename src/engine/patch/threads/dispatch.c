@@ -40,7 +40,7 @@ void dispatch_run_slow(const struct patch *p, struct task *task, struct user_reg
 	redo(task, r, nr);
 }
 
-/* Prepares an rt_sigaction(2) that sets the program's own action for SIGSYS, unless that is the default. */
+/* Prepares an rt_sigaction(2) that sets the program's own action for SIGSYS. Returns false if that is the default. */
 static bool sigsys_action(struct task *task, uint64_t args[6])
 {
 	const struct image_actions *a = image_actions_of(task);
@@ -201,7 +201,10 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 		image_note_sigsys(task, action);
 	if (sig == SIGSEGV || sig == SIGBUS)
 		image_note_fault(task, sig, action[ACTION_HANDLER]);
-	/* was_blocked() recognises handlers that block all signals, as those of shells for SIGCHLD do. */
+	/*
+	 * Handlers that block all signals, as those of shells for SIGCHLD do, are not noted: was_blocked() recognises
+	 * them.
+	 */
 	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
 	bool by_itself = sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER);
 	bool handled = action[ACTION_HANDLER] > 1; /* neither SIG_DFL nor SIG_IGN */
@@ -251,7 +254,10 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		watch_action(task, r);
 }
 
-/* Notes a new action for SIGSYS just before the call. A SIGSYS forced before that must restore the old action. */
+/*
+ * Notes a new action for SIGSYS just before the call. After a SIGSYS that is forced before it, the old action is
+ * restored.
+ */
 static void watch_sigsys_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
 	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS)

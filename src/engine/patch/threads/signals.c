@@ -49,7 +49,10 @@ static enum stepout_for seen_by(const struct task *task, const struct user_regs_
 	if (!dumped && handler_of(task, sig) != HANDLER_UNKNOWN)
 		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_PROGRAM : STEPOUT_UNSEEN;
 	proc_status(task->tid, &s);
-	/* /proc is out of date if the thread has counted a new action, but not set it yet. After a call, it is not. */
+	/*
+	 * /proc is soon out of date if the thread has counted a new action, but has not made the call that sets it yet.
+	 * At the end of a call, no such call is outstanding.
+	 */
 	h->known = steady && s.has_signals && (int64_t)r->orig_rax >= 0;
 	h->actions = actions;
 	h->caught = s.caught;

@@ -16,7 +16,10 @@ struct call_filter {
  */
 void call_filter_build(struct call_filter *f, const struct call_set *only);
 void call_filter_free(struct call_filter *f);
-/* Installs the filter (`ctx`) in the child, with no_new_privs only if needed. Returns 0 or -errno. */
+/*
+ * Installs the filter (`ctx`, a struct call_filter) in the child, with no_new_privs only if needed. Returns 0 or
+ * -errno.
+ */
 int call_filter_install(void *ctx);
 
 #endif

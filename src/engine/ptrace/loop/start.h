@@ -9,7 +9,10 @@
  * before. Returns 0, or -errno with a sentence in `why`.
  */
 int tracer_start(struct tracer *t, const struct engine_config *config, struct buf *why);
-/* Pins sctrace to the CPUs of `config` if --pin requests that. Returns 0, or -errno with the reason in `why`. */
+/*
+ * Pins sctrace to the CPUs of `config` if --pin requests that. Must be called before anything is measured. Returns 0,
+ * or -errno with the reason in `why`.
+ */
 int tracer_pin(const struct engine_config *config, struct buf *why);
 
 #endif

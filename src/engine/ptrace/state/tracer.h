@@ -113,7 +113,10 @@ struct spin {
 	uint64_t in_vain_ns; /* struct wait_status */
 };
 
-/* The events to return next. One stop causes at most three: a 'vanish', an 'exec' or a 'death', and a 'note'. */
+/*
+ * The events that tracer_next() will return. One stop causes at most three: a 'vanish', then an 'exec' or a 'death',
+ * then a 'note'.
+ */
 struct tracer_events {
 	struct event v[4];
 	size_t n, next;
@@ -137,7 +140,10 @@ struct tracer_root {
 	pid_t pid; /* 0: there is none */
 	bool ran;  /* the program's execve(2) has succeeded */
 	bool left; /* the program was detached, but sctrace still waits for its end */
-	/* The program waits for spawn_go(). Without it, it exits by itself with sctrace's status. */
+	/*
+	 * The program waits for spawn_go() before its execve(2). If sctrace does not call spawn_go(), the program exits
+	 * by itself with sctrace's status.
+	 */
 	bool waits;
 	uint64_t start_ns; /* CLOCK_MONOTONIC time of the program's execve(2) */
 	int go_fd, err_fd; /* from struct spawned; -1: closed */

@@ -10,7 +10,10 @@
 
 /* Handles PTRACE_EVENT_FORK, _VFORK or _CLONE of the parent. */
 void tracer_on_child(struct tracer *t, struct task *parent, int event);
-/* Handles the first stop of a reported task. Returns false if it was detached, because it need not be traced. */
+/*
+ * Handles the first stop, by `sig`, of a task that its parent has reported. Returns false if the task was detached,
+ * because it need not be traced.
+ */
 bool tracer_first_stop(struct tracer *t, struct task *task, int sig);
 /* Adds a task whose parent was killed before it reported the task; /proc says to which process it belongs. */
 void tracer_adopt(struct tracer *t, struct task *task);

@@ -4,7 +4,10 @@
 
 #include "engine/ptrace/state/tracer.h"
 
-/* The task runs a new program. It is now the only thread of its process, with the leader's id. */
+/*
+ * Handles PTRACE_EVENT_EXEC: the task runs a new program. It is now the only thread of its process, with the leader's
+ * id.
+ */
 void tracer_on_exec(struct tracer *t, struct task *task);
 
 #endif
