@@ -49,8 +49,8 @@ bool remote_restart_pending(const struct user_regs_struct *r);
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask);
 /*
  * Makes one call with code of the agent, as remote_run() runs code: the call is followed by an int3, because only a
- * signal-delivery-stop can deliver a signal. `r` holds the task's registers; the caller restores them. Sets r->rax to the
- * result of the call. Returns 0, or an error as remote_run() does.
+ * signal-delivery-stop can deliver a signal. `r` holds the task's registers; the caller restores them. Sets r->rax to
+ * the result of the call. Returns 0, or an error as remote_run() does.
  */
 int remote_call_to_trap(struct tracer *t, struct task *task, struct user_regs_struct *r, uint64_t nr,
 			const uint64_t args[6]);
