@@ -60,7 +60,7 @@ static inline void arch_pause(void)
 #endif
 }
 
-/* Makes a system call that has no arguments and whose result is not needed, without a function of the C library. */
+/* Makes a system call directly, not through the C library. The call has no arguments, and its result is ignored. */
 static inline void arch_bare_call(long nr)
 {
 #if defined(__x86_64__)

@@ -348,11 +348,13 @@ static void add_saving(struct io_search *s)
 	duration_human(&low, s->e.low_ns);
 	duration_human(&high, s->e.high_ns);
 	bool same = strcmp(buf_str(&low), buf_str(&high)) == 0;
+	/* Without these words, a saving above the cost would look like a mistake. */
+	const char *more = s->e.high_ns > s->e.cost_ns ? " (returning from the calls took time, too)" : "";
 	if (s->e.low_ns <= 0)
-		buf_addf(&s->text, " saves up to %s%s.", buf_str(&high), s->unit);
+		buf_addf(&s->text, " saves up to %s%s%s.", buf_str(&high), s->unit, more);
 	else
-		buf_addf(&s->text, " saves %s%s%s%s%s.", same ? "about " : "", buf_str(&low), same ? "" : " to ",
-			 same ? "" : buf_str(&high), s->unit);
+		buf_addf(&s->text, " saves %s%s%s%s%s%s.", same ? "about " : "", buf_str(&low), same ? "" : " to ",
+			 same ? "" : buf_str(&high), s->unit, more);
 	buf_free(&low);
 	buf_free(&high);
 }

@@ -92,7 +92,7 @@ double io_probe_joined(const char *file, double small, double small_ns, double l
 	free(piece);
 	close(fd);
 	for (int k = 0; k < 2; k++)
-		ns[k] = quantile_sorted(taken[k], sample_sort(taken[k], ROUNDS), 0.5);
+		ns[k] = sample_median(taken[k], ROUNDS);
 	if (!isfinite(ns[0]) || !isfinite(ns[1]) || small_ns > MUCH * ns[0] * small)
 		return NAN;
 	return fmin(fmax(1 - ns[1] / ns[0], 0), 1);

@@ -14,9 +14,9 @@ double io_probe_return_ns(void);
  * Returns the part (0 to 1) of the time of writes that is saved if the same bytes are appended to a file by writes of
  * `large` bytes instead of `small` bytes. It depends on the file system, so the writes are made here, in the folder that
  * contains `file`, to a file without a name (O_TMPFILE, open(2)). It has at most 2 MiB, is truncated before it would
- * reach the disk, and vanishes when it is closed. Returns NAN if this fails or takes longer than 0.1 s, and also if
- * `small_ns`, the time of a small write of the traced program, is so much longer than here that the program must have
- * done something else.
+ * reach the disk, and the kernel deletes it when it is closed. Returns NAN if the measurement fails or takes longer than
+ * 0.1 s. Also returns NAN if `small_ns`, the time that a small write of the traced program took, is much longer than the
+ * time measured here: the program's writes then did something that this measurement does not repeat.
  */
 double io_probe_joined(const char *file, double small, double small_ns, double large);
 

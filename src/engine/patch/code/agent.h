@@ -127,7 +127,10 @@ _Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_
 		       AGENT_STATS + AGENT_SLOTS_SIZE + 1 == TAIL_RECORDS,
 	       "agent.S");
 
-/* The frame that agent_entry builds, up to the stub's return address. `flags`: AH from lahf, AL from seto. */
+/*
+ * The stack frame of agent_entry, from its lowest address. The last member is the return address into the stub.
+ * `flags`: AH from lahf, AL from seto.
+ */
 struct agent_frame {
 	uint64_t t0, slot, rdx, flags, nr, ret;
 };

@@ -160,7 +160,7 @@ HELPER bool put_pointers(struct place *p, uint64_t addr, uint64_t most, uint64_t
 	return true;
 }
 
-/* Captures an argument of execve(2) if `rule` is one of those for execve(2). */
+/* Captures an argument of execve(2) if `rule` is one of the rules for execve(2). */
 HELPER bool put_exec(struct place *p, uint64_t addr, uint64_t string_max, unsigned rule, uint64_t size)
 {
 	if (rule == RECIPE_PATH)
