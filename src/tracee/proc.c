@@ -79,8 +79,8 @@ struct lines {
 static const char *line_with(const char *line, const char *end, const char *key, size_t n)
 {
 	while (line && line != end && (strncmp(line, key, n) != 0 || line[n] != ':')) {
-		line = strchr(line, '\n');
-		line += line != NULL;
+		const char *newline = strchr(line, '\n');
+		line = newline ? newline + 1 : NULL;
 	}
 	return line != end ? line : NULL;
 }

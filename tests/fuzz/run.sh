@@ -6,6 +6,8 @@ cd "$(dirname "$0")"
 build=$1
 case $build in /*) ;; *) build=$PWD/../../$build ;; esac
 failed=0
+# Otherwise a report of the sanitizer of undefined behaviour would only be printed.
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 for target in "$build"/tests/fuzz/fuzz_*; do
 	if [ -d "$target" ]; then continue; fi
 	name=$(basename "$target")
