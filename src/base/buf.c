@@ -38,27 +38,17 @@ void buf_add(struct buf *b, const void *data, size_t len)
 	buf_end_at(b, to + len);
 }
 
-#define DIGITS_MOST 24
-
-/*
- * Appends the digits from `from` to the middle of the array `digits`, with zeros before them if there are fewer than
- * `least`. The bytes are copied with a constant length, which the compiler turns into a few instructions.
- */
-static void add_digits(struct buf *b, char digits[static 2 * DIGITS_MOST], char *from, unsigned least)
-{
-	char *end = digits + DIGITS_MOST, *to = buf_room(b, DIGITS_MOST);
-	while (from == end || (from > digits && (unsigned)(end - from) < least))
-		*--from = '0';
-	memcpy(to, from, DIGITS_MOST);
-	buf_end_at(b, to + (end - from));
-}
-
+/* The digits are written where they stay: a copy would wait until the processor has stored each of them. */
 void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits)
 {
-	char text[2 * DIGITS_MOST], *p = text + DIGITS_MOST;
-	for (; v; v /= 10)
+	unsigned n = 1;
+	for (uint64_t rest = v; rest >= 10; rest /= 10)
+		n++;
+	n = n > digits ? n : digits;
+	char *to = buf_room(b, n);
+	for (char *p = to + n; p > to; v /= 10)
 		*--p = (char)('0' + v % 10);
-	add_digits(b, text, p, digits);
+	buf_end_at(b, to + n);
 }
 
 void buf_add_signed(struct buf *b, int64_t v)
@@ -70,10 +60,14 @@ void buf_add_signed(struct buf *b, int64_t v)
 
 void buf_add_bits(struct buf *b, uint64_t v, unsigned bits, unsigned digits)
 {
-	char text[2 * DIGITS_MOST], *p = text + DIGITS_MOST;
-	for (; v; v >>= bits)
+	unsigned n = 1;
+	for (uint64_t rest = v >> bits; rest; rest >>= bits)
+		n++;
+	n = n > digits ? n : digits;
+	char *to = buf_room(b, n);
+	for (char *p = to + n; p > to; v >>= bits)
 		*--p = "0123456789abcdef"[v & ((1u << bits) - 1)];
-	add_digits(b, text, p, digits);
+	buf_end_at(b, to + n);
 }
 
 void buf_addv(struct buf *b, const char *fmt, va_list ap)

@@ -74,15 +74,15 @@ static void add_clock(struct trace_text *t, struct buf *out, uint64_t monotonic_
 	buf_addc(out, ' ');
 }
 
-/* Appends a thread's id in a field of at least 5 columns, aligned to the right or to the left. */
-static void add_tid(struct buf *out, pid_t tid, bool to_the_right)
+/* Appends a number in a field of at least `width` columns, aligned to the right or to the left. */
+static void add_padded(struct buf *out, uint64_t v, size_t width, bool to_the_right)
 {
 	size_t digits = 1;
-	for (pid_t rest = tid; rest >= 10; rest /= 10)
+	for (uint64_t rest = v; rest >= 10; rest /= 10)
 		digits++;
-	size_t missing = digits < 5 ? 5 - digits : 0;
+	size_t missing = digits < width ? width - digits : 0;
 	buf_fill(out, ' ', to_the_right ? missing : 0);
-	buf_add_decimal(out, (uint64_t)tid, 1);
+	buf_add_decimal(out, v, 1);
 	buf_fill(out, ' ', to_the_right ? 0 : missing);
 }
 
@@ -95,7 +95,7 @@ static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 	    (t->c.pids == PIDS_SINCE_SEVERAL && all->tasks_seen < 2))
 		return;
 	buf_adds(out, bracket ? "[pid " : "");
-	add_tid(out, tid, bracket);
+	add_padded(out, (uint64_t)tid, 5, bracket);
 	struct buf name = {0};
 	if (t->c.decoding.pid_names && n->comm(n->ctx, tid, &name)) {
 		buf_addc(out, '<');
@@ -111,10 +111,12 @@ static void add_address(const struct event *ev, struct buf *out)
 {
 	bool call = ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH;
 	uint64_t ip = call ? ev->call.ip : ev->ip;
+	buf_addc(out, '[');
 	if (call || ip)
-		buf_addf(out, "[%016llx] ", (unsigned long long)ip);
+		buf_add_bits(out, ip, 4, 16);
 	else
-		buf_adds(out, "[????????????????] ");
+		buf_adds(out, "????????????????");
+	buf_adds(out, "] ");
 }
 
 static void prefix(struct trace_text *t, const struct event *ev, struct buf *out)
@@ -122,8 +124,10 @@ static void prefix(struct trace_text *t, const struct event *ev, struct buf *out
 	add_pid(t, ev->tid, out);
 	if (t->c.relative) {
 		uint64_t gap = ev->time_ns > t->last_ns ? ev->time_ns - t->last_ns : 0;
-		buf_addf(out, "%6llu.%06llu ", (unsigned long long)(gap / NSEC_PER_SEC),
-			 (unsigned long long)(gap % NSEC_PER_SEC / 1000));
+		add_padded(out, gap / NSEC_PER_SEC, 6, true);
+		buf_addc(out, '.');
+		buf_add_decimal(out, gap % NSEC_PER_SEC / 1000, 6);
+		buf_addc(out, ' ');
 		t->last_ns = ev->time_ns;
 	}
 	add_clock(t, out, ev->time_ns);
@@ -210,7 +214,10 @@ static void add_duration(const struct trace_text *t, const struct event *ev, str
 	double own = trace_own_ns(&ev->call, &how);
 	if (how == UNRESOLVED)
 		own = 3.0 * (double)(ev->call.spread_ns ? ev->call.spread_ns : 1000);
-	buf_addf(to, " <%s%.6f>", marks[how], own / 1e9);
+	buf_adds(to, " <");
+	buf_adds(to, marks[how]);
+	trace_add_seconds(to, (uint64_t)own + 500, 6); /* rounded to microseconds */
+	buf_addc(to, '>');
 }
 
 static void add_result(const struct trace_text *t, const struct trace_text_task *k, const struct decode *d,
