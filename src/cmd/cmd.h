@@ -8,7 +8,7 @@ struct buf;
 struct opt;
 struct opt_command;
 
-/* Each runs a command. argv[0] is the name of the command; for cmd_trace(), "sctrace" or "truss". */
+/* Each function runs a command. argv[0] is the name of the command; for cmd_trace(), "sctrace" or "truss". */
 int cmd_trace(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
@@ -19,13 +19,14 @@ int cmd_show(int argc, char **argv);
 extern const struct opt_command compare_command;
 extern const struct opt_command report_command;
 
-/* Fills in the command `sctrace show`, and writes at most `max` rows; SHOW_OPTIONS rows are enough. */
+/* Fills in the command `sctrace show`, with at most `max` options in `rows`; SHOW_OPTIONS rows are enough. */
 #define SHOW_OPTIONS 96
 void show_face(struct opt_command *c, struct opt *rows, size_t max);
 
 /*
- * Fills in the commands `sctrace bench`, whose `rows` are the options of all tests, and `sctrace bench TEST`, for
- * completion. `words`, an empty buffer for each of them, keeps the operands that they offer.
+ * For completion: fills in the BENCH_FACES commands `sctrace bench`, with the options of all tests in the BENCH_OPTIONS
+ * `rows`, and `sctrace bench TEST`. They refer to `rows` and to `words`: an empty buffer for each command, for the
+ * operands that it accepts. The caller frees `words`.
  */
 #define BENCH_FACES   6
 #define BENCH_OPTIONS 64

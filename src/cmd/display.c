@@ -59,7 +59,7 @@ int display_check(const char *command, const struct page_options *o, char *const
 	return status;
 }
 
-/* Appends the path of a picture: `path` "x.svg" with `part` "boxes" is "x-boxes.svg"; `part` may be NULL. */
+/* Appends the path of a picture: "x-boxes.svg" if `path` is "x.svg" and `part` "boxes"; `path` if `part` is NULL. */
 static void part_path(struct buf *out, const char *path, const char *part)
 {
 	size_t n = strlen(path);

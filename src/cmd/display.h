@@ -14,7 +14,7 @@
 	{                                                                                                              \
 		DISPLAY_COLOUR(settings)                                                                               \
 	}
-/* The values of its rows. */
+/* The values of these rows, for commands that have only some of them. */
 #define DISPLAY_FORMAT(settings)                                                                                       \
 	0, "format", "FORMAT", opt_word, "text (default), csv, markdown, html, or json: the saved run",                \
 		offsetof(settings, show.format), COMPLETE_WORDS, "text csv markdown html json"

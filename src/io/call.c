@@ -139,7 +139,7 @@ static void leave_mmap(const struct io_context *x)
 #define BUFFERS_MAX 64
 #define BYTES_MAX   UINT64_C(0x7ffff000) /* Linux transfers at most this many bytes in one call (read(2)) */
 
-/* Returns how many bytes were requested, or the result if this is unknown (messages, more than BUFFERS_MAX). */
+/* Returns how many bytes were requested; the result if unknown (for messages, or more than BUFFERS_MAX buffers). */
 static uint64_t asked(const struct io_context *x)
 {
 	struct {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* Appends the path of the call after its directory, which is that of a descriptor, or of chdir(2). */
+/* Appends the path of the call after that of its directory: of a descriptor, or the current one after chdir(2). */
 static void add_path(const struct io_context *x, struct buf *out)
 {
 	int arg = io_find_kind(x->c, K_PATH);

@@ -16,7 +16,7 @@ struct io_tally {
 	struct hist took; /* how many calls took how many ns */
 };
 
-/* Requests by the number of pages that the previous request did not touch: 0, 1, 2 to 3, 4 to 7, and so on. */
+/* Requests in classes, by how many pages they touch that the previous one did not: 0, 1, 2 to 3, 4 to 7, and so on. */
 struct io_cost {
 	struct io_cost_class {
 		double pages, bytes;
@@ -41,7 +41,7 @@ double io_tally_mean(const struct io_tally *t);
  */
 double io_tally_each(const struct io_tally *t);
 
-/* Adds a request that moved `bytes` in `ns` ns, and touched `pages` pages that the last request did not touch. */
+/* Adds a request that moved `bytes` in `ns` ns, and touched `pages` pages that the previous one did not touch. */
 void io_cost_add(struct io_cost *c, double pages, double bytes, double ns, double spread_ns);
 /* Adds all requests of `from` to `c`. */
 void io_cost_merge(struct io_cost *c, const struct io_cost *from);

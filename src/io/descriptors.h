@@ -38,7 +38,7 @@ void io_fds_end(struct io_fds *t);
 /* Releases a reference, and frees the table after the last one. */
 void io_fds_drop(struct io_fds *t);
 struct io_fd *io_fds_get(const struct io_fds *t, int fd);
-/* Makes `fd` refer to `o`, and closes the former `fd`. The caller's reference to `o` belongs to the table. */
+/* Makes `fd` refer to `o`, after closing it if it was open. The table takes over the caller's reference to `o`. */
 void io_fds_set(struct io_fds *t, int fd, struct io_open *o, bool cloexec, bool own);
 void io_fds_close(struct io_fds *t, int fd);
 /* Closes the descriptors from `first` to `last`; if `cloexec_only`, only those that execve(2) closes. */

@@ -23,7 +23,7 @@ struct io_file *io_file_new(const char *id, const char *name, enum io_kind kind)
 	field_set(&f->row.name, name);
 	field_set(&f->row.kind, io_kind_name(kind));
 	f->kind = kind;
-	f->messages = kind == IO_OTHER && *name != '/'; /* eventfd(2) and others: reads have a fixed size */
+	f->messages = kind == IO_OTHER && *name != '/'; /* such as eventfd(2), whose reads have a fixed size */
 	return f;
 }
 
@@ -51,7 +51,7 @@ void io_file_free(struct io_file *f)
 	free(f);
 }
 
-/* Knuth's linear congruential generator MMIX: the same requests always give the same picture. */
+/* A linear congruential generator (Knuth's MMIX), so that the same requests always give the same picture. */
 static uint64_t next_random(struct io_marks *m)
 {
 	m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -154,7 +154,7 @@ const struct io_tally *io_repeats_most(const struct io_repeats *r)
 	return r->now.n > r->most.n ? &r->now : &r->most;
 }
 
-/* Ends a series of repetitions. Keeps it in `most` if it is the longest so far. */
+/* Ends the series of repetitions, and keeps it in `most` if it is the longest so far. `pid` begins a new one. */
 static void begin_repeats(struct io_repeats *r, pid_t pid)
 {
 	if (r->now.n > r->most.n) {

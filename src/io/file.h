@@ -21,11 +21,11 @@ enum io_answer { IO_UNKNOWN, IO_PRESENT, IO_ABSENT };
 
 /* Selects requests at random: one of each `every` successive requests. */
 struct io_marks {
-	uint64_t every, seen, chosen; /* `chosen`: index of the selected one of the current `every` requests */
+	uint64_t every, seen, chosen; /* `chosen`: which of the current `every` requests is selected, from 0 */
 	uint64_t random;              /* state of the random number generator */
 };
 
-/* Calls of the process that repeated them most. No process can avoid what several do once each. */
+/* Calls of the process that repeated them most, because no process can avoid what several do once each. */
 struct io_repeats {
 	pid_t pid; /* the process that made the last of these calls */
 	struct io_tally now, most;
@@ -34,12 +34,12 @@ struct io_repeats {
 /* What is known about the requests in one direction. */
 struct io_flow {
 	struct io_cost cost;
-	struct ranges seen; /* offsets that were written, or that were read and not written since */
+	struct ranges seen; /* writes: offsets that were written; reads: that were read and not written since */
 	struct io_marks marks;
 	double requests;
-	struct io_tally small; /* requests that a larger buffer would join to the request before */
+	struct io_tally small; /* requests that a larger buffer would join to the request before; see is_small() */
 	double small_bytes;
-	double small_starts;     /* how many of `small` begin an open file description */
+	double small_starts;     /* how many of `small` were the first of their open file description */
 	struct io_repeats again; /* reads of bytes that the same process had read before */
 	struct ranges own;       /* what the process of `again` has read */
 	uint64_t page;           /* the last page of the last request, plus 1; 0: there was no request */
@@ -56,7 +56,7 @@ struct io_file {
 	uint64_t size; /* size of the file, as far as the trace shows it */
 	double ns;
 	struct io_flow flow[2]; /* index: enum io_direction */
-	struct map sizes;       /* requested size -> number of requests, in place of a pointer */
+	struct map sizes;       /* requested size -> number of requests, stored in place of a pointer */
 	enum io_answer answer;
 	struct io_repeats opened_again, stated_again, failed_again;
 	struct io_tally close, seek, sync;
@@ -66,10 +66,10 @@ struct io_file {
 	bool synced_by_call; /* some of them were synchronous because of a flag of the call (pwritev2(2)) */
 	double least_sync_ns;
 	struct io_tally lines;          /* writes of at most IO_LINE_MAX bytes that end in a newline */
-	double line_bytes, line_starts; /* their size, and how many begin an open file description */
-	struct io_tally unaligned;      /* requests with O_DIRECT that were refused, or not multiples of a block */
+	double line_bytes, line_starts; /* total size; how many were the first write of an open file description */
+	struct io_tally unaligned;      /* O_DIRECT: refused, or the size or offset is not a multiple of a block */
 	struct io_tally again_later;    /* EAGAIN */
-	struct io_tally copied;         /* writes of exactly the bytes of a read, with the time of both */
+	struct io_tally copied;         /* writes of exactly the bytes that a read had just read; times of both */
 	double copied_bytes, sought_reads;
 	double unclosed_of_many; /* those of row.unclosed whose process left many descriptors open */
 	struct io_tally back; /* reads after lseek(2) had moved the offset back to a place within the previous read */
@@ -97,7 +97,7 @@ struct io_request {
 	bool positioned; /* the call had an offset (pread(2)), and did not change that of the description */
 	uint64_t offset; /* valid if `positioned` */
 	uint64_t asked, bytes;
-	bool joins;  /* all that was requested was moved, so the program could have requested more */
+	bool joins;  /* moved all that was requested, and is not a message: the program could have requested more */
 	bool synced; /* a write that returns only when the data are on the disk */
 	double ns, spread_ns, time_s;
 	pid_t pid;

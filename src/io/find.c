@@ -169,7 +169,7 @@ static bool seek_before_read(struct io_search *s)
 	return true;
 }
 
-/* Begins the search for calls with one path that the same process repeated. Returns NULL if there are few. */
+/* Returns the calls with a path that one process repeated, and sets their cost and saving; NULL if there are few. */
 static const struct io_tally *repeats(struct io_search *s, const struct io_repeats *r)
 {
 	const struct io_tally *t = io_repeats_most(r);

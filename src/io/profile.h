@@ -23,10 +23,10 @@ struct io_thread {
 	uint64_t clone_flags;
 	struct buf path;  /* the path argument of the current call, as passed; empty: none */
 	bool writes_line; /* the data that the current call writes ends in a newline */
-	/* The offsets to which arguments of the current call point; bit I of `positioned`: argument I is such a pointer. */
+	/* The offsets to which arguments of the current call point. Bit I of `positioned`: argument I points to one. */
 	uint64_t offsets[6];
 	unsigned positioned;
-	/* The last read: its file and buffer. A write from the same buffer copies the data. */
+	/* The last read: its file, and the address of its buffer. A write from the same buffer copies the data. */
 	struct io_file *from;
 	uint64_t buf, bytes;
 	bool whole;  /* the read returned as many bytes as were requested, so there may have been more */
@@ -38,7 +38,7 @@ struct io_thread {
 struct io_profile {
 	const struct names *names; /* returns the names of descriptors that were open before the trace began */
 	uint64_t start_ns;         /* CLOCK_MONOTONIC at the start of the trace */
-	bool here; /* the program ran on this machine, so measurements here (probe.h) improve estimates */
+	bool here; /* the program ran here and its files are still there, so probe.h can improve estimates */
 	VEC(struct io_file *) files;
 	struct map by_id;     /* map_key() of io_file.id -> struct io_file */
 	struct buf start;     /* absolute name of the directory to which relative names refer; empty if unknown */
@@ -63,7 +63,7 @@ void io_profile_other(struct io_profile *p, struct io_thread *k, const struct ev
 void io_profile_finish(struct io_profile *p, struct run_io *out);
 void io_profile_free(struct io_profile *p);
 
-/* The rest is for src/io only. Returns the file with this name (relative to p->start), and creates it (open.c). */
+/* The rest is for src/io. Returns the file with this name (relative to p->start), or creates its entry (open.c). */
 struct io_file *io_profile_file(struct io_profile *p, const char *name);
 /* The same for a pipe, a socket or another file that has no path. */
 struct io_file *io_profile_pathless(struct io_profile *p, const char *name, enum io_kind kind);

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* The maximum number of ranges in a set, which bounds the memory for accesses at random offsets. */
+/* The maximum number of ranges in a set, which limits the memory for a file with accesses at random offsets. */
 #define RANGES_MAX 8192
 
 struct range {

@@ -15,15 +15,15 @@
 #define JOINED_MOST  0.9
 /*
  * The part of the cost of a single page that arises once for each write, however many pages the write adds. Chosen so
- * that the middle of the range suits what tests/bench/estimates.py measured on two machines (ext4, Linux 6.18): a larger
- * buffer saved about half of the cost of these pages on one, and about two thirds on the other.
+ * that the middle of the range suits what tests/bench/estimates.py measured on two machines (ext4, Linux 6.18): a
+ * larger buffer saved about half of the cost of these pages on one, and about two thirds on the other.
  */
 #define ONCE_LEAST 0.32
 #define ONCE_MOST  0.85
 /*
- * The largest part of the cost of pages that a larger buffer saves if each write already adds several pages. Such a write
- * can begin at an offset that is not a multiple of its size, and the file system then needs more and smaller folios.
- * Measured on ext4.
+ * The largest part of the cost of pages that a larger buffer saves if each write already adds several pages. Such a
+ * write can begin at an offset that is not a multiple of its size, and the file system then needs more and smaller
+ * folios. Measured on ext4.
  */
 #define UNALIGNED_MOST 0.6
 /*
@@ -55,7 +55,7 @@ static struct call_cost in_doubt(const struct io_tally *t, double least_ns, doub
 	return (struct call_cost){fmax(least_ns * LEAST - doubt, 0), most_ns * MOST + doubt};
 }
 
-/* Returns `ns`, but at most the mean time of the calls, the most that leaving one out can save. NAN remains. */
+/* Returns `ns`, or the mean time of the calls if that is less: no call saves more than it took. NAN remains NAN. */
 static double no_more(double ns, const struct io_tally *t)
 {
 	return t->n > 0 && ns > io_tally_mean(t) ? io_tally_mean(t) : ns;
@@ -96,7 +96,7 @@ static struct call_cost request_cost(const struct io_search *s, const struct io_
 	const struct io_cost_class *light = io_cost_light(own);
 	struct io_fit fit = io_cost_fit(own);
 	double each = io_tally_each(t);
-	/* A larger buffer does not save the time of waiting for the program at the other end of a stream. */
+	/* A larger buffer does not save the time of waiting for a slow program at the other end of a stream. */
 	if (light && f->kind != IO_FILE)
 		return in_doubt(&light->calls, hist_quantile(&light->calls.took, 0.1),
 				hist_quantile(&light->calls.took, 0.5));
@@ -112,13 +112,16 @@ static struct call_cost request_cost(const struct io_search *s, const struct io_
 	return in_doubt(t, fmin(s->p->quickest_ns, each), each - bytes * COPY_LEAST_NS);
 }
 
-/* Returns the part of the cost of pages that writes of `after` pages save, instead of `before`. `once`: ONCE_*. */
+/*
+ * Returns the part of the cost of pages that is saved if each write adds `after` pages instead of `before`. `once` is
+ * ONCE_LEAST or ONCE_MOST.
+ */
 static double joined(double once, double before, double after)
 {
 	return once * (1 / before - 1 / after) / (once / before + 1 - once);
 }
 
-/* Adds the cost of pages that writes of `buffer` bytes save to the cost of each of the `saved` writes. */
+/* Adds to *c, the cost of each of the `saved` writes, the cost of pages that writes of `buffer` bytes save. */
 static void add_joined(const struct io_search *s, const struct io_tally *t, double bytes, double saved, double buffer,
 		       struct call_cost *c)
 {
@@ -139,7 +142,7 @@ static void add_joined(const struct io_search *s, const struct io_tally *t, doub
 	}
 }
 
-/* Measures the part of the time that a larger buffer saves, for *c. Returns false if that is impossible. */
+/* Measures which part of the time a larger buffer saves, and sets *c. Returns false if that is impossible. */
 static bool probe_joined(struct io_search *s, const struct io_tally *t, double bytes, double saved, double buffer,
 			 struct call_cost *c)
 {

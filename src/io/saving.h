@@ -33,7 +33,7 @@ void io_saves_all(struct io_search *s, const struct io_tally *t);
  */
 double io_fewer_calls(struct io_search *s, enum io_direction d, const struct io_tally *t, double bytes, double starts,
 		      double buffer);
-/* Computes the saving if one sync of all `bytes` replaces the waiting of the synchronous writes `t`. */
+/* Computes the saving if the synchronous writes `t` do not wait, and one sync moves all `bytes` to the disk. */
 void io_one_sync(struct io_search *s, const struct io_tally *t, double bytes);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An epoch ends after this time, because untraced programs can change names without an event. */
+/* An epoch ends after this time at the latest, because untraced programs can change names without an event. */
 #define EPOCH_NS (NSEC_PER_SEC / 100)
 
 struct answer {
@@ -114,7 +114,7 @@ static bool answer(void *asked, enum recording_name kind, pid_t tid, uint32_t ke
 			return false;
 		if (a->decoding)
 			a->decoding->fds |= bit_of((int)key);
-		/* The short name is recorded as well, because the user may later show the recording with short names. */
+		/* The short name is recorded as well, because the recording may later be shown with short names. */
 		(void)answer_to(a, NAME_FD, tid, key);
 	}
 	const struct answer *x = answer_to(a, kind, tid, key);

@@ -34,7 +34,7 @@ void recording_asked_free(struct recording_asked *a);
 /* Must be called before each event of thread `th`: the event belongs to `block` and has the time `now_ns`. */
 void recording_asked_event(struct recording_asked *a, struct recording_asked_thread *th, uint64_t block,
 			   uint64_t now_ns);
-/* Must be called before recording_asked_event() if names may have changed, so that they are looked up again. */
+/* Must be called before recording_asked_event() if names of descriptors or processes may have changed. */
 void recording_asked_changed(struct recording_asked *a);
 /*
  * Must be called before a decoder runs for thread `th` whose output is discarded, and with NULL afterwards. That

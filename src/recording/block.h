@@ -45,7 +45,7 @@ struct recording {
 	struct captures captures; /* the memory that was captured for the last event */
 	struct mem mem;
 	VEC(const unsigned char *) frames; /* addresses, in the current block, of the stack frames of the last event */
-	bool told;                         /* an event was returned; the next one drops its frames */
+	bool told;                         /* an event was returned; its frames are dropped before the next one */
 };
 
 /* Returns true if there is data that recording_next_block() has not used yet. Reads more if necessary. */

@@ -38,7 +38,7 @@ enum recording_item {
 	ITEM_DEATH,
 };
 
-/* Bits 0 to 10 (0 to 5: the arguments) are set if the part of the call differs from the compared call. */
+/* Bits 0 to 10 (0 to 5: the arguments): this part differs from that of the call with which the call is compared. */
 enum recording_mask {
 	MASK_IP = 1 << 6,
 	MASK_SP = 1 << 7,
@@ -53,7 +53,7 @@ enum recording_mask {
 	MASK_ERROR = 1 << 14,
 	/* A number or a text follows for these bits: */
 	MASK_ERRNO = 1 << 15,  /* the error number is not the negated result */
-	MASK_INSIDE = 1 << 16, /* an operation of a multiplexing call of i386 (socketcall, ipc), by name */
+	MASK_INSIDE = 1 << 16, /* an operation of a multiplexing call of i386 (socketcall, ipc); its name follows */
 	/* Flags of the call, for which nothing follows: */
 	MASK_INJECTED = 1 << 17,
 	MASK_DELAYED = 1 << 18,
@@ -81,13 +81,13 @@ static inline uint64_t recording_name_key(enum recording_name kind, int tid, uin
 }
 
 /*
- * Answers a question about a name. Appends a text to `out` and returns true, or returns false, and sets *number if the
- * answer is a number.
+ * Answers a question about a name. If the answer is a text, appends it to `out` and returns true. If it is a number,
+ * stores it in *number and returns false. Otherwise returns false. `out` is NULL if the answer must be a number.
  */
 typedef bool recording_answer_fn(void *ctx, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
 				 int64_t *number);
 
-/* A source of names that passes all questions to one function, with `ctx` as its first argument (names.c). */
+/* A source of names that passes all questions to `answer` (names.c). Must not be moved: names.ctx points to it. */
 struct recording_answers {
 	struct names names;
 	recording_answer_fn *answer;

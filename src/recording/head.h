@@ -16,7 +16,7 @@ struct recording_head {
 	struct recording_about {
 		char *version;          /* version of sctrace */
 		char *engine;           /* name of the engine */
-		struct strings program; /* argv of the started program; unknown: attached to processes */
+		struct strings program; /* argv of the program; unknown if sctrace attached to processes */
 		struct env machine;
 	} about;
 };

@@ -1,4 +1,4 @@
-/* Writes numbers, texts, calls and captures, and reads them with checks of all lengths. */
+/* Writes and reads numbers, texts, calls and captures. Readers check all lengths: a recording may be damaged. */
 #ifndef SCTRACE_RECORDING_ITEMS_H
 #define SCTRACE_RECORDING_ITEMS_H
 
@@ -20,7 +20,7 @@ char *item_signed_at(char *p, int64_t v);
 /* Appends the length of a text and its bytes. */
 void item_put_text(struct buf *out, const char *s, size_t n);
 
-/* A position in a block. After an error in the block, `bad` is set, and all further reads return 0. */
+/* A position in a block. If the block is too short or invalid, `bad` is set, and all further reads return 0. */
 struct item_reader {
 	const unsigned char *at, *end;
 	bool bad;
@@ -31,13 +31,16 @@ int64_t item_get_signed(struct item_reader *r);
 /* Returns the address of a text within the block, and its length in *n. Returns "" if the text is invalid. */
 const char *item_get_text(struct item_reader *r, size_t *n);
 
-/* The last calls of a thread in the block. The next call is compared with the last one of its number. */
+/* The last calls of a thread in the block. A call is compared with the last one that had the same number. */
 struct item_calls {
 	struct call slots[RECORDING_SLOTS];
 };
 
 #define ITEM_CALL_MOST 256 /* largest number of bytes of a call */
-/* Stores the call of `ev` at `p`, as differences from the last one of its number. Returns the address after it. */
+/*
+ * Stores the call of `ev` at `p`: its number, and its differences from the last call with this number. Returns the
+ * address after it.
+ */
 char *item_call_at(char *p, struct item_calls *calls, const struct event *ev);
 /* Reads into ev->call and ev->launch what item_call_at() has written. */
 void item_get_call(struct item_reader *r, struct item_calls *calls, struct event *ev);

@@ -142,7 +142,7 @@ static int stack_recorded(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn 
 	return (int)r->frames.n;
 }
 
-/* recording_close_read() frees the stack. */
+/* forget() and close() are never called: recording_close_read() frees the stack. */
 static const struct stack_ops recorded_stacks = {.name = "recorded", .walk = stack_recorded};
 
 void recording_answer(struct recording *r)

@@ -1,4 +1,4 @@
-/* Reads recordings as if they were live: events, memory, names and stacks. They are not trusted. */
+/* Reads recordings: events as from an engine, with memory, names and stacks. The contents are not trusted. */
 #ifndef SCTRACE_RECORDING_READ_H
 #define SCTRACE_RECORDING_READ_H
 

@@ -14,7 +14,10 @@
 #include <zstd.h>
 
 #define LEVEL 1 /* zstd level: the fastest of its usual levels, because the traced program may be waiting */
-/* A block is at most this old when it is written, so that SIGKILL loses only the newest events. */
+/*
+ * A block is written when an event is newer by this time than the first event of the block. If sctrace is killed, the
+ * file thus lacks only the newest events.
+ */
 #define BLOCK_AGE_NS NSEC_PER_SEC
 
 struct recording_writer {
@@ -61,7 +64,7 @@ void recording_crash(struct recording_writer *w, const struct recording_thread *
 	}
 }
 
-/* Opens the file with mode 0600, also if it exists, because a recording contains data of the program. */
+/* Opens the file and sets its mode to 0600, even if it existed, because a recording contains the program's data. */
 static int open_private(const char *path, int how, struct buf *why)
 {
 	struct stat st;

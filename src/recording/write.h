@@ -58,7 +58,7 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
  * pinned, even after it has ended, until another thread crashes.
  */
 void recording_crash(struct recording_writer *w, const struct recording_thread *th);
-/* For --last: writes what is kept in memory to the file. recording_close() returns an error of this. */
+/* For --last: writes what is kept in memory to the file. Recording continues. recording_close() returns an error. */
 void recording_save(struct recording_writer *w, const struct recording_end *end);
 /*
  * Completes the file and frees the writer. With --last, the file stays as recording_save() has written it. `end`

@@ -68,7 +68,7 @@ static void add_row(const struct tally_row *r, enum change c, size_t width, stru
 	add_figure(r, c, 1, out);
 	buf_addf(out, " %s", r->text);
 	if (width && out->len - begin > width) {
-		/* A UTF-8 character must not be split. The paths of descriptors may contain some. */
+		/* The path of a descriptor may contain UTF-8 characters, which must not be split. */
 		size_t end = begin + width - 3;
 		while (end > begin && ((unsigned char)out->s[end] & 0xc0) == 0x80)
 			end--;

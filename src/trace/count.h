@@ -21,7 +21,7 @@ struct trace_count {
 	struct map groups;       /* hash of a group's name and id -> struct summary_group of `summary` */
 };
 
-/* Initialises the sink. Until it has ended, no other code may change the groups of `summary`. */
+/* Initialises the sink, which adds to `summary`. Until it has ended, no other code may change its groups. */
 void trace_count_init(struct trace_count *c, enum trace_by by, struct summary *summary);
 void trace_count_free(struct trace_count *c);
 

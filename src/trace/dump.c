@@ -74,7 +74,7 @@ static void dump_vectors(struct dump *d, uint64_t addr, uint64_t n)
 	}
 }
 
-/* Dumps the data of a struct msghdr: name, namelen, iov, iovlen, ... Each of these takes one (padded) word. */
+/* Dumps the data of a struct msghdr. It begins with name, namelen (padded to a word), iov and iovlen. */
 static void dump_message(struct dump *d, uint64_t addr)
 {
 	uint64_t iov, n;

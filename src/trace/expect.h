@@ -18,8 +18,8 @@ struct trace_expect {
 };
 
 /*
- * Appends a line for each condition that does not hold to `unmet`, or that cannot be judged to `unknown`. Appends to
- * `json` an array with an object for each condition: condition, holds, actual, expected.
+ * Appends a line to `unmet` for each condition that does not hold, and a line to `unknown` for each that cannot be
+ * judged. Appends to `json` an array with an object for each condition: condition, holds, actual, expected.
  */
 void trace_expect_judge(const struct trace_expect *e, struct buf *unmet, struct buf *unknown, struct buf *json);
 

@@ -8,7 +8,7 @@
 struct trace_folded {
 	struct trace_sink sink;
 	struct stack *walker; /* not owned */
-	bool by_time; /* the weight is the time in calls, in ns, without the tracing cost; false: their number */
+	bool by_time; /* a stack weighs the time in its calls, in ns, without the tracing cost; false: their number */
 	struct stack_folded folded;
 };
 

@@ -182,7 +182,7 @@ void trace_json_init(struct trace_json *j, const struct trace_json_config *c)
 static void perfetto_head(struct trace_json *j, const char *phase, const struct event *ev, uint64_t ns)
 {
 	struct buf *out = &j->c.out->common.buf;
-	uint64_t start = j->sink.session->start_ns;
+	uint64_t start = j->sink.session->start_ns; /* `ts` is in microseconds since the start */
 	buf_adds(out, j->any ? ",\n" : "\n");
 	j->any = true;
 	buf_addf(out, "{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"name\":\"", phase, (int)ev->pid, (int)ev->tid,

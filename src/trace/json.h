@@ -11,7 +11,7 @@ struct stack;
 /* Pointers are not owned and must outlive the sink. */
 struct trace_json_config {
 	struct trace_outputs *out; /* Perfetto: a single document is written to out->common */
-	struct stack *stack;       /* walks stacks for -k, or NULL; not for Perfetto */
+	struct stack *stack;       /* walks the stacks of stopped threads for -k, or NULL; Perfetto ignores it */
 	struct stack *crashes;     /* as in struct trace_text_config */
 	struct trace_decoding decoding;
 };

@@ -1,4 +1,4 @@
-/* Shared by all sinks that write calls: decoders, times, names, and times without the tracing cost. */
+/* What all sinks that write calls share: decoders, times, names, and times without the tracing cost. */
 #ifndef SCTRACE_TRACE_LINE_H
 #define SCTRACE_TRACE_LINE_H
 
@@ -44,7 +44,7 @@ uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns);
  * value that says whether the result is large enough to be shown, compared with the uncertainty of that cost.
  */
 double trace_own_ns(const struct call *c, enum resolved *how);
-/* Appends the name of a call, with "#32" if a 64-bit program makes a call of i386 (int $0x80), as in -c. */
+/* Appends the name of a call, with "#32" if a 64-bit program makes an i386 call (int $0x80), as in the table of -c. */
 void trace_call_name(const struct call *c, struct buf *out);
 /* Appends `ns` as seconds with `digits` decimals, which must be 9 or 6. Further decimals are cut off. */
 void trace_add_seconds(struct buf *out, uint64_t ns, unsigned digits);

@@ -72,7 +72,7 @@ static const struct {
 	{"none", 0},
 };
 
-/* Adds the messages that `word` names to *ctx; none for words of messages that only strace prints. */
+/* Adds the messages that `word` names to *ctx. Words for messages that only strace prints add nothing. */
 static int message_word(void *ctx, const char *word, struct buf *why)
 {
 	struct near near;

@@ -47,7 +47,7 @@ void trace_look_free(struct trace_look *l);
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at,
 		     struct buf *why);
 /*
- * Parses a list such as "path,socket", which says how descriptors are shown, and sets `names`, which is an int (see
+ * Parses a list such as "path,socket", which says how descriptors are shown, and sets the int at `names` (fd_names of
  * struct trace_look). Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at.
  */
 int trace_look_fd_names(void *names, const char *list, size_t *at, struct buf *why);

@@ -107,7 +107,7 @@ static void fail(struct trace_out *out, int err)
 	out->err = err;
 }
 
-/* Removes the last `done` bytes of a file, because half a table or half a line may look complete. */
+/* If a block did not fit into the file, removes the last `done` bytes: half a table or line may look complete. */
 static void take_back(const struct trace_out *out, int fd, size_t done)
 {
 	struct stat st;

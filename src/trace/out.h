@@ -1,4 +1,4 @@
-/* The destination of a trace. A failure to write is remembered, and reported at the end. */
+/* The destination of a trace: standard error, a file or a command. A failure to write is reported at the end. */
 #ifndef SCTRACE_TRACE_OUT_H
 #define SCTRACE_TRACE_OUT_H
 
@@ -21,7 +21,7 @@ struct trace_out {
 	int err;                           /* positive errno */
 	size_t begun;                      /* number of bytes of the unfinished line at the end of what was written */
 	pid_t command;                     /* pid of "|COMMAND", or 0 */
-	const volatile sig_atomic_t *stop; /* if *stop is not 0, a write does not wait for a reader */
+	const volatile sig_atomic_t *stop; /* if *stop is not 0, a write no longer waits for a reader */
 };
 
 /*
@@ -30,13 +30,19 @@ struct trace_out {
  * to. Returns 0, or -errno with the reason in `why`.
  */
 int trace_out_open(struct trace_out *out, const char *path, bool append, struct buf *why);
-/* Truncates FILE.TID for -ff; each block of output opens it. Returns 0, or -errno with the reason in `why`. */
+/*
+ * Creates FILE.TID for -ff, and truncates it unless `append` is set. It is opened again for each block of output, so
+ * that it takes no descriptor. Returns 0, or -errno with the reason in `why`.
+ */
 int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why);
 /* Must be called at the end of an event. Writes the pending text if `eager` is set or if a block is full. */
 void trace_out_event(struct trace_out *out);
-/* Writes the pending text. If it does not fit into a file, removes its part there, from the start of its line. */
+/*
+ * Writes the pending text. If only a part of it fits into a file, removes that part again, and also the beginning of
+ * its first line if that was written earlier.
+ */
 void trace_out_flush(struct trace_out *out);
-/* Writes the rest, closes the output, waits for the command. Returns 0, or -errno with the reason in `why`. */
+/* Writes the rest, closes the output, waits for the command. Returns 0, or -errno of the first failure and `why`. */
 int trace_out_close(struct trace_out *out, struct buf *why);
 
 /* All outputs of a trace. Initialise with zeros, then set the first three members. */

@@ -12,7 +12,7 @@
 /* Initialise with zeros, then set the members marked "set by the caller". Free with trace_pipeline_end(). */
 struct trace_pipeline {
 	const struct trace_select *select; /* set by the caller: the wanted calls and signals */
-	struct trace_session session;      /* set by the caller before the beginning: clocks and names */
+	struct trace_session session;      /* set by the caller before trace_pipeline_begin(): clocks and names */
 	/*
 	 * Set by the caller only if session.names come from `kept` and every call is an event; otherwise NULL. When a
 	 * call may have changed the name of a descriptor or a process, the kept names are dropped. Other processes can
@@ -26,11 +26,17 @@ struct trace_pipeline {
 	struct trace_task *last; /* the task that was looked up last, or NULL */
 };
 
-/* Adds one of at most TRACE_SINKS_MAX sinks, which receive events in this order, and must outlive the pipeline. */
+/*
+ * Adds a sink, which must outlive the pipeline. There can be TRACE_SINKS_MAX sinks. They receive each event in the
+ * order in which they were added.
+ */
 void trace_pipeline_add(struct trace_pipeline *p, struct trace_sink *s);
 /* Calls the `begin` functions of the sinks. Must be called before the first event. */
 void trace_pipeline_begin(struct trace_pipeline *p);
-/* Passes an event with ev->call.desc to the sinks. Replaces calls such as socketcall(2) by the inner call. */
+/*
+ * Passes an event to the sinks. The source must have filled in ev->call.desc. If an i386 program makes a call through
+ * another one (such as socketcall(2)), replaces the outer call in *ev by the inner one.
+ */
 void trace_pipeline_event(struct trace_pipeline *p, struct event *ev);
 /* Must be called after the last event. Ends the threads, then the sinks, and frees everything except the sinks. */
 void trace_pipeline_end(struct trace_pipeline *p);

@@ -14,7 +14,7 @@
 /* The sink's data for a thread. */
 struct recorded {
 	struct recording_thread thread;
-	struct trace_line line;
+	struct trace_line line; /* only `memo` and `given` are used, so it need not be freed */
 	struct recording_asked_thread asked;
 	bool has_stack; /* the stack of the call in progress was recorded at the call's entry */
 };

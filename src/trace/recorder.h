@@ -16,7 +16,7 @@ struct trace_recorder_config {
 	struct stack *stack;           /* walks the stacks of stopped threads, or NULL */
 	bool call_stacks;              /* record the stack of each call (-k) */
 	bool crash_stacks;             /* record the stack at a signal that may end the program (--last) */
-	bool all_calls;                /* every call is an event, so names are kept until a call changes them */
+	bool all_calls;                /* every call is an event, so names are kept until a call may change them */
 	unsigned string_max;           /* number of bytes of each buffer that are recorded */
 	const struct trace_look *look; /* the descriptors whose data is recorded in full (-e read=, -e write=) */
 };
@@ -30,9 +30,9 @@ struct trace_recorder {
 	struct buf scratch;
 };
 
-/* Returns true for signals that report an error of the program, and by default end it (SIGSEGV; signal(7)). */
+/* Returns true if `sig` reports an error of the program (as SIGSEGV does) and ends it by default (signal(7)). */
 bool trace_is_crash(int sig);
-/* Initialises the sink, and makes session->names (of its pipeline) record the names that sinks look up. */
+/* Initialises the sink. Replaces session->names (of its pipeline), to record the names that other sinks look up. */
 void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_config *c,
 			 struct trace_session *session);
 void trace_recorder_free(struct trace_recorder *r);

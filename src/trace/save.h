@@ -25,9 +25,9 @@ struct trace_save {
 	bool errors;                     /* --errors */
 	const char *hist;                /* --hist, or NULL */
 	const char *footer;              /* the lines below the table, as printed */
-	const struct env *machine;       /* the machine of the calls; NULL: this one, as it is now */
+	const struct env *machine;       /* the machine on which the calls were made; NULL: this one, now */
 };
-/* Makes a run of kind "count" with the calls and the machine of `what`. Free it with trace_save_free(). */
+/* Makes a run of kind "count". It uses the calls and the machine of `what`, not copies. Free with trace_save_free(). */
 void trace_save_make(struct run *run, const struct trace_save *what);
 /* Frees a run of trace_save_make(), except the calls, and except `machine` (what->machine) if it is not NULL. */
 void trace_save_free(struct run *run, const struct env *machine);

@@ -1,4 +1,4 @@
-/* Selects calls by name, result, error, path, descriptor or duration, and signals. */
+/* Selects calls (by name, result, error, path, descriptor or duration) and signals. */
 #ifndef SCTRACE_TRACE_SELECT_H
 #define SCTRACE_TRACE_SELECT_H
 
@@ -50,8 +50,8 @@ struct trace_part {
 	size_t offset;
 };
 /*
- * Parses `value` as the part whose name is the `len` bytes at `name`. The last row of `parts` is {0}. Returns 1; 0 if no
- * part has this name; or -EINVAL with the reason in `why` and the offset of the mistake in *at.
+ * Parses `value` as the part whose name is the `len` bytes at `name`. The last row of `parts` is {0}. Returns 1; 0 if
+ * no part has this name; or -EINVAL with the reason in `why` and the offset of the mistake in *at.
  */
 int trace_part_parse(const struct trace_part *parts, void *settings, const char *name, size_t len, const char *value,
 		     size_t *at, struct buf *why);
@@ -63,13 +63,13 @@ int trace_select_parse(struct trace_select *s, const char *name, size_t len, con
 /* Adds a path of -P. If the path is relative or a link, also adds the path that it resolves to. */
 void trace_select_path(struct trace_select *s, const char *path);
 
-/* Returns true if nothing at the entry excludes the call. `subject`, of the same entry, serves -P and fds=. */
+/* Returns true if nothing known at the entry excludes the call. `subject`, of the same entry, is for -P and fds=. */
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
 /* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */
 bool trace_select_needs_exit(const struct trace_select *s);
 /* Returns true if a selected call is still selected at its end (`ev` is EV_EXIT or EV_VANISH). */
 bool trace_select_exit(const struct trace_select *s, const struct event *ev);
-/* Fills in the calls that must be events: also restart_syscall(2) and rt_sigreturn(2), which end others. */
+/* Fills in the calls that must be events, with those that end interrupted ones (restart_syscall, rt_sigreturn). */
 void trace_select_only(const struct trace_select *s, struct call_set *only);
 bool trace_select_signal(const struct trace_select *s, int sig);
 

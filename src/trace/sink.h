@@ -30,9 +30,9 @@ struct trace_task {
 	struct trace_subject subject; /* the subject of the call in progress, or of the call that ends now */
 	void *own[TRACE_SINKS_MAX];   /* each sink's own data for the thread (task_size bytes) */
 	bool in_call;
-	bool selected;  /* the call in progress is selected */
-	bool is_inside; /* the call is within another one of i386 (socketcall(2)); `real`: as at its entry */
-	struct call real;
+	bool selected;    /* the call in progress is selected */
+	bool is_inside;   /* an i386 program makes the call through another one (socketcall(2)) */
+	struct call real; /* the inner call at its entry, if `is_inside` */
 };
 
 /* The functions of a sink. They may be NULL. An event is valid only until the function returns. */

@@ -33,18 +33,18 @@ struct trace_subject {
 	struct trace_ref refs[TRACE_REFS_MAX];
 };
 
-/* Must be called at the entry of a call, to discard the previous subject. `ev` must outlive the use of it. */
+/* Must be called at the entry of a call. Discards the previous subject. `ev` must outlive the use of the subject. */
 void trace_subject_begin(struct trace_subject *s, const struct event *ev, const struct names *names);
 /* Returns the references of the call, in the order of its arguments. Sets s->n to their number. */
 struct trace_ref *trace_subject_refs(struct trace_subject *s);
-/* Returns what a descriptor refers to (readlink(2)), or a path as passed; empty: unknown. The subject owns it. */
+/* Returns what a descriptor refers to (in /proc/TID/fd), or a path as passed; empty if unknown. Owned by `s`. */
 const struct buf *trace_ref_text(struct trace_subject *s, struct trace_ref *r);
 /*
  * Returns the absolute path of `r`: a relative path is appended to the path of its folder. The result is empty if the
  * path is unknown, or if `r` does not refer to a path. The subject owns the result.
  */
 const struct buf *trace_ref_full(struct trace_subject *s, struct trace_ref *r);
-/* Returns the descriptor that the call operates on, not only the folder of a path; NULL: there is none. */
+/* Returns the descriptor that the call operates on, or NULL. The folder of a path does not count. */
 struct trace_ref *trace_subject_fd(struct trace_subject *s);
 /* Returns the first path that is not empty, or NULL. */
 struct trace_ref *trace_subject_path(struct trace_subject *s);

@@ -30,8 +30,8 @@ static void emit_argument(struct emit *e, const char *name, uint64_t raw)
 }
 
 /*
- * A pointer, or a large number that decoders show in hexadecimal, is shown as "ADDRESS", because addresses are different
- * in each run.
+ * A pointer, or a large number that decoders show in hexadecimal, is shown as "ADDRESS", because addresses are
+ * different in each run. A thread id of the trace is shown as "PID".
  */
 static void emit_number(struct emit *e, uint64_t v, enum emit_form form)
 {
@@ -168,7 +168,7 @@ static void tally_enter(struct trace_sink *s, struct trace_task *k, const struct
 	map_put(&t->threads, (uint64_t)ev->tid, t);
 	map_put(&t->threads, (uint64_t)ev->pid, t);
 	*row = NULL;
-	/* Restarts and rt_sigreturn(2) are not counted. Runs may have different numbers of signals. */
+	/* A restart is not another call. rt_sigreturn(2) does not count: each run may get another number of signals. */
 	if (ev->call.restart || (ev->call.desc && ev->call.desc->nargs && ev->call.desc->args[0].kind == K_SIGRETURN))
 		return;
 	describe(t, ev);

@@ -12,7 +12,7 @@
 #include "trace/line.h"
 #include "trace/sink.h"
 
-/* The maximum number of rows. Then, all further calls with the same name share one row: "pread64(...)". */
+/* How many different calls have rows of their own. Further calls with the same name share a row: "pread64(...)". */
 #define TALLY_ROWS 65536
 
 /* A set of equal calls. Index 0 of the arrays is the first trace, index 1 the second. */

@@ -32,7 +32,7 @@ static bool are_plain(const char *s)
 	return !((v | ((escapes - UINT64_C(0x0101010101010101)) & ~escapes)) & UINT64_C(0x8080808080808080));
 }
 
-/* Returns the columns, at most `most`, of the text from index `begin` on. A UTF-8 character counts once. */
+/* Returns the columns, at most `most`, of the text from `begin` on. Colour codes take none, UTF-8 characters one. */
 static size_t columns(const struct buf *b, size_t begin, size_t most)
 {
 	const char *s = b->s;

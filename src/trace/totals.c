@@ -310,7 +310,7 @@ static void save(const struct trace_totals *t, const struct engine_result *r, co
 	buf_free(&why);
 }
 
-/* Adds the last counts. Appends the lines below the table, and the results of --expect as JSON. */
+/* Adds the engine's last counts. Appends the lines below the table, and the results of --expect as JSON. */
 static void conclude(struct trace_totals *t, const struct engine_result *r, struct buf *lines, struct buf *expect)
 {
 	collect(t);

@@ -37,10 +37,10 @@ struct trace_totals_config {
 struct trace_totals {
 	struct trace_totals_config c;
 	struct summary summary, period;
-	struct buf unmet, unknown; /* a line for each condition that does not hold, or cannot be judged */
+	struct buf unmet, unknown; /* --expect: a line for each condition that does not hold, or cannot be judged */
 };
 
-/* Prints the calls since the last table; if a sink counts events, all calls so far. */
+/* Prints the table of the calls since the last table or, if a sink counts events, of all calls so far. */
 void trace_totals_period(struct trace_totals *t);
 /* Prints the table of all calls so far. */
 void trace_totals_so_far(struct trace_totals *t);

@@ -30,7 +30,7 @@ static int sample_op(int argc, char **argv)
 static int run_suite(int argc, char **argv)
 {
 	struct buf why = {0};
-	/* If a file exceeds the size limit (SIGXFSZ), only the operation that writes it must fail. */
+	/* If a file would exceed the size limit (SIGXFSZ), only the operation must fail, and not the whole test. */
 	outfile_catch_signals();
 	int err = suite_run(argv[2], strtoull(argv[3], NULL, 10), argc > 4 ? argv[4] : "", &why);
 	if (err)

@@ -99,13 +99,19 @@ struct bench_session {
 
 #define BENCH_DONE (-1)
 
-/* Parses the arguments. Returns BENCH_DONE, and the index of the first operand in *first, or an exit status. */
+/*
+ * Parses the arguments into `o`. Returns BENCH_DONE, and the index of the first operand in *first. Returns an exit
+ * status if it has printed help, or a message about wrong usage.
+ */
 int bench_parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first);
 /* Starts a test: catches signals, and describes the machine. Returns 0, or an exit status after printing a message. */
 int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv);
 /* Returns the seed that was given with --seed, or a new one. */
 uint64_t bench_seed(const struct bench_options *o);
-/* Prints, saves and draws the result, or reports s->err. Frees the session. Returns the exit status. */
+/*
+ * Prints, saves and draws the result, and frees the session. Returns the exit status, which is EXIT_OWN after a message
+ * if s->err is set. If a signal interrupted the test, ends this process by that signal.
+ */
 int bench_end(struct bench_session *s);
 /* Frees the session without a result. Returns `status`. */
 int bench_quit(struct bench_session *s, int status);
@@ -118,7 +124,7 @@ struct bench_test {
 	const char *loads;             /* the default of --loads, or NULL */
 	void (*list)(struct buf *out); /* appends what --list prints; NULL if the test has no such option */
 	bool takes_operands;
-	void (*operands)(struct buf *out); /* appends words for completion, each with a space; may be NULL */
+	void (*operands)(struct buf *out); /* appends words for completion, each followed by a space; may be NULL */
 	/* Checks the settings and the `n` operands. Returns 0, or -EINVAL with the reason in `why`. May be NULL. */
 	int (*check)(const struct bench_options *o, char **words, size_t n, struct buf *why);
 	/*
@@ -138,7 +144,10 @@ extern const struct bench_test bench_sched_test;
 extern const struct bench_test bench_latency_test;
 extern const struct bench_test bench_load_test;
 
-/* Runs a test. Returns BENCH_DONE: call bench_end(); or an exit status: call bench_quit(). argv[0]: its name. */
+/*
+ * Runs a test and leaves the result in the session; argv[0] is the test's name. Returns BENCH_DONE, and the caller must
+ * call bench_end(). Otherwise returns an exit status, and the caller must call bench_quit().
+ */
 int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv);
 
 #endif

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The signal that has asked sctrace to end, or 0. All programs are then killed, and files removed. */
+/* The signal that asked sctrace to end, or 0. After it, all programs are killed, and the work directory is removed. */
 static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int sig)

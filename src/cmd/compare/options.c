@@ -33,7 +33,7 @@ static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf 
 	return 0;
 }
 
-/* Adds the value of a scan or list option. Rows are shown in the order of the command line. */
+/* Adds the value of a scan or list option. The values keep their order, because rows are shown in that order. */
 static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	struct compare_options *c = ctx;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Options of the tracer that have no meaning for a recording, so that `sctrace show` rejects them. */
+/* Options of the tracer that `sctrace show` rejects, because they have no meaning for a recording. */
 static const char *const refused[] = {
 	"attach",       "cgroup",    "all",           "user",     "env",          "argv0",        "daemonize",
 	"kill-on-exit", "detach-on", "interruptible", "engine",   "pin",          "list-engines", "inject",

@@ -12,7 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Checks that the recording has what is asked for; notes a smaller -s. Returns 0, or EXIT_USAGE after a message. */
+/*
+ * Checks that the recording contains what the options ask for. Prints a note if fewer bytes of each string were
+ * recorded than -s requests. Returns 0, or EXIT_USAGE after a message.
+ */
 static int suit(struct trace *t, const struct recording_head *h)
 {
 	struct trace_opts *o = &t->o;

@@ -5,7 +5,7 @@
 #include "cmd/trace/opts.h"
 #include "recording/read.h"
 
-/* Writes at most `max` rows: all options of the tracer, even those that show_check() rejects, and its own. */
+/* Fills in `c` with at most `max` rows: its own options, and all of the tracer, even if show_check() rejects them. */
 void show_all_options(struct opt_command *c, struct opt *rows, size_t max);
 /* Checks that the options suit a recording and each other. Returns 0, or -EINVAL with the reason in `why`. */
 int show_check(struct trace_opts *o, struct buf *why);
@@ -24,7 +24,10 @@ void show_progress(struct show_progress *p);
 /* Removes the line with the progress from the terminal. */
 void show_progress_end(struct show_progress *p);
 
-/* Prints the differences of two recordings. Returns 0 if there are none, 1, or 2 after a message, like diff(1). */
+/*
+ * Compares the recordings in the two files `paths`. Prints the differences to o->output or standard output. Returns an
+ * exit status like diff(1): 0 if there are no differences, 1 if there are some, 2 after a message about an error.
+ */
 int show_diff(const struct trace_opts *o, char *const *paths);
 
 #endif

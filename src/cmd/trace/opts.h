@@ -86,15 +86,15 @@ opt_parse_fn trace_opt_break, trace_opt_columns, trace_opt_decode_fds, trace_opt
 	trace_opt_pids, trace_opt_quiet, trace_opt_sort, trace_opt_successful;
 /* The command of the tracer, with the options of strace or with those of truss. */
 extern const struct opt_command trace_command, truss_command;
-/* Returns what `letter` means in the other command, for the message "unknown option", or NULL. */
+/* Returns what `letter` means in the other command, for the message "unknown option"; NULL: nothing. */
 const char *trace_other_dialect(bool truss, char letter);
 /* Returns true if sctrace must see each call to count, because the counts of the engine are not enough. */
 bool trace_opts_need_events(const struct trace_opts *o);
 /* Returns how many bytes of each buffer are read from the program's memory: for dumps of data, more than -s says. */
 unsigned trace_string_max(const struct trace_opts *o);
-/* Appends the options that have no effect, because -c does not print lines: "-t, -k". Appends nothing if there are none. */
+/* Appends the options that have no effect, because -c does not print lines: "-t, -k"; nothing if there are none. */
 void trace_opts_unused(const struct trace_opts *o, struct buf *out);
-/* Checks that options agree. `program`: a program was named. Returns 0, or -EINVAL with the reason in `why`. */
+/* Checks that the options agree. `program`: a program was named. Returns 0, or -EINVAL with the reason in `why`. */
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why);
 
 #endif

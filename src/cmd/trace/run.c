@@ -24,7 +24,7 @@
 
 #define STOP_US 50000
 
-/* If a signal from the terminal stops the program, sctrace stops after the rest of the job has stopped. */
+/* If a signal from the terminal stops the program, sctrace stops too, after a moment in which the job can stop. */
 static void on_stop(struct trace *t, bool stopped)
 {
 	t->root_stopped = stopped;
@@ -390,7 +390,7 @@ int trace_run(struct trace *t)
 	say_how_to_end(t);
 	if (t->program && t->ops != engine_find("bpf"))
 		trace_hold_stops();
-	/* The timer interrupts writes that wait for a reader. Its period depends on trace_wire(). */
+	/* The timer interrupts writes that wait for a reader. trace_wire() already writes the head of a recording. */
 	trace_signals_tick(t, 0);
 	trace_wire(t);
 	trace_signals_tick(t, 0);

@@ -51,7 +51,7 @@ static int print_completion(const char *shell)
 	return EXIT_USAGE;
 }
 
-/* For long options of strace that do more than those of sctrace: suggests letters that do the same. */
+/* Some long options of strace do more than those of sctrace. If one was given, suggests letters that do the same. */
 static void say_instead(struct buf *why)
 {
 	static const struct {

@@ -21,7 +21,7 @@ struct trace {
 	char *const *program; /* command line of the program to start, or NULL */
 	const struct engine_ops *ops;
 	struct engine *engine;
-	struct buf choice;               /* why a better engine was not chosen; empty if there is no reason */
+	struct buf choice;               /* why no better engine was chosen; empty: it is the best, or was named */
 	struct call_set only, stops;     /* calls that must be events, and calls at which threads must stop */
 	bool shows;                      /* calls are shown one by one */
 	bool by_events;                  /* a sink counts calls or aggregates stacks; otherwise the engine counts */
@@ -61,9 +61,12 @@ void trace_hold_stops(void);
  * installed. Without its handler, a signal would end sctrace; the first would be that of sctrace's own timer.
  */
 int trace_signals_catch(struct trace *t, struct engine_config *c);
-/* Acts on received signals. Returns true if the loop must end. *kill_at, 0 at first: when the program is killed. */
+/*
+ * Acts on the signals that sctrace has received. Returns true if the loop must end. *kill_at must be 0 at first; it
+ * becomes the time (clock_ns()) at which the program will be killed.
+ */
 bool trace_signals_serve(struct trace *t, uint64_t *kill_at);
-/* Starts the timer for periodic work. If `first_us` is not 0, it expires first after at most that time. */
+/* Starts the timer for periodic work. If `first_us` is not 0, it first expires after at most that time. */
 void trace_signals_tick(const struct trace *t, long first_us);
 
 /* Decides from the options what is shown, what is counted from events, and at which calls threads must stop. */
@@ -73,7 +76,7 @@ void trace_wire(struct trace *t);
 
 /* Prints a note about options that have no effect. */
 void trace_say_unused(const struct trace *t);
-/* Opens the output files; `path` is that of the trace, or NULL. Returns 0, or -errno with the reason in `why`. */
+/* Opens the outputs. `path`: that of the trace (NULL: standard error). Returns 0, or -errno with a reason in `why`. */
 int trace_open_outputs(struct trace *t, const char *path, struct buf *why);
 /* Begins the recording, and adds the recording sink to the pipeline. */
 void trace_record_begin(struct trace *t);
