@@ -65,7 +65,9 @@ extern const struct attr_table attrs_unknown;
 void attr_emit(const struct decode *d, const struct attr_table *t, uint64_t head, uint64_t at, uint64_t n);
 /*
  * Emits a message of `n` bytes at `at`: the structure `head` and, if there are more bytes, its attributes. They become
- * one or two elements of the array that the caller has opened. A message may contain only the first part of `head`.
+ * one or two elements of the array that the caller has opened. The caller has begun the first of them. If the message
+ * is shorter than `head`, shows only its first byte, because a request for a list may contain only the address family
+ * (struct rtgenmsg of linux/rtnetlink.h).
  */
 void attr_emit_message(const struct decode *d, const struct layout *head, const struct attr_table *t, uint64_t at,
 		       uint64_t n);

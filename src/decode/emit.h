@@ -20,7 +20,7 @@ enum emit_string {
 	STRING_HEX = 1 << 2,      /* the bytes are not text, such as random bytes */
 };
 
-/* How a number is written. FORM_POINTER: hexadecimal, and 0 is shown as NULL. */
+/* How a number is written. FORM_POINTER: hexadecimal, and 0 is shown as NULL (JSON: null). */
 enum emit_form { FORM_SIGNED, FORM_UNSIGNED, FORM_HEX, FORM_OCTAL, FORM_POINTER };
 
 /*
@@ -47,8 +47,8 @@ struct emit_ops {
 	void (*arg)(struct emit *e, const char *name, uint64_t raw); /* begins the next argument of a call */
 	void (*arg_end)(struct emit *e, bool last);                  /* ends an argument */
 	/*
-	 * Begins the next member of a structure, whose name is left out in text if `bare` is set; or the next element
-	 * of an array, which has no name.
+	 * Begins the next member of a structure. If `bare` is set, text leaves out its name. For the next element of an
+	 * array, `name` is NULL and `bare` is set.
 	 */
 	void (*field)(struct emit *e, const char *name, bool bare);
 	void (*open)(struct emit *e, char bracket);  /* begins a structure ('{') or an array ('[') */
@@ -71,7 +71,8 @@ struct emit_ops {
 	 * `text` is NULL, the call has no result.
 	 */
 	void (*result)(struct emit *e, int64_t v, const char *error, const char *text);
-	void (*result_as)(struct emit *e, uint64_t v, enum emit_form form); /* a result in another form than decimal */
+	void (*result_as)(struct emit *e, uint64_t v, enum emit_form form); /* a result as FORM_HEX or FORM_OCTAL; JSON
+									    * shows all results in decimal */
 	void (*result_is)(struct emit *e, const struct emit_is *is);        /* what the descriptor in the result
 									    * refers to; called after result() */
 	void (*returned)(struct emit *e, enum emit_returned part);          /* begins or ends the explanation of a

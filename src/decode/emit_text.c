@@ -63,7 +63,7 @@ static void text_close(struct emit *e, char bracket)
 	e->depth--;
 }
 
-/* A mode is shown in the form of strace: a 0 and at least three more digits. */
+/* FORM_OCTAL is the form in which strace shows a mode: at least three digits, of which the first is 0. */
 static void text_number(struct emit *e, uint64_t v, enum emit_form form)
 {
 	if (form == FORM_SIGNED)

@@ -78,7 +78,7 @@ static LAYOUT(stat, struct stat, (st_dev, DEV, VERBOSE), (st_ino, ULONG, VERBOSE
 	      (st_blocks, ULONG, VERBOSE), (st_size, LONG), (st_rdev, DEV), (st_atim, TIME_STAMP, AT | VERBOSE),
 	      (st_mtim, TIME_STAMP, AT | VERBOSE), (st_ctim, TIME_STAMP, AT | VERBOSE));
 
-/* For a device file, its device number is shown instead of its size. */
+/* Returns true if the member is shown: st_rdev only for a device file, and st_size only for any other file. */
 static bool stat_has(const struct member *m, uint64_t mode)
 {
 	return m->offset != (makes_device(mode) ? offsetof(struct stat, st_size) : offsetof(struct stat, st_rdev));
@@ -325,8 +325,10 @@ void show_file_handle(const struct decode *d, const struct value *x)
 	emit_close(d->out, '}');
 }
 
-/* Values of extended attributes. The size is the next argument at entry, and the result after the call. */
-/* If the size is 0, the call only returns the length of the value. */
+/*
+ * Shows the value of an extended attribute. The next argument is the size of the buffer, and the result is the length
+ * of the value. If the size is 0, the call only returns the length (getxattr(2)).
+ */
 void show_out_xattr(const struct decode *d, const struct value *x)
 {
 	if (!d->call->args[x->arg + 1])

@@ -64,7 +64,7 @@ struct sem_state {
 	int64_t sem_otime, unused1, sem_ctime, unused2;
 	uint64_t sem_nsems;
 };
-/* The same structure of i386, where `mode` is shorter. */
+/* struct ipc64_perm of i386, where `mode` has 16 bits (asm-generic/ipcbuf.h). */
 struct ipc_perm_narrow {
 	int32_t key;
 	uint32_t uid, gid, cuid, cgid;

@@ -1,11 +1,11 @@
-/* The table that says how each kind of argument and member is shown: kinds.def. */
+/* The table that says how each kind of argument and member is shown. Its rows come from syscall/kinds.def. */
 #include "decode/kinds.h"
 
 #include "decode/layout.h"
 #include "decode/show.h"
 #include "decode/sock_diag.h"
 
-/* The members of a struct kind, which kinds.def explains. */
+/* These expand to the members of a struct kind. kinds.def explains them. */
 #define BITS(t)     show_flags32, &flags_##t
 #define BITS64(t)   show_flags, &flags_##t
 #define CHOICE(t)   show_choice32, &flags_##t

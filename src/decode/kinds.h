@@ -24,11 +24,15 @@ enum when {
 
 /* A value that is shown. */
 struct value {
-	uint64_t v;
-	const void *about; /* that of its kind */
-	int arg;           /* the index of the argument that it is; negative for a member of a structure */
+	uint64_t v;        /* a number, or the address of the memory that is shown */
+	const void *about; /* `about` of the value's kind */
+	int arg;           /* the index of the argument; negative if the value is not an argument, such as a member */
 };
 
+/*
+ * Emits one value. If its memory cannot be read, emits the pointer. A function that uses the argument before or after
+ * the value needs an index in `arg`, so its kind must not be the kind of a member.
+ */
 typedef void show_fn(const struct decode *d, const struct value *x);
 /* Says when argument `i` of this call is known. */
 typedef enum when when_fn(const struct decode *d, int i);
@@ -44,7 +48,7 @@ struct kind {
 
 extern const struct kind decode_kinds[K_COUNT];
 
-/* Shows `v`, which is argument `i` of the call or, if `i` is negative, a member of a structure, as `kind`. */
+/* Shows `v` as `kind`. `i` is the index of the argument, or negative if `v` is not an argument. */
 void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i);
 /* Shows `v` as member `name` of the structure that the caller has opened. */
 void show_field(const struct decode *d, const char *name, enum syscall_kind kind, uint64_t v);
@@ -77,17 +81,17 @@ struct pointee {
 show_fn show_numbers;
 struct numbers {
 	enum syscall_kind kind;
-	unsigned size; /* size of a number; 0: a long of the call's architecture */
-	unsigned n;    /* how many there are, or one of the constants below */
+	unsigned size; /* bytes of a number; 0: a long of the call's architecture */
+	unsigned n;    /* how many numbers there are, or one of the constants below */
 };
-/* The number of elements is the result of the call, or its second argument. */
+/* The number of elements is the result of the call, or its second argument (move_pages(2)). */
 enum { NUMBERS_RESULT = 1000, NUMBERS_ARG2 };
 
 /* Returns the size of a pointer and of a long in this call. It is 8, or 4 for i386 and for the pointers of x32. */
 unsigned decode_word(const struct decode *d);
 /* Reads exactly `n` bytes at `addr`. Returns false if any of them cannot be read. */
 bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n);
-/* Like decode_get(), for the memory of a whole value: if it cannot be read, also emits `addr` as a pointer. */
+/* Like decode_get(), for the memory of a whole value. If it returns false, it has emitted `addr` as a pointer. */
 bool decode_need(const struct decode *d, uint64_t addr, void *to, size_t n);
 /* Reads a pointer or long of the call's architecture. */
 bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v);

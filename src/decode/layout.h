@@ -31,8 +31,11 @@ struct layout {
 };
 
 /*
- * EACH_MEMBER() expands to a struct member for each of its arguments after the type. A macro cannot expand itself, so
- * it leaves the rest to the next of the scans that AGAIN() makes, which are enough for 41 members.
+ * EACH_MEMBER() expands to a struct member for each of its arguments after the type. A macro cannot expand itself.
+ * Therefore, each scan of the preprocessor expands one argument and leaves EACH_MEMBER_LATER() for the rest. AGAIN()
+ * causes enough scans for 41 members. With more members, EACH_MEMBER_LATER remains, and the compiler reports an error.
+ *
+ * For an argument without flags, the first 0 of EACH_MEMBER() becomes `flags`. MEMBER() ignores the remaining zeros.
  */
 #define MEMBER(type, m, k, flags, ...)                                                                                 \
 	{                                                                                                              \
@@ -53,7 +56,7 @@ struct layout {
 #define AGAIN2(...)         AGAIN1(AGAIN1(AGAIN1(__VA_ARGS__)))
 #define AGAIN1(...)         __VA_ARGS__
 
-/* Defines layout_NAME of a structure of `size_` bytes from the rows of its members. */
+/* Defines layout_NAME of a structure of `size_` bytes. Each argument after `narrow_` initialises a struct member. */
 #define LAYOUT_OF(nm, size_, narrow_, ...)                                                                             \
 	const struct layout layout_##nm = {.size = (size_),                                                            \
 					   .n = sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member),  \
@@ -61,7 +64,8 @@ struct layout {
 					   .narrow = (narrow_)}
 /*
  * Defines layout_NAME of structure `type`. Each further argument is a member: (name, KIND), or (name, KIND, flags) with
- * enum member_flags. If there is no narrow layout, the structure of a 32-bit program is shown as a pointer.
+ * enum member_flags. LAYOUT_NARROW() has another layout for programs with 4-byte pointers, LAYOUT_SAME() has the same
+ * one, and LAYOUT() has none, so that the structure of such a program is shown as a pointer.
  */
 #define LAYOUT_NARROW(nm, type, narrow_, ...)                                                                          \
 	LAYOUT_OF(nm, sizeof(type), narrow_, AGAIN(EACH_MEMBER(type, __VA_ARGS__)))

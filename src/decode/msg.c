@@ -52,7 +52,7 @@ static void one_iovec(const struct decode *d, uint64_t addr, void *ctx)
 	emit_close(d->out, '}');
 }
 
-/* Shows `n` I/O vectors at `addr`. */
+/* Shows `n` I/O vectors at `addr`. `w` says how much of their buffers is shown. */
 static void iovec(const struct decode *d, uint64_t addr, uint64_t n, struct iovec_walk w)
 {
 	decode_array(d, addr, n, 2 * (size_t)decode_word(d), one_iovec, &w);

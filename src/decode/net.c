@@ -42,7 +42,7 @@ struct address_xdp {
 	uint32_t ifindex, queue, shared_fd;
 };
 
-/* The limit for the length of an address. It is larger than that of any family. */
+/* The greatest length of an address that the kernel accepts (_K_SS_MAXSIZE of linux/socket.h). */
 #define ADDRESS_MOST 128
 
 struct address {

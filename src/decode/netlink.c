@@ -74,8 +74,9 @@ static bool payload_netfilter(const struct decode *d, const struct nlmsghdr *h, 
 }
 
 /*
- * What a message requests. This decides what the upper byte of its flags means. rtnetlink has four message types for
- * each family of messages, in this order.
+ * What a message requests. This decides what the upper byte of its flags means (linux/netlink.h). The byte has no
+ * meaning for VERB_SET, which therefore also stands for protocols whose requests are not known. VERB_OF_TYPE means that
+ * the message type decides: rtnetlink has four types for each family of messages, in the order of the first four verbs.
  */
 enum verb { VERB_NEW, VERB_DELETE, VERB_GET, VERB_SET, VERB_OF_TYPE };
 

@@ -226,7 +226,6 @@ void show_uts_string(const struct decode *d, const struct value *x)
 struct kernel_sched_param {
 	int32_t sched_priority;
 };
-/* The structure is shown as an array of one element, as in strace. */
 LAYOUT_SAME(sched_param, struct kernel_sched_param, (sched_priority, INT));
 
 struct kernel_sched_attr {

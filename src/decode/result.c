@@ -195,7 +195,7 @@ static result_fn *const results[R_COUNT] = {
 	[R_PERSONALITY] = result_personality,
 };
 
-/* Results whose meaning is a value of this kind. */
+/* For results that result_kind() shows: the kind of their meaning. For all others, 0. */
 static const uint16_t kinds[R_COUNT] = {
 	[R_SIGNAL] = K_SIGNAL, [R_SCHED] = K_SCHED_POLICY, [R_CLOCKSTATE] = K_CLOCK_STATE, [R_IOPRIO] = K_IOPRIO};
 

@@ -52,7 +52,7 @@ struct neighbour_cache {
 LAYOUT_SAME(nda_cacheinfo, struct neighbour_cache, (ndm_confirmed, UINT), (ndm_used, UINT), (ndm_updated, UINT),
 	    (ndm_refcnt, UINT));
 
-/* Several structures consist of two 16-bit numbers. Only the names of the members differ. */
+/* Several structures consist of two numbers of the same size. Only the names of the members differ. */
 struct pair16 {
 	uint16_t a, b;
 };
@@ -138,7 +138,7 @@ bool attr_link(const struct decode *d, const struct attr_chain *chain, const voi
 	return true;
 }
 
-/* Shows structure `l`, and the rest of the `n` bytes as attributes. */
+/* Shows the structure `l` at `at`, and the rest of the `n` bytes as attributes, which the table `about` describes. */
 static void struct_and_attrs(const struct decode *d, const struct attr_chain *chain, const struct layout *l,
 			     const void *about, uint64_t at, uint64_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * The functions that the rows of syscall/kinds.def use, except those of decode/kinds.h, and functions about the same
- * subjects that other files use.
+ * The functions for the rows of syscall/kinds.def that no other header declares, and further functions about the same
+ * subjects.
  */
 #ifndef SCTRACE_DECODE_SHOW_H
 #define SCTRACE_DECODE_SHOW_H
@@ -17,7 +17,7 @@ when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq
 /* Returns the commands of fcntl(2) whose arguments are known, and sets *n to their number. */
 const struct command_arg *fcntl_commands(size_t *n);
 
-/* The commands of ioctl(2), and their arguments (ioctl.c). */
+/* The commands of ioctl(2), and their arguments (ioctl.c, ioctl_net.c). */
 show_fn show_ioctl_command, show_ioctl_arg;
 when_fn when_ioctl_arg;
 /* Returns the commands whose arguments are known, and sets *n to their number. */
@@ -53,11 +53,11 @@ void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len);
 
 /* poll, select and epoll (poll.c). */
 show_fn show_pollfds, show_epoll_event, show_epoll_events, show_fd_set;
-/* Shows the result `v` of poll(2), and the events that it found: 1 ([{fd=3, revents=POLLIN}]). */
+/* Shows the result `v` of poll(2), and the events that it found: 1 ([{fd=3, revents=POLLIN}]), or 0 (Timeout). */
 void decode_poll_result(const struct decode *d, int64_t v);
 /*
  * Shows the result `v` of select(2), and the descriptors and the time that it left in its arguments: 1 (in [3], left
- * {tv_sec=1, tv_usec=0}).
+ * {tv_sec=1, tv_usec=0}), or 0 (Timeout).
  */
 void decode_select_result(const struct decode *d, int64_t v);
 

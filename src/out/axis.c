@@ -67,7 +67,10 @@ void axis_format(struct buf *out, enum chart_unit unit, double v)
 	buf_adds(out, v == 0 && unit != UNIT_PERCENT ? "" : p->name);
 }
 
-/* Adds a tick with a label: the value in units with prefix `p`, with as few digits as possible. NULL: no label. */
+/*
+ * Adds a tick. Its label is the value in units with prefix `p`, with as few digits as possible. If `p` is NULL, the
+ * tick has no label.
+ */
 static void add_tick(struct axis *a, double v, const struct prefix *p)
 {
 	if (a->nticks == AXIS_TICKS_MAX)

@@ -74,8 +74,8 @@ struct chart_bar_panel {
 };
 /*
  * Draws `n` rows with labels, and a panel for each metric. Values are horizontal bars from zero, or dots if the axis is
- * logarithmic. The rows form groups of `members`, such as one subject in several runs. If `members` is not 1, the
- * position of a row in its group decides its colour.
+ * logarithmic. The rows form groups of `members` rows, such as one subject in several runs. The position of a row in
+ * its group decides its colour. If `members` is 1, there are no groups, and each panel has its own colour.
  */
 int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n, size_t members,
 	       const struct chart_bar_panel *panels, size_t npanels, struct buf *out);

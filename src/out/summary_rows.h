@@ -49,11 +49,13 @@ struct summary_column {
 };
 
 extern const struct summary_column summary_column_table[SC_COUNT];
-/* The columns of text, CSV and Markdown if the user chooses none. */
+/* The columns of text, CSV and Markdown if the user chooses none. "+p90" adds a column to them. */
 extern const struct summary_columns summary_columns_usual;
 
 /* Appends the cell of column `id` in `row`, as it is shown in text and Markdown. */
 void summary_cell(enum summary_column_id id, const struct summary_row *row, struct buf *out);
+
+/* A row and the memory that it owns. */
 struct summary_line {
 	struct summary_row row; /* row.name points at `name` */
 	char *name;

@@ -30,8 +30,9 @@ double svg_text_width(const char *text, double size);
 /* Appends `text` at font size `size`. If it is wider than `width`, cuts it and appends an ellipsis. */
 void svg_cut(struct buf *out, const char *text, double size, double width);
 /*
- * Returns a class for series `i`, a static string. Because there are 8 colours, the class of series 9 is that of series
- * 1. The fills of bars and boxes are paler.
+ * Returns the classes that svg_begin() defines for series `i`, as a static string: the stroke of a line, the fill of a
+ * point, or the paler fills of a bar (SVG_BAR), and of a box or a band (SVG_PALE). Because there are 8 colours, series
+ * 9 has the classes of series 1.
  */
 enum svg_paint { SVG_STROKE, SVG_FILL, SVG_BAR, SVG_PALE };
 const char *svg_class(enum svg_paint paint, size_t i);

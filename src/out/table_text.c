@@ -249,7 +249,7 @@ static bool add_part(struct buf *out, const struct column *col, const char *text
 	return n == 0;
 }
 
-/* Adds line `n` of a row to the table. Returns false if no cell has such a line. */
+/* Adds line `n` of a row to the table. If no cell has such a line, adds nothing and returns false. */
 static bool add_line(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r,
 		     size_t n)
 {

@@ -71,7 +71,10 @@ static bool say_spelling(const char *word, struct buf *why)
 	return word[0] == '!' || abi;
 }
 
-/* Reports that there is no group (`sign` is "%") or no call (`sign` is "") of this name. */
+/*
+ * Appends to `why` that there is no group (`sign` is "%") or no call (`sign` is "") of this name, and similar names.
+ * Returns -EINVAL.
+ */
 static int unknown(const char *name, const char *sign, struct buf *why)
 {
 	struct near near;
