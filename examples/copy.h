@@ -1,4 +1,7 @@
-/* The parts that the copiers share: parsing [-b SIZE] [IN [OUT]], opening and closing the files, writing a buffer. */
+/*
+ * The parts that the copiers share: parsing [-b SIZE] [IN [OUT]], opening and closing the files, writing a buffer. If a
+ * function fails, it prints a message and ends the program, with status 2 if the arguments are wrong, otherwise with 1.
+ */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -21,7 +24,7 @@ static inline size_t parse_size(const char *text)
 	return n;
 }
 
-/* For copiers without options. */
+/* For copiers without options, whose IN and OUT are argv[1] and argv[2]. */
 static inline void check_usage(int argc)
 {
 	if (argc > 3)
@@ -57,6 +60,7 @@ static inline int open_in(const char *name)
 	return fd;
 }
 
+/* `flags` are flags of open(2): O_WRONLY or O_RDWR, and others such as O_SYNC. */
 static inline int create_out(const char *name, int flags)
 {
 	int fd = open(name, flags | O_CREAT | O_TRUNC, 0666);
@@ -65,7 +69,7 @@ static inline int create_out(const char *name, int flags)
 	return fd;
 }
 
-/* Some file systems report only here that they could not write. */
+/* Some file systems report only in close(2) that they could not write. */
 static inline void close_out(int fd, const char *name)
 {
 	if (close(fd) < 0)
@@ -88,7 +92,7 @@ static inline FILE *create_out_stream(const char *name)
 	return out;
 }
 
-/* What is still in the buffer of `out` is written here, so a full disk may show only now. */
+/* fclose(3) writes what is still in the buffer of `out`, so it may be the first call that fails if the disk is full. */
 static inline void close_streams(FILE *in, const char *in_name, FILE *out, const char *out_name)
 {
 	if (ferror(in))

@@ -1,4 +1,6 @@
-/* Looks up 2,000 words in an index of 4 KiB at the start of a file. The fault: it reads the index again for each word. */
+/*
+ * Looks up 2,000 words in an index of 4 KiB at the start of a file. The fault: it reads the index again for each word.
+ */
 #include "exercise.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /*
- * Counts the records of 64 bytes whose first byte is 0. The fault: for each record, it reads a block of 4 KiB, and seeks
- * back to the end of the record.
+ * Counts the records of 64 bytes whose first byte is 0. The fault: for each record, it reads a block of 4 KiB, and
+ * seeks back to the end of the record.
  */
 #include "exercise.h"
 

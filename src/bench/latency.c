@@ -18,7 +18,7 @@
 
 /* The memory in which the measuring process stores its results. That process allocates nothing while it measures. */
 struct board {
-	struct latency_result r; /* without `n` and the histogram */
+	struct latency_result r; /* its members n and hist are not used: n and count below replace them */
 	_Atomic uint64_t n;
 	uint64_t count[BUCKETS];
 };

@@ -1,4 +1,4 @@
-/* `bench latency`: measures how late a waiting task runs after an absolute timer has expired. */
+/* `bench latency`: measures how long after the expiration of an absolute timer the waiting task runs. */
 #ifndef SCTRACE_BENCH_LATENCY_H
 #define SCTRACE_BENCH_LATENCY_H
 

@@ -40,7 +40,10 @@ struct load {
 	size_t parts;
 	pid_t kids[LOAD_KIDS];
 	size_t nkids;
-	/* load_start() sets start_work and mark_ns. load_stop() adds the work and the time since then. */
+	/*
+	 * load_start() sets start_work and mark_ns. load_stop() adds the work and the time (in ns) since then to work
+	 * and span_ns.
+	 */
 	uint64_t start_work[LOAD_PARTS], work[LOAD_PARTS];
 	uint64_t mark_ns, span_ns;
 };
@@ -64,9 +67,9 @@ void load_describe(struct buf *out);
 /* Parses a name such as "none", "disk" or "suite+disk". Returns 0, or -EINVAL with the reason in `why`. */
 int load_parse(struct load *l, const char *name, struct buf *why);
 /*
- * Starts the processes of the load, with their files in `dir`, and waits until each part has done some work, from which
- * on the work is counted. Each process is in a process group of its own, which is registered with `guard`. Returns 0,
- * or -errno with the reason in `why`; after an error no process is left.
+ * Starts the processes of the load, with their files in `dir`, and waits until each part has done some work. Then
+ * begins to count the work for load_stop(). Each process is in a process group of its own, which is registered with
+ * `guard`. Returns 0, or -errno with the reason in `why`; after an error no process is left.
  */
 int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct buf *why);
 /*

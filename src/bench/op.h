@@ -1,4 +1,7 @@
-/* The table of the operations of `bench syscall`. Two loops of each tell its cost and that of the loop (op_solve()). */
+/*
+ * The table of the operations that `bench syscall` measures. Each operation is compiled into two loops. Their times
+ * together tell the cost of the operation and the cost of the loop itself (see op_solve()).
+ */
 #ifndef SCTRACE_BENCH_OP_H
 #define SCTRACE_BENCH_OP_H
 
@@ -50,7 +53,7 @@ struct op {
 	bool trap; /* the operation enters the kernel by an exception, so system call tracers do not see it */
 };
 
-/* The table is split into three files; op_at() indexes all of it. Each part ends with {0}. */
+/* The table is split into three files; op_at() indexes all of it. Each part ends with a row without a name, {0}. */
 extern const struct op ops_self[], ops_file[], ops_task[];
 
 /* Returns row `i` of the whole table, or NULL after the last row. */
@@ -67,8 +70,8 @@ const struct op *op_empty(void);
 int op_open(const struct op *op, struct op_state *s, const char *dir, struct buf *why);
 void op_close(const struct op *op, struct op_state *s);
 /*
- * ops_file.c: opens a file without a name in `dir` (O_TMPFILE, or with its name removed at once), so that no file remains if the
- * process is killed. Returns the descriptor, or -1 with errno.
+ * ops_file.c: opens a file without a name in `dir` (O_TMPFILE, or with its name removed at once), so that no file
+ * remains if the process is killed. Returns the descriptor, or -1 with errno.
  */
 int op_nameless_file(const char *dir);
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Finds true(1), the program that the operations with execve(2) run. */
+/* Stores the path of true(1), the program that the operations with execve(2) run, in s->path. */
 static int need_true(struct op_state *s, struct buf *why)
 {
 	static const char *const places[] = {"/bin/true", "/usr/bin/true"};

@@ -43,9 +43,9 @@ const char *place_policy_name(int policy);
 /* Applies `p` to the calling thread. Returns 0 or -errno (-EPERM if it is not permitted). */
 int place_set_policy(const struct place_policy *p);
 /*
- * Sets `p` from the name of a policy ("other", "batch", "fifo", "rr"; NULL: `otherwise`) and a priority (0: the policy's default). If this process is
- * not allowed to use the policy, uses `otherwise` and adds a note to `run`. Returns 0, or -ERANGE with the reason in
- * `why` if a priority was given and the policy has none.
+ * Sets `p` from the name of a policy ("other", "batch", "fifo" or "rr"; NULL: `otherwise`) and a priority (0: the
+ * policy's default). If this process is not allowed to use the policy, uses `otherwise` and adds a note to `run`.
+ * Returns 0, or -ERANGE with the reason in `why` if a priority was given and the policy has none.
  */
 int place_choose_policy(struct place_policy *p, const char *name, int otherwise, int prio, struct run *run,
 			struct buf *why);

@@ -27,7 +27,7 @@
 
 /* What a process logs. While it works, the process writes to no other memory. */
 struct proc_board {
-	struct sched_proc proc; /* without `done`, `logs` and `slices` */
+	struct sched_proc proc; /* its members done, logs and slices are not used: those below replace them */
 	atomic_bool done;
 	_Atomic size_t logs;
 	struct sched_slice slices[SCHED_SLICES];

@@ -1,4 +1,4 @@
-/* `bench sched`: measures how CPU-bound processes share the CPUs: their progress, time slices and shares. */
+/* `bench sched`: measures how CPU-bound processes share the CPUs: their progress, latency, slices and shares. */
 #ifndef SCTRACE_BENCH_SCHED_H
 #define SCTRACE_BENCH_SCHED_H
 

@@ -1,4 +1,7 @@
-/* Switches between two stacks without the scheduler; their cost is the part that does not come from the scheduler. */
+/*
+ * Mechanisms that switch between two stacks without the kernel's scheduler. Their cost shows which part of the cost of
+ * a switch does not come from the scheduler.
+ */
 #include "bench/switch.h"
 
 #include "base/memory.h"

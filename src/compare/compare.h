@@ -34,8 +34,8 @@ struct compare_scan {
 };
 
 /*
- * The combinations of parameter values. A command has a row for each of them, in whose command {NAME} is replaced by
- * the text of NAME.
+ * The combinations of parameter values. A command has a row for each combination. In the command of that row, the name
+ * of each parameter in braces, {NAME}, is replaced by its text.
  */
 struct combinations {
 	struct texts *v;
@@ -97,10 +97,10 @@ struct compare {
 	int null_fd;
 	const volatile sig_atomic_t *stop;
 	bool progress;                   /* standard error is a terminal */
-	bool interrupted;                /* by the user, so there are fewer runs than requested */
+	bool interrupted;                /* the user interrupted the runs, so there are fewer than requested */
 	uint64_t started_ns;             /* value of clock_ns() when the timed runs began */
-	double shell_s[3];               /* wall, user and system time of an empty shell, in seconds; subtracted from
-					  * the times of commands */
+	double shell_s[3];               /* wall, user and system time in seconds of an empty shell, which are
+					  * subtracted from the times of commands; 0: nothing is subtracted */
 	struct run run;                  /* the results; compare_fill() sets its subjects */
 	double other_share, steal_share; /* shares (0 to 1) of the CPU time that other programs and other guests of
 					  * the hypervisor used during the runs; -1: unknown */
@@ -145,19 +145,21 @@ void compare_label(struct buf *out, const struct subject *s);
 int compare_combine(const struct compare_options *o, char *const *operands, size_t n, size_t *taken,
 		    struct combinations *all, struct buf *why);
 void compare_combinations_free(struct combinations *all);
+/* Appends copies of the names and texts of `from` to `to`. */
 void compare_copy_texts(struct texts *to, const struct texts *from);
 
 /* command.c: the commands that the user typed */
 /*
  * Returns the argument list for `text`, in which {in}, {out}, {buffer} and the names of `params` are replaced. The list
- * runs the command by sh -c (or by the shell of --shell), unless the option no_shell is set. Returns NULL with the
- * reason in `why` if a quote is not closed, or if there is no word.
+ * runs the command by sh -c (or by the shell of --shell), unless the option no_shell is set. The caller frees it with
+ * words_free(). Returns NULL with the reason in `why` if a quote is not closed, if the value of --shell is empty, or if
+ * no_shell is set and `text` is empty.
  */
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct texts *params,
 			    struct buf *why);
 /*
- * Splits `text` into words as the shell does, with quotes but without expansions. Returns NULL with the reason in `why`
- * if a quote is not closed.
+ * Splits `text` into words as the shell does, with quotes but without expansions. The caller frees the list with
+ * words_free(). Returns NULL with the reason in `why` if a quote is not closed.
  */
 char **compare_split(const char *text, struct buf *why);
 
@@ -194,8 +196,8 @@ void compare_progress_end(const struct compare *c);
 double compare_left_s(const struct compare *c, double elapsed_s);
 
 /*
- * fill.c: fills in c->run from the measurements, including its notes, warnings and findings. Returns 0, or -EINVAL
- * with the reason in `why` if no row has the name that --reference gives.
+ * fill.c: fills in c->run from the measurements, including its notes, warnings and findings. Returns 0, or -EINVAL if
+ * no row has the name that --reference gives.
  */
 int compare_fill(struct compare *c);
 /* Calls run_judge(), and replaces the notes, warnings, findings and explanations of the run by newly generated ones. */

@@ -52,7 +52,7 @@ struct figure {
 	char s[80];
 };
 
-/* Returns the text in `b`, and frees the buffer. */
+/* Returns the text in `b`, cut to 79 bytes, and frees the buffer. */
 static struct figure take(struct buf *b)
 {
 	struct figure f;
@@ -338,8 +338,8 @@ static const struct call_stats *dearest_call(const struct run_subject *s)
 }
 
 /*
- * Appends "29 calls before main, then 2,088 calls (521 per MiB), 3,817 bytes per call". Calls before main() are separate,
- * because their number does not depend on the input.
+ * Appends "29 calls before main, then 2,088 calls (521 per MiB), 3,817 bytes per call". Calls before main() are
+ * separate, because their number does not depend on the input.
  */
 static void explain_calls(const struct run_subject *s, struct buf *out)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Returns the exit status of a run as the shell reports it. */
+/* Returns the exit status of a run as the shell reports it: 128 plus the number of a signal that killed the program. */
 static int exit_status(const struct sample *s)
 {
 	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
@@ -144,7 +144,7 @@ static void fill_method(struct compare *c)
 	field_set(&m->columns, o->columns);
 }
 
-/* Replaces the sentences in `to`. */
+/* Replaces the sentences in `to` by those that say() appends. */
 static void tell(void (*say)(const struct run *r, struct buf *out), const struct run *r, struct strings *to)
 {
 	struct buf text = {0};

@@ -42,8 +42,8 @@ static int scan_numbers(struct scan *s, const char *range, const char *delta, st
 }
 
 /*
- * Adds the words of a list that are separated by commas as values of `s`. Both as in hyperfine: a word may be empty, and
- * "\," stands for a comma within a word.
+ * Adds the words of a list that are separated by commas as values of `s`. Both as in hyperfine: a word may be empty,
+ * and "\," stands for a comma within a word.
  */
 static void scan_words(struct scan *s, const char *list)
 {

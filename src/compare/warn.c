@@ -118,7 +118,11 @@ static bool is_uncounted(const struct run *r, const struct run_subject *s)
 	return r->method.counted != TRUTH_NO && !s->counts.known;
 }
 
-/* Adds the warning "WHAT WHERE; ADVICE". Its name in saved runs is `name`. Takes the strings of `rows`. */
+/*
+ * Adds a warning, whose name in saved runs is `name`. Its text consists of `what`, `where` and, after a semicolon,
+ * `advice`. `rows` contains the names of the rows that it is about, or is unknown if it is about all rows. Takes
+ * ownership of the strings of `rows`.
+ */
 static void add(struct run *r, const char *name, const char *what, const char *where, const char *advice,
 		struct strings rows)
 {
@@ -141,8 +145,9 @@ static void warn(struct run *r, bool found, const char *name, const char *what, 
 }
 
 /*
- * Adds a warning about the rows for which `about` is true, if there are any. Names the first of these rows, with the
- * figures that `say` appends, except if `say` is NULL and the warning is about all rows.
+ * Adds a warning about the rows for which `about` is true, if there are any. The text names the first four of these
+ * rows, and say() appends figures to each name. If `say` is NULL and the warning is about all rows, the text names
+ * none.
  */
 static void warn_rows(struct run *r, row_test *about, void (*say)(const struct run_subject *s, struct buf *out),
 		      const char *name, const char *what, const char *advice)

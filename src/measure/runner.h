@@ -1,4 +1,7 @@
-/* Decides the order of runs: first the warm-up, then rounds, in which each subject runs once in random order. */
+/*
+ * Decides the order of runs: first the warm-up, then rounds. In a round each subject runs once. The order of the
+ * subjects is random, and different in each round.
+ */
 #ifndef SCTRACE_MEASURE_RUNNER_H
 #define SCTRACE_MEASURE_RUNNER_H
 

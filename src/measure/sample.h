@@ -1,4 +1,4 @@
-/* Measures a run of a program that is not traced. Without `follow`, nothing stops it before its exit. */
+/* Measures a run of a program whose calls are not traced. Without `follow`, nothing stops it before its exit. */
 #ifndef SCTRACE_MEASURE_SAMPLE_H
 #define SCTRACE_MEASURE_SAMPLE_H
 

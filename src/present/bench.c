@@ -44,7 +44,10 @@ static void summary_cells(struct table *t, size_t col, const struct sample_summa
 		cell_time_above(t, col + i, figures[i], resolution, NS);
 }
 
-/* Adds the table of the subjects of a test. `row` fills in the row of a subject, which has been begun. */
+/*
+ * Adds the table `key` of the subjects of a test, or of all subjects if `test` is NULL. row() sets the cells of one
+ * subject, whose row has begun; its `name` is the name of the subject without the test.
+ */
 static void add_subjects(struct page *p, const char *test, const char *key, const struct column *columns, size_t n,
 			 void (*row)(struct table *t, const struct run *r, const struct run_subject *s,
 				     const char *name))

@@ -222,7 +222,10 @@ static void set_totals(struct table *t, const struct calls *c)
 	}
 }
 
-/* Appends "Only a makes these calls: stat, read.", with at most six names: calls that run `lacks` did not make. */
+/*
+ * Appends "Only a makes these calls: stat, read." if run `has` made calls that run `lacks` did not make. Names at most
+ * six of them.
+ */
 static void say_only(const struct page *p, const struct calls *c, size_t has, size_t lacks, struct buf *out)
 {
 	enum { SHOWN = 6 };

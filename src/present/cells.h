@@ -31,12 +31,15 @@ void cell_printf(struct table *t, size_t col, double x, const char *fmt);
 /* Sets a cell to a number: `value` in CSV and JSON, and the text `shown` in the formats for people. Frees `shown`. */
 void cell_real(struct table *t, size_t col, double value, struct buf *shown);
 
-/* The offset of a member of struct run_subject that is a double. */
+/* The offset of a member of struct run_subject, for figure_of(). The member must be a double. */
 #define FIGURE(member)  offsetof(struct run_subject, member)
 #define FIGURE_PEAK_RSS FIGURE(judged.of[METRIC_PEAK_RSS].median)
 /* Returns the member of `s` at this offset. Returns NAN for a peak RSS of zero, which means that it is unknown. */
 double figure_of(const struct run_subject *s, size_t member);
-/* Like figure_of(), but NAN for a count of calls for only a part of the input: other counts are for all of it. */
+/*
+ * Like figure_of(), but returns NAN for a number of calls that were counted for only a part of the input, because it
+ * cannot be compared with counts for all of the input.
+ */
 double figure_drawn(const struct run_subject *s, size_t member);
 
 #endif

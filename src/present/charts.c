@@ -64,7 +64,7 @@ static void rows_free(struct rows *r)
 	free(r->labels);
 }
 
-/* The offset of a figure of the wall time, for figure_of(). */
+/* The offset of a figure of METRIC_TIME, for figure_drawn(). */
 #define TIME_OF(part) FIGURE(judged.of[METRIC_TIME].part)
 
 struct measure {
@@ -83,7 +83,7 @@ static const struct measure compare_measures[] = {
 
 static const struct measure load_measure = {"wall", UNIT_SECONDS, {TIME_OF(mean), TIME_OF(min), TIME_OF(max)}};
 
-/* Returns a new array with a figure of each row (NAN: the row has none), or NULL if `member` is 0. */
+/* Returns a new array, to be freed, with a figure of each row (NAN: the row has none), or NULL if `member` is 0. */
 static double *rows_values(const struct rows *r, size_t member)
 {
 	double *v = member ? memory_zeroed(r->list.n, sizeof(*v)) : NULL;
@@ -126,7 +126,10 @@ static int draw_bars(const struct page *p, const struct measure *measures, size_
 	return err;
 }
 
-/* Returns "copying 1 MiB, warm cache; Linux 6.1, a CPU, ext4", or only the machines if there are several runs. */
+/*
+ * Returns "copying 1 MiB, warm cache; Linux 6.1, a CPU, ext4", or only the machines if there are several runs. The page
+ * owns the string.
+ */
 static const char *compare_subtitle(struct page *p)
 {
 	const struct run *r = p->runs[0].run;

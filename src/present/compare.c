@@ -205,7 +205,7 @@ static void time_cells(struct table *t, const struct run *r, const struct run_su
 {
 	const struct sample_summary *wall = &s->judged.of[METRIC_TIME];
 	const struct interval *median = &s->judged.median_ci;
-	/* The columns from C_Q1 to C_HIGH, which are only for programs. */
+	/* The columns from C_Q1 to C_HIGH, in their order. Only CSV and JSON have them. */
 	const double data[] = {wall->q1,     wall->q3, wall->min,   wall->max,   wall->mean,
 			       wall->stddev, wall->cv, median->low, median->high};
 	cell_time(t, C_WALL, wall->median, 1);

@@ -1,6 +1,6 @@
 /*
- * Displays a profile of files (--io): a row for each file, the findings, and pictures of the files that took the most
- * time.
+ * Displays a profile of files (--io): a row for each file, the findings, and two pictures. One shows where the requests
+ * read and wrote in the files that took the most time; the other one shows how large the requests were.
  */
 #include "base/memory.h"
 #include "base/size.h"
@@ -158,7 +158,9 @@ static size_t common_end(const char *a, size_t a_len, const char *b, size_t b_le
 	return n;
 }
 
-/* Returns the length of the end that all names with the same last `tail` bytes share, or 0 if no other name has them. */
+/*
+ * Returns the length of the end that all names with the same last `tail` bytes share, or 0 if no other name has them.
+ */
 static size_t shared_end(const char *name, size_t tail, const struct row_names *rows)
 {
 	size_t least = 0;
@@ -215,7 +217,7 @@ static void set_figure(struct table *t, size_t col, enum io_column which, const 
 		[C_SYNCS] = f->syncs,           [C_MMAPS] = f->mmaps,
 		[C_UNCLOSED] = f->unclosed,
 	};
-	const double part[] = {f->sequential, f->random, f->reread, f->rewritten};
+	const double part[] = {f->sequential, f->random, f->reread, f->rewritten}; /* C_SEQUENTIAL to C_REWRITTEN */
 	struct buf text = {0};
 	if (which >= C_SEQUENTIAL && which <= C_REWRITTEN) {
 		int share[4];
@@ -301,7 +303,7 @@ static void add_findings(struct page *p, const struct run_io *io)
 			"Several findings may concern the same calls, so the total saving may be less than the sum.\n");
 }
 
-/* The sizes of the pictures of the offsets, in pixels, and the largest number of files in them. */
+/* For the picture of the offsets: the largest number of files in it (PANELS), and sizes in pixels. */
 #define PANELS       6
 #define PANEL_HEIGHT 150.0
 #define HEAD_HEIGHT  24.0

@@ -4,15 +4,18 @@
 
 #include "present/page.h"
 
-/* Appends one line, such as "Linux 6.12.1, PREEMPT_DYNAMIC (voluntary), 2 x Intel ..., in a virtual machine (KVM)". */
+/*
+ * Appends one line without a newline, such as "Linux 6.12.1, PREEMPT_DYNAMIC (voluntary), 2 x Intel ..., in a virtual
+ * machine (KVM)".
+ */
 void machine_line(const struct env *e, struct buf *out);
 /* Appends a warning if the kernel was built with debugging options that make it slower. */
 void machine_alarm(const struct env *e, struct buf *out);
-/* Appends one line about a run: "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ..., sctrace 0.1.0". */
+/* Appends, also without a newline, a line about a run: "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ...". */
 void machine_run_line(const struct page_run *r, struct buf *out);
 /*
  * Returns the machines of all runs: "vanilla, rt: Linux 6.1.0, a CPU; kvm: ...". For a single run, returns the line of
- * machine_line(). The page keeps the string.
+ * machine_line(). The page owns the string.
  */
 const char *machine_subtitle(struct page *p);
 /*

@@ -17,9 +17,9 @@ static double median(double *x, size_t n)
 }
 
 /*
- * Returns the median over the repetitions of a number that is saved in units of 1 / `scale`: the member of struct
- * run_process at offset `member` for process `i`, in the repetitions that have this process, or the member of struct
- * run_repetition if `i` is WHOLE. Returns NAN if there are no such repetitions.
+ * Returns the median of a figure over the repetitions, multiplied by `scale`. The figure is the double at offset
+ * `member` in struct run_process of process `i`, and repetitions without this process are left out. If `i` is WHOLE, it
+ * is the double at that offset in struct run_repetition. Returns NAN if there are no such repetitions.
  */
 #define WHOLE SIZE_MAX
 static double over_runs(const struct run_subject *s, size_t i, size_t member, double scale)
@@ -38,6 +38,7 @@ static double over_runs(const struct run_subject *s, size_t i, size_t member, do
 	return found;
 }
 
+/* Returns the median length in seconds of the slices of a process, or NAN if it has none. */
 static double slice_of(const struct run_process *p)
 {
 	double *x = memory_zeroed(p->slices_s.n, sizeof(*x));
@@ -48,7 +49,10 @@ static double slice_of(const struct run_process *p)
 	return length;
 }
 
-/* Sets the cells of the number of slices of process `i`, and of the length of a slice. */
+/*
+ * Sets the cells of the number of slices of process `i` and of the median length of a slice, which are medians over the
+ * repetitions that have this process.
+ */
 static void slice_cells(struct table *t, const struct run_subject *s, size_t i)
 {
 	size_t n = 0;

@@ -19,7 +19,7 @@ struct extra {
 	const char *key, *title;
 	enum show show;
 	size_t member; /* for figure_of() */
-	double unit;   /* the unit of the member */
+	double unit;   /* what the member is multiplied by: 1e-9 if it is in ns and the column in seconds */
 };
 
 /* The figures that have columns in the summary, in addition to those of R's summary(). */
@@ -138,6 +138,7 @@ static void summary_row(struct table *t, const struct page_run *run, const struc
 			const struct extra **more, size_t nmore)
 {
 	const struct sample_summary *of = &s->judged.of[METRIC_TIME];
+	/* The figures from S_MIN to S_MAX: those of samples in seconds, or those of a histogram in ns. */
 	const double times[] = {of->min, of->q1, of->median, of->mean, of->q3, of->max};
 	const double histogram[] = {s->min_ns, NAN, s->median_ns, s->mean_ns, NAN, s->max_ns};
 	table_row(t);

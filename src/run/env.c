@@ -12,8 +12,8 @@
 #define F(type, key, kind, member) TELLS(type, key, kind, member, NULL)
 
 /*
- * In the tables below, some fields have words, the last argument of TELLS. Figures of two
- * machines can only be compared if these fields are equal on both. env_differences() calls each field by its words.
+ * In the tables below, some fields have words, the last argument of TELLS. Figures of two machines can only be compared
+ * if these fields are equal on both. env_differences() calls each field by its words.
  */
 static const struct field kernel_rows[] = {
 	TELLS(env_kernel, "release", FIELD_STRING, release, "kernel"),

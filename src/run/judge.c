@@ -95,8 +95,8 @@ static void judge_samples(const struct run *r, struct run_subject *s)
 	const struct reals *time = &s->samples[METRIC_TIME];
 	/* Only compare displays the interval of the median. */
 	if (time->n >= 2 && r->bits == RUN_COMPARE) {
-		uint64_t seed =
-			r->method.seed > 0 ? (uint64_t)r->method.seed : 1; /* all reports of a run are identical */
+		/* The seed of the bootstrap depends only on the run, so that all reports of a run are identical. */
+		uint64_t seed = r->method.seed > 0 ? (uint64_t)r->method.seed : 1;
 		boot_median(time->v, time->n, seed, &s->judged.median_ci);
 	}
 }

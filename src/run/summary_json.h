@@ -21,11 +21,11 @@ json_t *summary_json(const struct summary *s);
 int summary_read(const json_t *rows, struct summary *s, struct buf *why);
 
 /*
- * Returns a JSON string. JSON requires UTF-8, but the name of a program or file can contain any bytes, so a text that
- * is not valid UTF-8 is escaped.
+ * Returns a new JSON string. JSON requires UTF-8, but the name of a program or file can contain any bytes, so a text
+ * that is not valid UTF-8 is escaped.
  */
 json_t *summary_json_text(const char *s);
-/* Returns a JSON number, which is an integer if `whole` is set, or null if `x` is not finite. */
+/* Returns a new JSON number, which is an integer if `whole` is set, or null if `x` is not finite. */
 json_t *summary_json_number(double x, bool whole);
 /*
  * summary_hist_json() returns the histogram as [[lowest value in ns, count], ..] without empty bins;

@@ -18,8 +18,8 @@ struct box {
 };
 
 /*
- * Fills in `b` from `n` values in any order. They must not be NAN. Free it with box_free(). Returns 0, or -EINVAL if
- * there are no values.
+ * Fills in `b` from `n` values in any order. NANs are ignored. Free it with box_free(). Returns 0, or -EINVAL if there
+ * are no values.
  */
 int box_init(struct box *b, const double *v, size_t n);
 void box_free(struct box *b);

@@ -106,8 +106,9 @@ static bool all_positive(const double *v, size_t n)
 }
 
 /*
- * Locates sample `b` (if `of_b`) or `a`, without NANs. Uses the logarithms of the values if `logs`. For pairs, uses the
- * differences between the values of this sample and `a`. Returns 0, or -EINVAL if there are fewer than two values.
+ * Computes struct location for sample `b` (if `of_b`) or `a`. NANs are ignored. If `logs`, computes it for the
+ * logarithms of the values. For pairs, computes it for the differences between the values of this sample and `a`.
+ * Returns 0, or -EINVAL if there are fewer than two values.
  */
 static int locate_sample(const struct change_spec *s, bool of_b, bool logs, struct location *out)
 {

@@ -1,4 +1,7 @@
-/* Estimates the difference or ratio of two samples, with an interval that outliers and drift do not distort. */
+/*
+ * Estimates the difference or ratio of two samples, with a confidence interval that is not distorted by outliers or
+ * drift.
+ */
 #ifndef SCTRACE_STATS_CHANGE_H
 #define SCTRACE_STATS_CHANGE_H
 
@@ -42,8 +45,8 @@ struct change {
 int change_measure(const struct change_spec *spec, struct change *out);
 
 /*
- * Computes the trimmed mean of one sample and its interval, by the method of change_measure(). `v` must not contain
- * NAN. Returns 0, or -EINVAL if there are fewer than two values.
+ * Computes the trimmed mean of one sample and its interval, by the method of change_measure(). NANs are ignored.
+ * Returns 0, or -EINVAL if there are fewer than two values.
  */
 int change_locate(const double *v, size_t n, double alpha, struct change *out);
 

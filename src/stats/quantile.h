@@ -17,7 +17,10 @@ struct sample_summary {
 
 /* Sorts `v` in ascending order and removes NANs. Returns the number of values that remain. */
 size_t sample_sort(double *v, size_t n);
-/* Returns a sorted copy of `v` without NANs, which the caller frees, and sets *n to the number of its values. */
+/*
+ * Returns a sorted copy of the *n values of `v` without NANs, and sets *n to the number of values that remain. The
+ * caller frees the copy, which is not NULL even if no values remain.
+ */
 double *sample_sorted(const double *v, size_t *n);
 /* Sorts `v` as sample_sort() does. Returns the median, or NAN if there are no values. */
 double sample_median(double *v, size_t n);
