@@ -119,6 +119,12 @@ static double calls_per_mib(const struct run_subject *s)
 	return s->counts.counted_bytes ? own * 1048576 / s->counts.counted_bytes : NAN;
 }
 
+/* False also for a merged run if the number of calls differed between its runs (run_merge()). */
+static bool knows_calls(const struct run_subject *s)
+{
+	return s->counts.known && !isnan(s->counts.calls) && !isnan(s->counts.calls_before_main);
+}
+
 /* Appends "makes 2,097,190 calls". */
 static void say_calls(const struct run_subject *s, struct buf *out)
 {
@@ -130,7 +136,7 @@ static void say_calls(const struct run_subject *s, struct buf *out)
 /* Appends "makes 2,097,190 calls and takes 1.01 s". */
 static void say_cost(const struct run_subject *s, struct buf *out)
 {
-	if (s->counts.known) {
+	if (knows_calls(s)) {
 		say_calls(s, out);
 		buf_adds(out, " and ");
 	}
@@ -193,7 +199,7 @@ static const struct run_subject *nearest_by_calls(const struct run *r, const str
 	double least = log(1.25);
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *x = &r->subjects.v[i];
-		if (!run_usable(x) || !x->strategy || strcmp(x->strategy, "read/write") != 0 || !x->counts.known)
+		if (!run_usable(x) || !x->strategy || strcmp(x->strategy, "read/write") != 0 || !knows_calls(x))
 			continue;
 		double distance = fabs(log(calls_per_mib(x) / calls_per_mib(s)));
 		if (distance < least) {
@@ -209,7 +215,7 @@ static void lesson_stdio(const struct run *r, struct buf *out)
 {
 	const struct run_subject *stdio = row(r, "fgetc/fputc", 0);
 	const struct run_subject *byte = row(r, "read/write", 1);
-	if (!stdio || !stdio->counts.known)
+	if (!stdio || !knows_calls(stdio))
 		return;
 	const struct run_subject *alike = nearest_by_calls(r, stdio);
 	buf_adds(out, "fgetc/fputc also handles single bytes, but only ");
@@ -286,7 +292,7 @@ static void lesson_ends(const struct run *r, struct buf *out)
 	}
 	buf_addf(out, "%s is the fastest, %s faster than %s", best->name, a_ratio(median(worst) / median(best)).s,
 		 worst->name);
-	if (best->counts.known && worst->counts.known && best->counts.calls != worst->counts.calls)
+	if (knows_calls(best) && knows_calls(worst) && best->counts.calls != worst->counts.calls)
 		buf_addf(out, ", with %s calls instead of %s", a_count(best->counts.calls).s,
 			 a_count(worst->counts.calls).s);
 	buf_adds(out, ".\n");
@@ -300,8 +306,11 @@ void compare_lessons(const struct run *r, struct buf *out)
 	const struct run_subject *best = run_fastest(r);
 	if (!best || median(best) <= 0)
 		return;
-	if (best->judged.of[METRIC_TIME].n < 2) {
-		buf_adds(out, "Each row has only one run, so any difference may be due to chance; use more --runs.\n");
+	size_t runs = best->judged.of[METRIC_TIME].n;
+	if (runs < CHANGE_LEAST) {
+		buf_addf(out,
+			 "Each row has only %zu run%s, so any difference may be due to chance; use --runs=%d or more.\n",
+			 runs, runs == 1 ? "" : "s", CHANGE_LEAST);
 		return;
 	}
 	lesson_small_buffer(r, out);
@@ -359,14 +368,14 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 		buf_adds(out, ", whose results do not contain the number of bytes copied");
 	else if (each < 9.95)
 		buf_addf(out, ", %.1f bytes per call", each);
-	else
+	else if (!isnan(each))
 		buf_addf(out, ", %s bytes per call", a_count(round(each)).s);
 }
 
 /* Appends the figures of the row: the number and time of its calls (or its wall time), and its share of kernel time. */
 static void explain_figures(const struct run_subject *s, struct buf *out)
 {
-	if (s->counts.known && s->counts.calls > s->counts.calls_before_main) {
+	if (knows_calls(s) && s->counts.calls > s->counts.calls_before_main) {
 		const struct call_stats *dear = dearest_call(s);
 		explain_calls(s, out);
 		if (s->counts.in_calls_s > s->counts.in_calls_resolution_s)
@@ -392,7 +401,7 @@ static void explain_step(const struct run *r, const struct run_subject *s, const
 	bool slower = run_slower(r, s, before);
 	bool faster = run_slower(r, before, s);
 	buf_addf(out, " Compared with %s: ", before->name);
-	if (s->counts.known && before->counts.known && !run_counted_partly(s) && !run_counted_partly(before)) {
+	if (knows_calls(s) && knows_calls(before) && !run_counted_partly(s) && !run_counted_partly(before)) {
 		double calls = before->counts.calls / s->counts.calls;
 		buf_addf(out, "%s times %s calls, ", a_factor(calls >= 1 ? calls : 1 / calls).s,
 			 calls >= 1 ? "fewer" : "more");

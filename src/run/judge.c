@@ -215,15 +215,16 @@ bool run_none_pays(const struct run *r, const struct run_subject *s)
 }
 
 /*
- * Returns true if looks_better() is true for some larger buffer, and the gain is more than chance. With fewer than two
- * samples of a row, chance cannot be excluded; the function then returns true nevertheless.
+ * Returns true if looks_better() is true for some larger buffer, and the gain is more than chance. With fewer than
+ * CHANGE_LEAST samples of a row, chance cannot be excluded; the function then returns true nevertheless.
  */
 static bool larger_pays(const struct run *r, const struct run_subject *s)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *x = &r->subjects.v[i];
 		if (looks_better(x, s) &&
-		    (s->judged.of[METRIC_TIME].n < 2 || x->judged.of[METRIC_TIME].n < 2 || run_slower(r, s, x)))
+		    (s->judged.of[METRIC_TIME].n < CHANGE_LEAST || x->judged.of[METRIC_TIME].n < CHANGE_LEAST ||
+		     run_slower(r, s, x)))
 			return true;
 	}
 	return false;

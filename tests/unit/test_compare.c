@@ -405,23 +405,65 @@ static void commands_are_scanned(void **state)
 	run_free(&r);
 }
 
+/* Makes the lesson's run with `runs` runs for each row. */
+static void short_lesson(struct run *r, size_t runs)
+{
+	lesson(r);
+	for (size_t i = 0; i < r->subjects.n; i++)
+		for (size_t m = 0; m < METRICS; m++)
+			r->subjects.v[i].samples[m].n = r->subjects.v[i].samples[m].n ? runs : 0;
+}
+
 /* With one run for each row, there is no sentence and no interval. */
 static void one_run_proves_nothing(void **state)
 {
 	(void)state;
 	struct run r;
 	struct buf out = {0};
-	lesson(&r);
-	for (size_t i = 0; i < r.subjects.n; i++)
-		for (size_t m = 0; m < METRICS; m++)
-			r.subjects.v[i].samples[m].n = r.subjects.v[i].samples[m].n ? 1 : 0;
+	short_lesson(&r, 1);
 	assert_int_equal(run_judge(&r), 0);
 	assert_false(run_slower(&r, &r.subjects.v[1], &r.subjects.v[2]));
 	assert_true(isnan(r.subjects.v[1].judged.relative_ci.low));
 	assert_ptr_equal(run_knee(&r, "read/write"), &r.subjects.v[2]);
 	compare_lessons(&r, &out);
 	assert_string_equal(buf_str(&out),
-			    "Each row has only one run, so any difference may be due to chance; use more --runs.\n");
+			    "Each row has only 1 run, so any difference may be due to chance; use --runs=5 or more.\n");
+	buf_free(&out);
+	run_free(&r);
+}
+
+/* Four runs are too few for an interval, and thus for a sentence that denies a difference. */
+static void four_runs_deny_nothing(void **state)
+{
+	(void)state;
+	struct run r;
+	struct buf out = {0};
+	short_lesson(&r, 4);
+	assert_int_equal(run_judge(&r), 0);
+	assert_ptr_equal(run_knee(&r, "read/write"), &r.subjects.v[2]);
+	compare_lessons(&r, &out);
+	has(&out, "Each row has only 4 runs");
+	lacks(&out, "No buffer larger");
+	buf_free(&out);
+	run_free(&r);
+}
+
+/* If merged runs have different numbers of calls, these numbers become unknown, and no sentence shows them. */
+static void unknown_calls_are_in_no_sentence(void **state)
+{
+	(void)state;
+	struct run r;
+	struct buf out = {0};
+	start(&r);
+	count(add(&r, "fgetc/fputc", 0, 20, 0.9, 1.3e6), NAN);
+	count(add(&r, "read/write", 1, 700, 0.1, 1.3e6), NAN);
+	count(add(&r, "read/write", 65536, 2, 0.2, 1.3e6), 70);
+	assert_int_equal(run_judge(&r), 0);
+	compare_lessons(&r, &out);
+	compare_explain(&r, &out);
+	has(&out, "read/write with a buffer of 1 B takes 704 ms");
+	lacks(&out, "9,223,372,036,854,775,808");
+	lacks(&out, "nan");
 	buf_free(&out);
 	run_free(&r);
 }
@@ -511,6 +553,8 @@ int main(void)
 		cmocka_unit_test(parameters_are_combined),
 		cmocka_unit_test(commands_are_scanned),
 		cmocka_unit_test(one_run_proves_nothing),
+		cmocka_unit_test(four_runs_deny_nothing),
+		cmocka_unit_test(unknown_calls_are_in_no_sentence),
 		cmocka_unit_test(the_remaining_time_is_estimated),
 		cmocka_unit_test(options_name_every_strategy),
 		cmocka_unit_test(prose_is_wrapped),
