@@ -48,6 +48,7 @@ struct address_xdp {
 struct address {
 	size_t len; /* number of valid bytes */
 	union {
+		char bytes[ADDRESS_MOST]; /* the first member, so that an initialiser sets all bytes to 0 */
 		uint16_t family;
 		struct sockaddr_in in;
 		struct sockaddr_in6 in6;
@@ -58,7 +59,6 @@ struct address {
 		struct address_alg alg;
 		struct address_can can;
 		struct address_xdp xdp;
-		char bytes[ADDRESS_MOST];
 	};
 };
 

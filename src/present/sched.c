@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double median(double *x, size_t n)
-{
-	return quantile_sorted(x, sample_sort(x, n), 0.5);
-}
-
 /*
  * Returns the median of a figure over the repetitions, multiplied by `scale`. The figure is the double at offset
  * `member` in struct run_process of process `i`, and repetitions without this process are left out. If `i` is WHOLE, it
@@ -33,7 +28,7 @@ static double over_runs(const struct run_subject *s, size_t i, size_t member, do
 		const void *from = i == WHOLE ? (const void *)r : &r->processes.v[i];
 		x[n++] = scale * *(const double *)(const void *)((const char *)from + member);
 	}
-	double found = median(x, n);
+	double found = sample_median(x, n);
 	free(x);
 	return found;
 }
@@ -44,7 +39,7 @@ static double slice_of(const struct run_process *p)
 	double *x = memory_zeroed(p->slices_s.n, sizeof(*x));
 	for (size_t k = 0; k < p->slices_s.n; k++)
 		x[k] = p->slices_s.v[k].end - p->slices_s.v[k].start;
-	double length = median(x, p->slices_s.n);
+	double length = sample_median(x, p->slices_s.n);
 	free(x);
 	return length;
 }
@@ -64,8 +59,8 @@ static void slice_cells(struct table *t, const struct run_subject *s, size_t i)
 		number[n] = (double)s->repetitions.v[k].processes.v[i].slices_s.n;
 		length[n++] = slice_of(&s->repetitions.v[k].processes.v[i]);
 	}
-	cell_printf(t, 6, median(number, n), "%.0f");
-	cell_time(t, 7, median(length, n), 1);
+	cell_printf(t, 6, sample_median(number, n), "%.0f");
+	cell_time(t, 7, sample_median(length, n), 1);
 	free(number);
 	free(length);
 }

@@ -7,7 +7,17 @@
 #include "recording/captures.h"
 #include "recording/format.h"
 
-_Static_assert(ITEM_DEATH - ITEM_ENTER == EV_DEATH - EV_ENTER, "items of events and events have the same order");
+#define ORDER_IS_SAME(kind) \
+	_Static_assert(ITEM_##kind - ITEM_ENTER == EV_##kind - EV_ENTER, "the items of events have the order of events")
+ORDER_IS_SAME(EXIT);
+ORDER_IS_SAME(VANISH);
+ORDER_IS_SAME(SIGNAL);
+ORDER_IS_SAME(STOP);
+ORDER_IS_SAME(CONT);
+ORDER_IS_SAME(NEW_TASK);
+ORDER_IS_SAME(EXEC);
+ORDER_IS_SAME(DEATH);
+#undef ORDER_IS_SAME
 
 /* Appends a number, 7 bits in each byte, the lowest first. The highest bit says that another byte follows. */
 void item_put(struct buf *out, uint64_t v);

@@ -60,15 +60,10 @@ static void adapt(struct opt *o)
 		}
 }
 
-static bool is_end(const struct opt *o)
-{
-	return !o->letter && !o->name && !o->help;
-}
-
 /* Appends the rows of `table` to `rows`: all, or only those that --help shows. Returns the number of rows. */
 static size_t add_rows(struct opt *rows, size_t n, size_t max, const struct opt *table, bool all)
 {
-	for (const struct opt *o = table; !is_end(o) && n + 1 < max; o++)
+	for (const struct opt *o = table; !opt_is_end(o) && n + 1 < max; o++)
 		if (all || (o->letter || o->name ? !is_refused(o) : !is_empty(o)))
 			rows[n++] = *o;
 	rows[n] = (struct opt){0};

@@ -393,7 +393,7 @@ int trace_run(struct trace *t)
 	/* The timer interrupts writes that wait for a reader. trace_wire() already writes the head of a recording. */
 	trace_signals_tick(t, 0);
 	trace_wire(t);
-	trace_signals_tick(t, 0);
+	trace_signals_tick(t, 0); /* the period depends on t->shows, which trace_wire() sets */
 	trace_pipeline_begin(&t->pipeline);
 	loop(t);
 	/* If sctrace has been told to end, the timer must go on to interrupt writes that wait for a reader. */
