@@ -6,7 +6,6 @@
 #include "out/svg.h"
 #include "out/table_impl.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -337,18 +336,4 @@ void table_render(const struct table *t, enum table_format format, const struct 
 		table_render_text(t, look ? look : &plain, out);
 	else
 		writers[format](t, out);
-}
-
-int table_format_parse(const char *word, enum table_format *format)
-{
-	static const char *const words[] = {
-		[TABLE_TEXT] = "text", [TABLE_CSV] = "csv",   [TABLE_MARKDOWN] = "markdown",
-		[TABLE_JSON] = "json", [TABLE_HTML] = "html",
-	};
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strcmp(word, words[i]) == 0) {
-			*format = (enum table_format)i;
-			return 0;
-		}
-	return -EINVAL;
 }

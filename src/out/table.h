@@ -79,7 +79,5 @@ void table_render(const struct table *t, enum table_format format, const struct 
 struct json_t *table_json(const struct table *t);
 /* Returns the number of rows, including rows of totals. */
 size_t table_rows(const struct table *t);
-/* Parses the name of a format: "text", "csv", "markdown", "json" or "html". Returns 0 or -EINVAL. */
-int table_format_parse(const char *word, enum table_format *format);
 
 #endif

@@ -55,8 +55,6 @@ bool recording_fill(struct recording *r);
  * end of the file; -EBADMSG if the block is damaged; or another -errno.
  */
 int recording_next_block(struct recording *r);
-/* Reads the next event into *ev. Returns false if there are no more events. */
-bool recording_next(struct recording *r, struct event *ev);
 /* Initialises r->names and r->stack, which return the names and stacks that were recorded. */
 void recording_answer(struct recording *r);
 /* Reads the rest of an ITEM_NAME, whose first byte was already read, and remembers the position of its answer. */

@@ -17,7 +17,7 @@ void captures_free(struct captures *c)
 
 void captures_begin(struct captures *c, const struct mem *under)
 {
-	c->list.n = 0;
+	c->list.n = c->last = 0;
 	buf_clear(&c->bytes);
 	c->under = under;
 }
@@ -68,25 +68,24 @@ struct mem captures_keeping(struct captures *c)
 	return (struct mem){.read = keep_read, .ctx = c, .string = keep_string};
 }
 
-/* If several captures contain `addr`, returns the one that extends furthest beyond it, and sets *most to that length. */
-static const struct capture *find(const struct captures *c, uint64_t addr, size_t *most)
+/* Returns a capture that contains `addr`, or NULL, and sets *most to the length from `addr` to its end. */
+static const struct capture *find(struct captures *c, uint64_t addr, size_t *most)
 {
-	const struct capture *found = NULL;
-	*most = 0;
-	for (size_t i = 0; i < c->list.n; i++) {
+	for (size_t n = 0, i = c->last; n < c->list.n; n++, i = i + 1 < c->list.n ? i + 1 : 0) {
 		const struct capture *k = &c->list.v[i];
-		if (addr - k->addr < k->len && k->len - (addr - k->addr) > *most) {
+		if (addr - k->addr < k->len) {
 			*most = (size_t)(k->len - (addr - k->addr));
-			found = k;
+			c->last = i;
+			return k;
 		}
 	}
-	return found;
+	return NULL;
 }
 
 /* Memory that was captured in parts is also read at once. */
 static ssize_t read_kept(void *captures, uint64_t addr, void *buf, size_t n)
 {
-	const struct captures *c = captures;
+	struct captures *c = captures;
 	const struct capture *found;
 	size_t done = 0, most;
 	while (done < n && (found = find(c, addr + done, &most))) {

@@ -21,6 +21,7 @@ struct capture {
 struct captures {
 	VEC(struct capture) list;
 	struct buf bytes;
+	size_t last; /* index of the capture that was read last; the next read usually needs it or the next one */
 	const struct mem *under; /* the memory whose reads are captured; NULL: none */
 };
 

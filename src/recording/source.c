@@ -115,29 +115,25 @@ static bool next_item(struct recording *r, struct event *ev)
 	return item >= ITEM_ENTER && item <= ITEM_DEATH && !r->at.bad;
 }
 
-bool recording_next(struct recording *r, struct event *ev)
+static int engine_next(struct engine *e, struct event *ev)
 {
+	struct recording *r = (struct recording *)e;
 	if (r->told)
 		r->frames.n = 0;
 	r->told = false;
 	while (!r->damaged && !r->complete) {
 		if (r->at.at == r->at.end && recording_next_block(r) <= 0)
-			return false;
+			return 0;
 		if (r->at.at < r->at.end && next_item(r, ev)) {
 			r->told = true;
-			return true;
+			return 1;
 		}
 		/* If the file ends within an item, the recording is incomplete but not damaged. */
 		r->damaged = r->at.bad && !r->cut;
 		if (r->at.bad)
-			return false;
+			return 0;
 	}
-	return false;
-}
-
-static int engine_next(struct engine *e, struct event *ev)
-{
-	return recording_next((struct recording *)e, ev) ? 1 : 0;
+	return 0;
 }
 
 static void engine_result(const struct engine *e, struct engine_result *result)

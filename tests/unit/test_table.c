@@ -1,7 +1,6 @@
 #include "base/buf.h"
 #include "out/table.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <setjmp.h>
@@ -215,15 +214,6 @@ static void foreign_text_is_harmless(void **state)
 	}
 }
 
-static void formats_have_names(void **state)
-{
-	(void)state;
-	enum table_format f;
-	assert_int_equal(table_format_parse("markdown", &f), 0);
-	assert_int_equal(f, TABLE_MARKDOWN);
-	assert_int_equal(table_format_parse("xml", &f), -EINVAL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,7 +227,6 @@ int main(void)
 		cmocka_unit_test(markdown_escapes_bars),
 		cmocka_unit_test(json_has_values_and_nulls),
 		cmocka_unit_test(foreign_text_is_harmless),
-		cmocka_unit_test(formats_have_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
