@@ -308,9 +308,10 @@ void compare_lessons(const struct run *r, struct buf *out)
 		return;
 	size_t runs = best->judged.of[METRIC_TIME].n;
 	if (runs < CHANGE_LEAST) {
-		buf_addf(out,
-			 "Each row has only %zu run%s, so any difference may be due to chance; use --runs=%d or more.\n",
-			 runs, runs == 1 ? "" : "s", CHANGE_LEAST);
+		buf_addf(
+			out,
+			"Each row has only %zu run%s, so any difference may be due to chance; use --runs=%d or more.\n",
+			runs, runs == 1 ? "" : "s", CHANGE_LEAST);
 		return;
 	}
 	lesson_small_buffer(r, out);

@@ -7,8 +7,9 @@
 #include "recording/captures.h"
 #include "recording/format.h"
 
-#define ORDER_IS_SAME(kind) \
-	_Static_assert(ITEM_##kind - ITEM_ENTER == EV_##kind - EV_ENTER, "the items of events have the order of events")
+#define ORDER_IS_SAME(kind)                                                                                            \
+	_Static_assert(ITEM_##kind - ITEM_ENTER == EV_##kind - EV_ENTER, "the items of events have the order of "      \
+									 "events")
 ORDER_IS_SAME(EXIT);
 ORDER_IS_SAME(VANISH);
 ORDER_IS_SAME(SIGNAL);

@@ -222,9 +222,8 @@ static bool larger_pays(const struct run *r, const struct run_subject *s)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *x = &r->subjects.v[i];
-		if (looks_better(x, s) &&
-		    (s->judged.of[METRIC_TIME].n < CHANGE_LEAST || x->judged.of[METRIC_TIME].n < CHANGE_LEAST ||
-		     run_slower(r, s, x)))
+		if (looks_better(x, s) && (s->judged.of[METRIC_TIME].n < CHANGE_LEAST ||
+					   x->judged.of[METRIC_TIME].n < CHANGE_LEAST || run_slower(r, s, x)))
 			return true;
 	}
 	return false;

@@ -156,7 +156,7 @@ static int ratio_of_differences(const struct change_spec *s, struct change *out)
 {
 	struct change_spec linear = *s;
 	struct location a;
-	double half;
+	double half = 0;
 	linear.relative = linear.paired = false;
 	int rc = locate_sample(&linear, false, false, &a);
 	linear.paired = s->paired;
