@@ -119,6 +119,14 @@ def test_start(folder):
     assert stops <= 6, f"{stops} stops"
 
 
+def test_known_calls(folder):
+    """A program that was seen in an earlier run makes its first call of each kind without a stop"""
+    program = ["ls", "-d", "/"]
+    stops_of(folder, *program)
+    stops = stops_of(folder, *program, since_exec=True)
+    assert stops <= 6, f"{stops} stops"
+
+
 def test_used_sites(folder):
     """The next images of a program get only the sites of calls that it has made; calls at other sites are still counted"""
     text = folder / "text"

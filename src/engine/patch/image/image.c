@@ -139,8 +139,10 @@ void image_map_known_calls(const struct patch *p, struct image *img, struct regi
 			img->counters.map[p->calls.v[i]] = region_entry(p, r, p->calls.v[i]);
 }
 
-static void note_call(struct patch *p, int64_t nr)
+void image_expect_call(struct patch *p, int64_t nr)
 {
+	if (is_special(nr))
+		return;
 	for (size_t i = 0; i < p->calls.n; i++)
 		if (p->calls.v[i] == nr)
 			return;
@@ -176,7 +178,7 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 	if (remote_write(task->tid, map_address(nr), &entry, sizeof(entry)) < 0)
 		return false;
 	img->counters.map[nr] = entry;
-	note_call(p, nr);
+	image_expect_call(p, nr);
 	return true;
 }
 

@@ -34,6 +34,8 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused);
 /* Adds to p->calls the system calls that the loader and the C library make in nearly every program. */
 void image_expect_usual_calls(struct patch *p);
+/* Adds a call to p->calls, unless it must run under ptrace. The agents of the next images make it from the start. */
+void image_expect_call(struct patch *p, int64_t nr);
 /* Assigns slots of `r` to the calls in p->calls. So the first call of each kind need not stop. */
 void image_map_known_calls(const struct patch *p, struct image *img, struct region *r);
 /* Makes the agent pass all calls to the tracer (`off`), or make the calls itself again. */

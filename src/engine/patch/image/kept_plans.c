@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "engine/kept.h"
+#include "engine/patch/image/image.h"
 #include "engine/patch/image/module.h"
 
 #include <fcntl.h>
@@ -141,6 +142,13 @@ bool kept_plans_exist(struct kept_plans *k, const char *program)
 		return true;
 	map_put(&k->spent, map_key(program), k);
 	return false;
+}
+
+void kept_plans_expect_calls(struct patch *p, const char *program)
+{
+	for (size_t i = 0; i < p->kept->n; i++)
+		if (is_unused(&p->kept->entries[i], program))
+			image_expect_call(p, p->kept->entries[i].plan.call);
 }
 
 void kept_plans_add(struct patch *p, struct module *mod, const char *program)

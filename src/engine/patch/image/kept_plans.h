@@ -30,6 +30,8 @@ void kept_plans_close(struct kept_plans *k);
 bool kept_plans_suit(const struct module *mod, const struct plan *plan);
 /* Are there plans for the program with this short name that kept_plans_add() has not added yet? */
 bool kept_plans_exist(struct kept_plans *k, const char *program);
+/* The agent makes the calls at the sites of these plans from the start of the next image (image_expect_call()). */
+void kept_plans_expect_calls(struct patch *p, const char *program);
 /* Adds the plans in p->kept for the module's file and the program with this short name to `mod`. */
 void kept_plans_add(struct patch *p, struct module *mod, const char *program);
 /* Writes the plans of these modules that can be kept, and earlier ones that were not used or overlapped others. */

@@ -427,6 +427,8 @@ void plan_begin(struct patch *p, struct task *task, const struct proc_status *s,
 	memcpy(start->program, s->name, sizeof(start->program)); /* NOLINT(clang-analyzer-core.NonNullParamChecker) */
 	start->usage = usage_find(p, start->program);
 	start->kept = p->kept && kept_plans_exist(p->kept, start->program);
+	if (start->kept)
+		kept_plans_expect_calls(p, start->program);
 	if (start->kept && p->loader)
 		kept_plans_add(p, p->loader, start->program);
 	else if (start->kept)
