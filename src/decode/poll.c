@@ -143,6 +143,11 @@ void decode_select_result(const struct decode *d, int64_t v)
 void show_epoll_event(const struct decode *d, const struct value *x)
 {
 	struct epoll_event e;
+	/* The kernel does not read the structure for EPOLL_CTL_DEL. */
+	if (x->arg >= 0 && (uint32_t)d->call->args[1] == EPOLL_CTL_DEL) {
+		emit_ptr(d->out, x->v);
+		return;
+	}
 	if (!decode_need(d, x->v, &e, sizeof(e)))
 		return;
 	emit_open(d->out, '{');
