@@ -67,6 +67,17 @@ static const struct prctl_row *prctl_row(const struct decode *d)
 	return NULL;
 }
 
+bool prctl_option(size_t i, struct command_arg *a)
+{
+	if (i >= sizeof(prctls) / sizeof(*prctls))
+		return false;
+	const struct prctl_row *r = &prctls[i];
+	/* The last argument of PR_SET_VMA is a string. */
+	uint16_t kind = r->n == 4 && r->kinds[3] == K_STR ? r->kinds[3] : r->kinds[0];
+	*a = (struct command_arg){r->option, kind, r->n ? r->when : WHEN_NEVER};
+	return true;
+}
+
 enum when when_prctl_arg(const struct decode *d, int i)
 {
 	const struct prctl_row *r = prctl_row(d);

@@ -5,6 +5,7 @@
 #include "decode/show.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,10 +26,15 @@ static const struct {
 	{K_OUT_PATH, {MEMORY_OUT_ALL, 1}},
 	{K_OUT_PATH_N, {MEMORY_OUT_ALL, 1}},
 	{K_OUT_DENTS64, {MEMORY_OUT_ALL, 1}},
+	{K_OUT_XATTR, {MEMORY_OUT_BYTES, 0}},
+	{K_IN_XATTR, {MEMORY_IN_SIZED, UINT16_MAX}},
+	{K_OUT_GIDS, {MEMORY_OUT_ALL, sizeof(uint32_t)}},
 	{K_OUT_CPU_SET, {MEMORY_OUT_ALL, 1}},
 	{K_OUT_EPOLL_EVENTS, {MEMORY_OUT_ALL, sizeof(struct epoll_event)}},
 	{K_EPOLL_EVENT, {MEMORY_EPOLL_EVENT, sizeof(struct epoll_event)}},
 	{K_POLLFDS, {MEMORY_IN_ARRAY, sizeof(struct pollfd)}},
+	{K_FUTEX_WAITERS, {MEMORY_IN_ARRAY, 24}}, /* struct futex_waitv (linux/futex.h) */
+	{K_SEMBUFS, {MEMORY_IN_ARRAY, 6}},        /* struct sembuf (semop(2)) */
 	{K_OUT_STAT, {MEMORY_OUT, sizeof(struct stat)}},
 	{K_OUT_STATX, {MEMORY_OUT, 256}}, /* struct statx, including its reserved space */
 	{K_OUT_FD_PAIR, {MEMORY_OUT, 2 * sizeof(int)}},
@@ -37,16 +43,22 @@ static const struct {
 	{K_OUT_SIGSET, {MEMORY_OUT, sizeof(uint64_t)}},
 	{K_SIGACTION, {MEMORY_IN, 4 * sizeof(uint64_t)}},
 	{K_OUT_SIGACTION, {MEMORY_OUT, 4 * sizeof(uint64_t)}},
+	{K_SIGINFO, {MEMORY_IN, sizeof(siginfo_t)}},
+	{K_OUT_SIGINFO, {MEMORY_OUT, sizeof(siginfo_t)}},
+	{K_SIGEVENT, {MEMORY_IN, 64}}, /* struct sigevent (asm-generic/siginfo.h) */
 	{K_TIMESPEC2, {MEMORY_IN, 4 * sizeof(uint64_t)}},
 	{K_TIMEVAL2, {MEMORY_IN, 4 * sizeof(uint64_t)}},
 	{K_TIME_STAMP, {MEMORY_IN, 2 * sizeof(uint64_t)}},
 	{K_STATX_TIME, {MEMORY_IN, 2 * sizeof(uint64_t)}},
 	{K_SOCKADDR, {MEMORY_IN_SIZED, sizeof(struct sockaddr_storage)}},
+	{K_OPEN_HOW, {MEMORY_IN_SIZED, 4096}}, /* the kernel accepts one page */
 	{K_REMAINING, {MEMORY_ON_ERROR, 0}},
 	{K_CLOCK_REMAINING, {MEMORY_ON_ERROR, 0}},
 	{K_FUTEX_TIMEOUT, {MEMORY_FUTEX_TIME, 2 * sizeof(uint64_t)}},
 	{K_FCNTL_ARG, {MEMORY_COMMAND, 0}},
 	{K_IOCTL_ARG, {MEMORY_COMMAND, 0}},
+	{K_PRCTL_ARG2, {MEMORY_COMMAND, 0}},
+	{K_COMM, {MEMORY_IN, 16}}, /* TASK_COMM_LEN of the kernel */
 	{K_IN_IOVEC, {MEMORY_IN_IOVEC, 0}},
 	{K_OUT_IOVEC, {MEMORY_OUT_IOVEC, 0}},
 	{K_FSID, {MEMORY_IN, 2 * sizeof(int)}},
@@ -89,11 +101,14 @@ static show_fn *const plain[] = {
 };
 
 /* Kinds of numbers that have a show function of their own and read no memory. */
-static const uint16_t numbers[] = {
-	K_OPEN_FLAGS,  K_OPEN_MODE,    K_FILE_MODE,   K_MAP_FLAGS,      K_CLOCK,     K_SIGNAL,       K_FUTEX_OP,
-	K_FUTEX_VAL,   K_FUTEX_UADDR2, K_FUTEX_VAL3,  K_WHENCE,         K_MKNOD_DEV, K_SOCK_PROTO,   K_WAITID_ID,
-	K_WAITID_TYPE, K_MREMAP_ADDR,  K_OUT_PTR,     K_OFF_HIGH,       K_OFF_UPPER, K_SHMGET_FLAGS, K_SEMGET_FLAGS,
-	K_IPC_KEY,     K_IOPRIO,       K_PERSONALITY, K_MEMBARRIER_CPU, K_RLIM,      K_IOCTL_CMD,    K_SOCKOPT,
+static const uint16_t numbers[] =
+	{
+		K_OPEN_FLAGS,     K_OPEN_MODE,    K_FILE_MODE,    K_MAP_FLAGS,   K_CLOCK,      K_SIGNAL,
+		K_FUTEX_OP,       K_FUTEX_VAL,    K_FUTEX_UADDR2, K_FUTEX_VAL3,  K_WHENCE,     K_MKNOD_DEV,
+		K_SOCK_PROTO,     K_WAITID_ID,    K_WAITID_TYPE,  K_MREMAP_ADDR, K_OUT_PTR,    K_OFF_HIGH,
+		K_OFF_UPPER,      K_SHMGET_FLAGS, K_SEMGET_FLAGS, K_IPC_KEY,     K_IOPRIO,     K_PERSONALITY,
+		K_MEMBARRIER_CPU, K_RLIM,         K_IOCTL_CMD,    K_SOCKOPT,     K_PRCTL_ARG3, K_PRCTL_ARG4,
+		K_PRCTL_ARG5, /* prctl_option() leaves out the options for which these are memory */
 };
 
 static bool is_plain(const struct kind *k)
@@ -142,15 +157,25 @@ struct memory_need decode_memory_need(enum syscall_kind kind)
 	return (struct memory_need){MEMORY_UNKNOWN, 0};
 }
 
-bool decode_memory_command(enum syscall_kind kind, size_t i, struct memory_command *c)
+static bool find_command(enum syscall_kind kind, size_t i, struct command_arg *a)
 {
 	size_t n;
+	if (kind == K_PRCTL_ARG2)
+		return prctl_option(i, a);
 	const struct command_arg *commands = kind == K_FCNTL_ARG ? fcntl_commands(&n) : ioctl_commands(&n);
-	if (i >= n)
+	if (i < n)
+		*a = commands[i];
+	return i < n;
+}
+
+bool decode_memory_command(enum syscall_kind kind, size_t i, struct memory_command *c)
+{
+	struct command_arg a;
+	if (!find_command(kind, i, &a))
 		return false;
-	enum when when = commands[i].when;
-	c->command = (uint32_t)commands[i].command;
-	c->need = when == WHEN_NEVER ? (struct memory_need){MEMORY_NONE, 0} : decode_memory_need(commands[i].kind);
+	enum when when = a.when;
+	c->command = (uint32_t)a.command;
+	c->need = when == WHEN_NEVER ? (struct memory_need){MEMORY_NONE, 0} : decode_memory_need(a.kind);
 	if (c->need.rule == MEMORY_IN && when == WHEN_LEFT)
 		c->need.rule = MEMORY_OUT;
 	if (c->need.rule != MEMORY_NONE && c->need.rule != (when == WHEN_LEFT ? MEMORY_OUT : MEMORY_IN))

@@ -56,8 +56,8 @@ struct memory_command {
 	struct memory_need need; /* MEMORY_NONE, MEMORY_IN, MEMORY_OUT or MEMORY_UNKNOWN */
 };
 /*
- * Fills in row `i` of the commands of K_FCNTL_ARG or K_IOCTL_ARG that decoders know. Returns false after the last row.
- * All other commands are MEMORY_UNKNOWN.
+ * Fills in row `i` of the commands of K_FCNTL_ARG, K_IOCTL_ARG or K_PRCTL_ARG2 that decoders know. Returns false after
+ * the last row. All other commands are MEMORY_UNKNOWN.
  */
 bool decode_memory_command(enum syscall_kind kind, size_t i, struct memory_command *c);
 

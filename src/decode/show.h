@@ -69,6 +69,11 @@ show_fn show_clone_flags, show_clone_named, show_clone_args, show_clone_args_aft
 when_fn when_clone_ptid, when_clone_ctid, when_clone_tls, when_prctl_arg, when_arch_prctl_arg, when_ptrace_arg,
 	when_ptrace_pid, when_futex_arg, when_syslog, when_reboot_arg, when_kcmp_index, when_seccomp_arg,
 	when_membarrier_cpu;
+/*
+ * Fills in row `i` of the options of prctl(2): the kind of the argument that is memory, if there is one, otherwise that
+ * of the second argument. Returns false after the last row.
+ */
+bool prctl_option(size_t i, struct command_arg *a);
 
 /* Signals (sig.c). */
 show_fn show_signal, show_sigset, show_sigset_pair, show_sigaction, show_siginfo, show_sigevent, show_sigreturn;

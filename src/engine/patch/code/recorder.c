@@ -133,11 +133,22 @@ PART bool put_text(struct place *p, uint64_t addr, uint64_t most)
 	return n && (n == most || !to[n - 1]) && put(p, addr, n);
 }
 
+/* Does the result prove that the kernel has read this string? `error` is the size of the RECIPE_STRING (ring.h). */
+HELPER bool proves_string(const struct agent_scratch *r, unsigned arg, unsigned error)
+{
+	/* getxattr(2) looks for the file before it reads the name, so ENOENT proves nothing about the name. */
+	if (error == 61 /* ENODATA */)
+		return r->result >= 0 || r->result == -61 || r->result == -95 /* EOPNOTSUPP */;
+	/* ESRCH ENXIO ENODEV */
+	if (r->result == -3 || r->result == -6 || r->result == -19)
+		return true;
+	/* readlink(2) first checks the size of its buffer, an int, which is the second argument after the path. */
+	return proves_read(r->result) || (error && r->result == -(int64_t)error && (int32_t)r->args[arg + 2] > 0);
+}
+
 HELPER bool put_string(const struct agent_scratch *r, struct place *p, unsigned arg, unsigned error)
 {
-	/* readlink(2) first checks the size of its buffer, an int, which is the second argument after the path. */
-	bool read = proves_read(r->result) || (error && r->result == -(int64_t)error && (int32_t)r->args[arg + 2] > 0);
-	return !r->args[arg] || (read && put_text(p, r->args[arg], UINT64_MAX));
+	return !r->args[arg] || (proves_string(r, arg, error) && put_text(p, r->args[arg], UINT64_MAX));
 }
 
 /* Captures at most `most` pointers up to a NULL, and at most `bytes` bytes of each string that they point at. */
@@ -239,7 +250,8 @@ HELPER uint64_t bytes_needed_in(const struct agent_scratch *r, uint64_t string_m
 				uint64_t size, bool *known)
 {
 	uint64_t n = recipe_bytes(rule, arg, size, r->args, r->result, string_max);
-	*known = proves_read(r->result);
+	*known = proves_read(r->result) || (r->nr == 13 /* rt_sigaction */ && r->result == -22 /* EINVAL */ &&
+					    r->args[3] == sizeof(uint64_t)); /* the signal has no action */
 	if (rule == RECIPE_IN_BYTES) {
 		*known = r->result >= 0 && (uint64_t)r->result >= n;
 	} else if (rule == RECIPE_FUTEX_TIME) {
@@ -247,8 +259,9 @@ HELPER uint64_t bytes_needed_in(const struct agent_scratch *r, uint64_t string_m
 		uint32_t op = (uint32_t)r->args[1] & 127;
 		n = op == 0 || op == 6 || op == 9 || op == 11 || op == 13 ? size : 0;
 	} else if (rule == RECIPE_EPOLL_EVENT) {
-		/* The kernel reads the structure before it checks anything else. */
-		*known = r->result != -14 /* EFAULT */ && (uint32_t)r->args[1] != 2;
+		/* The kernel reads the structure before it checks anything else, except for EPOLL_CTL_DEL (2). */
+		*known = r->result != -14 /* EFAULT */;
+		n = (uint32_t)r->args[1] == 2 ? 0 : size;
 	}
 	return n;
 }

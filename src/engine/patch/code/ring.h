@@ -168,7 +168,8 @@ enum recipe_rule {
 	/* Captured after the call: */
 	/*
 	 * A string up to its NUL, which the kernel reads. `size` is not a size here, but 0 or an error number: if the call
-	 * fails with this error, the kernel has read the string nevertheless.
+	 * fails with this error, the kernel has read the string nevertheless. ENODATA stands for calls such as getxattr(2),
+	 * for which other errors prove less than usual (proves_string()).
 	 */
 	RECIPE_STRING,
 	RECIPE_IN,          /* `size` bytes, which the kernel reads */

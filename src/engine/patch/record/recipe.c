@@ -13,8 +13,8 @@
 static bool is_special(int64_t nr)
 {
 	static const int16_t special[] = {
-		SYS_clone,   SYS_clone3,          SYS_fork,  SYS_execveat,    SYS_exit,
-		SYS_seccomp, SYS_restart_syscall, SYS_prctl, SYS_userfaultfd,
+		SYS_clone,   SYS_clone3,          SYS_fork,        SYS_execveat, SYS_exit,
+		SYS_seccomp, SYS_restart_syscall, SYS_userfaultfd,
 	};
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
 		if (special[i] == nr)
@@ -78,29 +78,41 @@ static bool keep_apart(const struct syscall_desc *d, struct agent_recipe *r, uns
 	return true;
 }
 
-/* The kinds of arguments whose commands are in the table. Each kind has COMMANDS_EACH rows. */
-static const enum syscall_kind commanded[] = {K_FCNTL_ARG, K_IOCTL_ARG};
-#define COMMANDS_EACH (COMMANDS / 2)
+/* The kinds of arguments whose commands are in the table, and the first row of each kind. */
+static const struct {
+	enum syscall_kind kind;
+	uint16_t row;
+} commanded[] = {{K_FCNTL_ARG, 0}, {K_IOCTL_ARG, 64}, {K_PRCTL_ARG2, 192}};
+#define COMMANDED (sizeof(commanded) / sizeof(*commanded))
 
 void recipe_commands(struct agent_command *rows)
 {
-	for (size_t k = 0; k < sizeof(commanded) / sizeof(*commanded); k++) {
-		struct agent_command *row = rows + k * COMMANDS_EACH;
+	for (size_t k = 0; k < COMMANDED; k++) {
+		size_t at = commanded[k].row, end = k + 1 < COMMANDED ? commanded[k + 1].row : COMMANDS;
 		struct memory_command c;
-		size_t n = 0;
-		for (size_t i = 0; n + 1 < COMMANDS_EACH && decode_memory_command(commanded[k], i, &c); i++)
+		for (size_t i = 0; at + 1 < end && decode_memory_command(commanded[k].kind, i, &c); i++)
 			if (c.need.rule != MEMORY_UNKNOWN)
-				row[n++] = (struct agent_command){c.command, c.need.size, rule_of[c.need.rule], 0};
-		row[n].rule = RECIPE_END;
+				rows[at++] = (struct agent_command){c.command, c.need.size, rule_of[c.need.rule], 0};
+		rows[at].rule = RECIPE_END;
 	}
 }
 
-/* Returns the operation's `size`, whose meaning depends on the rule. */
-static unsigned size_for(int64_t nr, enum syscall_kind kind, struct memory_need need)
+/* Returns an error after which the kernel has read the call's strings, besides the usual ones (put_string()), or 0. */
+static unsigned error_after_strings(const struct syscall_desc *d, int64_t nr)
 {
-	if (need.rule == MEMORY_COMMAND)
-		return kind == commanded[0] ? 0 : COMMANDS_EACH;
-	return need.rule == MEMORY_STRING && (nr == SYS_readlink || nr == SYS_readlinkat) ? EINVAL : need.size;
+	for (unsigned i = 0; i < d->nargs; i++)
+		if (d->args[i].kind == K_OUT_XATTR || d->args[i].kind == K_STR)
+			return ENODATA;
+	return nr == SYS_readlink || nr == SYS_readlinkat ? EINVAL : 0;
+}
+
+/* Returns the operation's `size`, whose meaning depends on the rule. */
+static unsigned size_for(const struct syscall_desc *d, int64_t nr, enum syscall_kind kind, struct memory_need need)
+{
+	for (size_t k = 0; need.rule == MEMORY_COMMAND && k < COMMANDED; k++)
+		if (commanded[k].kind == kind)
+			return commanded[k].row;
+	return need.rule == MEMORY_STRING ? error_after_strings(d, nr) : need.size;
 }
 
 /* The arguments of execve(2) are captured before the call, because the program's memory is lost if it succeeds. */
@@ -130,7 +142,7 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct ag
 		if (need.rule == MEMORY_OUT && !keep_apart(d, recipe, i))
 			return false;
 		unsigned rule = is_changed(nr, i) ? RECIPE_CHANGED : rule_of[need.rule];
-		if (need.rule != MEMORY_NONE && !add(recipe, rule, i, size_for(nr, d->args[i].kind, need)))
+		if (need.rule != MEMORY_NONE && !add(recipe, rule, i, size_for(d, nr, d->args[i].kind, need)))
 			return false;
 	}
 	return true;
