@@ -79,6 +79,12 @@ def test_recorded(folder):
     check(folder, "vfork", [], calls=48, stops=6)
 
 
+def test_forked(folder):
+    """A child of fork(2) costs few calls, also if its calls are recorded"""
+    check(folder, "fork", ["-c"], calls=50, stops=7)
+    check(folder, "fork", [], calls=64, stops=7)
+
+
 def stops_of(folder, *program, since_exec=False):
     """Number of stops and ends that the inner sctrace waits for, or of those from the execve(2) of the program on."""
     inner = [SCTRACE, "--engine=patch", "-c", "-o", str(folder / "inner")]

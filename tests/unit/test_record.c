@@ -288,13 +288,14 @@ static void usual_calls_have_recipes(void **state)
 {
 	(void)state;
 	static const int16_t usual[] = {
-		SYS_read,       SYS_write,    SYS_openat,      SYS_close,    SYS_newfstatat,  SYS_mmap,
-		SYS_futex,      SYS_lseek,    SYS_getpid,      SYS_poll,     SYS_epoll_wait,  SYS_getdents64,
-		SYS_ioctl,      SYS_writev,   SYS_readv,       SYS_preadv,   SYS_prlimit64,   SYS_statfs,
-		SYS_uname,      SYS_sysinfo,  SYS_sendto,      SYS_recvfrom, SYS_accept,      SYS_select,
-		SYS_getsockopt, SYS_sendmsg,  SYS_recvmsg,     SYS_ppoll,    SYS_pselect6,    SYS_setsockopt,
-		SYS_sendmmsg,   SYS_recvmmsg, SYS_getsockname, SYS_execve,   SYS_rt_sigreturn};
-	static const int16_t stopping[] = {SYS_clone, SYS_exit, SYS_ptrace};
+		SYS_read,       SYS_write,    SYS_openat,      SYS_close,    SYS_newfstatat,   SYS_mmap,
+		SYS_futex,      SYS_lseek,    SYS_getpid,      SYS_poll,     SYS_epoll_wait,   SYS_getdents64,
+		SYS_ioctl,      SYS_writev,   SYS_readv,       SYS_preadv,   SYS_prlimit64,    SYS_statfs,
+		SYS_uname,      SYS_sysinfo,  SYS_sendto,      SYS_recvfrom, SYS_accept,       SYS_select,
+		SYS_getsockopt, SYS_sendmsg,  SYS_recvmsg,     SYS_ppoll,    SYS_pselect6,     SYS_setsockopt,
+		SYS_sendmmsg,   SYS_recvmmsg, SYS_getsockname, SYS_execve,   SYS_rt_sigreturn, SYS_fork,
+		SYS_clone,      SYS_getxattr, SYS_getgroups,   SYS_waitid,   SYS_prctl};
+	static const int16_t stopping[] = {SYS_clone3, SYS_exit, SYS_ptrace};
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		assert_true(is_recordable(usual[i]));
 	for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)

@@ -3,6 +3,7 @@
  *
  * WAY is one of:
  *   vfork     vfork(2)
+ *   fork      fork(2), as in bash(1)
  *   spawn     posix_spawn(3)
  *   ids       posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make
  *   handler   vfork(2), with a handler for SIGCHLD, as in shells
@@ -31,7 +32,7 @@ static pid_t start(const char *way, char **argv)
 		posix_spawnattr_setflags(&attr, strcmp(way, "ids") == 0 ? POSIX_SPAWN_RESETIDS : 0);
 		return posix_spawn(&pid, argv[0], NULL, &attr, argv, environ) == 0 ? pid : -1;
 	}
-	pid = vfork();
+	pid = strcmp(way, "fork") == 0 ? fork() : vfork();
 	if (pid == 0) {
 		execv(argv[0], argv);
 		_exit(127);
@@ -43,7 +44,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr, "usage: children vfork|spawn|ids|handler N PROGRAM [ARG...]\n");
+		fprintf(stderr, "usage: children vfork|fork|spawn|ids|handler N PROGRAM [ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)

@@ -16,9 +16,11 @@
 
 /* Flags of clone(2) (linux/sched.h): those of a vfork-like call, and those of calls that the agent does not make. */
 #define CLONE_VM       0x100
+#define CLONE_PIDFD    0x1000
 #define CLONE_SIGHAND  0x800
 #define CLONE_VFORK    0x4000
 #define CLONE_THREAD   0x10000
+#define CLONE_PARENT_SETTID 0x100000
 #define CLONE_UNTRACED 0x800000
 #define CLONE_LIKE_VFORK (CLONE_VM | CLONE_VFORK)
 #define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_SIGHAND | CLONE_THREAD | CLONE_UNTRACED)
@@ -270,7 +272,7 @@ agent_r1:
 	ret
 
 agent_check:				/* rcx = slot; handles calls with arguments to check, and calls that fork */
-	on	__NR_fork, go_shared
+	on	__NR_fork, 17f
 	on	__NR_clone, 1f		/* to the tracer if the child would use this frame or be untraced */
 	on	__NR_vfork, agent_vfork
 	on	__NR_rt_sigreturn, agent_sigreturn
@@ -317,12 +319,21 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 1:	mov	%edi, %r11d
 	and	$CLONE_LOOK, %r11d
 	cmp	$CLONE_LIKE_VFORK, %r11d
-	je	agent_vfork
+	je	19f
 	test	$(CLONE_UNTRACED | CLONE_VM), %r11d
 	jnz	agent_refuse
 	test	%rsi, %rsi		/* the tracer must see a child with a stack of its own */
 	jnz	agent_refuse
+	test	$SLOT_F_RECORD, %cl
+	jz	go_shared
+	test	$(CLONE_PARENT_SETTID | CLONE_PIDFD), %edi	/* the call writes to memory that is shown */
+	jnz	agent_refuse
+17:	test	$SLOT_F_RECORD, %cl
+	jnz	agent_record
 	jmp	go_shared
+19:	test	$SLOT_F_RECORD, %cl	/* such a clone(2) is not recorded, because its child may have a stack of its own */
+	jnz	agent_refuse
+	jmp	agent_vfork
 4:	mov	(%rdi), %r11d
 	and	$CLONE_LOOK, %r11d
 	cmp	$CLONE_LIKE_VFORK, %r11d

@@ -105,6 +105,8 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	 * (image_copy).
 	 */
 	bool copied_fallback = img && img->state == IMAGE_FALLBACK && img->counters.region && img->refs == 1;
+	if (p->record && (!img || img->refs == 1)) /* not for a thread or a child of vfork(2) */
+		record_free_child(task);
 	if (!img || copied_fallback)
 		image_refuse_all(task);
 	children_give_state(task);

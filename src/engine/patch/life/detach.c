@@ -52,6 +52,8 @@ void detach_task(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
 	const struct image *img = image_of(task);
+	if (p->record)
+		record_free_child(task);
 	if (!img)
 		image_refuse_all(task);
 	if (!img || !img->counters.region)

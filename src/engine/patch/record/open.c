@@ -68,10 +68,13 @@ static bool is_in(const struct call_set *set, int64_t nr)
 	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);
 }
 
-/* Calls that create tasks must stop: the child must not write to its parent's ring. vfork(2) can be recorded. */
+/*
+ * A child that runs in its parent's memory must not write to its parent's ring. The agent prevents this only if it records
+ * the call, and it cannot record clone3(2), whose flags are in memory.
+ */
 static bool must_stop(int64_t nr, bool wanted)
 {
-	return nr == SYS_fork || nr == SYS_clone || nr == SYS_clone3 || (nr == SYS_vfork && !wanted);
+	return nr == SYS_clone3 || ((nr == SYS_vfork || nr == SYS_clone) && !wanted);
 }
 
 void record_open(struct patch *p, const struct engine_config *config)

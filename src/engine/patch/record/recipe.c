@@ -7,14 +7,13 @@
 #include <sys/syscall.h>
 
 /*
- * Is this a call that sctrace itself must handle? These calls create tasks or images, end tasks, concern signals, or
+ * Is this a call that sctrace itself must handle? These calls create threads or images, end threads, concern signals, or
  * change something that the agent depends on.
  */
 static bool is_special(int64_t nr)
 {
 	static const int16_t special[] = {
-		SYS_clone,   SYS_clone3,          SYS_fork,        SYS_execveat, SYS_exit,
-		SYS_seccomp, SYS_restart_syscall, SYS_userfaultfd,
+		SYS_clone3, SYS_execveat, SYS_exit, SYS_seccomp, SYS_restart_syscall, SYS_userfaultfd,
 	};
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
 		if (special[i] == nr)
@@ -130,8 +129,8 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct ag
 		return exec_recipe(verbose, recipe);
 	if (nr == SYS_rt_sigreturn)
 		return add(recipe, RECIPE_FRAME_MASK, 0, 0);
-	/* The agent records only ARCH_SET_FS, which has no memory. */
-	if (nr == SYS_arch_prctl)
+	/* The agent records only ARCH_SET_FS, and a clone(2) that does the same as fork(2). Both have no memory. */
+	if (nr == SYS_arch_prctl || nr == SYS_clone)
 		return true;
 	if (is_special(nr))
 		return false;

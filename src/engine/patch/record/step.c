@@ -107,6 +107,17 @@ static void finish(struct patch *p, struct record_thread *th, const struct task 
 	r->rip = AGENT_AT(agent_record_done);
 }
 
+void record_free_child(const struct task *task)
+{
+	struct user_regs_struct r;
+	if (recorded_of(task) || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 ||
+	    r.rip != AGENT_AT(agent_record_after) || r.rax)
+		return;
+	r.rsp += sizeof(uint64_t); /* the address of the scratch memory */
+	r.rip = AGENT_AT(agent_plain_after);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+}
+
 bool record_survive_fault(struct patch *p, struct task *task)
 {
 	struct record_thread *th = p->record ? recorded_of(task) : NULL;
