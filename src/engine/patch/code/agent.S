@@ -603,7 +603,7 @@ setup_begin:
 	lea	SETUP_NO_THREADS(%rbp), %rcx
 	cmp	$THREADS_AT, %rax
 	cmovne	%rcx, %rbp
-	map	$SCRATCHES_AT, $(RINGS * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
+	map	$SCRATCHES_AT, $(RINGS_AT_FIRST * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
 	lea	SETUP_NO_SCRATCHES(%rbp), %rcx
 	cmp	$SCRATCHES_AT, %rax
 	cmovne	%rcx, %rbp
@@ -694,7 +694,7 @@ unattended_code:
 	cmp	$THREADS_AT, %rax
 	jne	unattended_trap
 	and	$~SETUP_NO_THREADS, %ebp
-	map	$SCRATCHES_AT, $(RINGS * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
+	map	$SCRATCHES_AT, $(RINGS_AT_FIRST * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
 	cmp	$SCRATCHES_AT, %rax
 	jne	unattended_trap
 	and	$~SETUP_NO_SCRATCHES, %ebp

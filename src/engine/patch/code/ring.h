@@ -45,11 +45,14 @@
 #define RINGS_AT_FIRST 4
 
 /*
- * A thread's scratch memory: registers, and above them the recorder's stack. It is private memory of the program,
- * whereas rings are shared, so that a fork(2) child that writes to its scratch memory does not harm its parent.
+ * A thread's scratch memory: the recorder's stack, and above it a struct agent_scratch, in SCRATCH_TOP bytes. It is private
+ * memory of the program, whereas rings are shared, so that a fork(2) child that writes to its scratch memory does not harm
+ * its parent. The recorder needs only a part of the stack. The rest is for a handler: if sctrace is killed, a signal may
+ * come while a thread of an attached process is in the recorder. The program maps as much scratch memory as rings.
  */
 #define SCRATCHES_AT 0x78000000
-#define SCRATCH_SIZE 0x400
+#define SCRATCH_SIZE 0x10000
+#define SCRATCH_TOP  0x100
 
 /* Offsets in the structures below for agent.S. Assertions compare them with the structures. */
 #define SCRATCH_BUSY   0
@@ -293,6 +296,7 @@ _Static_assert(sizeof(struct agent_record) == RECORD_HEAD && offsetof(struct age
 		       offsetof(struct agent_record, t1) == RECORD_T1 &&
 		       offsetof(struct agent_record, result) == RECORD_RESULT,
 	       "agent.S");
+_Static_assert(sizeof(struct agent_scratch) <= SCRATCH_TOP && SCRATCH_TOP % 16 == 0, "the stack is aligned");
 _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 		       offsetof(struct agent_scratch, kind) == SCRATCH_KIND &&
 		       offsetof(struct agent_scratch, nr) == SCRATCH_NR &&
@@ -340,7 +344,7 @@ static inline uint64_t ring_address(unsigned index)
 
 static inline uint64_t scratch_address(unsigned index)
 {
-	return SCRATCHES_AT + (uint64_t)index * SCRATCH_SIZE;
+	return SCRATCHES_AT + ((uint64_t)index + 1) * SCRATCH_SIZE - SCRATCH_TOP;
 }
 
 static inline struct agent_record *ring_record(struct agent_ring *r, uint32_t off)

@@ -207,7 +207,7 @@ void setup_unmap(struct patch *p, struct task *task, const struct user_regs_stru
 		    {r->rbx && r->rbx == stubs, {stubs, STUB_AREA}},
 		    {records && !(r->rbp & SETUP_NO_RECORDER), {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM}},
 		    {records && !(r->rbp & SETUP_NO_THREADS), {THREADS_AT, THREADS_ROOM}},
-		    {records && !(r->rbp & SETUP_NO_SCRATCHES), {SCRATCHES_AT, (uint64_t)RINGS * SCRATCH_SIZE}}};
+		    {records && !(r->rbp & SETUP_NO_SCRATCHES), {SCRATCHES_AT, RINGS_AT_FIRST * SCRATCH_SIZE}}};
 	struct area areas[sizeof(made) / sizeof(*made)];
 	size_t n = 0;
 	for (size_t i = 0; r->r13 == AGENT_CODE && i < sizeof(made) / sizeof(*made); i++)
@@ -286,7 +286,7 @@ void setup_areas(const struct image *img, struct areas *areas)
 				   {AGENT_STATS, AGENT_STATS_SIZE + (uint64_t)img->counters.rings * RING_SIZE},
 				   {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM},
 				   {THREADS_AT, THREADS_ROOM},
-				   {SCRATCHES_AT, (uint64_t)RINGS * SCRATCH_SIZE}};
+				   {SCRATCHES_AT, (uint64_t)img->counters.rings * SCRATCH_SIZE}};
 	for (size_t i = 0; i < (img->threads ? sizeof(all) / sizeof(*all) : 3); i++)
 		vec_push(areas, all[i]);
 	for (size_t i = 0; i < img->sites.pages.n; i++) {

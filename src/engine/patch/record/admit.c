@@ -80,25 +80,36 @@ static bool is_contended(const struct patch *p, const struct agent_thread *row, 
 	return false;
 }
 
-/* Makes the program map ring number `index`. The number of mapped rings is doubled as often as necessary. */
+/* Makes the stopped task extend the mapping at `at`. */
+static bool extend(struct patch *p, struct task *task, uint64_t at, uint64_t old, uint64_t new)
+{
+	struct user_regs_struct r;
+	const uint64_t args[6] = {at, old, new};
+	return ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
+	       remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_mremap, args) == 0 && r.rbx == at;
+}
+
+/*
+ * Makes the program map ring number `index` and its scratch memory. The number of mapped rings is doubled as often as
+ * necessary. If only one of the two can be mapped, later attempts fail as well.
+ */
 static bool map_ring(struct patch *p, struct task *task, unsigned index)
 {
 	struct image *img = image_of(task);
-	struct user_regs_struct r;
-	unsigned rings = img->counters.rings;
+	const unsigned before = img->counters.rings;
+	unsigned rings = before;
 	while (rings <= index)
 		rings *= 2;
-	if (rings == img->counters.rings)
+	if (rings == before)
 		return true;
 	/*
 	 * Mapping needs an excursion. After an excursion, a signal that waits for its delivery could not be delivered
 	 * any more. A thread in a group-stop would have to leave the group-stop.
 	 */
-	if (task->deliver || task->listening || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-		return false;
-	const uint64_t args[6] = {AGENT_STATS, AGENT_STATS_SIZE + (uint64_t)img->counters.rings * RING_SIZE,
-				  AGENT_STATS_SIZE + (uint64_t)rings * RING_SIZE};
-	if (remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_mremap, args) < 0 || r.rbx != AGENT_STATS)
+	if (task->deliver || task->listening ||
+	    !extend(p, task, AGENT_STATS, AGENT_STATS_SIZE + (uint64_t)before * RING_SIZE,
+		    AGENT_STATS_SIZE + (uint64_t)rings * RING_SIZE) ||
+	    !extend(p, task, SCRATCHES_AT, (uint64_t)before * SCRATCH_SIZE, (uint64_t)rings * SCRATCH_SIZE))
 		return false;
 	img->counters.rings = rings;
 	return true;
