@@ -43,9 +43,11 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 void sigkill_guard_install(struct patch *p, struct task *task)
 {
 	struct image_actions *a = image_actions_of(task);
+	/* No other handler may interrupt this one: a call of that handler would raise SIGSYS while SIGSYS is blocked. */
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = AGENT_AT(agent_sigsys),
 					       [ACTION_FLAGS] = SA_RESTORER | SA_SIGINFO | SA_ONSTACK,
-					       [ACTION_RESTORER] = AGENT_AT(agent_sigsys_restorer)};
+					       [ACTION_RESTORER] = AGENT_AT(agent_sigsys_restorer),
+					       [ACTION_MASK] = ~0ull};
 	if (set_action(p, task, action, a->guarded_action, false) < 0)
 		return;
 	const uint64_t next = a->guarded_action[ACTION_HANDLER];
