@@ -439,6 +439,26 @@ def attach_killed(world, mode):
                 raise Failed(f"the target {what} ended with {status}: {stdout} {stderr}")
 
 
+FORKING = "echo ready; for ((i = 0; i < 400; i++)); do (exit 3); [ $? = 3 ] || echo wrong; done; echo done"
+
+
+@scenario("attach", ["record", "record-small", "patch"])
+def attach_killed_shell(world, mode):
+    """
+    SIGKILL of sctrace while a shell starts children all the time: handlers for SIGCHLD, which interrupt calls of the agent,
+    return to code that can run without sctrace.
+    """
+    for i in range(10):
+        with running(["bash", "-c", FORKING]) as target:
+            wait_ready(target)
+            with attached(world, mode, target.pid, *["-f"][:i % 2], seconds=0.01 * i) as process:
+                process.kill()
+                process.wait()
+            status, stdout, stderr = wait_end(target)
+            if status != 0 or stdout != b"done\n":
+                raise Failed(f"the shell ended with {status}: {stdout} {stderr}")
+
+
 @scenario("attach", ATTACHING)
 def attach_storm(world, mode):
     """Attaches and detaches while the program creates threads continuously, and while a vfork child runs."""

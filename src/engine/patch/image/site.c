@@ -181,6 +181,12 @@ bool site_follow_moved(struct task *task)
 	return true;
 }
 
+bool site_is_moved(const struct image *img, uint64_t ip)
+{
+	const struct site *s = site_of_stub(img, ip);
+	return s && s->kind == SITE_LONG && ip >= s->stub + STUB_MOVED && ip < s->stub + STUB_MOVED + s->moved;
+}
+
 void site_set_before_call(struct user_regs_struct *r, const struct site *s)
 {
 	r->rip = s->ip - 2;

@@ -99,6 +99,8 @@ void site_restore_all(struct task *task);
  * that instruction in the stub and returns true.
  */
 bool site_follow_moved(struct task *task);
+/* Is `ip` the address of a moved instruction in the stub of a long jump? */
+bool site_is_moved(const struct image *img, uint64_t ip);
 /* Sets the native state before the call: the thread is at the site. The call's number must be in rax. */
 void site_set_before_call(struct user_regs_struct *r, const struct site *s);
 /* Sets the native state after the call, with rcx and r11 as `syscall` leaves them (Intel SDM 2B, SYSCALL). */

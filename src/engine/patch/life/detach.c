@@ -82,15 +82,17 @@ void detach_task(struct tracer *t, struct task *task)
 }
 
 /*
- * True if all threads that run in the image are stopped, so that no thread runs in memory that will be unmapped.
- * Threads of other processes count as well: the parent of a vfork(2) child waits in the agent of the same image.
+ * True if all threads that run in the image are stopped, and no handler will return to a stub, so that no thread runs in
+ * memory that will be unmapped. Threads of other processes count as well: the parent of a vfork(2) child waits in the
+ * agent of the same image.
  */
-static bool all_are_stopped(const struct patch *p, const struct image *img)
+static bool can_unmap(const struct patch *p, const struct image *img)
 {
 	size_t i = 0;
 	const struct task *task;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (task->proc && image_of(task) == img && !task->stopped)
+		if (task->proc && image_of(task) == img &&
+		    (!task->stopped || (patch_task_of(task) && patch_task_of(task)->moved_frames)))
 			return false;
 	return true;
 }
@@ -115,6 +117,6 @@ void detach_clean(struct tracer *t, struct task *task)
 	if (!img || img->state != IMAGE_READY || img->cleaned || !task->proc->attached)
 		return;
 	site_restore_all(task);
-	if (all_are_stopped(p, img))
+	if (can_unmap(p, img))
 		unmap_all(p, task);
 }

@@ -397,7 +397,7 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
 		image_note_mask(p, task);
 	pt->returns_blocked &= !returned;
-	if (returned && site_follow_moved(task) && pt->moved_frames)
+	if (returned && (site_follow_moved(task) || site_is_moved(image_of(task), r.rip)) && pt->moved_frames)
 		pt->moved_frames--;
 	image_note_frames(task);
 	if (read)
