@@ -225,7 +225,12 @@ enum record_way { RECORD_PASSES, RECORD_WRITES, RECORD_STOPS };
 enum stepout_for {
 	STEPOUT_UNSEEN,  /* nothing: the thread stays in the agent or stub */
 	STEPOUT_PROGRAM, /* a signal handler, or the program after it was detached */
-	STEPOUT_CORE,    /* a core dump: the thread does not run again, and a call in which it waits stays unfinished */
+	/*
+	 * A signal handler of an attached process, which may return after sctrace has been killed. If the native address
+	 * is in the middle of a long jump, the handler sees, and returns to, the moved instruction in the stub.
+	 */
+	STEPOUT_HANDLER,
+	STEPOUT_CORE, /* a core dump: the thread does not run again, and a call in which it waits stays unfinished */
 };
 
 /* The kinds of jumps by which a site can be patched. SCTRACE_PATCH in the environment can exclude some. */

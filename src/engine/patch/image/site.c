@@ -168,15 +168,18 @@ const struct site *site_moved_from(const struct image *img, uint64_t ip)
 	return NULL;
 }
 
+bool site_follow_registers(const struct image *img, struct user_regs_struct *r)
+{
+	const struct site *s = site_moved_from(img, r->rip);
+	r->rip += s ? s->stub + STUB_MOVED - s->ip : 0;
+	return s;
+}
+
 bool site_follow_moved(struct task *task)
 {
 	struct user_regs_struct r;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !site_follow_registers(image_of(task), &r))
 		return false;
-	const struct site *s = site_moved_from(image_of(task), r.rip);
-	if (!s)
-		return false;
-	r.rip += s->stub + STUB_MOVED - s->ip;
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 	return true;
 }

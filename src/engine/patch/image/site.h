@@ -99,6 +99,8 @@ void site_restore_all(struct task *task);
  * that instruction in the stub and returns true.
  */
 bool site_follow_moved(struct task *task);
+/* Does the same for the registers `r` of a thread of this image. */
+bool site_follow_registers(const struct image *img, struct user_regs_struct *r);
 /* Is `ip` the address of a moved instruction in the stub of a long jump? */
 bool site_is_moved(const struct image *img, uint64_t ip);
 /* Sets the native state before the call: the thread is at the site. The call's number must be in rax. */

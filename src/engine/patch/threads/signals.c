@@ -167,8 +167,11 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	}
 	bool sees = inside || core_is_dumped_by(si->si_signo);
 	enum stepout_for what = sees ? seen_by(task, &r, si->si_signo) : STEPOUT_UNSEEN;
+	/* The handler of a fault needs the address of the instruction. */
+	bool caused = si->si_code > 0 && si->si_code != SI_KERNEL && core_is_dumped_by(si->si_signo);
+	bool outlives = what == STEPOUT_PROGRAM && p->watchdog_fd >= 0 && !caused;
 	if (inside) {
-		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : what);
+		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : outlives ? STEPOUT_HANDLER : what);
 		if (what == STEPOUT_PROGRAM)
 			note_way_out(task, ip, r.rip);
 	}
@@ -176,14 +179,6 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 		core_prepare(p, task, si);
 	if (inside)
 		mend_address(task, si, ip);
-	/*
-	 * The handler returns to the address that it sees. If this is in the middle of a long jump, sctrace corrects the
-	 * address at the return. An attached process may outlive sctrace, so its handlers see, and return to, the moved
-	 * instruction, except after a fault, which is a matter of the address.
-	 */
-	bool caused = si->si_code > 0 && si->si_code != SI_KERNEL && core_is_dumped_by(si->si_signo);
-	if (inside && what == STEPOUT_PROGRAM && p->watchdog_fd >= 0 && !caused)
-		site_follow_moved(task);
 	return STOP_PASS;
 }
 

@@ -367,8 +367,12 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 		moved = step_out_after_plain(task, r);
 	else if (ip < AGENT_AT(agent_pre_end))
 		moved = step_out_before_call(img, task, r);
-	if (moved)
-		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
+	if (!moved)
+		return;
+	struct user_regs_struct to = *r;
+	if (what == STEPOUT_HANDLER)
+		site_follow_registers(img, &to);
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &to);
 }
 
 bool stepout_needed(const struct task *task, uint64_t ip)

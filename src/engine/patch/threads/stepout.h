@@ -9,7 +9,10 @@
  * where it would be natively, and completes or undoes the counting of its call.
  */
 void stepout(struct patch *p, struct task *task, enum stepout_for what);
-/* Like stepout() for a task with an image, but changes its registers in `r` to those outside the agent. */
+/*
+ * Like stepout() for a task with an image, but changes its registers in `r` to those outside the agent. These are the
+ * native ones also for STEPOUT_HANDLER.
+ */
 void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /* Is `ip` in the agent, a stub or a hop? */
 bool stepout_needed(const struct task *task, uint64_t ip);
