@@ -38,7 +38,10 @@ void buf_add(struct buf *b, const void *data, size_t len)
 	buf_end_at(b, to + len);
 }
 
-/* The digits are written where they stay: a copy would wait until the processor has stored each of them. */
+/*
+ * The digits are written directly to their final place. A copy of a temporary buffer would be slow: a load of many bytes
+ * must wait until the processor has finished the stores of the single bytes.
+ */
 void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits)
 {
 	unsigned n = 1;

@@ -8,8 +8,7 @@
 #include "recording/format.h"
 
 #define ORDER_IS_SAME(kind)                                                                                            \
-	_Static_assert(ITEM_##kind - ITEM_ENTER == EV_##kind - EV_ENTER, "the items of events have the order of "      \
-									 "events")
+	_Static_assert(ITEM_##kind - ITEM_ENTER == EV_##kind - EV_ENTER, "items are in the order of events")
 ORDER_IS_SAME(EXIT);
 ORDER_IS_SAME(VANISH);
 ORDER_IS_SAME(SIGNAL);

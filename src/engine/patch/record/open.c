@@ -69,8 +69,9 @@ static bool is_in(const struct call_set *set, int64_t nr)
 }
 
 /*
- * A child that runs in its parent's memory must not write to its parent's ring. The agent prevents this only if it records
- * the call, and it cannot record clone3(2), whose flags are in memory.
+ * A child that runs in its parent's memory must not write to its parent's ring. The agent prevents that only if it records
+ * the call that creates the child. It cannot record clone3(2): the flags are in memory, where another thread can change
+ * them. So these calls stop.
  */
 static bool must_stop(int64_t nr, bool wanted)
 {

@@ -103,9 +103,9 @@ bool record_is_asking(const struct user_regs_struct *r);
 /* Completes the record for which the recorder has asked. Changes `r`, and sets the task's registers to it. */
 void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r);
 /*
- * Must be called at the first stop of a new process, before it is given a ring or detached. If a recorded call has created
- * it, it is in the copy of its parent's call, whose ring and scratch memory are not its own. Moves it to the end of a call
- * that is not recorded.
+ * Must be called at the first stop of a new process, before the process is given a ring or detached. If the call that
+ * created the process is recorded, the process is in the agent's code for that call, and would write to its parent's ring.
+ * Changes its registers so that it leaves the agent as after a call that is not recorded.
  */
 void record_free_child(const struct task *task);
 /* Moves a task out of a recorded call, as stepout() does: changes `r`. Returns false if the task is not in one. */

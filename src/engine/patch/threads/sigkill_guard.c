@@ -43,7 +43,10 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 void sigkill_guard_install(struct patch *p, struct task *task)
 {
 	struct image_actions *a = image_actions_of(task);
-	/* No other handler may interrupt this one: a call of that handler would raise SIGSYS while SIGSYS is blocked. */
+	/*
+	 * All signals are blocked while this handler runs. If another handler interrupted it, a system call of that
+	 * handler would raise SIGSYS while SIGSYS is blocked, and the kernel would end the process.
+	 */
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = AGENT_AT(agent_sigsys),
 					       [ACTION_FLAGS] = SA_RESTORER | SA_SIGINFO | SA_ONSTACK,
 					       [ACTION_RESTORER] = AGENT_AT(agent_sigsys_restorer),

@@ -167,7 +167,7 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	}
 	bool sees = inside || core_is_dumped_by(si->si_signo);
 	enum stepout_for what = sees ? seen_by(task, &r, si->si_signo) : STEPOUT_UNSEEN;
-	/* The handler of a fault needs the address of the instruction. */
+	/* The program's handler of a fault must see the native address of the instruction that faulted. */
 	bool caused = si->si_code > 0 && si->si_code != SI_KERNEL && core_is_dumped_by(si->si_signo);
 	bool outlives = what == STEPOUT_PROGRAM && p->watchdog_fd >= 0 && !caused;
 	if (inside) {

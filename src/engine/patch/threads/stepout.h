@@ -10,8 +10,8 @@
  */
 void stepout(struct patch *p, struct task *task, enum stepout_for what);
 /*
- * Like stepout() for a task with an image, but changes its registers in `r` to those outside the agent. These are the
- * native ones also for STEPOUT_HANDLER.
+ * Like stepout() for a task with an image. `r` holds the task's registers, and is changed to those that the task would
+ * have natively. With STEPOUT_HANDLER, the task itself may get another instruction pointer than `r` (state.h).
  */
 void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /* Is `ip` in the agent, a stub or a hop? */
