@@ -459,6 +459,43 @@ def attach_killed_shell(world, mode):
                 raise Failed(f"the shell ended with {status}: {stdout} {stderr}")
 
 
+def watchdog_of(process):
+    """The process that sctrace has started to outlive it."""
+    command = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if int(folder.name) != process.pid and (folder / "cmdline").read_bytes() == command:
+                return int(folder.name)
+        except OSError:
+            continue  # it has ended
+    raise Failed("sctrace has no watchdog")
+
+
+@scenario("attach", ["record", "patch"])
+def attach_killed_watchdog(world, mode):
+    """
+    The watchdog keeps no memory of processes that have ended. Even if it is killed, the process continues after SIGKILL of
+    sctrace.
+    """
+    children = "echo ready; read x; for ((i = 0; i < 30; i++)); do /bin/true; (exit 3); [ $? = 3 ] || echo wrong; done; "
+    with running(["bash", "-c", children + children + "echo done"], stdin=subprocess.PIPE) as target:
+        wait_ready(target)
+        with attached(world, mode, target.pid, "-f") as process:
+            target.stdin.write(b"\n")
+            target.stdin.flush()
+            wait_ready(target)
+            watchdog = watchdog_of(process)
+            mapped = Path(f"/proc/{watchdog}/maps").read_text(encoding="ascii").count("memfd:sctrace")
+            if not 1 <= mapped <= 4:
+                raise Failed(f"the watchdog has {mapped} mappings after 30 children")
+            os.kill(watchdog, signal.SIGKILL)
+            process.kill()
+            process.wait()
+        status, stdout, stderr = wait_end(target)
+        if status != 0 or stdout != b"done\n":
+            raise Failed(f"the shell ended with {status}: {stdout} {stderr}")
+
+
 @scenario("attach", ATTACHING)
 def attach_storm(world, mode):
     """Attaches and detaches while the program creates threads continuously, and while a vfork child runs."""

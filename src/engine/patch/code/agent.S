@@ -450,8 +450,8 @@ agent_taken:
 agent_pre_end:
 
 /*
- * The handler of SIGSYS in an attached process. It runs only if the tracer has died. Until the watchdog has turned
- * dispatch off, calls still raise SIGSYS; the handler makes these calls again. It also repeats a call whose SIGSYS the
+ * The handler of SIGSYS in an attached process. It runs only if the tracer has died. If dispatch is still on, calls raise
+ * SIGSYS; the handler turns dispatch off, ends recording, and repeats the call. It also repeats a call whose SIGSYS the
  * tracer could not handle (sigkill_guard.c). Any other SIGSYS goes to the program's own handler. The definitions are
  * offsets in siginfo_t and ucontext_t (sigaction(2)).
  */
@@ -467,6 +467,7 @@ agent_sigsys:
 	je	8f
 	cmpl	$USER_DISPATCH, SI_CODE(%rsi)
 	jne	1f
+	movw	$0, TAIL_SELECTOR	/* and the byte after it, TAIL_RECORDS */
 	cmp	%rax, SI_CALL_ADDR(%rsi)	/* if they differ, the tracer has already moved the thread */
 	jne	9f
 	movslq	SI_SYSCALL(%rsi), %rax

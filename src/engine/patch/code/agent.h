@@ -84,7 +84,8 @@
 #define UNATTENDED_WORK_STUBS 16
 #define UNATTENDED_WORK_HEAD  24
 
-#define TAIL_RECORDS (AGENT_STATS + AGENT_CALLS * SLOT_SIZE + 1) /* agent_tail.records */
+#define TAIL_SELECTOR (AGENT_STATS + AGENT_CALLS * SLOT_SIZE) /* agent_tail.selector */
+#define TAIL_RECORDS  (TAIL_SELECTOR + 1)                     /* agent_tail.records */
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -123,8 +124,8 @@ struct agent_tail {
 	uint64_t mark;
 	struct agent_words image[AGENT_WORDS];
 };
-_Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_tail, records) == 1 &&
-		       AGENT_STATS + AGENT_SLOTS_SIZE + 1 == TAIL_RECORDS,
+_Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_tail, selector) == 0 &&
+		       offsetof(struct agent_tail, records) == 1 && AGENT_STATS + AGENT_SLOTS_SIZE + 1 == TAIL_RECORDS,
 	       "agent.S");
 
 /*

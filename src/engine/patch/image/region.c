@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "engine/patch/arm/watchdog.h"
 #include "engine/ptrace/state/group.h"
 #include "syscall/table.h"
 
@@ -193,6 +194,7 @@ void region_put(struct patch *p, struct region *r)
 			p->regions.v[i] = p->regions.v[--p->regions.n];
 			break;
 		}
+	watchdog_forget(p, r);
 	region_free(r);
 }
 

@@ -190,7 +190,7 @@ static void close_memory(struct patch *p, const struct region *region)
 {
 	if (region->pooled)
 		return;
-	watchdog_watch(p, region->fd);
+	watchdog_watch(p, region, region->fd);
 	close(region->fd);
 }
 
