@@ -263,6 +263,7 @@ static const char *jump_over(struct task *task, struct site *s, const struct map
 	mem_pages_init(&pages, &direct);
 	if (m->base && padding_function(&mem, m->base, site, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
 	    mem_get(&mem, lo, code, hi - lo) == 0) {
+		undo_changes(image_of(task), lo, hi, code);
 		size_t n = kind == SITE_EARLY ? relocate_early(code, hi - lo, lo, site, &why)
 					      : relocate_length(code, hi - lo, lo, site, &why);
 		uint64_t at = kind == SITE_EARLY ? site - n : site;
@@ -270,8 +271,8 @@ static const char *jump_over(struct task *task, struct site *s, const struct map
 		s->moved = (uint8_t)n;
 		s->kind = kind;
 		memcpy(s->code, code + ((kind == SITE_EARLY ? at : s->ip) - lo), n);
-		if (kind == SITE_EARLY && is_used(image_of(task), s, at, site))
-			why = "the instruction before the call is used for another site";
+		if (n && is_used(image_of(task), s, at, kind == SITE_EARLY ? site : s->ip + n))
+			why = "an instruction that would have to be moved is used for another site";
 		else if (n && at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
 			why = "the jump would cross a page boundary";
 		else if (n && !one_line && task->proc->ntasks > 1)
