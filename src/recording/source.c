@@ -36,6 +36,9 @@ static void skip_frame(struct recording *r)
 			(void)item_get_text(&r->at, &n);
 }
 
+/* No call lasts so long, 73 years. With smaller figures, no sum or multiple of them overflows. */
+#define NS_MOST (UINT64_MAX / 8)
+
 static void get_call(struct recording *r, struct block_thread *th, struct event *ev)
 {
 	struct item_reader *at = &r->at;
@@ -48,6 +51,7 @@ static void get_call(struct recording *r, struct block_thread *th, struct event 
 		c->result = item_get_signed(at);
 		c->err = c->error && !c->err ? (int)-(uint64_t)c->result : c->err;
 	}
+	at->bad |= c->duration_ns > NS_MOST || c->cost_ns > NS_MOST || c->spread_ns > NS_MOST;
 	captures_begin(&r->captures, NULL);
 	item_get_captures(at, c, &r->captures, &th->entry);
 	if (ev->kind == EV_ENTER) {
