@@ -85,6 +85,11 @@ def test_forked(folder):
     check(folder, "fork", [], calls=64, stops=7)
 
 
+def test_threads(folder):
+    """A thread that begins and ends costs few calls"""
+    check(folder, "thread", ["-c"], calls=16, stops=4)
+
+
 def stops_of(folder, *program, since_exec=False):
     """Number of stops and ends that the inner sctrace waits for, or of those from the execve(2) of the program on."""
     inner = [SCTRACE, "--engine=patch", "-c", "-o", str(folder / "inner")]

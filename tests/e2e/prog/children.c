@@ -7,7 +7,9 @@
  *   spawn     posix_spawn(3)
  *   ids       posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make
  *   handler   vfork(2), with a handler for SIGCHLD, as in shells
+ *   thread    creates threads instead, which end at once; PROGRAM is not used
  */
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -40,15 +42,31 @@ static pid_t start(const char *way, char **argv)
 	return pid;
 }
 
+static void *end_at_once(void *arg)
+{
+	return arg;
+}
+
+static int create_threads(int n)
+{
+	pthread_t thread;
+	while (n-- > 0)
+		if (pthread_create(&thread, NULL, end_at_once, NULL) != 0 || pthread_join(thread, NULL) != 0)
+			return 1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr, "usage: children vfork|fork|spawn|ids|handler N PROGRAM [ARG...]\n");
+		fprintf(stderr, "usage: children vfork|fork|spawn|ids|handler|thread N PROGRAM [ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)
 		sigaction(SIGCHLD, &act, NULL);
+	if (strcmp(argv[1], "thread") == 0)
+		return create_threads(atoi(argv[2]));
 	for (int i = 0; i < atoi(argv[2]); i++) {
 		int status;
 		pid_t pid = start(argv[1], argv + 3);

@@ -4,7 +4,9 @@
  */
 #include "e2e.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -28,15 +30,15 @@ struct regs {
 	"mov 0(%rdi), %rax; mov 8(%rdi), %rbx; mov 16(%rdi), %rdx; mov 24(%rdi), %rsi; mov 40(%rdi), %rbp\n"           \
 	"mov 48(%rdi), %r8; mov 56(%rdi), %r9; mov 64(%rdi), %r10; mov 72(%rdi), %r12; mov 80(%rdi), %r13\n"           \
 	"mov 88(%rdi), %r14; mov 96(%rdi), %r15; mov 32(%rdi), %rdi\n"
-#define STORE                                                                                                          \
+#define SAVE                                                                                                           \
 	"mov (%rsp), %rcx\n"                                                                                           \
 	"mov %rax, 0(%rcx); mov %rbx, 8(%rcx); mov %rdx, 16(%rcx); mov %rsi, 24(%rcx); mov %rdi, 32(%rcx)\n"           \
 	"mov %rbp, 40(%rcx); mov %r8, 48(%rcx); mov %r9, 56(%rcx); mov %r10, 64(%rcx); mov %r12, 72(%rcx)\n"           \
 	"mov %r13, 80(%rcx); mov %r14, 88(%rcx); mov %r15, 96(%rcx)\n"                                                 \
 	".set i, 0\n .rept 16\n mov -8-8*i(%rsp), %r11; mov %r11, 112+8*i(%rcx)\n .set i, i+1\n .endr\n"               \
 	".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n movups %xmm\\n, 240+16*\\n(%rcx)\n .endr\n"                   \
-	"pushfq; popq 104(%rcx); cld\n"                                                                                \
-	"pop %rsi; pop %rsi; pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx; ret\n"
+	"pushfq; popq 104(%rcx); cld\n"
+#define STORE SAVE "pop %rsi; pop %rsi; pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx; ret\n"
 #define SITE(name, body)                                                                                               \
 	void name(const struct regs *in, struct regs *out);                                                            \
 	__asm__(".text\n.p2align 6\n.globl " #name "\n.type " #name ",@function\n" #name ":\n.cfi_startproc\n" LOAD    \
@@ -361,10 +363,77 @@ static void test_undescribed(int argc, char **argv)
 	calls("getppid", 2 * n + 2 * (n < 100 ? n : 100), 0);
 }
 
+/* A thread that begins after the call stores its state where the top of its stack points, and ends. */
+#define THREAD "mov %rax, %rcx; jrcxz 1f; jmp 2f\n1:" SAVE "mov $60, %eax; xor %edi, %edi; syscall; ud2\n2:"
+SITE(site_thread, "syscall;" THREAD)
+SITE(site_thread_nop, "syscall; nop; nop; nop; nop;" THREAD)
+SITE(site_thread_line, "jmp 1f\n.p2align 6\n.fill 62, 1, 0x90\n1: syscall;" THREAD)
+static const struct site thread_sites[] = {
+	{"thread", site_thread, true, true},
+	{"thread_nop", site_thread_nop, true, true},
+	{"thread_line", site_thread_line, true, true},
+};
+#define THREAD_STACK 16384
+
+/* Creates a thread by `nr`, clone(2) or clone3(2), and compares the state of both threads. `more` are additional flags. */
+static void try_thread(const struct site *s, unsigned seed, long nr, size_t size, unsigned long more)
+{
+	static _Alignas(16) unsigned char stack[THREAD_STACK];
+	static _Atomic int running;
+	struct regs in, out = {0}, child = {0};
+	uint64_t *top = (uint64_t *)(void *)(stack + sizeof stack - 16);
+	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+				    CLONE_CHILD_CLEARTID | more;
+	uint64_t args[12] = {flags, 0, (uintptr_t)&running, 0, 0, (uintptr_t)stack, sizeof stack - 16};
+	fill(&in, seed);
+	in.rax = nr;
+	in.flags = some_flags(seed);
+	in.rdi = nr == SYS_clone ? flags : (uintptr_t)args;
+	in.rsi = nr == SYS_clone ? (uintptr_t)top : size;
+	in.r10 = nr == SYS_clone ? (uintptr_t)&running : in.r10;
+	for (int i = 0; i < 16; i++)
+		top[-1 - i] = in.red[i];
+	top[0] = (uintptr_t)&child;
+	running = 1;
+	s->run(&in, &out);
+	if ((int64_t)out.rax < 0) {
+		check(s, &in, &out, (uint64_t)-EINVAL);
+		CHECK(more);
+		return;
+	}
+	check(s, &in, &out, out.rax);
+	while (running)
+		syscall(SYS_futex, &running, FUTEX_WAIT, 1, NULL);
+	check(s, &in, &child, 0);
+	CHECK(!more && args[0] == flags && args[6] == sizeof stack - 16);
+}
+
+/* A call that creates a thread changes rax, rcx and r11 in both threads, and nothing else. */
+static void test_clone(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 50);
+	for (int i = 0; i < n; i++)
+		for (size_t k = 0; k < sizeof thread_sites / sizeof *thread_sites; k++) {
+			const struct site *s = &thread_sites[k];
+			try_thread(s, i + 1, SYS_clone, 0, 0);
+			try_thread(s, i + 1, SYS_clone3, 64, 0);
+			try_thread(s, i + 1, SYS_clone3, 88, 0);
+			try_thread(s, i + 1, SYS_clone3, 96, 0);
+			try_thread(s, i + 1, SYS_clone, 0, CLONE_NEWNS);
+			try_thread(s, i + 1, SYS_clone3, 88, CLONE_NEWNS);
+		}
+	CHECK(syscall(SYS_clone3, 1, 88) == -1 && errno == EFAULT);
+	CHECK(syscall(SYS_clone3, "", 1 << 20) == -1 && errno == E2BIG);
+	CHECK(syscall(SYS_clone3, "", 63) == -1 && errno == EINVAL);
+	calls("clone", 6 * n, 3 * n);
+	calls("clone3", 12 * n + 3, 3 * n + 3);
+}
+
 static const struct test tests[] = {
 	{"all", test_all},           {"threads", test_threads},
 	{"padding", test_padding},   {"undescribed", test_undescribed},
 	{"crossing", test_crossing}, {"float", test_float},
 	{"first", test_first},       {"indirect", test_indirect},
+	{"clone", test_clone},
 };
 TEST_MAIN(tests)

@@ -23,6 +23,7 @@
 #define CLONE_PARENT_SETTID 0x100000
 #define CLONE_UNTRACED 0x800000
 #define CLONE_LIKE_VFORK (CLONE_VM | CLONE_VFORK)
+#define CLONE_LIKE_THREAD (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
 #define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_SIGHAND | CLONE_THREAD | CLONE_UNTRACED)
 
 	.macro	kernel call
@@ -82,16 +83,14 @@ agent_back_\s:
 	.globl agent_plain_sys, agent_plain_after, agent_plain_ret, agent_plain_pushed, agent_plain_end
 	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_lowered, agent_loaded
 	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_counted, agent_sigreturn_sys, agent_sigreturn_bad
+	.globl	agent_thread_saved, agent_thread_restored
 
 /*
- * The code that makes a call and counts it exists in three variants. `single`: the image has one thread, and no other
- * image uses its slots, so updates need no lock. `shared`: others may update the same slots. `vfork`: a child will run
- * in the caller's memory, and on its stack, until it calls execve(2) or exits. \s is the suffix of the labels. The
- * frame is complete from agent_p6_\s on.
+ * Stores the start of the call. In: rcx = the slot, and the call's flags in its low bits. \s is the suffix of the labels.
+ * The frame is complete from agent_p6_\s on.
  */
-	.macro	path s, lock, vfork=0
-go_\s:
-	push	%rcx			/* the slot, and the call's flags in its low bits */
+	.macro	enter s, lock
+	push	%rcx
 agent_p4_\s:
 	and	$-SLOT_ALIGN, %rcx
 	\lock incq SLOT_ENTERED(%rcx)
@@ -101,33 +100,20 @@ agent_p5_\s:
 	or	%rax, %rdx
 	push	%rdx
 agent_p6_\s:
+	.endm
+
+/*
+ * The code that makes a call and counts it. It exists in two variants. `single`: the image has one thread, and no other
+ * image uses its slots, so updates need no lock. `shared`: others may update the same slots.
+ */
+	.macro	path s, lock
+go_\s:
+	enter	\s, \lock
 	mov	16(%rsp), %rdx
-	.if \vfork
-	mov	%rsp, DATA_VFORK_SP
-	.irp	i, 0, 8, 16, 24, 32, 40
-	mov	\i(%rsp), %rax
-	mov	%rax, DATA_VFORK_FRAME + \i
-	.endr
-	.endif
 	mov	32(%rsp), %rax
 agent_sys_\s:
 	syscall
 agent_after_\s:
-	.if \vfork
-	cmp	%rsp, DATA_VFORK_SP	/* a child with its own stack must make room for the frame on it */
-	je	1f
-	lea	-(48 + 128)(%rsp), %rsp
-agent_lowered:
-1:	.irp	i, 0, 8, 16, 24, 32, 40
-	mov	DATA_VFORK_FRAME + \i, %rcx
-	mov	%rcx, \i(%rsp)
-	.endr
-	test	%rax, %rax
-	jz	1f
-	movq	$0, DATA_VFORK
-1:
-agent_loaded:
-	.endif
 	push	%rax
 	rdtsc
 	shl	$32, %rdx
@@ -208,10 +194,22 @@ agent_end_\s:
 	.popsection
 	.endm
 
+/* Ends a path whose rest, after the call, is that of the path `shared`. */
+	.macro	join s
+	jmp	agent_after_shared
+agent_end_\s:
+	.pushsection .data.rel.ro, "aw"	/* struct agent_path */
+	.quad	agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s
+	.rept	9
+	.quad	agent_end_\s
+	.endr
+	.popsection
+	.endm
+
 	.section .data.rel.ro, "aw"
 	.balign	8
 	.globl	agent_paths
-agent_paths:				/* filled in by the uses of `path` */
+agent_paths:				/* filled in by the uses of `path` and `join` */
 	.section .rodata
 
 agent_begin:
@@ -320,6 +318,8 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	and	$CLONE_LOOK, %r11d
 	cmp	$CLONE_LIKE_VFORK, %r11d
 	je	19f
+	cmp	$CLONE_LIKE_THREAD, %r11d
+	je	agent_thread
 	test	$(CLONE_UNTRACED | CLONE_VM), %r11d
 	jnz	agent_refuse
 	test	%rsi, %rsi		/* the tracer must see a child with a stack of its own */
@@ -338,6 +338,8 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	and	$CLONE_LOOK, %r11d
 	cmp	$CLONE_LIKE_VFORK, %r11d
 	je	agent_vfork
+	cmp	$CLONE_LIKE_THREAD, %r11d
+	je	agent_thread
 	jmp	agent_refuse
 2:	mov	$DATA_FAULT, %r11d
 	cmp	$11, %edi		/* SIGSEGV */
@@ -445,7 +447,105 @@ agent_vfork:				/* one at a time: copies the frame to memory that the child does
 agent_taken:
 	test	%r11, %r11
 	jnz	agent_refuse
-	path	vfork, lock, 1
+
+/* The path `vfork`: a child will run in the caller's memory, and on its stack, until it calls execve(2) or exits. */
+	enter	vfork, lock
+	mov	16(%rsp), %rdx
+	mov	%rsp, DATA_VFORK_SP
+	.irp	i, 0, 8, 16, 24, 32, 40
+	mov	\i(%rsp), %rax
+	mov	%rax, DATA_VFORK_FRAME + \i
+	.endr
+	mov	32(%rsp), %rax
+agent_sys_vfork:
+	syscall
+agent_after_vfork:
+	cmp	%rsp, DATA_VFORK_SP	/* a child with its own stack must make room for the frame on it */
+	je	1f
+	lea	-(48 + 128)(%rsp), %rsp
+agent_lowered:
+1:	.irp	i, 0, 8, 16, 24, 32, 40
+	mov	DATA_VFORK_FRAME + \i, %rcx
+	mov	%rcx, \i(%rsp)
+	.endr
+	test	%rax, %rax
+	jz	1f
+	movq	$0, DATA_VFORK
+1:
+agent_loaded:
+	join	vfork
+
+/*
+ * The path `thread`: a call that creates a thread, which begins after the call like its parent, but on its own stack. The agent copies its
+ * frame to that stack, and passes a lower stack pointer to the kernel. So the thread leaves the agent by itself. The
+ * kernel reads a copy of the structure of clone3(2), below the parent's frame; no other thread can change its flags.
+ */
+#define THREAD_ROOM (16 + 48 + 128) /* rdi and rsi, the frame, and the red zone */
+#define CLONE_ARGS_MIN 64	/* size of struct clone_args without its last members (linux/sched.h), and with them */
+#define CLONE_ARGS_MAX 88
+#define ARGS_STACK 40
+#define ARGS_SIZE  48
+#define ARGS_COPY  (32 + 96)	/* the copy is this many bytes below rsp, and 32 bytes will be pushed */
+agent_thread:
+	test	$SLOT_F_RECORD, %cl
+	jnz	agent_refuse
+	mov	%rsi, %r11
+	cmp	$__NR_clone, %eax
+	je	2f
+	lea	-CLONE_ARGS_MIN(%rsi), %rdx
+	cmp	$(CLONE_ARGS_MAX - CLONE_ARGS_MIN), %rdx
+	ja	4f
+	test	$7, %sil
+	jnz	4f
+	xor	%edx, %edx
+1:	mov	(%rdi, %rdx), %rax
+	mov	%rax, -ARGS_COPY(%rsp, %rdx)
+	add	$8, %edx
+	cmp	%rsi, %rdx
+	jb	1b
+	mov	-ARGS_COPY(%rsp), %edx
+	and	$CLONE_LOOK, %edx
+	cmp	$CLONE_LIKE_THREAD, %edx
+	jne	4f
+	mov	ARGS_SIZE - ARGS_COPY(%rsp), %r11
+	cmp	$AGENT_PAGE, %r11
+	jb	4f
+	add	ARGS_STACK - ARGS_COPY(%rsp), %r11
+	subq	$THREAD_ROOM, ARGS_SIZE - ARGS_COPY(%rsp)
+	jmp	3f
+2:	test	%dil, %dil		/* with SIGCHLD, the kernel would report a fork(2) */
+	jnz	4f
+	test	%rsi, %rsi
+	jz	4f
+3:	mov	%rdi, -THREAD_ROOM(%r11)	/* r11 = the thread's stack pointer */
+	mov	%rsi, 8 - THREAD_ROOM(%r11)
+	mov	%rcx, 24 - THREAD_ROOM(%r11)
+	.irp	i, 0, 8, 16, 24
+	mov	\i(%rsp), %rdx
+	mov	%rdx, 32 + \i - THREAD_ROOM(%r11)
+	.endr
+	enter	thread, lock
+	mov	%rdi, -16(%rsp)
+	mov	%rsi, -8(%rsp)
+	lea	16 - ARGS_COPY(%rsp), %rcx
+	lea	-THREAD_ROOM(%rsi), %r11
+	mov	16(%rsp), %rdx
+	mov	32(%rsp), %rax
+	lea	-16(%rsp), %rsp
+agent_thread_saved:
+	cmp	$__NR_clone, %eax
+	cmove	%r11, %rsi
+	cmovne	%rcx, %rdi
+agent_sys_thread:
+	syscall
+agent_after_thread:
+	mov	(%rsp), %rdi
+	mov	8(%rsp), %rsi
+	lea	16(%rsp), %rsp
+agent_thread_restored:
+	join	thread
+4:	mov	(%rsp), %rdx
+	jmp	agent_refuse
 #include "engine/patch/code/record.S.inc"
 agent_pre_end:
 

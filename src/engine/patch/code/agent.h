@@ -242,13 +242,17 @@ extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_ret[], agent_plain_pushed[],
 	agent_plain_end[];
 
-/* The labels of one of the paths through a call. */
+/* The labels of one of the paths through a call. On the paths `vfork` and `thread`, all labels after `after` are `end`. */
 struct agent_path {
 	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *gave, *add_bytes, *add_hist,
 		*ret, *pushed, *end;
 };
-extern const struct agent_path agent_paths[3]; /* `single`, `shared` and `vfork` in agent.S */
-#define AGENT_VFORK_PATH (&agent_paths[2])
+#define AGENT_PATHS 4
+extern const struct agent_path agent_paths[AGENT_PATHS]; /* `single`, `shared`, `vfork` and `thread` in agent.S */
+#define AGENT_VFORK_PATH  (&agent_paths[2])
+#define AGENT_THREAD_PATH (&agent_paths[3])
+/* On the path `thread`, the program's rdi and rsi are on the stack, below the frame, between these labels. */
+extern const unsigned char agent_thread_saved[], agent_thread_restored[];
 
 /* Code that runs once, at an address of the program's own code, to set up the agent (see agent.S). */
 extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];

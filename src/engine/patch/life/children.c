@@ -22,10 +22,10 @@ struct patch_task *children_give_state(struct task *task)
 }
 
 /*
- * Sets *flags for a clone(2) whose entry the tracer did not see, because the agent made the call. The ptrace event
- * alone determines these flags: the agent makes a fork-like call only if the call's flags are in a register and do not
- * include CLONE_VM, and a vfork-like call only without CLONE_THREAD. The flags of clone3(2) are in memory, so another
- * thread could have changed them since the call.
+ * Sets *flags for a clone(2) whose entry the tracer did not see, because the agent made the call. PTRACE_EVENT_FORK and
+ * PTRACE_EVENT_VFORK determine these flags: the agent makes a fork-like call only if the call's flags are in a register
+ * and do not include CLONE_VM, and a vfork-like call only without CLONE_THREAD. PTRACE_EVENT_CLONE can report a thread, or
+ * a process that does not send SIGCHLD when it ends.
  */
 bool children_unseen_clone(struct tracer *t, const struct task *parent, int event, uint64_t *flags)
 {
@@ -33,7 +33,7 @@ bool children_unseen_clone(struct tracer *t, const struct task *parent, int even
 	const struct image *img = image_of(parent);
 	bool vfork = event == PTRACE_EVENT_VFORK;
 	(void)t;
-	if (!img || img->state != IMAGE_READY || !pt || !pt->armed || pt->slow ||
+	if (event == PTRACE_EVENT_CLONE || !img || img->state != IMAGE_READY || !pt || !pt->armed || pt->slow ||
 	    (vfork && (img->refs > 1 || parent->proc->ntasks > 1)))
 		return false;
 	*flags = vfork ? CLONE_VM | CLONE_VFORK : 0;

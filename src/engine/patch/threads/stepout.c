@@ -42,7 +42,7 @@ static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 /* Returns the path that contains `ip`, or NULL. */
 static const struct agent_path *path_at(uint64_t ip)
 {
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < AGENT_PATHS; i++)
 		if (agent_is_between(ip, agent_paths[i].p4, agent_paths[i].end))
 			return &agent_paths[i];
 	return NULL;
@@ -127,10 +127,29 @@ static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r
 			  RED_ZONE;
 }
 
+/*
+ * On the path of a call that creates a thread, sets rdi and rsi to the program's values, and `r` to the beginning of the
+ * code after the call if the call was made.
+ */
+static void out_of_thread(const struct task *task, struct user_regs_struct *r)
+{
+	uint64_t args[2];
+	const uint64_t ip = r->rip;
+	if (agent_is_between(ip, agent_thread_saved, agent_thread_restored) &&
+	    remote_read(task->tid, r->rsp, args, sizeof(args)) == 0) {
+		r->rdi = args[0];
+		r->rsi = args[1];
+		r->rsp += sizeof(args);
+	}
+	if (agent_is_between(ip, AGENT_THREAD_PATH->after, AGENT_THREAD_PATH->end))
+		r->rip = AGENT_AT(AGENT_THREAD_PATH->after);
+}
+
 /* Undoes what the agent did before the call. */
 static bool step_out_before_call(const struct image *img, const struct task *task, struct user_regs_struct *r)
 {
 	struct agent_frame f;
+	out_of_thread(task, r);
 	uint64_t ip = r->rip;
 	bool bad_frame = ip == AGENT_AT(agent_sigreturn_bad);
 	uint64_t result = r->rax;
@@ -229,6 +248,7 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 static bool step_out_after_call(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
 	const struct image *img = image_of(task);
+	out_of_thread(task, r);
 	uint64_t ip = r->rip;
 	const struct agent_path *path = path_at(ip);
 	struct agent_frame f;
