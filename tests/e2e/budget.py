@@ -88,6 +88,7 @@ def test_forked(folder):
 def test_threads(folder):
     """A thread that begins and ends costs few calls"""
     check(folder, "thread", ["-c"], calls=16, stops=4)
+    check(folder, "thread", [], calls=28, stops=5)
 
 
 def stops_of(folder, *program, since_exec=False):

@@ -310,7 +310,7 @@ static void random_objects_have_no_wrong_gaps(void **state)
 static void the_agent_fits_its_page(void **state)
 {
 	(void)state;
-	assert_true(agent_end - agent_begin + 64 + (region_end - region_begin) <= AGENT_PAGE);
+	assert_true(agent_end - agent_begin + 64 + (region_back_end - region_begin) <= AGENT_PAGE);
 	assert_true(AGENT_AT(agent_allowed_end) > AGENT_AT(agent_remote));
 	assert_true(AGENT_AT(agent_end) > AGENT_AT(agent_allowed_end));
 }

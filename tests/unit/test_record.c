@@ -78,10 +78,11 @@ static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int6
 	buf_free(&recorded);
 }
 
-#define VECTOR_AT   40000 /* offset in the page, after the memory of other arguments */
-#define MESSAGES_AT 42000
-#define PAIR_AT     43000
-#define STRINGS_AT  44000
+#define VECTOR_AT     40000 /* offset in the page, after the memory of other arguments */
+#define MESSAGES_AT   42000
+#define PAIR_AT       43000
+#define STRINGS_AT    44000
+#define CLONE_ARGS_AT 43100
 
 static uint64_t somewhere(const char *page)
 {
@@ -145,6 +146,13 @@ static void make_deep(char *page, uint64_t args[6], unsigned rule, unsigned arg,
 		args[arg] = (uint64_t)(uintptr_t)page + PAIR_AT;
 		return;
 	}
+	if (rule == RECIPE_CLONE_ARGS) {
+		const uint64_t clone_args[11] = {(uint64_t)(rand() & ~0x1000 /* CLONE_PIDFD */), 1, 2, somewhere(page)};
+		memcpy(page + CLONE_ARGS_AT, clone_args, sizeof(clone_args));
+		args[arg] = (uint64_t)(uintptr_t)page + CLONE_ARGS_AT;
+		args[arg + 1] = rand() % 2 ? 64 : sizeof(clone_args);
+		return;
+	}
 	args[arg] = (uint64_t)(uintptr_t)page + MESSAGES_AT;
 	if (rule == RECIPE_MMSG || rule == RECIPE_OUT_MMSG) {
 		args[arg + 1] = (uint64_t)(rand() % 4);
@@ -165,7 +173,7 @@ static void make_deep(char *page, uint64_t args[6], unsigned rule, unsigned arg,
 static bool is_deep(unsigned rule)
 {
 	return rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC || rule == RECIPE_SIGSET_PAIR ||
-	       rule == RECIPE_POINTERS || rule == RECIPE_STRINGS || rule >= RECIPE_MSG;
+	       rule == RECIPE_CLONE_ARGS || rule == RECIPE_POINTERS || rule == RECIPE_STRINGS || rule >= RECIPE_MSG;
 }
 
 /* Selects a command that is in the recipe's table. */
@@ -294,8 +302,8 @@ static void usual_calls_have_recipes(void **state)
 		SYS_uname,      SYS_sysinfo,  SYS_sendto,      SYS_recvfrom, SYS_accept,       SYS_select,
 		SYS_getsockopt, SYS_sendmsg,  SYS_recvmsg,     SYS_ppoll,    SYS_pselect6,     SYS_setsockopt,
 		SYS_sendmmsg,   SYS_recvmmsg, SYS_getsockname, SYS_execve,   SYS_rt_sigreturn, SYS_fork,
-		SYS_clone,      SYS_getxattr, SYS_getgroups,   SYS_waitid,   SYS_prctl};
-	static const int16_t stopping[] = {SYS_clone3, SYS_exit, SYS_ptrace};
+		SYS_clone,      SYS_getxattr, SYS_getgroups,   SYS_waitid,   SYS_prctl,        SYS_clone3};
+	static const int16_t stopping[] = {SYS_execveat, SYS_exit, SYS_ptrace};
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		assert_true(is_recordable(usual[i]));
 	for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)

@@ -425,7 +425,14 @@ static void test_clone(int argc, char **argv)
 	CHECK(syscall(SYS_clone3, 1, 88) == -1 && errno == EFAULT);
 	CHECK(syscall(SYS_clone3, "", 1 << 20) == -1 && errno == E2BIG);
 	CHECK(syscall(SYS_clone3, "", 63) == -1 && errno == EINVAL);
-	calls("clone", 6 * n, 3 * n);
+	for (int i = 0; i < n; i++) { /* with CLONE_VFORK, but in a copy of the memory, on the same stack */
+		int status;
+		pid_t pid = (pid_t)syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
+		if (pid == 0)
+			_exit(syscall(SYS_getppid) > 0 ? 21 : 22);
+		CHECK(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 21);
+	}
+	calls("clone", 7 * n, 3 * n);
 	calls("clone3", 12 * n + 3, 3 * n + 3);
 }
 

@@ -320,7 +320,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	je	19f
 	cmp	$CLONE_LIKE_THREAD, %r11d
 	je	agent_thread
-	test	$(CLONE_UNTRACED | CLONE_VM), %r11d
+	test	$(CLONE_UNTRACED | CLONE_VM | CLONE_VFORK), %r11d
 	jnz	agent_refuse
 	test	%rsi, %rsi		/* the tracer must see a child with a stack of its own */
 	jnz	agent_refuse
@@ -331,13 +331,13 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 17:	test	$SLOT_F_RECORD, %cl
 	jnz	agent_record
 	jmp	go_shared
-19:	test	$SLOT_F_RECORD, %cl	/* such a clone(2) is not recorded, because its child may have a stack of its own */
+19:	test	$SLOT_F_RECORD, %cl	/* such a call is not recorded, because its child may have a stack of its own */
 	jnz	agent_refuse
 	jmp	agent_vfork
 4:	mov	(%rdi), %r11d
 	and	$CLONE_LOOK, %r11d
 	cmp	$CLONE_LIKE_VFORK, %r11d
-	je	agent_vfork
+	je	19b
 	cmp	$CLONE_LIKE_THREAD, %r11d
 	je	agent_thread
 	jmp	agent_refuse
@@ -388,18 +388,21 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	jz	16f
 	lock incq 8(%r11)		/* agent_words.actions, before the call: the tracer uses no old actions */
 16:
-	testl	$0x40000000, 24(%rsi)
+	lea	24(%rsi), %r11
+20:	testl	$(1 << 30), (%r11)	/* SIGSYS */
 	jz	7b
-	cmpl	$-2, 28(%rsi)
-	jae	7b
+	cmpl	$MASK_HIGH, 4(%r11)
+	jb	agent_refuse
+	mov	(%r11), %r11d
+	or	$MASK_EITHER, %r11d
+	not	%r11d
+	test	%r11d, %r11d
+	jz	7b
 	jmp	agent_refuse
 3:	test	%rsi, %rsi		/* the tracer must see new masks with SIGSYS, except masks of all signals */
 	jz	7b
-	testl	$0x40000000, (%rsi)
-	jz	7b
-	cmpl	$-2, 4(%rsi)
-	jae	7b
-	jmp	agent_refuse
+	mov	%rsi, %r11
+	jmp	20b
 5:	.irp	option, 21, 22, 59, 26	/* PR_GET_SECCOMP, PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH, PR_SET_TSC */
 	cmp	$\option, %edi
 	je	agent_refuse
@@ -487,8 +490,6 @@ agent_loaded:
 #define ARGS_SIZE  48
 #define ARGS_COPY  (32 + 96)	/* the copy is this many bytes below rsp, and 32 bytes will be pushed */
 agent_thread:
-	test	$SLOT_F_RECORD, %cl
-	jnz	agent_refuse
 	mov	%rsi, %r11
 	cmp	$__NR_clone, %eax
 	je	2f
@@ -512,18 +513,27 @@ agent_thread:
 	jb	4f
 	add	ARGS_STACK - ARGS_COPY(%rsp), %r11
 	subq	$THREAD_ROOM, ARGS_SIZE - ARGS_COPY(%rsp)
+	testl	$CLONE_PIDFD, -ARGS_COPY(%rsp)
 	jmp	3f
 2:	test	%dil, %dil		/* with SIGCHLD, the kernel would report a fork(2) */
 	jnz	4f
 	test	%rsi, %rsi
 	jz	4f
-3:	mov	%rdi, -THREAD_ROOM(%r11)	/* r11 = the thread's stack pointer */
+	test	$(CLONE_PARENT_SETTID | CLONE_PIDFD), %edi
+3:	jz	5f
+	test	$SLOT_F_RECORD, %cl	/* with these flags, the call writes to memory that would not be recorded */
+	jnz	4f
+5:	mov	%rdi, -THREAD_ROOM(%r11)	/* r11 = the thread's stack pointer */
 	mov	%rsi, 8 - THREAD_ROOM(%r11)
 	mov	%rcx, 24 - THREAD_ROOM(%r11)
 	.irp	i, 0, 8, 16, 24
 	mov	\i(%rsp), %rdx
 	mov	%rdx, 32 + \i - THREAD_ROOM(%r11)
 	.endr
+	mov	$KIND_THREAD, %r11d
+	test	$SLOT_F_RECORD, %cl
+	cmovnz	%r11d, %ecx
+	jnz	agent_record_flagged
 	enter	thread, lock
 	mov	%rdi, -16(%rsp)
 	mov	%rsi, -8(%rsp)

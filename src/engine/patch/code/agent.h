@@ -40,6 +40,13 @@
 #define SLOT_F_RECORD 16 /* a record of the call is written (code/ring.h) */
 #define SLOT_F_PLAIN  32 /* the call is neither counted nor recorded */
 
+/*
+ * A set of signals stands for all signals if its high 32 bits are at least MASK_HIGH and if, in its low 32 bits, only bits
+ * of MASK_EITHER are 0. Signals 32 and 33 belong to the C library; SIGKILL and SIGSTOP cannot be blocked.
+ */
+#define MASK_HIGH   0xfffffffe
+#define MASK_EITHER 0x80040100
+
 #define WATCH_SIGSYS 1 /* the action of SIGSYS may not be the default */
 #define WATCH_FAULTS 2 /* several processes run in this memory, and each has its own handlers of SIGSEGV and SIGBUS */
 
@@ -235,6 +242,7 @@ extern const unsigned char agent_record_entering[], agent_record_sys[], agent_re
 extern const unsigned char agent_record_done[], agent_record_refuse[], agent_record_take[], agent_record_taken[];
 extern const unsigned char agent_record_release[], agent_record_loaded[], agent_record_special[];
 extern const unsigned char agent_record_return_bad[], agent_record_vfork_sys[], agent_record_vfork_after[];
+extern const unsigned char agent_record_thread_sys[], agent_record_thread_after[], agent_record_vfork[];
 extern const unsigned char agent_record_child[], agent_record_child_up[], agent_record_end[];
 extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 

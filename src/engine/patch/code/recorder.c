@@ -198,7 +198,10 @@ HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const
 			n = recipe->op[i].size;
 		else if (rule == RECIPE_FD_SET)
 			n = fd_set_size(s->args[0]);
-		else if (rule == RECIPE_FRAME_MASK) {
+		else if (rule == RECIPE_CLONE_ARGS) {
+			uint64_t size = s->args[recipe->op[i].arg + 1];
+			n = size < recipe->op[i].size ? size : recipe->op[i].size;
+		} else if (rule == RECIPE_FRAME_MASK) {
 			addr = s->sp + BELOW_PROGRAM + UC_MASK;
 			n = sizeof(uint64_t);
 		} else if (rule == RECIPE_OUT_MSG && addr) {
@@ -400,6 +403,18 @@ HELPER uint32_t length_before(const struct agent_record *rec)
 	return rec->before > RECORD_HEAD ? *(const uint32_t *)(const void *)(c + 1) : 0;
 }
 
+/* Captures the id of a new thread. The record's first capture is the struct clone_args before the call. */
+HELPER bool put_parent_tid(const struct agent_scratch *r, struct place *p)
+{
+	const struct agent_capture *c =
+		(const struct agent_capture *)(const void *)((const unsigned char *)p->rec + RECORD_HEAD);
+	const struct agent_clone_args *args = (const struct agent_clone_args *)(const void *)(c + 1);
+	if (r->result < 0 || p->rec->before < RECORD_HEAD + sizeof(*c) + sizeof(*args) ||
+	    !(args->flags & AGENT_PARENT_SETTID))
+		return true;
+	return put_any(p, args->parent_tid, sizeof(int32_t));
+}
+
 /* Appends the captures of one operation. Returns false if sctrace must capture the memory instead. */
 HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned rule, unsigned arg,
 		    unsigned size)
@@ -421,6 +436,8 @@ HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t str
 		return put_sock(r, p, string_max, rule, arg);
 	if (rule == RECIPE_SIGSET_PAIR)
 		return put_sigset_pair(r, p, addr);
+	if (rule == RECIPE_CLONE_ARGS)
+		return put_parent_tid(r, p);
 	if (rule >= RECIPE_MSG)
 		return put_messages(r, p, string_max, rule, arg);
 	if (rule == RECIPE_ON_ERROR)

@@ -79,6 +79,7 @@
 #define KIND_VFORK       1 /* vfork(2); the thread has not reserved struct agent_vfork_frame yet */
 #define KIND_VFORK_TAKEN 2 /* from the reservation on; the thread releases the structure when its call has returned */
 #define KIND_RETURN      3 /* rt_sigreturn(2), whose record is committed just before the call */
+#define KIND_THREAD      4 /* clone(2) or clone3(2) of a thread */
 
 /* Bytes below the program's stack pointer during a call of the agent: red zone, return address, three registers. */
 #define BELOW_PROGRAM (128 + 8 + 24)
@@ -168,6 +169,11 @@ enum recipe_rule {
 	/* Captured before the call, and again after it: */
 	RECIPE_CHANGED, /* `size` bytes, which the kernel reads and then changes */
 	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */
+	/*
+	 * clone3(2): a structure of as many bytes as the next argument says, at most `size`; after the call, the id at its
+	 * member parent_tid
+	 */
+	RECIPE_CLONE_ARGS,
 	/* Captured after the call: */
 	/*
 	 * A string up to its NUL, which the kernel reads. `size` is not a size here, but 0 or an error number: if the call
@@ -228,6 +234,12 @@ struct agent_command {
 	uint8_t rule, pad; /* RECIPE_IN or RECIPE_OUT; 0: nothing is captured */
 };
 #define RECIPE_END 255
+
+/* The first members of struct clone_args (linux/sched.h). */
+struct agent_clone_args {
+	uint64_t flags, pidfd, child_tid, parent_tid;
+};
+#define AGENT_PARENT_SETTID 0x100000 /* CLONE_PARENT_SETTID (clone(2)) */
 
 /* struct iovec (readv(2)). Declared here, because code that runs in the program must not include sys/uio.h. */
 struct agent_iovec {

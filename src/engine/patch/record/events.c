@@ -107,6 +107,13 @@ static void capture_sigset_pair(struct record_reader *r, const struct mem *live,
 		capture_bytes(r, live, set, sizeof(set));
 }
 
+static void capture_parent_tid(struct record_reader *r, const struct mem *live, uint64_t addr)
+{
+	struct agent_clone_args args;
+	if (mem_get(live, addr, &args, sizeof(args)) == 0 && args.flags & AGENT_PARENT_SETTID)
+		capture_bytes(r, live, args.parent_tid, sizeof(int32_t));
+}
+
 /* Returns how many bytes of a socket's buffer the call transferred. */
 static uint64_t transferred(const struct agent_record *c, int64_t result, unsigned rule, unsigned arg)
 {
@@ -139,6 +146,8 @@ static void capture(const struct patch *p, struct record_reader *r, const struct
 		capture_sock_bytes(r, live, addr, transferred(&r->open, result, rule, arg), p->record->string_max);
 	else if (rule == RECIPE_SIGSET_PAIR)
 		capture_sigset_pair(r, live, addr);
+	else if (rule == RECIPE_CLONE_ARGS && result >= 0)
+		capture_parent_tid(r, live, addr);
 	else if (rule >= RECIPE_MSG)
 		capture_messages(p->record, r, live, result, rule, arg);
 	else

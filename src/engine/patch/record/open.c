@@ -70,12 +70,11 @@ static bool is_in(const struct call_set *set, int64_t nr)
 
 /*
  * A child that runs in its parent's memory must not write to its parent's ring. The agent prevents that only if it records
- * the call that creates the child. It cannot record clone3(2): the flags are in memory, where another thread can change
- * them. So these calls stop.
+ * the call that creates the child.
  */
 static bool must_stop(int64_t nr, bool wanted)
 {
-	return nr == SYS_clone3 || ((nr == SYS_vfork || nr == SYS_clone) && !wanted);
+	return (nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted;
 }
 
 void record_open(struct patch *p, const struct engine_config *config)

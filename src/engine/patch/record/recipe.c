@@ -13,7 +13,7 @@
 static bool is_special(int64_t nr)
 {
 	static const int16_t special[] = {
-		SYS_clone3, SYS_execveat, SYS_exit, SYS_seccomp, SYS_restart_syscall, SYS_userfaultfd,
+		SYS_execveat, SYS_exit, SYS_seccomp, SYS_restart_syscall, SYS_userfaultfd,
 	};
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
 		if (special[i] == nr)
@@ -27,6 +27,8 @@ static bool is_changed(int64_t nr, unsigned arg)
 	return (nr == SYS_ppoll && arg == 2) ||
 	       ((nr == SYS_pselect6 || nr == SYS_select || nr == SYS_recvmmsg) && arg == 4);
 }
+
+#define CLONE_ARGS_MOST 88 /* size of struct clone_args with all members that sctrace shows (linux/sched.h) */
 
 static const uint8_t rule_of[] = {
 	[MEMORY_STRING] = RECIPE_STRING,
@@ -129,9 +131,11 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct ag
 		return exec_recipe(verbose, recipe);
 	if (nr == SYS_rt_sigreturn)
 		return add(recipe, RECIPE_FRAME_MASK, 0, 0);
-	/* The agent records only ARCH_SET_FS, and a clone(2) that does the same as fork(2). Both have no memory. */
+	/* The agent records only ARCH_SET_FS, and clone(2) without flags for which the kernel writes to memory. */
 	if (nr == SYS_arch_prctl || nr == SYS_clone)
 		return true;
+	if (nr == SYS_clone3)
+		return add(recipe, RECIPE_CLONE_ARGS, 0, CLONE_ARGS_MOST);
 	if (is_special(nr))
 		return false;
 	for (unsigned i = 0; i < d->nargs; i++) {

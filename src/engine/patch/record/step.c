@@ -110,11 +110,15 @@ static void finish(struct patch *p, struct record_thread *th, const struct task 
 void record_free_child(const struct task *task)
 {
 	struct user_regs_struct r;
-	if (recorded_of(task) || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 ||
-	    r.rip != AGENT_AT(agent_record_after) || r.rax)
+	if (recorded_of(task) || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || r.rax)
 		return;
-	r.rsp += sizeof(uint64_t); /* the address of the scratch memory */
-	r.rip = AGENT_AT(agent_plain_after);
+	if (r.rip == AGENT_AT(agent_record_after)) {
+		r.rsp += sizeof(uint64_t); /* the address of the scratch memory */
+		r.rip = AGENT_AT(agent_plain_after);
+	} else if (r.rip == AGENT_AT(agent_record_thread_after))
+		r.rip = AGENT_AT(AGENT_THREAD_PATH->after);
+	else
+		return;
 	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }
 
@@ -132,10 +136,11 @@ bool record_survive_fault(struct patch *p, struct task *task)
 	return true;
 }
 
-/* Is `ip` the address after one of the two instructions that make the call? */
+/* Is `ip` the address after one of the instructions that make the call? */
 static bool is_after_call(uint64_t ip)
 {
-	return ip == AGENT_AT(agent_record_after) || ip == AGENT_AT(agent_record_vfork_after);
+	return ip == AGENT_AT(agent_record_after) || ip == AGENT_AT(agent_record_vfork_after) ||
+	       ip == AGENT_AT(agent_record_thread_after);
 }
 
 /* Is the thread on the path of a recorded call? The child of a recorded vfork(2) is not. */
@@ -156,11 +161,12 @@ static bool is_made(const struct agent_scratch *s, const struct user_regs_struct
 		*result = (int64_t)r->rax;
 		return r->rip == AGENT_AT(agent_record_return_bad);
 	}
-	bool after_vfork = agent_is_between(r->rip, agent_record_vfork_after, agent_record_end);
+	bool after_child = agent_is_between(r->rip, agent_record_vfork_after, agent_record_end) ||
+			   agent_is_between(r->rip, agent_record_thread_after, agent_record_vfork);
 	bool just_after = agent_is_between(r->rip, agent_record_after, agent_record_made) &&
 			  r->rip <= AGENT_AT(agent_record_after) + 2 /* pop %r11 */;
-	*result = just_after || after_vfork ? (int64_t)r->rax : s->result;
-	return after_vfork || agent_is_between(r->rip, agent_record_after, agent_record_take) ||
+	*result = just_after || after_child ? (int64_t)r->rax : s->result;
+	return after_child || agent_is_between(r->rip, agent_record_after, agent_record_take) ||
 	       agent_is_between(r->rip, agent_ask, agent_ask_end) ||
 	       (record_is_recorder(r->rip) && s->busy != SCRATCH_ENTERING);
 }
@@ -173,7 +179,8 @@ static bool leave_path(const struct image *img, const struct task *task, struct 
 	const struct site *site = site_of_stub(img, s->ret);
 	if (!site || remote_read(task->tid, s->sp + FRAME_AH, &flags, sizeof(flags)) < 0)
 		return false;
-	bool at_call = r->rip == AGENT_AT(agent_record_sys) || r->rip == AGENT_AT(agent_record_vfork_sys);
+	bool at_call = r->rip == AGENT_AT(agent_record_sys) || r->rip == AGENT_AT(agent_record_vfork_sys) ||
+		       r->rip == AGENT_AT(agent_record_thread_sys);
 	restore_registers(r, s);
 	r->rsp = s->sp + BELOW_PROGRAM;
 	site_restore_flags(r, flags);

@@ -60,17 +60,21 @@ static void block_sigsys(const struct task *task)
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 }
 
-/* Are all signals except SIGSYS blocked? Then SIGSYS was, too: C libraries block all signals around clone(2). */
-static bool is_all_else(uint64_t mask)
+/*
+ * Are all signals except `sig` blocked? Then `sig` was, too: C libraries block all signals around clone(2). The agent
+ * passes other masks with SIGSYS to the tracer.
+ */
+static bool is_all_else(uint64_t mask, int sig)
 {
-	return !(mask & SIGBIT(SIGSYS)) && __builtin_popcountll(mask) >= 55;
+	uint64_t whole = mask | SIGBIT(sig) | MASK_EITHER;
+	return !(mask & SIGBIT(sig)) && (uint32_t)whole == UINT32_MAX && whole >> 32 >= MASK_HIGH;
 }
 
 /* Did the thread block SIGSYS before a SIGSYS was forced? Sets *mask to the present mask. */
 static bool was_blocked(const struct task *task, uint64_t *mask)
 {
 	return ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(*mask), mask) == 0 &&
-	       (patch_task_of(task)->sigsys_blocked || is_all_else(*mask));
+	       (patch_task_of(task)->sigsys_blocked || is_all_else(*mask, SIGSYS));
 }
 
 bool dispatch_block_again(const struct task *task)
@@ -123,7 +127,7 @@ void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 	if (!task->stopped || ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) < 0)
 		return;
 	/* If a thread blocks all other signals, it had blocked this one as well. */
-	if (!blocked && (mask & SIGBIT(sig) || __builtin_popcountll(mask) < 55))
+	if (!blocked && !is_all_else(mask, sig))
 		return;
 	mask |= SIGBIT(sig);
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
@@ -205,7 +209,8 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 	 * Handlers that block all signals, as those of shells for SIGCHLD do, are not noted: was_blocked() recognises
 	 * them.
 	 */
-	bool by_mask = action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS));
+	bool by_mask =
+		action[ACTION_MASK] & SIGBIT(SIGSYS) && !is_all_else(action[ACTION_MASK] & ~SIGBIT(SIGSYS), SIGSYS);
 	bool by_itself = sig == SIGSYS && !(action[ACTION_FLAGS] & SA_NODEFER);
 	bool handled = action[ACTION_HANDLER] > 1; /* neither SIG_DFL nor SIG_IGN */
 	image_note_handler(task, sig, handled && (by_mask || by_itself));
