@@ -198,14 +198,25 @@ double call_stats_mean(const struct call_stats *c)
 	return c->returned && c->ns > 0 ? c->ns / (double)c->returned : 0;
 }
 
+/*
+ * Returns the sum of the squared deviations from the mean, limited to what the range of the n values allows. The limits
+ * matter if an engine computes `ns_squared` from a histogram, whose buckets are wider than the differences between few
+ * calls. The smallest and the largest value alone contribute at least range^2 / 2 (Szokefalvi-Nagy, 1918), and all
+ * values contribute at most n * range^2 / 4 (Popoviciu, 1935). For two values, both limits are the exact sum.
+ */
+static double squared_deviations(const struct call_stats *c, double n)
+{
+	double range = c->max_ns - c->min_ns;
+	double squares = c->ns_squared - c->ns * c->ns / n;
+	return fmin(fmax(squares, range * range / 2), n * range * range / 4);
+}
+
 double call_stats_stddev(const struct call_stats *c)
 {
-	if (c->returned < 2)
+	if (c->returned < 2 || isnan(c->ns_squared))
 		return NAN;
 	double n = (double)c->returned;
-	double mean = c->ns / n;
-	double var = (c->ns_squared - n * mean * mean) / (n - 1);
-	return isnan(c->ns_squared) ? NAN : sqrt(var > 0 ? var : 0);
+	return sqrt(squared_deviations(c, n) / (n - 1));
 }
 
 double call_stats_quantile(const struct call_stats *c, double q)

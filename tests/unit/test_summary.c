@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "syscall/table.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,13 +111,41 @@ static void wrong_totals_are_detected(void **state)
 	summary_free(&s);
 }
 
+/*
+ * Returns the standard deviation of `n` calls: one takes `min`, one `max`, and the others the mean. The sum of squares is
+ * wrong by `wrong`, because the engine did not measure it exactly.
+ */
+static double deviation(uint64_t n, double min, double max, double wrong)
+{
+	const double rest = (double)(n - 2), mean = (min + max) / 2;
+	return call_stats_stddev(&(struct call_stats){.returned = n,
+						      .ns = (double)n * mean,
+						      .ns_squared = min * min + max * max + rest * mean * mean + wrong,
+						      .min_ns = min,
+						      .max_ns = max});
+}
+
+/* The patch engine computes the sum of squares from a histogram, so this sum may contradict the range of the times. */
+static void the_deviation_agrees_with_the_range(void **state)
+{
+	(void)state;
+	assert_true(deviation(2, 274.8, 274.8, 847) == 0);
+	assert_true(fabs(deviation(2, 645, 755, -9000) - 110 / sqrt(2)) < 1e-9);
+	assert_true(fabs(deviation(2, 645, 755, 9000) - 110 / sqrt(2)) < 1e-9);
+	/* The correct deviation is the smallest one for this range. The largest one is that of calls at both ends of it. */
+	assert_true(fabs(deviation(5, 100, 300, -1) - sqrt(200 * 200 / 8.0)) < 1e-9);
+	assert_true(fabs(deviation(5, 100, 300, 1e6) - sqrt(5 * 200 * 200 / 16.0)) < 1e-9);
+	assert_true(fabs(deviation(5, 100, 300, 4000) - sqrt(24000 / 4.0)) < 1e-9);
+	assert_true(isnan(deviation(5, 100, 300, NAN)));
+	assert_true(isnan(call_stats_stddev(&(struct call_stats){.returned = 1, .min_ns = 5, .max_ns = 5})));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(too_many_numbers_share_a_row),
-		cmocka_unit_test(too_many_groups_share_one),
-		cmocka_unit_test(too_many_errors_are_bounded),
-		cmocka_unit_test(wrong_totals_are_detected),
+		cmocka_unit_test(too_many_numbers_share_a_row),        cmocka_unit_test(too_many_groups_share_one),
+		cmocka_unit_test(too_many_errors_are_bounded),         cmocka_unit_test(wrong_totals_are_detected),
+		cmocka_unit_test(the_deviation_agrees_with_the_range),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
