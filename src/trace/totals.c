@@ -42,11 +42,13 @@ static void apply_overhead(const struct trace_totals *t, struct summary *s)
 			struct call_stats *c = g->calls.v[k];
 			if (!c->returned)
 				continue;
-			double each = c->cost_ns / (double)c->returned - (double)t->c.overhead_ns;
-			c->ns += each * (double)c->returned;
+			double n = (double)c->returned;
+			double each = c->cost_ns / n - (double)t->c.overhead_ns;
+			c->ns_squared += each * (2 * c->ns + n * each); /* sum of (x + each)^2 */
+			c->ns += each * n;
 			c->min_ns = c->min_ns + each > 0 ? c->min_ns + each : 0;
 			c->max_ns = c->max_ns + each > 0 ? c->max_ns + each : 0;
-			c->cost_ns = (double)t->c.overhead_ns * (double)c->returned;
+			c->cost_ns = (double)t->c.overhead_ns * n;
 			c->spread_ns = 0;
 			struct hist moved = {0};
 			for (uint32_t b = 0; b < c->hist.n; b++) {

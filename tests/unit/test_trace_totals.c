@@ -117,6 +117,7 @@ static void the_cost_of_tracing_can_be_named(void **state)
 	trace_totals_final(&f->t, &r);
 	assert_true(row(f, 0, SYS_read)->ns == 2500);
 	assert_true(row(f, 1, SYS_read)->ns == 3 * 2500);
+	assert_true(row(f, 1, SYS_read)->ns_squared == 3 * 2500 * 2500);
 }
 
 static void a_process_has_one_row_and_its_busiest_name(void **state)
