@@ -299,6 +299,11 @@ bool trace_select_needs_exit(const struct trace_select *s)
 	return s->status || s->errnos.n || s->slower_ns;
 }
 
+bool trace_select_some(const struct trace_select *s)
+{
+	return s->by_call || s->paths.n || s->fds.n || trace_select_needs_exit(s);
+}
+
 static unsigned status_of(const struct event *ev)
 {
 	if (ev->kind == EV_VANISH)

@@ -65,6 +65,8 @@ void trace_select_path(struct trace_select *s, const char *path);
 
 /* Returns true if nothing known at the entry excludes the call. `subject`, of the same entry, is for -P and fds=. */
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
+/* Returns true if options select calls; false: all calls are selected. */
+bool trace_select_some(const struct trace_select *s);
 /* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */
 bool trace_select_needs_exit(const struct trace_select *s);
 /* Returns true if a selected call is still selected at its end (`ev` is EV_EXIT or EV_VANISH). */

@@ -18,6 +18,7 @@ struct trace_totals_config {
 	struct engine *engine;
 	bool by_events;             /* a counting sink adds to `summary`; otherwise the counts come from the engine */
 	const struct filter *calls; /* only these calls are kept in the engine's counts; NULL: all calls are kept */
+	bool selects;               /* options select calls, so other calls may have completed as well */
 	enum trace_by by;
 	struct summary_view view;        /* its `width` is ignored; the width is determined anew for each table */
 	bool errors, overhead_set;       /* --errors; -O was given */

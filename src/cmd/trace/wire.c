@@ -113,6 +113,7 @@ static void wire_totals(struct trace *t)
 		.choice = buf_str(&t->choice),
 		.by_events = t->by_events,
 		.calls = o->select.by_call ? &o->select.calls : NULL,
+		.selects = trace_select_some(&o->select),
 		.by = trace_by_parse(o->by),
 		.view = o->view,
 		.errors = o->errors,
