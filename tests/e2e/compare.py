@@ -163,6 +163,7 @@ def test_usage_errors(place):
         (["--runs=0"], "out of range"),
         (["--runs=3", "--max-time=1s"], "--runs"),
         (["--runs=3", "--min-runs=2"], "--runs sets the exact number"),
+        (["--count-all", "--no-count"], "--count-all and --no-count cannot be used together"),
         (["--cpus=1-"], "not a list of CPUs"),
         (["--cpus=1023"], "CPU 1023 does not exist, or this process is not allowed to use it; the usable CPUs are "),
         (["--strategy=one-shot", "true"], "cannot be compared in one run"),

@@ -137,6 +137,8 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 		return "an input of 0 bytes cannot be compared; --size must be at least 1";
 	if (o->columns && o->no_count)
 		return "--columns needs a run that is traced, so --no-count cannot be used with it";
+	if (o->count_all && o->no_count)
+		return "--count-all and --no-count cannot be used together";
 	if (o->runs && (o->min_time || o->max_time))
 		return "--runs sets the exact number of runs, so --min-time and --max-time cannot be used with it";
 	if (o->runs && (o->min_runs || o->max_runs))
