@@ -67,10 +67,13 @@ static int scan_read(struct scan *s, const char *text, bool range, const char *d
 {
 	s->name = memory_copy(text);
 	char *equals = strchr(s->name, '=');
-	if (!equals || equals == s->name || !equals[1]) {
+	if (!equals || equals == s->name)
 		buf_addf(why, "'%s' does not name a parameter; write NAME=...", text);
+	else if (!equals[1])
+		buf_addf(why, "'%s' contains no %s after the =; write for example %s%s", text,
+			 range ? "range of numbers" : "words", text, range ? "1:10" : "a,b");
+	if (why->len)
 		return -EINVAL;
-	}
 	*equals = '\0';
 	if (range)
 		return scan_numbers(s, equals + 1, delta, why);

@@ -377,6 +377,11 @@ static void parameters_are_combined(void **state)
 	assert_int_equal(compare_combine(&o, words, 1, &taken, &all, &why), -EINVAL);
 	has(&why, "'n' does not name a parameter");
 	compare_combinations_free(&all);
+	buf_clear(&why);
+	given[0] = (struct compare_scan){"o=", false};
+	assert_int_equal(compare_combine(&o, words, 1, &taken, &all, &why), -EINVAL);
+	has(&why, "'o=' contains no words after the =; write for example o=a,b");
+	compare_combinations_free(&all);
 	buf_free(&why);
 }
 
