@@ -211,6 +211,19 @@ static void warn_machine(struct run *r)
 	     "do not compare these figures with those of another kernel");
 }
 
+/* If there was a warm-up, the first run is not part of the figures. --cold is recommended only if it was not given. */
+static const char *first_run_advice(const struct run_method *m)
+{
+	static const char *const advice[][2] = {
+		{"--warmup excludes it from the figures; --cold removes the input from the page cache before each run",
+		 "--warmup excludes it from the figures"},
+		{"it was the warm-up and is not part of the figures; --cold removes the input from the page cache "
+		 "before each run",
+		 "it was the warm-up and is not part of the figures"},
+	};
+	return advice[m->warmup > 0][m->cold == TRUTH_YES];
+}
+
 void compare_warn(struct run *r)
 {
 	const struct run_method *m = &r->method;
@@ -233,13 +246,8 @@ void compare_warn(struct run *r)
 	     "allow ptrace in this container (--cap-add=SYS_PTRACE)");
 	warn(r, any(r, has_large_buffer), "small_input",
 	     "some buffers are larger than the input, so their rows measure the same", "use a larger --size");
-	/* If there was a warm-up, the first run is not part of the figures. */
 	warn_rows(r, compare_first_differs, say_first, "first_run", "the first run differed from the others",
-		  m->warmup > 0
-			  ? "it was the warm-up and is not part of the figures; --cold removes the input from the "
-			    "page cache before each run"
-			  : "--warmup excludes it from the figures; --cold removes the input from the page cache "
-			    "before each run");
+		  first_run_advice(m));
 	warn_rows(r, has_outliers, say_outliers, "outliers", "some runs are outliers, outside Tukey's fences (1.5 IQR)",
 		  "they remain in all figures; --save saves each sample");
 	warn_rows(r, has_failed, say_failures, "failed_runs", "runs failed, which --ignore-failure permits",

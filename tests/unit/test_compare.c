@@ -262,7 +262,7 @@ static void warnings_have_their_reasons(void **state)
 			fail_msg("the warning %s is missing", expected[i]);
 	has_warning(&r, "outliers", "(fgetc/fputc: 1 of 12)");
 	has_warning(&r, "first_run", "read/write 1: 2.00 s, later runs ");
-	has_warning(&r, "first_run", "it was the warm-up and is not part of the figures");
+	assert_string_equal(warning(&r, "first_run")->advice, "it was the warm-up and is not part of the figures");
 	assert_null(warning(&r, "load"));
 	/* Without a warm-up, the first timed run is compared with the others. */
 	r.method.warmup = 0;
@@ -277,11 +277,12 @@ static void warnings_have_their_reasons(void **state)
 	for (size_t i = 0; i < r.subjects.n; i++)
 		r.subjects.v[i].samples[METRIC_TIME].v[1] *= 9;
 	r.method.other_cpu_share = NAN;
+	r.method.cold = TRUTH_NO;
 	r.env.load.one = 3.5;
 	r.env.cpu.online = 2;
 	assert_int_equal(compare_tell(&r), 0);
 	assert_null(warning(&r, "noisy_machine"));
-	has_warning(&r, "first_run", "--warmup excludes it from the figures");
+	has_warning(&r, "first_run", "--warmup excludes it from the figures; --cold removes the input ");
 	has_warning(&r, "load", "the machine was busy at the start (load average 3.50)");
 	has_warning(&r, "outliers", " and 1 more)");
 	run_free(&r);
