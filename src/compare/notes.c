@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Returns true if row `i` is the first one that could not run for its reason. */
+/* Returns true if row `i` is the first one that failed for its reason. */
 static bool first_with_reason(const struct run *r, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -16,7 +16,7 @@ static bool first_with_reason(const struct run *r, size_t i)
 	return true;
 }
 
-/* Appends lines such as "mmap, one-shot cannot run on this machine: cannot write 'out': No space left on device". */
+/* Appends lines such as "mmap, one-shot failed: cannot write 'out': No space left on device". */
 static void say_unable(const struct run *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->subjects.n; i++) {
@@ -29,7 +29,7 @@ static void say_unable(const struct run *r, struct buf *out)
 				continue;
 			buf_addf(out, "%s%s", k > i ? ", " : "", s->name);
 		}
-		buf_addf(out, " cannot run on this machine: %s\n", reason);
+		buf_addf(out, " failed: %s\n", reason);
 	}
 }
 

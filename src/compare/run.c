@@ -32,16 +32,37 @@ static void say_end(int status, struct buf *out)
 		buf_addf(out, "exited with status %d", WEXITSTATUS(status));
 }
 
+/* Appends the message of a copier. In place of 'in', the input in the work directory, it names the file of the user. */
+static void add_complaint(const struct compare *c, const char *message, struct buf *out)
+{
+	const char *in = strstr(message, "'in'");
+	bool is_file = c->opt.input && !work_makes_input(c->opt.input);
+	if (in) {
+		buf_add(out, message, (size_t)(in - message));
+		if (is_file)
+			buf_addf(out, "'%s'", c->opt.input);
+		else
+			buf_adds(out, "the input");
+		message = in + strlen("'in'");
+	}
+	buf_adds(out, message);
+}
+
 /*
  * Returns a text that says why a run failed: the last line that the program wrote to standard error or, if there is
  * none, the exit status or signal.
  */
 static char *failure(const struct compare *c, const struct subject *s, int status)
 {
-	struct buf b = {0};
-	work_complaint(&c->work, s->strategy ? s->strategy->program : NULL, &b);
+	struct buf b = {0}, message = {0};
+	work_complaint(&c->work, s->strategy ? s->strategy->program : NULL, &message);
+	if (s->strategy)
+		add_complaint(c, buf_str(&message), &b);
+	else
+		buf_adds(&b, buf_str(&message));
 	if (b.len == 0)
 		say_end(status, &b);
+	buf_free(&message);
 	return buf_take(&b);
 }
 

@@ -82,7 +82,7 @@ static int finish(struct compare *c, int err, const struct buf *why)
 	else if (err)
 		diag_error("compare: %s", why->len ? buf_str(why) : error_text(-err));
 	else if (!run_fastest(&c->run))
-		diag_error("compare: none of the strategies could run on this machine");
+		diag_error("compare: all strategies failed");
 	else
 		status = 0;
 	if (err == -EINVAL)
