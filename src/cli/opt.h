@@ -62,6 +62,8 @@ opt_parse_fn opt_size;     /* uint64_t: bytes */
 opt_parse_fn opt_duration; /* uint64_t: nanoseconds, at least min */
 opt_parse_fn opt_word;     /* const char *: one of `words` */
 opt_parse_fn opt_svg;      /* const char *: name of an SVG file; rejects names that end in .png, .pdf and the like */
+/* Appends to `why` that `arg` is not one of the option's `words`, and similar words: the message of opt_word. */
+void opt_say_words(const struct opt *o, const char *arg, struct buf *why);
 
 /* One command. */
 struct opt_command {

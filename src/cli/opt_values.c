@@ -111,7 +111,7 @@ static bool next_word(const char **words, char *word, size_t size)
 	return true;
 }
 
-static void say_words(const struct opt *o, const char *arg, struct buf *why)
+void opt_say_words(const struct opt *o, const char *arg, struct buf *why)
 {
 	char words[16][32];
 	struct near near;
@@ -133,6 +133,6 @@ int opt_word(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 		known = strcmp(word, arg) == 0;
 	if (known)
 		return opt_string(ctx, o, arg ? arg : "", why);
-	say_words(o, arg, why);
+	opt_say_words(o, arg, why);
 	return -EINVAL;
 }

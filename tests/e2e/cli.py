@@ -526,7 +526,7 @@ def test_mistakes(_):
                        (["--absolute-timestamps=unix"], "takes no value; write -t, -tt (microseconds) or -ttt"),
                        (["--daemonize=pgroup"], "write -D, -DD (in its own process group)"),
                        (["-f", "--output-separately"], "write -ff"), (["--interruptible=never"], "write 1, 2, 3 or 4"),
-                       (["--format=perfeto"], "markdown, json (and perfetto, for traces)")):
+                       (["--format=perfeto"], "markdown, json, html, perfetto; did you mean perfetto?")):
         r = run(*args, "true")
         assert r.returncode == 2 and told in r.stderr, r
     assert "syscall_0x1c9: no call of this name returned" in run("-c", "--hist=syscall_0x1c9", "true").stderr

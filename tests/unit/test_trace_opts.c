@@ -53,6 +53,7 @@ static void mistakes_are_explained(void **state)
 		{{"sctrace", "-e", "colour=blue", "x"}, "-e does not know 'colour'"},
 		{{"sctrace", "-Sc", "x"}, "under the name truss"},
 		{{"sctrace", "--format=csv", "x"}, "add -c"},
+		{{"sctrace", "--format=jsn", "x"}, "markdown, json, html, perfetto; did you mean json?"},
 		{{"sctrace", "-p", "12,x"}, "is not a process number"},
 		{{"sctrace", "-p", "0"}, "is not a process number"},
 		{{"sctrace", "-b", "fork", "x"}, "accepts only execve"},

@@ -211,9 +211,11 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 		o->format = TRACE_PERFETTO;
 		return 0;
 	}
-	int r = summary_format_parse(o->html ? "text" : arg, &o->view.format, why);
+	struct buf formats_of_tables = {0};
+	int r = summary_format_parse(o->html ? "text" : arg, &o->view.format, &formats_of_tables);
+	buf_free(&formats_of_tables);
 	if (r < 0) {
-		buf_adds(why, " (and perfetto, for traces), or html with -c and --io");
+		opt_say_words(row, arg, why);
 		return r;
 	}
 	o->format = o->view.format == SUMMARY_JSON ? TRACE_JSON : TRACE_TEXT;
