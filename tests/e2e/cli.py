@@ -5,6 +5,7 @@ engine, because the default one must work.
 """
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -747,6 +748,27 @@ def test_signals_to_the_tracer(tmp):
     os.killpg(p.pid, signal.SIGINT)
     err = p.communicate(timeout=TIMEOUT)[1]
     assert p.returncode == 9 and "program:" in err, (p.returncode, err)
+
+
+def test_interrupt_from_a_terminal(_):
+    """After Ctrl-C on a terminal, the tables of -c and --io begin on a new line, not behind the ^C that the terminal shows"""
+    script = "trap 'exit 9' INT; echo ready; while :; do sleep 0.05; done"
+    for flag in ("-c", "--io"):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execv(SCTRACE, [SCTRACE, flag, "sh", "-c", script])
+        text = b""
+        while b"ready\r\n" not in text:
+            text += os.read(fd, 1000)
+        os.write(fd, b"\x03")
+        try:
+            while piece := os.read(fd, 1000):
+                text += piece
+        except OSError:  # the other end is closed
+            pass
+        os.close(fd)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9, text
+        assert b"^C\r\n" in text, text
 
 
 def test_attach(tmp):

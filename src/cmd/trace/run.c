@@ -140,6 +140,13 @@ static int die_like(int status)
 	return 128 + sig;
 }
 
+/* After Ctrl-C, the terminal shows ^C. A table must not begin behind it. */
+static void begin_line(struct trace *t)
+{
+	if (trace_signals_typed() && !t->shows && isatty(t->out.common.fd))
+		buf_addc(&t->out.common.buf, '\n');
+}
+
 int trace_end(struct trace *t, struct engine_result *result)
 {
 	/* The recording must be saved before trace_pipeline_end() frees the last calls of each thread. */
@@ -148,6 +155,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 	trace_pipeline_end(&t->pipeline);
 	names_kept_free(&t->names);
 	t->ops->result(t->engine, result);
+	begin_line(t);
 	if (t->o.io || t->o.html)
 		trace_page_show(t, result);
 	else if (t->o.count || t->o.count_too)

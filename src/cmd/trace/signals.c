@@ -18,10 +18,14 @@
 static volatile sig_atomic_t caught;
 /* True after a signal has asked sctrace to end. Output then no longer waits for a reader that does not read. */
 static volatile sig_atomic_t ending;
+/* True after a signal that the terminal sends for Ctrl-C or Ctrl-\. */
+static volatile sig_atomic_t typed;
 
 static void on_signal(int sig)
 {
 	caught |= BIT(sig);
+	if (BIT(sig) & FROM_KEYS)
+		typed = 1;
 	if (BIT(sig) & ENDING)
 		ending = 1;
 }
@@ -59,6 +63,11 @@ int trace_signals_catch(struct trace *t, struct engine_config *c)
 			return -errno;
 	}
 	return 0;
+}
+
+bool trace_signals_typed(void)
+{
+	return typed;
 }
 
 static int take_caught(void)

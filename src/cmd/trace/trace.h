@@ -66,6 +66,8 @@ int trace_signals_catch(struct trace *t, struct engine_config *c);
  * becomes the time (clock_ns()) at which the program will be killed.
  */
 bool trace_signals_serve(struct trace *t, uint64_t *kill_at);
+/* Returns true if sctrace has received a signal that the terminal sends for Ctrl-C or Ctrl-\. */
+bool trace_signals_typed(void);
 /* Starts the timer for periodic work. If `first_us` is not 0, it first expires after at most that time. */
 void trace_signals_tick(const struct trace *t, long first_us);
 
