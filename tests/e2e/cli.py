@@ -212,12 +212,17 @@ def test_output_errors(tmp):
 
 
 def test_closed_pipe(tmp):
-    """If the reader of the trace goes away, the program neither ends nor hangs"""
+    """If the reader of the trace goes away, the program neither ends nor hangs; `show` ends without a message"""
     r, w = os.pipe()
     os.close(r)
     p = subprocess.run([SCTRACE, "sh", "-c", f"ls / >/dev/null; echo x > {tmp}/ran"], stderr=w, check=False, timeout=TIMEOUT)
-    os.close(w)
     assert p.returncode == 125 and (tmp / "ran").exists()
+    run("--record", str(tmp / "r"), "true")
+    for flags, said in (([], b""), (["--json"], b""), (["-c"], b"sctrace: cannot write to standard output: Broken pipe\n")):
+        command = [SCTRACE, "show", *flags, tmp / "r"]
+        p = subprocess.run(command, stdout=w, stderr=subprocess.PIPE, check=False, timeout=TIMEOUT)
+        assert p.returncode == 125 and p.stderr == said, p
+    os.close(w)
 
 
 def end_unread(pid, *args):

@@ -140,6 +140,15 @@ static int die_like(int status)
 	return 128 + sig;
 }
 
+/*
+ * Returns true if sctrace shows a recording, and the reader of standard output has read enough (`sctrace show FILE |
+ * head -1`). Like the end of a live trace without a reader, this is not an error that the user must read.
+ */
+static bool has_been_read(const struct trace *t)
+{
+	return t->recording && t->shows && !t->o.output && t->failure.err == -EPIPE;
+}
+
 /* After Ctrl-C, the terminal shows ^C. A table must not begin behind it. */
 static void begin_line(struct trace *t)
 {
@@ -171,10 +180,10 @@ int trace_end(struct trace *t, struct engine_result *result)
 	if (r < 0)
 		trace_fail(&t->failure, r, "%s", buf_str(&why));
 	buf_free(&why);
-	if (t->failure.err) {
+	if (t->failure.err && !has_been_read(t))
 		diag_error("%s", buf_str(&t->failure.why));
+	if (t->failure.err)
 		return EXIT_OWN;
-	}
 	put_errors("", &t->totals.unmet);
 	put_errors("", &t->totals.unknown);
 	return t->totals.unmet.len ? EXIT_GATE : t->totals.unknown.len ? EXIT_OWN : 0;
