@@ -119,7 +119,7 @@ int recording_create(struct recording_writer **out, const char *path, const stru
 	w->number = 1;
 	if (last)
 		w->kept.last = *last;
-	w->fd = open_private(path, last ? O_APPEND : O_TRUNC, why);
+	w->fd = open_private(path, O_APPEND, why);
 	if (w->fd < 0) {
 		int err = w->fd;
 		writer_free(w);
@@ -203,12 +203,21 @@ static void put_end(struct recording_writer *w, const struct recording_end *end)
 	put_alone(w, &item);
 }
 
+/* Removes what the file contains. ftruncate(2) fails with EINVAL if it is not a regular file. */
+static void empty(struct recording_writer *w)
+{
+	if (!w->err && ftruncate(w->fd, 0) < 0 && errno != EINVAL)
+		w->err = -errno;
+}
+
 void recording_begin(struct recording_writer *w, const struct recording_head *head, const volatile sig_atomic_t *stop)
 {
 	w->head = head;
 	w->stop = stop;
-	if (!w->keeps)
-		put_header(w);
+	if (w->keeps)
+		return;
+	empty(w);
+	put_header(w);
 }
 
 uint64_t recording_event_begin(struct recording_writer *w, struct recording_thread *th, const struct event *ev)
@@ -337,8 +346,7 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 void recording_save(struct recording_writer *w, const struct recording_end *end)
 {
 	flush(w);
-	if (!w->err && (ftruncate(w->fd, 0) < 0 && errno != EINVAL))
-		w->err = -errno;
+	empty(w);
 	put_header(w);
 	for (size_t i = 0; i < w->kept.pinned.n; i++)
 		put(w, w->kept.pinned.v[i].bytes, w->kept.pinned.v[i].n);

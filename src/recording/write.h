@@ -30,12 +30,16 @@ struct recording_thread {
 void recording_thread_free(struct recording_writer *w, struct recording_thread *th);
 
 /*
- * Creates the file `path` with mode 0600. If `last` is not NULL, only that much of the end is kept, in memory, until
- * recording_save(). Returns 0 and sets *out, or -errno with a sentence in `why`.
+ * Creates the file `path` with mode 0600. If the file exists, its contents remain until recording_begin(), because the
+ * program may not exist. If `last` is not NULL, only that much of the end is kept, in memory, until recording_save().
+ * Returns 0 and sets *out, or -errno with a sentence in `why`.
  */
 int recording_create(struct recording_writer **out, const char *path, const struct recording_last *last,
 		     struct buf *why);
-/* Writes the head. Must be called once, before the first event. With --last, `head` must outlive the writer. */
+/*
+ * Empties the file and writes the head. Must be called once, before the first event. With --last, the file remains
+ * unchanged until recording_save(), and `head` must outlive the writer.
+ */
 void recording_begin(struct recording_writer *w, const struct recording_head *head, const volatile sig_atomic_t *stop);
 /*
  * Begins the recording of event `ev` of a thread. Calls of recording_name() and recording_frame() until
@@ -66,7 +70,7 @@ void recording_save(struct recording_writer *w, const struct recording_end *end)
  * written.
  */
 int recording_close(struct recording_writer *w, const struct recording_end *end, struct buf *why);
-/* Frees the writer. Deletes the file if nothing was written to it. */
+/* Frees the writer. Deletes the file if it is empty. */
 void recording_drop(struct recording_writer *w);
 
 #endif

@@ -179,10 +179,18 @@ def show_unwritable(world, mode):
     seen = execute(argv, b"", env, cwd=world.scratch)
     if seen.status != 125 or seen.stdout != b"one\ntwo\n" or b"cannot write the recording '/dev/full': No space left" not in seen.stderr:
         raise Failed(f"status {seen.status}\n" + tail(seen.stdout + seen.stderr))
+    (world.scratch / "recording").unlink(missing_ok=True)
     record(world, mode, "--", "/nonexistent/program", status=127)
     if (world.scratch / "recording").exists():
         raise Failed("an empty recording is left")
     record(world, mode, "--", world.program("crash"), "exits", "0", "5000", status=0)
+    earlier = (world.scratch / "recording").read_bytes()
+    record(world, mode, "--", "/nonexistent/program", status=127)
+    if (world.scratch / "recording").read_bytes() != earlier:
+        raise Failed("the program does not exist, but the earlier recording was changed")
+    record(world, mode, "--", "true", status=0)
+    if b"getpgid" in show(world, "recording").encode():
+        raise Failed("the earlier recording was not replaced")
     seen = execute([str(world.sctrace), "show", "-o", "/dev/full", "recording"], cwd=world.scratch)
     if seen.status != 125 or seen.stderr != b"sctrace: cannot write '/dev/full': No space left on device\n":
         raise Failed(f"show: status {seen.status}\n" + tail(seen.stderr))
