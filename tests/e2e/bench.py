@@ -334,7 +334,7 @@ def test_all_in_one_page(_):
         while reads(master):
             pass
         out = p.communicate(timeout=TIMEOUT)[0]
-        assert p.returncode == -signal.SIGINT and "interrupted" in out, (p.returncode, out)
+        assert p.returncode == -signal.SIGINT and "interrupted" in out and "\\n" not in out, (p.returncode, out)
         names = [r["name"] for r in json.loads(save.read_text())["results"]]
         assert "syscall loop" in names and not any(n.startswith("load") for n in names), names
         assert "Median" in out and svg.read_text().startswith("<svg ") and svg.read_text().count("<svg ") >= 2

@@ -77,7 +77,7 @@ void results_join(struct run *whole, struct run *part, const char *test)
 	*to = part->method;
 	fields_init(&run_method_fields, &part->method);
 	for (size_t i = 0; i < part->head.n; i++)
-		buf_addf(&text, "%s%s", i ? "\n" : "", part->head.v[i]);
+		buf_addf(&text, "%s%s", i ? " " : "", part->head.v[i]); /* a heading is one line */
 	texts_add(&whole->heads, test, buf_str(&text));
 	for (size_t i = 0; i < part->subjects.n; i++) {
 		/*
