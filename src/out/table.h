@@ -35,6 +35,8 @@ enum column_flags {
 				 * before other columns are left out */
 	COL_NAMED =
 		1 << 10, /* the user named the column: left out after all others, and a line below the table says so */
+	COL_CONTINUED = 1 << 11, /* if such columns do not fit, they are printed in further tables below, each of which
+				  * begins with the first column */
 };
 
 struct column {

@@ -45,14 +45,17 @@ static size_t widest_cell(const struct table *t, size_t k)
 	return widest;
 }
 
-/* Sets the width of each column to that of its widest cell, but at most `tail_max` if it has COL_TAIL. */
-static void layout_measure(const struct table *t, size_t tail_max, struct layout *l)
+/*
+ * Sets the width of each column to that of its widest cell, but at most `tail_max` if it has COL_TAIL. Leaves out the
+ * columns before `from`, except the first one.
+ */
+static void layout_measure(const struct table *t, size_t from, size_t tail_max, struct layout *l)
 {
 	for (size_t k = 0; k < t->n; k++) {
 		l->width[k] = widest_cell(t, k);
 		if (t->columns[k].flags & COL_TAIL && l->width[k] > tail_max)
 			l->width[k] = tail_max;
-		if (t->columns[k].flags & COL_DATA_ONLY)
+		if (t->columns[k].flags & COL_DATA_ONLY || (k > 0 && k < from))
 			l->width[k] = SIZE_MAX;
 	}
 }
@@ -93,15 +96,19 @@ static size_t layout_least(const struct table *t, const struct layout *l)
 
 /*
  * Tries to make the table at most `limit` columns of the terminal wide. First leaves out columns that may be left out.
- * Then cuts text, but only if the table fits afterwards.
+ * Then cuts text, but only if the table fits afterwards. The table has the first column and those that begin with
+ * `from`.
  */
-static void layout_fit(const struct table *t, size_t limit, struct layout *l)
+static void layout_fit(const struct table *t, size_t from, size_t limit, struct layout *l)
 {
-	layout_measure(t, TAIL_MIN, l);
+	layout_measure(t, from, TAIL_MIN, l);
 	layout_drop(t, limit, COL_OPTIONAL, l);
 	layout_drop(t, limit, COL_SPARE, l);
 	layout_drop(t, limit, COL_LAST, l);
 	layout_drop(t, limit, COL_NAMED, l);
+	layout_drop(t, limit, COL_CONTINUED, l);
+	if (from < t->n && t->columns[from].flags & COL_CONTINUED) /* each table has at least one of these columns */
+		l->width[from] = widest_cell(t, from);
 	for (size_t k = 0; k < t->n; k++)
 		if (t->columns[k].flags & COL_TAIL && l->width[k] != SIZE_MAX)
 			l->width[k] = widest_cell(t, k);
@@ -334,6 +341,14 @@ static void say_left_out(const struct table *t, const struct table_look *look, c
 	buf_free(&text);
 }
 
+/* Returns the column with which the next of the tables begins, or t->n if there is none. */
+static size_t continued_at(const struct table *t, size_t from, const struct layout *l)
+{
+	while (from < t->n && !(t->columns[from].flags & COL_CONTINUED && l->width[from] == SIZE_MAX))
+		from++;
+	return from;
+}
+
 void table_render_text(const struct table *t, const struct table_look *look, struct buf *out)
 {
 	struct layout l = {.width = memory_zeroed(t->n, sizeof(*l.width))};
@@ -342,9 +357,14 @@ void table_render_text(const struct table *t, const struct table_look *look, str
 	need(before != (locale_t)0);
 	size_t indent = look->indent ? strlen(look->indent) : 0;
 	size_t limit = look->width > 0 && (size_t)look->width > indent ? (size_t)look->width - indent : SIZE_MAX;
-	layout_fit(t, limit, &l);
+	layout_fit(t, 1, limit, &l);
 	if (l.total)
 		print(t, look, &l, out);
+	for (size_t from = 1; (from = continued_at(t, from, &l)) < t->n;) {
+		layout_fit(t, from, limit, &l);
+		buf_addc(out, '\n');
+		print(t, look, &l, out);
+	}
 	say_left_out(t, look, &l, out);
 	width_end(before);
 	free(l.width);

@@ -372,9 +372,9 @@ static void grid_cell(struct table *t, size_t col, const struct extra *g, double
 static struct table *grid_table(const struct page *p, const struct names *names, const struct extra *g)
 {
 	struct column *columns = memory_zeroed(names->list.n + 1, sizeof(*columns));
-	columns[0] = (struct column){"run", "run", 0};
+	columns[0] = (struct column){"run", "run", COL_TAIL};
 	for (size_t i = 0; i < names->list.n; i++)
-		columns[i + 1] = (struct column){names->list.v[i], names->list.v[i], COL_RIGHT};
+		columns[i + 1] = (struct column){names->list.v[i], names->list.v[i], COL_RIGHT | COL_CONTINUED};
 	struct table *t = table_new(columns, names->list.n + 1);
 	free(columns);
 	for (size_t k = 0; k < p->n; k++) {

@@ -153,6 +153,9 @@ def test_kernels_side_by_side(folder):
     rt = next(line for line in text.splitlines() if line.startswith("rt "))
     for percent in ("+4.0 %", "+4.5 %", "+8.6 %", "+8.0 %", "+13.0 %"):
         assert f"({percent})" in rt, rt
+    status, narrow = in_terminal(80, "report", *paths)
+    assert status == 0 and all(len(line) <= 80 for line in narrow.splitlines()), narrow
+    assert all(narrow.count(cell) == 1 for cell in re.findall(r"\([+-][\d.]+ %\)", rt)), narrow
     # The two ends of an interval are not observations, even if there are two observations.
     pair = timed("net", [1.0, 2.0], "s", over_none_interval_percent=[3.0, 4.0])
     rows = list(csv.DictReader(io.StringIO(report("--format=samples", save(folder, "pair.json", document("bench-load", [pair]))))))

@@ -123,6 +123,32 @@ static void joined_columns_go_together(void **state)
 	}
 }
 
+/* Columns of equal rank that do not fit follow in further tables, even if a single one of them is too wide. */
+static void columns_continue_below(void **state)
+{
+	(void)state;
+	static const struct column c[] = {{"run", "run", COL_TAIL},
+					  {"a", "none", COL_RIGHT | COL_CONTINUED},
+					  {"b", "net", COL_RIGHT | COL_CONTINUED},
+					  {"c", "suite+net", COL_RIGHT | COL_CONTINUED}};
+	static const struct {
+		int width;
+		const char *text;
+	} rows[] = {{25, "run  none  net  suite+net\nold     1    2          3\n"},
+		    {24, "run  none  net\nold     1    2\n\nrun  suite+net\nold          3\n"},
+		    {10, "run  none\nold     1\n\nrun  net\nold    2\n\nrun  suite+net\nold          3\n"}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct table *t = table_new(c, sizeof(c) / sizeof(*c));
+		table_row(t);
+		table_string(t, 0, "old");
+		for (size_t k = 1; k < sizeof(c) / sizeof(*c); k++)
+			table_integer(t, k, (long long)k, NULL);
+		char *s = render(t, TABLE_TEXT, &(struct table_look){.width = rows[i].width});
+		assert_string_equal(s, rows[i].text);
+		free(s);
+	}
+}
+
 static void colour_only_where_asked(void **state)
 {
 	(void)state;
@@ -221,6 +247,7 @@ int main(void)
 		cmocka_unit_test(narrow_terminals_lose_optional_columns_then_text),
 		cmocka_unit_test(narrower_ones_lose_spare_columns_before_text),
 		cmocka_unit_test(joined_columns_go_together),
+		cmocka_unit_test(columns_continue_below),
 		cmocka_unit_test(colour_only_where_asked),
 		cmocka_unit_test(csv_follows_rfc_4180),
 		cmocka_unit_test(csv_holds_no_formula),
