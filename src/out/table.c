@@ -117,6 +117,14 @@ void table_mark_cell(struct table *t, size_t col, enum table_mark mark)
 		t->rows.v[t->rows.n - 1].cells[col].mark = mark;
 }
 
+void table_hide_if_empty(struct table *t, size_t col)
+{
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (*table_cell_shown(&t->rows.v[i].cells[col]))
+			return;
+	t->columns[col].flags |= COL_DATA_ONLY;
+}
+
 size_t table_rows(const struct table *t)
 {
 	return t->rows.n;

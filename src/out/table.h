@@ -75,6 +75,8 @@ void table_real(struct table *t, size_t col, double value, const char *shown); /
 enum table_mark { MARK_NONE, MARK_DIM, MARK_BOLD, MARK_GOOD, MARK_BAD };
 void table_mark_row(struct table *t, enum table_mark mark);
 void table_mark_cell(struct table *t, size_t col, enum table_mark mark);
+/* Leaves out column `col` in the formats for people if none of its cells has a value. */
+void table_hide_if_empty(struct table *t, size_t col);
 /* Appends the table in `format`. `look` is used only for TABLE_TEXT; NULL: no limit of the width and no colour. */
 void table_render(const struct table *t, enum table_format format, const struct table_look *look, struct buf *out);
 /* Returns what TABLE_JSON writes, as a new JSON array. */

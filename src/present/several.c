@@ -342,6 +342,7 @@ static void add_ratios(struct page *p, const struct names *names)
 	}
 	struct table *t = table_new(columns, R_COLUMNS);
 	fill_ratios(p, names, t);
+	table_hide_if_empty(t, R_LOW);
 	struct buf heading = {0};
 	buf_addf(&heading, "Medians compared with those of %s", p->runs[0].label);
 	page_add_part(p, "ratios", buf_str(&heading), t,

@@ -149,6 +149,25 @@ static void columns_continue_below(void **state)
 	}
 }
 
+static void empty_columns_can_be_hidden(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *value, *text;
+	} rows[] = {{"", "name\nx\n"}, {"2", "name  wall\nx        2\n"}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct table *t = table_new(columns, 2);
+		table_row(t);
+		table_string(t, 0, "x");
+		table_string(t, 1, rows[i].value);
+		table_hide_if_empty(t, 0);
+		table_hide_if_empty(t, 1);
+		char *s = render(t, TABLE_TEXT, NULL);
+		assert_string_equal(s, rows[i].text);
+		free(s);
+	}
+}
+
 static void colour_only_where_asked(void **state)
 {
 	(void)state;
@@ -248,6 +267,7 @@ int main(void)
 		cmocka_unit_test(narrower_ones_lose_spare_columns_before_text),
 		cmocka_unit_test(joined_columns_go_together),
 		cmocka_unit_test(columns_continue_below),
+		cmocka_unit_test(empty_columns_can_be_hidden),
 		cmocka_unit_test(colour_only_where_asked),
 		cmocka_unit_test(csv_follows_rfc_4180),
 		cmocka_unit_test(csv_holds_no_formula),
