@@ -252,7 +252,7 @@ static void ratio_row(struct table *t, const struct page_run *run, const struct 
 	set_time(t, R_FIRST, a, before);
 	set_time(t, R_OTHER, b, after);
 	if (a->resolved == TRUTH_NO || b->resolved == TRUTH_NO) {
-		table_string(t, R_WORDS, "too short to be distinguished from zero: no ratio");
+		table_string(t, R_WORDS, "too short to be measured");
 		return;
 	}
 	struct buf text = {0};
@@ -327,12 +327,14 @@ static void add_ratios(struct page *p, const struct names *names)
 	struct column columns[R_COLUMNS] = {
 		[R_NAME] = {"name", "", 0},
 		[R_RUN] = {"run", "run", 0},
-		[R_FIRST] = {"reference_median_s", p->runs[0].label, COL_RIGHT},
-		[R_OTHER] = {"median_s", "run's", COL_RIGHT},
-		[R_RATIO] = {"ratio", "ratio", COL_RIGHT},
+		/* The summary has the medians as well. */
+		[R_FIRST] = {"reference_median_s", p->runs[0].label, COL_RIGHT | COL_SPARE},
+		[R_OTHER] = {"median_s", "run's", COL_RIGHT | COL_SPARE | COL_JOINED},
+		[R_RATIO] = {"ratio", "ratio",
+			     COL_RIGHT | COL_OPTIONAL}, /* the verdict contains it if a difference was seen */
 		[R_LOW] = {"ratio_low95", "95 %", COL_RIGHT},
 		[R_HIGH] = {"ratio_high95", "", COL_RIGHT | COL_DATA_ONLY},
-		[R_WORDS] = {"verdict", "", COL_SPARE}, /* may be left out, because the interval says the same */
+		[R_WORDS] = {"verdict", "", COL_LAST}, /* may be left out, because the interval says the same */
 	};
 	if (p->n < 2 || !has_samples(p))
 		return;

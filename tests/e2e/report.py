@@ -132,6 +132,10 @@ def test_narrow_terminals(folder):
     status, text = in_terminal(60, "report", *runs)
     assert status == 0 and all(len(line) <= 60 for line in text.splitlines()), text
     assert all(len(re.findall(f"(?m)^{n} ", text)) == 3 for n in names), text
+    rows = [timed(f"{n} (two CPUs)", [2000 + i for i in range(9)]) for n in ("pipe-thread", "futex-thread")]
+    equal = [save(folder, f"w{k}.json", document("bench-switch", rows)) for k in (1, 2)]
+    status, text = in_terminal(80, "report", *equal)
+    assert status == 0 and text.count(" no difference seen\n") == 2 and all(len(line) <= 80 for line in text.splitlines()), text
 
 
 def test_columns_of_files(folder):
@@ -413,7 +417,8 @@ def test_what_is_too_short_has_no_ratio(folder):
     rows = [short], [dict(timed("time", [40, 50, 60, 41, 43]), resolved=True)]
     a, b = (save(folder, f"{i}.json", document("bench-syscall", r, method={"mode": "single"})) for i, r in enumerate(rows))
     text = report(a, b)
-    assert "<30.0 ns" in text and "no ratio" in text and "times" not in text.split("Summary")[0] and "nan" not in text, text
+    assert "<30.0 ns" in text and "too short to be measured" in text, text
+    assert "times" not in text.split("Summary")[0] and "nan" not in text, text
 
 
 def test_machines_that_differ(folder):
