@@ -103,6 +103,15 @@ static bool typical_known(const struct call_stats *c)
 	return c->returned >= CALLS_MIN && call_stats_resolved(c) == RESOLVED;
 }
 
+/* Appends "+1,234 calls", "-1 call" for a difference and the word "call". */
+static void add_difference(struct buf *out, long long n, const char *word)
+{
+	uint64_t size = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	buf_addc(out, n < 0 ? '-' : '+');
+	count_human(out, size);
+	buf_addf(out, " %s%s", word, size == 1 ? "" : "s");
+}
+
 /*
  * Appends how a call changed from run `a` to run `b`, such as "+3 calls, 1.50 times slower". Sets *mark to the mark for
  * the cell of the table that contains this text.
@@ -110,6 +119,7 @@ static bool typical_known(const struct call_stats *c)
 static void change_words(const struct call_stats *a, const struct call_stats *b, struct buf *out, enum table_mark *mark)
 {
 	long long calls = (long long)call_stats_calls(b) - (long long)call_stats_calls(a);
+	long long errors = (long long)b->errors - (long long)a->errors;
 	*mark = MARK_NONE;
 	if (!a->entered || !b->entered) {
 		buf_adds(out, !a->entered && !b->entered ? "" : a->entered ? "dropped" : "added");
@@ -117,15 +127,17 @@ static void change_words(const struct call_stats *a, const struct call_stats *b,
 		return;
 	}
 	if (calls)
-		buf_addf(out, "%+lld call%s", calls, calls == 1 || calls == -1 ? "" : "s");
+		add_difference(out, calls, "call");
 	double x = call_stats_quantile(a, 0.5);
 	double y = call_stats_quantile(b, 0.5);
 	if (typical_known(a) && typical_known(b) && x > 0 && y > 0 && fmax(x / y, y / x) >= TELLING) {
 		buf_addf(out, "%s%.2f times %s", calls ? ", " : "", fmax(x / y, y / x), y > x ? "slower" : "faster");
 		*mark = y > x ? MARK_BAD : MARK_GOOD;
 	}
-	if (b->errors != a->errors)
-		buf_addf(out, "%s%+lld errors", out->len ? ", " : "", (long long)b->errors - (long long)a->errors);
+	if (errors) {
+		buf_adds(out, out->len ? ", " : "");
+		add_difference(out, errors, "error");
+	}
 }
 
 /* The groups of columns. Each group has one column for each run. */
@@ -174,7 +186,7 @@ static void set_call_cells(struct table *t, size_t n, const struct call_row *row
 			continue;
 		char text[40];
 		snprintf(text, sizeof(text), "%.6f", c->ns > 0 ? c->ns * 1e-9 : 0);
-		table_integer(t, 1 + k, (long long)call_stats_calls(c), NULL);
+		cell_count(t, 1 + k, (double)call_stats_calls(c), false);
 		table_real(t, 1 + n + k, c->ns * 1e-9, text);
 		if (!c->returned)
 			continue;
@@ -217,7 +229,7 @@ static void set_totals(struct table *t, const struct calls *c)
 		}
 		char text[40];
 		snprintf(text, sizeof(text), "%.6f", ns > 0 ? ns * 1e-9 : 0);
-		table_integer(t, 1 + k, (long long)calls, NULL);
+		cell_count(t, 1 + k, (double)calls, false);
 		table_real(t, 1 + c->nruns + k, ns * 1e-9, text);
 	}
 }
@@ -255,8 +267,11 @@ static void add_lessons(struct page *p, const struct calls *c)
 			before += call_stats_calls(&c->rows.v[i].in[0]);
 			after += call_stats_calls(&c->rows.v[i].in[k]);
 		}
-		buf_addf(&s->text, "%s makes %llu calls, %s %llu.\n", p->runs[0].label, (unsigned long long)before,
-			 p->runs[k].label, (unsigned long long)after);
+		buf_addf(&s->text, "%s makes ", p->runs[0].label);
+		count_human(&s->text, before);
+		buf_addf(&s->text, " calls, %s ", p->runs[k].label);
+		count_human(&s->text, after);
+		buf_adds(&s->text, ".\n");
 		say_only(p, c, k, 0, &s->text);
 		say_only(p, c, 0, k, &s->text);
 	}
@@ -310,6 +325,7 @@ static void add_programs(struct page *p)
 		cell_count(t, 5, x->processes, false);
 		cell_count(t, 6, x->calls_before_main, false);
 	}
+	table_hide_if_empty(t, 6); /* not every engine can count the calls before main */
 	page_add_part(p, "programs", "Programs (traced runs)", t, NULL);
 }
 

@@ -214,6 +214,10 @@ def test_calls_added_and_dropped(folder):
     assert re.search(r"^write +\d+\.\d{9} +1 +0 ", report(loud), re.M)
     rows = list(csv.DictReader(io.StringIO(report("--format=csv", quiet, loud))))
     assert {r["run"] for r in rows} == {"quiet", "loud"}
+    few, many = (counted(folder, f"{n}.json", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", f"count={n}") for n in (1, 2000))
+    assert re.search(r"^read +\d +2,00\d .*\+1,999 calls", report(few, many), re.M), report(few, many)
+    found, lost = counted(folder, "found.json", "test", "-e", "/"), counted(folder, "lost.json", "test", "!", "-e", "/no/such")
+    assert re.search(r"\+1 error\b", report(found, lost)), report(found, lost)
     doc = json.loads(loud.read_text())
     doc["results"][0]["returned"] += 1
     assert "is inconsistent" in refused(save(folder, "changed.json", doc))
