@@ -304,17 +304,24 @@ static void say_only(const struct page_run *has, const struct page_run *lacks, s
 		buf_adds(out, ".\n");
 }
 
+/* Returns true for the empty loop of bench syscall, whose cost is subtracted from those of the operations. */
+static bool is_control(const struct run_subject *s)
+{
+	return s->group && strcmp(s->group, "control") == 0;
+}
+
 static void fill_ratios(struct page *p, const struct names *names, struct table *t)
 {
 	struct page_section *findings = page_section(p, SECTION_FINDINGS, "Findings", "");
 	for (size_t k = 1; k < p->n; k++) {
 		struct tally tally = {0};
+		struct tally uncounted = {0};
 		for (size_t i = 0; i < names->list.n; i++) {
 			const struct run_subject *a = run_find(p->runs[0].run, names->list.v[i]);
 			const struct run_subject *b = run_find(p->runs[k].run, names->list.v[i]);
 			if (!a || !b || !a->samples[METRIC_TIME].n || !b->samples[METRIC_TIME].n)
 				continue;
-			ratio_row(t, &p->runs[k], a, b, &tally);
+			ratio_row(t, &p->runs[k], a, b, is_control(a) ? &uncounted : &tally);
 		}
 		say_tally(p, k, &tally, &findings->text);
 		say_only(&p->runs[0], &p->runs[k], &findings->text);

@@ -115,6 +115,16 @@ def test_ratios(folder):
     assert re.search(r"^ +a +b +ratio$", report(*few), re.M), report(*few)  # no interval is known, so none has a column
 
 
+def test_the_control_is_not_counted(folder):
+    """The findings do not count the empty loop, because its cost is subtracted from the operations"""
+    loops = [timed("loop", [k * 100 + i for i in range(9)], group="control") for k in (1, 2)]
+    a, b = (save(folder, f"{k}.json", document("bench-syscall", [loop, timed("stat", [500 + i for i in range(9)])]))
+            for k, loop in enumerate(loops))
+    out = json.loads(report("--format=json", a, b))
+    assert "slower" in out["ratios"][0]["verdict"], out["ratios"]
+    assert out["lessons"] == ["Compared with 0, 1 shows no difference in 1 of 1 rows."], out["lessons"]
+
+
 # Elapsed seconds under loads, each the mean of three runs. The published table shows percent over the first kernel.
 LOADS = ("plain", "irq", "ping", "irq+ping", "irq+hd")
 KERNELS = {
