@@ -55,12 +55,15 @@ static void spread(struct columns *c, double from, double to, double count)
 	}
 }
 
+/* If the buckets stand for their lowest values, each is drawn as one column, and is not distributed over two. */
 static void fill_columns(struct columns *c, const struct chart_hist *h, const struct axis *x)
 {
-	for (uint32_t i = 0; i < h->hist->n; i++)
+	for (uint32_t i = 0; i < h->hist->n; i++) {
+		double from = axis_at(x, bucket_low(h, i)) - x->from;
+		double to = h->lowest ? from : axis_at(x, bucket_low(h, i + 1)) - x->from;
 		if (h->hist->count[i])
-			spread(c, axis_at(x, bucket_low(h, i)) - x->from, axis_at(x, bucket_low(h, i + 1)) - x->from,
-			       (double)h->hist->count[i]);
+			spread(c, from, to, (double)h->hist->count[i]);
+	}
 }
 
 /*

@@ -185,6 +185,17 @@ static void histograms_and_progress(void **state)
 	assert_non_null(strstr(b.s, "p99 900 ns, max 900 ns"));
 	assert_sound(&b);
 	assert_int_equal(chart_hists(&frame, &seconds, hs + 1, 1, &b), -EINVAL);
+	/* A single size has a single bar. */
+	struct hist size = {0};
+	hist_add(&size, 4096, 1000);
+	struct chart_hist sizes = {.name = "reads", .hist = &size, .unit = 1, .lowest = true};
+	assert_int_equal(chart_hists(&frame, &(struct chart_axis){NULL, UNIT_BYTES, SCALE_LOG}, &sizes, 1, &b), 0);
+	const char *bar = strstr(b.s, " d=\"M");
+	const char *second_bar = bar ? strchr(strchr(bar, 'M') + 1, 'M') : NULL;
+	assert_non_null(bar);
+	assert_true(!second_bar || second_bar > strchr(bar, '>'));
+	assert_sound(&b);
+	hist_free(&size);
 	const double x[] = {0, 1, 2};
 	const double y[] = {0, 0.5, 1};
 	struct chart_series s[] = {{.name = HOSTILE, .x = x, .y = y, .n = 3}, {.name = "b", .x = x, .y = y, .n = 3}};
