@@ -152,7 +152,7 @@ int draw_compare(void *page, int width, struct buf *out)
 	struct page *p = page;
 	const struct chart_frame frame = {.title = p->n > 1 ? "Side by side" : "Cost of each strategy",
 					  .subtitle = compare_subtitle(p),
-					  .note = p->n > 1 ? "Medians; whiskers are quartiles." : NULL,
+					  .note = p->n > 1 ? "Whiskers are the quartiles of the wall time." : NULL,
 					  .width = width};
 	return draw_bars(p, compare_measures, MEASURES, &frame, out);
 }
@@ -175,10 +175,10 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 		points[i] = (struct chart_point){rows.labels[i], time->median, figure_of(s, FIGURE_PEAK_RSS), time->q1,
 						 time->q3};
 	}
-	char note[160];
+	char note[200];
 	snprintf(note, sizeof(note),
-		 "Lower and further left is better. The line joins the rows that no other row beats. Differences below "
-		 "%.0f %% and overlapping quartiles do not count.",
+		 "Lower and further left is better. A line joins the rows that no other row beats, if there are "
+		 "several. Differences below %.0f %% and overlapping quartiles do not count.",
 		 100 * RUN_WORTHWHILE);
 	const struct chart_frame frame = {"Time against memory", compare_subtitle(page), note, width};
 	const struct chart_axis x = {"wall time (median)", UNIT_SECONDS, SCALE_AUTO};
@@ -336,7 +336,7 @@ static const struct boxes_words {
 } boxes_words[] = {
 	{RUN_COMPARE, "Wall time of each run", NULL},
 	{RUN_SYSCALL, "Cost of an operation",
-	 "Each colour stands for a group of operations. The costs of the operations loop and clock are subtracted."},
+	 "Each colour stands for a group of operations. The cost of the measurement itself is subtracted."},
 	{RUN_SWITCH, "Cost of a switch from one task to another",
 	 "The kinds ucontext and bare switch without the scheduler. Rows with \"(two CPUs)\" show wake-ups on another "
 	 "CPU, not switches."},
@@ -344,22 +344,6 @@ static const struct boxes_words {
 	{RUN_LOAD, "Elapsed time under load", NULL},
 	{0, "Samples", NULL},
 };
-
-/*
- * Returns the index of the colour of a row. If there are several runs, each run has a colour. Otherwise, each group of
- * operations has a colour, and switches, wake-ups and switches at user level have one each. `before` is the colour of
- * the previous row, and `last` is the subject of the previous row.
- */
-static size_t colour_of(const struct page *p, const struct row *row, size_t before, const struct run_subject *last)
-{
-	if (p->n > 1)
-		return row->nth;
-	if (row->s->group)
-		return before + (last && last->group && strcmp(last->group, row->s->group) != 0);
-	if (row->s->what)
-		return strcmp(row->s->what, "user-level") == 0 ? 2 : strcmp(row->s->what, "wake-up") == 0;
-	return 0;
-}
 
 /* Returns the text for the colour of this row in the legend, or NULL if all rows have the same colour. */
 static const char *colour_name(const struct page *p, const struct row *row)
@@ -369,11 +353,37 @@ static const char *colour_name(const struct page *p, const struct row *row)
 	return row->s->group ? row->s->group : row->s->what;
 }
 
+/* Returns the colour of the rows of this group among the first `n` boxes, or the next colour if there are none. */
+static size_t colour_of_group(const struct chart_box *boxes, size_t n, const char *group)
+{
+	size_t colour = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (boxes[i].group_name && strcmp(boxes[i].group_name, group) == 0)
+			return boxes[i].group;
+		colour = boxes[i].group >= colour ? boxes[i].group + 1 : colour;
+	}
+	return colour;
+}
+
+/*
+ * Returns the index of the colour of a row. If there are several runs, each run has a colour. Otherwise, each group of
+ * operations has a colour, and switches, wake-ups and switches at user level have one each. `boxes` are those of the
+ * rows before it.
+ */
+static size_t colour_of(const struct page *p, const struct row *row, const struct chart_box *boxes, size_t n)
+{
+	if (p->n > 1)
+		return row->nth;
+	if (row->s->group)
+		return colour_of_group(boxes, n, row->s->group);
+	if (row->s->what)
+		return strcmp(row->s->what, "user-level") == 0 ? 2 : strcmp(row->s->what, "wake-up") == 0;
+	return 0;
+}
+
 static int make_boxes(const struct page *p, const struct rows *rows, struct box *boxes, struct chart_box *drawn,
 		      size_t *n)
 {
-	const struct run_subject *last = NULL;
-	size_t colour = 0;
 	for (size_t i = 0; i < rows->list.n; i++) {
 		const struct row *row = &rows->list.v[i];
 		if (!row->s || !run_usable(row->s))
@@ -381,9 +391,8 @@ static int make_boxes(const struct page *p, const struct rows *rows, struct box 
 		int rc = box_init(&boxes[*n], row->s->samples[METRIC_TIME].v, row->s->samples[METRIC_TIME].n);
 		if (rc < 0)
 			return rc;
-		colour = colour_of(p, row, colour, last);
-		last = row->s;
-		drawn[*n] = (struct chart_box){row->label, &boxes[*n], colour, colour_name(p, row)};
+		drawn[*n] =
+			(struct chart_box){row->label, &boxes[*n], colour_of(p, row, drawn, *n), colour_name(p, row)};
 		++*n;
 	}
 	return *n ? 0 : -EINVAL;

@@ -192,6 +192,15 @@ def test_latencies(folder):
     assert [r["count"] for r in rows] == ["4", "1", "4", "1"]
 
 
+def test_a_group_has_one_colour(folder):
+    """The legend names each group of operations once, even if its operations are not beside each other"""
+    rows = [timed(n, [k * 100 + i for i in range(9)], group=g) for k, (n, g) in enumerate(
+        (("getpid", "id"), ("stat", "file"), ("time", "clock"), ("fgets", "file")), 1)]
+    report(save(folder, "groups.json", document("bench-syscall", rows)), "--svg", folder / "groups.svg")
+    picture = (folder / "groups.svg").read_text()
+    assert all(picture.count(f">{group}<") == 1 for group in ("id", "file", "clock")), picture
+
+
 def counted(folder, name, *command):
     path = folder / name
     done = run("-c", "-o", "/dev/null", "--save", path, "--", *command)
