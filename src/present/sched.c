@@ -73,16 +73,16 @@ static bool is_shown(const struct run_subject *s, const char *test)
 	return s->repetitions.n && (!test || (s->test && strcmp(s->test, test) == 0));
 }
 
-/* Makes the table with a row for each number of processes. Its columns "x" contain the ratio to the first row. */
+/* Makes the table with a row for each number of processes. Two of its columns contain the ratio to the first row. */
 static struct table *sizes_table(const struct run *r, const char *test)
 {
 	static const struct column c[] = {
 		{"processes", "processes", COL_RIGHT},
 		{"runs", "runs", COL_RIGHT},
 		{"throughput_per_s", "throughput", COL_RIGHT},
-		{"throughput_ratio", "x", COL_RIGHT},
+		{"throughput_ratio", "x throughput", COL_RIGHT},
 		{"latency_mean_s", "mean latency", COL_RIGHT},
-		{"latency_ratio", "x", COL_RIGHT},
+		{"latency_ratio", "x latency", COL_RIGHT},
 		{"others_share", "others had", COL_RIGHT | COL_OPTIONAL},
 	};
 	const struct run_subject *first = NULL;

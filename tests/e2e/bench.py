@@ -201,6 +201,9 @@ def test_shares_of_one_cpu(_):
     procs = two["runs"][0]["processes"]
     assert abs(sum(p["cpu_share"] for p in procs) - 1) < 1e-6
     assert [p["nice"] for p in procs] == [0, 15] and procs[0]["cpu_share"] > procs[1]["cpu_share"], procs
+    status, out, err = run("sched", "-n", "1,2", "-r", "1", "-t", "5ms")
+    head = re.search(r"^processes +runs .*", out, re.M)
+    assert status == 0 and len(set(re.split("  +", head[0]))) == len(re.split("  +", head[0])), (out, err)
     for p in procs:
         assert p["done"] is True and len(p["progress_s"]) == 100 and p["progress_s"] == sorted(p["progress_s"])
         assert p["slices_s"] and all(a < b for a, b, _ in p["slices_s"])
