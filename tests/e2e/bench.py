@@ -84,6 +84,11 @@ def test_bad_input_is_reported(_):
         assert err.count("\n") == 1 and out == "", (args, out, err)
 
 
+def test_missing_samples_are_reported(_):
+    status, out, err = run("syscall", "--per-process", "--no-count", "-r", "100000", "-t", "200ms", "getpid")
+    assert status == 0 and re.search(r"no time for 100000 samples: only \d+ of getpid were taken", " ".join(out.split())), (out, err)
+
+
 def test_which_calls_enter_the_kernel(_):
     got = results("syscall", "-r", "20", "id", "clock", "fgets-0", "fgets-1", "open-close", "pipe", "page-fault")
     if got["getpid"]["kernel_calls"] is None:

@@ -35,7 +35,9 @@ void results_set_cpus(struct run *run, const struct cpu_list *cpus)
 void results_note_shortage(struct run *run, const char *test, size_t samples, const struct buf *rows)
 {
 	if (rows->len && !stop_signal())
-		run_note(run, "there was no time for %zu samples of %s; run sctrace bench %s with a longer --time",
+		run_note(run,
+			 "there was no time for %zu samples: only %s were taken; run sctrace bench %s with a longer "
+			 "--time",
 			 samples, buf_str(rows), test);
 }
 

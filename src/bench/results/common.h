@@ -16,7 +16,7 @@ void results_say_cpus(struct buf *out, const struct cpu_list *cpus);
 void results_set_cpus(struct run *run, const struct cpu_list *cpus);
 /*
  * Adds a note that some rows have fewer samples than requested. `rows` lists these rows and their numbers of samples
- * ("NAME SAMPLES, ..."). Adds no note if `rows` is empty, or if a signal ended the test.
+ * ("SAMPLES of NAME, ..."). Adds no note if `rows` is empty, or if a signal ended the test.
  */
 void results_note_shortage(struct run *run, const char *test, size_t samples, const struct buf *rows);
 /* Adds to subject `to` the work that the load did during the measurement, and the duration of the measurement. */

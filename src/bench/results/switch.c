@@ -81,7 +81,7 @@ static void note_shortage(struct run *run, const struct switch_result *results, 
 		char name[NAME_BYTES];
 		name_of(&results[i], name, sizeof(name));
 		if (!results[i].why.len && results[i].ns.n < samples)
-			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", name, results[i].ns.n);
+			buf_addf(&names, "%s%zu of %s", names.len ? ", " : "", results[i].ns.n, name);
 	}
 	results_note_shortage(run, "switch", samples, &names);
 	buf_free(&names);

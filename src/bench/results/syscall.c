@@ -20,7 +20,7 @@ static void note_shortage(struct run *run, const struct op_result *results, size
 	struct buf names = {0};
 	for (size_t i = 0; i < n; i++)
 		if (!results[i].why.len && results[i].ns.n < samples)
-			buf_addf(&names, "%s%s %zu", names.len ? ", " : "", results[i].op->name, results[i].ns.n);
+			buf_addf(&names, "%s%zu of %s", names.len ? ", " : "", results[i].ns.n, results[i].op->name);
 	results_note_shortage(run, "syscall", samples, &names);
 	buf_free(&names);
 }
