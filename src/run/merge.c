@@ -102,7 +102,7 @@ int run_comparable(const struct run *a, const char *path_a, const struct run *b,
 		name_subjects(b, &unlike);
 	}
 	if (unlike.len)
-		buf_addf(why, "'%s' and '%s' cannot be compared: %s", path_a, path_b, buf_str(&unlike));
+		buf_addf(why, "'%s' and '%s' cannot be compared or merged: %s", path_a, path_b, buf_str(&unlike));
 	int rc = unlike.len ? -EINVAL : 0;
 	buf_free(&unlike);
 	return rc;

@@ -422,7 +422,7 @@ def test_what_cannot_be_compared(folder):
     """Runs of different kinds or with different subjects are refused with the reason"""
     host = published(folder)[2]
     other = save(folder, "o.json", document("bench-switch", [timed("pipe", [1, 2, 3])]))
-    assert "'bench-syscall'" in refused(host, other)
+    assert "'bench-syscall'" in refused(host, other) and "cannot be compared or merged" in refused("--merge", host, other)
     foreign = save(folder, "f.json", document("bench-syscall", [timed("getpid", [1, 2, 3])]))
     said = refused(host, foreign)
     assert "no subject in common" in said and "clock, clockSH" in said and "getpid" in said
