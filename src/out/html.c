@@ -42,6 +42,9 @@ static const char style[] =
 	"table.data th:focus-visible{outline:2px solid var(--link);outline-offset:-2px}\n"
 	"table.env td{white-space:normal;overflow-wrap:anywhere;vertical-align:top}tr.diff td{background:var(--warn)}\n"
 	"details summary{cursor:pointer;font-weight:600;margin:2em 0 .5em}\n"
+	/* A table that is wider than the text may use the whole width of the window. */
+	"@media screen{body>.scroll{position:relative;left:50%;transform:translateX(-50%);width:max-content;"
+	"min-width:100%;max-width:calc(100vw - 48px)}}\n"
 	"figure{margin:1.6em 0}figure svg{max-width:100%;height:auto;display:block}figure .narrow{display:none}\n"
 	"@media screen and (max-width:620px){figure .wide{display:none}figure .narrow{display:block}"
 	"body{padding:12px 12px 32px}table.data .opt{display:none}}\n"

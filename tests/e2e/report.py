@@ -637,28 +637,40 @@ def test_gate_of_rows(folder):
     assert "was not counted in old or new" in gate("calls>0", 4)
 
 
-def test_a_page_in_a_browser(folder):
-    """The page sorts by a click in a real browser and fetches nothing"""
+def title_in_browser(folder, page, script):
+    """Loads a page in a window of 1600 pixels, and returns the title that the script gives it."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if not browser:
         raise Skip("there is no chromium")
-    page = report("--format=html", *published(folder))
-    assert not re.search(r"(src|href)=|url\(|@import", page)
-    probe = """<script>
-    var heads = document.querySelectorAll('table.data th'), median = Array.from(heads).filter(
-        function (h) { return h.textContent === 'Median' })[0];
-    median.click();
-    document.title = Array.from(median.closest('table').tBodies[0].rows).map(
-        function (r) { return r.cells[median.cellIndex].dataset.v }).join(' ');
-    </script></body>"""
-    html = save(folder, "page.html", page.replace("</body>", probe))
-    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+    html = save(folder, "page.html", page.replace("</body>", f"<script>{script}</script></body>"))
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1600,900",
                            "--disable-background-networking", f"--user-data-dir={folder / 'profile'}", "--dump-dom",
                            f"file://{html}"], capture_output=True, text=True, timeout=TIMEOUT, check=False)
     title = re.search(r"<title>([-0-9.e ]+)</title>", done.stdout)
     assert title, done.stderr
-    medians = [float(x) for x in title.group(1).split()]
+    return [float(x) for x in title.group(1).split()]
+
+
+def test_a_page_in_a_browser(folder):
+    """The page sorts by a click in a real browser and fetches nothing"""
+    page = report("--format=html", *published(folder))
+    assert not re.search(r"(src|href)=|url\(|@import", page)
+    medians = title_in_browser(folder, page, """
+    var heads = document.querySelectorAll('table.data th'), median = Array.from(heads).filter(
+        function (h) { return h.textContent === 'Median' })[0];
+    median.click();
+    document.title = Array.from(median.closest('table').tBodies[0].rows).map(
+        function (r) { return r.cells[median.cellIndex].dataset.v }).join(' ');""")
     assert len(medians) == 6 and medians == sorted(medians), medians
+
+
+def test_a_wide_table_in_a_browser(folder):
+    """A table that is wider than the text uses the width of the window, and the page has no horizontal scroll bar"""
+    wide = save(folder, "wide.json", document("bench-syscall", [timed("operation-" * 8, [1, 2, 3])]))
+    hidden, beside, width = title_in_browser(folder, report("--format=html", wide), """
+    var table = document.querySelector('.scroll'), root = document.documentElement;
+    document.title = [table.scrollWidth - table.clientWidth, root.scrollWidth - root.clientWidth, table.clientWidth].join(' ');""")
+    assert hidden == 0 and beside == 0 and width > 1140, (hidden, beside, width)
 
 
 if __name__ == "__main__":
