@@ -211,18 +211,36 @@ double axis_label_width(const struct axis *a)
 	return widest;
 }
 
+/* Returns the smallest n so that the labels of every n-th tick that has a label do not touch each other. */
+static size_t label_stride(const struct axis *a)
+{
+	for (size_t stride = 1;; stride++) {
+		double end = -INFINITY; /* where the previous label ends */
+		size_t nth = 0;
+		bool touch = false;
+		for (size_t i = 0; i < a->nticks; i++) {
+			if (!a->ticks[i].label[0] || nth++ % stride != 0)
+				continue;
+			double x = axis_at(a, a->ticks[i].value);
+			double half = svg_text_width(a->ticks[i].label, 12) / 2;
+			touch |= x - half < end + 6;
+			end = x + half;
+		}
+		if (!touch)
+			return stride;
+	}
+}
+
 void axis_draw_x(const struct axis *a, double top, double bottom, const char *title, struct buf *out)
 {
-	double end = -INFINITY; /* where the previous label ends; a label that would touch it is left out */
+	size_t stride = label_stride(a);
+	size_t nth = 0;
 	for (size_t i = 0; i < a->nticks; i++) {
 		const struct axis_tick *t = &a->ticks[i];
 		double x = axis_at(a, t->value);
-		double half = svg_text_width(t->label, 12) / 2;
 		svg_line(out, x, top, x, bottom, t->label[0] ? "g" : "gm");
-		if (!t->label[0] || x - half < end + 6)
-			continue;
-		svg_text(out, x, bottom + 16, "m", "middle", t->label);
-		end = x + half;
+		if (t->label[0] && nth++ % stride == 0)
+			svg_text(out, x, bottom + 16, "m", "middle", t->label);
 	}
 	svg_line(out, a->from, bottom, a->to, bottom, "a");
 	if (title)

@@ -254,6 +254,24 @@ static void axes_have_labels(void **state)
 			}
 }
 
+/* If labels would touch each other, every second one is left out, not only those that touch. */
+static void labels_are_regular(void **state)
+{
+	(void)state;
+	struct axis a;
+	struct axis_range r = {4e-3, 22e-3, 4e-3};
+	struct buf b = {0};
+	assert_int_equal(axis_init(&a, &(struct chart_axis){NULL, UNIT_SECONDS, SCALE_LINEAR}, &r, false, 10), 0);
+	axis_place(&a, 0, 380);
+	axis_draw_x(&a, 0, 10, NULL, &b);
+	static const char *const shown[] = {">4 ms<", ">8 ms<", ">12 ms<", ">16 ms<", ">20 ms<"};
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
+		assert_non_null(strstr(b.s, shown[i]));
+	assert_null(strstr(b.s, ">6 ms<"));
+	assert_null(strstr(b.s, ">22 ms<"));
+	buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +282,7 @@ int main(void)
 		cmocka_unit_test(histograms_and_progress),
 		cmocka_unit_test(values_read_well),
 		cmocka_unit_test(axes_have_labels),
+		cmocka_unit_test(labels_are_regular),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
