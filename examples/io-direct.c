@@ -1,5 +1,5 @@
 /*
- * Reads a file past the page cache (O_DIRECT). The fault: it requests 1000 bytes at a time, not whole blocks. The
+ * Reads a file past the page cache (O_DIRECT). The fault: it requests 3000 bytes at a time, not whole blocks. The
  * kernel refuses such requests (open(2)), and the program then reads the same bytes through the cache.
  */
 #include "exercise.h"
@@ -7,7 +7,7 @@
 int main(int argc, char **argv)
 {
 	const char *name;
-	size_t size = exercise_fixed(argc, argv, &name) ? 4096 : 1000;
+	size_t size = exercise_fixed(argc, argv, &name) ? 4096 : 3000;
 	int direct = open(name, O_RDONLY | O_DIRECT);
 	int cached = exercise_open(name, O_RDONLY);
 	char *buffer = aligned_alloc(4096, 4096);

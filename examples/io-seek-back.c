@@ -1,5 +1,5 @@
 /*
- * Counts the records of 64 bytes whose first byte is 0. The fault: for each record, it reads a block of 4 KiB, and
+ * Counts the records of 64 bytes whose first byte is 0. The fault: for each record, it reads a block of 64 KiB, and
  * seeks back to the end of the record.
  */
 #include "exercise.h"
@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-	static char block[4096];
+	static char block[65536];
 	const char *name;
 	bool fixed = exercise_fixed(argc, argv, &name);
 	int in = exercise_open(name, O_RDONLY);
