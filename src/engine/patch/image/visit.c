@@ -306,11 +306,19 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 	if (remote_read(task->tid, s->ip - 2, code, 2) < 0 || code[0] != 0x0f || code[1] != 0x05)
 		return "it is not a syscall instruction";
 	bool one_line = (s->ip - 2) % CACHE_LINE != CACHE_LINE - 1;
+	/*
+	 * A signal handler that was running at the time of the attach may return to an instruction after the call. If
+	 * sctrace has been killed, nothing leads the thread to the stub, so these instructions are moved only if the one
+	 * before the call cannot be moved.
+	 */
+	bool attached = p->watchdog_fd >= 0;
 	if (p->ways & WAY_SHORT && one_line)
 		why = patch_short(p, task, s, m);
+	if (why && p->ways & WAY_LONG && attached)
+		why = jump_over(task, s, m, SITE_EARLY);
 	if (why && p->ways & WAY_LONG && one_line)
 		why = patch_long(p, task, s, m);
-	if (why && p->ways & WAY_LONG && !s->retry)
+	if (why && p->ways & WAY_LONG && !s->retry && !attached)
 		why = jump_over(task, s, m, SITE_EARLY);
 	return why;
 }
