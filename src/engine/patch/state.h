@@ -86,6 +86,8 @@ struct image_start {
 	 * The image was armed before its first instruction, so no thread can be in a call that was made before arming.
 	 */
 	bool observed;
+	/* sctrace attached to a process with signal handlers, so a handler may return to any instruction. */
+	bool interrupted;
 	uint64_t entry;          /* address of the image's first instruction; 0: not known */
 	struct owner owner;      /* owner of the file that execve(2) loaded */
 	char program[PROC_NAME]; /* short name of the program, or "" if it is not known */

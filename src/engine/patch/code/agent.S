@@ -490,6 +490,8 @@ agent_loaded:
 #define ARGS_SIZE  48
 #define ARGS_COPY  (32 + 96)	/* the copy is this many bytes below rsp, and 32 bytes will be pushed */
 agent_thread:
+	testb	$WATCH_THREADS, DATA_WATCH
+	jnz	agent_refuse
 	mov	%rsi, %r11
 	cmp	$__NR_clone, %eax
 	je	2f

@@ -49,6 +49,11 @@
 
 #define WATCH_SIGSYS 1 /* the action of SIGSYS may not be the default */
 #define WATCH_FAULTS 2 /* several processes run in this memory, and each has its own handlers of SIGSEGV and SIGBUS */
+/*
+ * The tracer must see calls that create threads. If tasks are armed by a filter, and another thread then installs a filter
+ * for all threads, some calls of a thread that is just beginning would be missed.
+ */
+#define WATCH_THREADS 4
 
 /* Offsets in struct agent_back for agent.S. Assertions below compare them with the structure. */
 #define BACK_MASK  0
@@ -159,7 +164,7 @@ struct agent_data {
 	uint64_t single_thread; /* 1: only one thread uses the slots, so updates need no lock */
 	struct agent_vfork_frame vfork_frame;
 	uint64_t next;  /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
-	uint64_t watch; /* WATCH_*: which changes of actions the tracer must see */
+	uint64_t watch; /* WATCH_*: what the tracer must see */
 	/*
 	 * The process's handlers for SIGSEGV and SIGBUS (0: SIG_DFL, 1: SIG_IGN, FAULT_UNKNOWN). The agent notes each
 	 * change here, because the tracer may have to restore the handler (threads/dispatch.h).

@@ -317,9 +317,8 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 
 /*
  * Patches the known sites of a file that the program probably uses (usage.h), so that not even the first call at these
- * sites stops. `origin` is the address at
- * which the file's offset 0 would be mapped. Patches them only while the image has one thread, and has room for stubs.
- * If `extra` is not NULL, patches only the sites that can be written together with it.
+ * sites stops. `origin` is the address at which the file's offset 0 would be mapped. Patches them only while the image has
+ * one thread, and has room for stubs. If `extra` is not NULL, patches only the sites that can be written together with it.
  */
 static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin,
 			 struct plan_extra *extra)

@@ -34,6 +34,7 @@ struct agent_data setup_data(const struct image *img)
 	struct agent_data data = {.base = AGENT_STATS - SLOT_ALIGN,
 				  .words = region_address(img->counters.region, img->counters.words),
 				  .single_thread = img->counters.single_thread,
+				  .watch = img->watch,
 				  .blocking = img->blocking};
 	memcpy(data.map, img->counters.map, sizeof(data.map));
 	return data;
@@ -228,6 +229,7 @@ void setup_counters(struct patch *p, const struct task *task, struct region *reg
 	img->counters.region = region;
 	img->counters.single_thread = task->proc->ntasks == 1 && !region->crowded;
 	img->counters.words = region_take_words(region);
+	img->watch |= p->arming == ARM_FILTER ? WATCH_THREADS : 0;
 	image_map_known_calls(p, img, region);
 	usage_begin(img);
 	img->user = task->tid;

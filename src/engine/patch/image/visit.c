@@ -251,7 +251,8 @@ static bool is_used(const struct image *img, const struct site *s, uint64_t lo, 
  * call instruction itself stays. A thread that reaches the call instruction in another way stops, and is sent to the
  * stub.
  */
-static const char *jump_over(struct task *task, struct site *s, const struct mapping *m, enum site_kind kind)
+static const char *jump_over(const struct patch *p, struct task *task, struct site *s, const struct mapping *m,
+			     enum site_kind kind)
 {
 	pid_t pid = task->tid;
 	const struct mem direct = {mem_read_process, &pid};
@@ -263,7 +264,12 @@ static const char *jump_over(struct task *task, struct site *s, const struct map
 	mem_pages_init(&pages, &direct);
 	if (m->base && padding_function(&mem, m->base, site, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
 	    mem_get(&mem, lo, code, hi - lo) == 0) {
-		undo_changes(image_of(task), lo, hi, code);
+		/*
+		 * With a filter, the function stays as it is, and cannot be decoded if it has a long jump: if threads
+		 * began with fewer stops, some calls would be missed when a thread installs a filter for all threads.
+		 */
+		if (p->arming == ARM_SUD)
+			undo_changes(image_of(task), lo, hi, code);
 		size_t n = kind == SITE_EARLY ? relocate_early(code, hi - lo, lo, site, &why)
 					      : relocate_length(code, hi - lo, lo, site, &why);
 		uint64_t at = kind == SITE_EARLY ? site - n : site;
@@ -293,7 +299,7 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 	s->retry = (!image_of(task)->start.observed && resume_point_may_be_in(p, s->ip, s->ip + RELOCATE_MAX)) ||
 		   is_in_call_at(p, image_of(task), s->ip);
 	return s->retry ? "a thread may still return to the instruction after the call"
-			: jump_over(task, s, m, SITE_LONG);
+			: jump_over(p, task, s, m, SITE_LONG);
 }
 
 /* Patches the site. Returns NULL, or the reason why that is not possible. */
@@ -307,19 +313,16 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 		return "it is not a syscall instruction";
 	bool one_line = (s->ip - 2) % CACHE_LINE != CACHE_LINE - 1;
 	/*
-	 * A signal handler that was running at the time of the attach may return to an instruction after the call. If
-	 * sctrace has been killed, nothing leads the thread to the stub, so these instructions are moved only if the one
-	 * before the call cannot be moved.
+	 * A handler that was running at the time of the attach may return to an instruction after the call. If sctrace
+	 * has been killed, nothing leads the thread to the stub, into which that instruction would have moved.
 	 */
-	bool attached = p->watchdog_fd >= 0;
+	bool returns = image_of(task)->start.interrupted;
 	if (p->ways & WAY_SHORT && one_line)
 		why = patch_short(p, task, s, m);
-	if (why && p->ways & WAY_LONG && attached)
-		why = jump_over(task, s, m, SITE_EARLY);
-	if (why && p->ways & WAY_LONG && one_line)
+	if (why && p->ways & WAY_LONG && one_line && !returns)
 		why = patch_long(p, task, s, m);
-	if (why && p->ways & WAY_LONG && !s->retry && !attached)
-		why = jump_over(task, s, m, SITE_EARLY);
+	if (why && p->ways & WAY_LONG && !s->retry)
+		why = jump_over(p, task, s, m, SITE_EARLY);
 	return why;
 }
 

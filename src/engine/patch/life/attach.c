@@ -92,10 +92,11 @@ static void enter_process(struct patch *p, struct task *task)
 	struct buf why = {0};
 	struct user_regs_struct saved;
 	uint64_t at = tracer_entry_point(task->tid);
-	struct proc_status s;
+	struct proc_status s = {.has_signals = false};
 	find_obstacle(p, task, &s, &why);
 	if (!why.len && (!at || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
 		buf_adds(&why, "its entry point is not known");
+	image_of(task)->start.interrupted = !s.has_signals || s.caught;
 	if (exec_enter_image(p, task, at, &saved, NULL, &why) && !why.len)
 		image_note_faults(task, &s);
 	buf_free(&why);
