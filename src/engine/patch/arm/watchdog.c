@@ -16,7 +16,7 @@ struct watched {
 	void *tail;
 };
 
-/* A message to the watchdog, `id`, and room for a descriptor. Without a descriptor, it says that the region has ended. */
+/* A message to the watchdog about region `id`. If it comes without a descriptor, no process uses the region any more. */
 struct message {
 	uint64_t id;
 	struct iovec iov;

@@ -479,14 +479,15 @@ agent_loaded:
 	join	vfork
 
 /*
- * The path `thread`: a call that creates a thread, which begins after the call like its parent, but on its own stack. The agent copies its
- * frame to that stack, and passes a lower stack pointer to the kernel. So the thread leaves the agent by itself. The
- * kernel reads a copy of the structure of clone3(2), below the parent's frame; no other thread can change its flags.
+ * The path `thread`: the call creates a thread. Like its parent, the new thread begins after the call, but on its own
+ * stack. So the agent copies its frame to that stack, and passes a lower stack pointer to the kernel: the thread leaves
+ * the agent by itself. The kernel gets a copy of the structure of clone3(2), which is below the parent's frame, so that
+ * no other thread can change its flags.
  */
 #define THREAD_ROOM (16 + 48 + 128) /* rdi and rsi, the frame, and the red zone */
-#define CLONE_ARGS_MIN 64	/* size of struct clone_args without its last members (linux/sched.h), and with them */
+#define CLONE_ARGS_MIN 64	/* smallest and largest size of struct clone_args (linux/sched.h) that the agent handles */
 #define CLONE_ARGS_MAX 88
-#define ARGS_STACK 40
+#define ARGS_STACK 40		/* offsets of its members stack and stack_size */
 #define ARGS_SIZE  48
 #define ARGS_COPY  (32 + 96)	/* the copy is this many bytes below rsp, and 32 bytes will be pushed */
 agent_thread:

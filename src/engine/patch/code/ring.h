@@ -170,8 +170,8 @@ enum recipe_rule {
 	RECIPE_CHANGED, /* `size` bytes, which the kernel reads and then changes */
 	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */
 	/*
-	 * clone3(2): a structure of as many bytes as the next argument says, at most `size`; after the call, the id at its
-	 * member parent_tid
+	 * clone3(2): before the call, the structure, whose size is the next argument, but at most `size` bytes of it. After
+	 * the call, the thread id to which its member parent_tid points.
 	 */
 	RECIPE_CLONE_ARGS,
 	/* Captured after the call: */

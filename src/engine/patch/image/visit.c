@@ -265,8 +265,9 @@ static const char *jump_over(const struct patch *p, struct task *task, struct si
 	if (m->base && padding_function(&mem, m->base, site, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
 	    mem_get(&mem, lo, code, hi - lo) == 0) {
 		/*
-		 * With a filter, the function stays as it is, and cannot be decoded if it has a long jump: if threads
-		 * began with fewer stops, some calls would be missed when a thread installs a filter for all threads.
+		 * If tasks are armed by a filter, the jumps stay in the copy, so a function with a long jump cannot be
+		 * decoded. Otherwise threads would begin with fewer stops, and if a thread then installs a filter for
+		 * all threads, some of their calls would be missed.
 		 */
 		if (p->arming == ARM_SUD)
 			undo_changes(image_of(task), lo, hi, code);
