@@ -314,8 +314,9 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 		return "it is not a syscall instruction";
 	bool one_line = (s->ip - 2) % CACHE_LINE != CACHE_LINE - 1;
 	/*
-	 * A handler that was running at the time of the attach may return to an instruction after the call. If sctrace
-	 * has been killed, nothing leads the thread to the stub, into which that instruction would have moved.
+	 * A signal handler that was running when sctrace attached may return to the instruction after this call. A long
+	 * jump would move that instruction into the stub, and after a SIGKILL of sctrace, nothing would send the thread
+	 * there.
 	 */
 	bool returns = image_of(task)->start.interrupted;
 	if (p->ways & WAY_SHORT && one_line)
