@@ -251,11 +251,11 @@ static void add_lines(struct buf *out, const char *text, int width)
 static void say_footer(const struct trace_totals *t, const struct engine_result *r, struct buf *text)
 {
 	struct buf hist = {0};
-	const char *which = t->c.selects ? " that the options select" : "";
 	if (!any_completed(&t->summary))
-		buf_addf(text, "no call%s completed%s\n", which, t->c.program ? "" : " while sctrace was counting");
+		buf_addf(text, "%s completed%s\n", t->c.selects ? "none of the selected calls" : "no call",
+			 t->c.program ? "" : " while sctrace was counting");
 	if (t->c.hist && !summary_render_hist(&t->summary, t->c.hist, 80, &hist))
-		buf_addf(text, "%s: no call of this name%s returned\n", t->c.hist, which);
+		buf_addf(text, "%s: no %scall of this name returned\n", t->c.hist, t->c.selects ? "selected " : "");
 	program_line(t, r, text);
 	engine_lines(t, text);
 	if (r->lost)

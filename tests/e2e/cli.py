@@ -309,9 +309,9 @@ def test_lines_below_the_table(tmp):
     assert lines(run("-c", "--errors", "true").stderr, r"engine \w+ was chosen, because patch cannot .*\(--errors\)")
     assert "was chosen" not in run("-c", "--errors", "--engine=ptrace", "true").stderr
     for flags in (["-e", "trace=reboot"], ["-P", "/nonexistent"], ["--slower=10m"], ["-e", "errno=EIO"], ["-e", "status=detached"]):
-        assert "\nno call that the options select completed\n" in run("-c", *flags, "true").stderr, flags
+        assert "\nnone of the selected calls completed\n" in run("-c", *flags, "true").stderr, flags
     assert "\nreboot: no call of this name returned\n" in run("-c", "--hist=reboot", "true").stderr
-    assert "\nread: no call of this name that the options select returned\n" in run("-c", "--hist=read", "--slower=10m", "true").stderr
+    assert "\nread: no selected call of this name returned\n" in run("-c", "--hist=read", "--slower=10m", "true").stderr
     idle = subprocess.Popen(["sleep", "1000"])
     try:
         p = subprocess.Popen([SCTRACE, "-c", "-p", str(idle.pid)], stderr=subprocess.PIPE, text=True)
