@@ -150,7 +150,7 @@ static bool probe_joined(struct io_search *s, const struct io_tally *t, double b
 	if (size < PROBED_LEAST || !*s->probes)
 		return false;
 	--*s->probes;
-	double part = io_probe_joined(s->f->id, size, each, buffer);
+	double part = io_probe_joined(s->f->id, &s->f->flow[IO_WRITE].cost, each, (size_t)buffer);
 	if (!isfinite(part))
 		return false;
 	/* The probe included the return from the call, which the caller adds. */

@@ -128,33 +128,39 @@ static int entries(const char *path)
 	return n;
 }
 
+/* Half of the writes have 128 bytes, and half have 384. The largest write is longer than the recommended buffer. */
+static const struct io_cost small = {.classes = {[0] = {.bytes = 12800, .calls.n = 100},
+						 [1] = {.bytes = 38400, .calls.n = 100},
+						 [9] = {.bytes = 1e9, .calls.n = 1}}};
+
 static void writes_are_measured_beside_a_file(void **state)
 {
 	char folder[] = "/var/tmp/sctrace-test-XXXXXX", file[64];
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(file, sizeof(file), "%s/out", folder);
-	double part = io_probe_joined(file, 256, 0, 65536);
+	double part = io_probe_joined(file, &small, 0, 65536);
 	int left = entries(folder);
-	double much_slower = io_probe_joined(file, 256, 1e12, 65536);
+	double much_slower = io_probe_joined(file, &small, 1e12, 65536);
 	rmdir(folder);
 	assert_int_equal(left, 2);
 	/* On every file system, 256 calls take longer than one. NAN: this one has no O_TMPFILE. */
 	assert_true(isnan(part) || (part > 0 && part <= 1));
 	assert_true(isnan(much_slower));
-	assert_true(isnan(io_probe_joined(file, 256, 0, 65536))); /* the folder is gone */
-	assert_true(isnan(io_probe_joined("out", 256, 0, 65536)));
+	assert_true(isnan(io_probe_joined(file, &small, 0, 65536))); /* the folder is gone */
+	assert_true(isnan(io_probe_joined("out", &small, 0, 65536)));
+	assert_true(isnan(io_probe_joined("/var/tmp/out", &(struct io_cost){0}, 0, 65536)));
 }
 
 static void a_failed_measurement_is_unknown(void **state)
 {
-	struct rlimit before, small = {.rlim_cur = 4096};
+	struct rlimit before, low = {.rlim_cur = 4096};
 	(void)state;
 	getrlimit(RLIMIT_FSIZE, &before);
-	small.rlim_max = before.rlim_max;
+	low.rlim_max = before.rlim_max;
 	void (*former)(int) = signal(SIGXFSZ, SIG_IGN);
-	setrlimit(RLIMIT_FSIZE, &small);
-	double part = io_probe_joined("/var/tmp/out", 256, 0, 65536);
+	setrlimit(RLIMIT_FSIZE, &low);
+	double part = io_probe_joined("/var/tmp/out", &small, 0, 65536);
 	setrlimit(RLIMIT_FSIZE, &before);
 	signal(SIGXFSZ, former);
 	assert_true(isnan(part));
