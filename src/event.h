@@ -41,6 +41,7 @@ enum event_kind {
 	EV_EXEC,      /* a new program image; the thread that called execve(2) was `child`, and now is `tid` */
 	EV_DEATH,     /* `tid` has ended; `status` has the form of wait(2) */
 	EV_NOTE,      /* `text` is a message for the user */
+	EV_CALL,      /* EV_ENTER and EV_EXIT of a call in one event: nothing else happened in between */
 };
 
 struct mem;
@@ -49,8 +50,8 @@ struct mem;
 struct event {
 	enum event_kind kind;
 	pid_t tid, pid;        /* the thread, and its process (thread group) */
-	uint64_t time_ns;      /* CLOCK_MONOTONIC */
-	struct call call;      /* EV_ENTER, EV_EXIT, EV_VANISH */
+	uint64_t time_ns;      /* CLOCK_MONOTONIC; EV_CALL: when the call returned (call.enter_ns: when it began) */
+	struct call call;      /* EV_ENTER, EV_EXIT, EV_VANISH, EV_CALL */
 	bool launch;           /* EV_ENTER: the execve(2) that starts the program, made by sctrace's child */
 	uint64_t ip;           /* EV_SIGNAL: address of the thread's next instruction; 0: unknown */
 	siginfo_t sig;         /* EV_SIGNAL, EV_STOP (only si_signo) */
@@ -60,6 +61,7 @@ struct event {
 	bool is_process;       /* EV_DEATH: `tid` was the last thread of its process, so the process has ended */
 	const char *text;      /* EV_NOTE: the message; owned by the engine */
 	const struct mem *mem; /* the task's memory, valid until the next event; NULL if there is none */
+	const struct mem *entry_mem; /* EV_CALL: the same before the call (`mem`: after it) */
 };
 
 #endif

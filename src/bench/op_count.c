@@ -82,7 +82,7 @@ struct counting {
 
 static void count_event(struct counting *c, const struct event *ev)
 {
-	if (ev->kind != EV_ENTER)
+	if (ev->kind != EV_ENTER && ev->kind != EV_CALL)
 		return;
 	int fd = (int)ev->call.args[0];
 	size_t i = ((unsigned)fd - (unsigned)INT_MIN) / 2;

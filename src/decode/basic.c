@@ -157,6 +157,10 @@ bool decode_pid_name(const struct decode *d, int pid, struct buf *out)
 static void fd_named(const struct decode *d, int fd, const char *name)
 {
 	struct decode_fd f;
+	if (d->opts->fd_names == FD_NUMBERS) {
+		emit_fd(d->out, fd, name, NULL);
+		return;
+	}
 	emit_fd(d->out, fd, name, decode_fd_is(d, fd, &f));
 	decode_fd_free(&f);
 }

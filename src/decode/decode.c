@@ -8,24 +8,23 @@
 
 #define NARGS 6
 
-static enum when when_known(const struct decode *d, const struct syscall_desc *desc, int i)
-{
-	const struct kind *k = &decode_kinds[desc->args[i].kind];
-	return k->choose ? k->choose(d, i) : k->when;
-}
+/* Says when each argument of a call is known. */
+struct plan {
+	int total;    /* the number of arguments, up to the last one that the call uses */
+	bool chooses; /* some arguments depend on others (struct kind), so the plan may change during the call */
+	enum when when[NARGS];
+};
 
-/*
- * Finds out when each argument of the call is known. Returns the number of arguments, up to the last one that the call
- * uses.
- */
-static int plan(const struct decode *d, const struct syscall_desc *desc, enum when when[static NARGS])
+static void plan(const struct decode *d, const struct syscall_desc *desc, struct plan *p)
 {
-	int n = 0;
+	p->total = 0;
+	p->chooses = false;
 	for (int i = 0; i < desc->nargs; i++) {
-		when[i] = when_known(d, desc, i);
-		n = when[i] == WHEN_NEVER ? n : i + 1;
+		const struct kind *k = &decode_kinds[desc->args[i].kind];
+		p->chooses |= k->choose != NULL;
+		p->when[i] = k->choose ? k->choose(d, i) : k->when;
+		p->total = p->when[i] == WHEN_NEVER ? p->total : i + 1;
 	}
-	return n;
 }
 
 static bool filled_in(const struct decode *d, enum when when)
@@ -55,15 +54,14 @@ static void end_arg(const struct decode *d, const struct syscall_desc *desc, int
 		k->show_after(d, &(struct value){.v = d->call->args[i], .about = k->about, .arg = i});
 }
 
-static void show_args(const struct decode *d, const struct syscall_desc *desc, const enum when *when, int from, int to,
-		      int total)
+static void show_args(const struct decode *d, const struct syscall_desc *desc, const struct plan *p, int from, int to)
 {
 	for (int i = from; i < to; i++) {
-		if (when[i] == WHEN_NEVER)
+		if (p->when[i] == WHEN_NEVER)
 			continue;
-		begin_arg(d, desc, i, when[i]);
-		end_arg(d, desc, i, when[i]);
-		emit_arg_end(d->out, i + 1 == total);
+		begin_arg(d, desc, i, p->when[i]);
+		end_arg(d, desc, i, p->when[i]);
+		emit_arg_end(d->out, i + 1 == p->total);
 	}
 }
 
@@ -94,63 +92,95 @@ static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t
 	 * the first member.
 	 */
 	bool conf = kind == K_IOCTL_ARG && (uint32_t)d->call->args[1] == SIOCGIFCONF;
-	uint64_t at = kind == K_SOCKLEN || conf ? v : v + decode_word(d);
 	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR || conf)
-		d->memo->known = decode_get(d, at, &d->memo->length, sizeof(d->memo->length));
+		d->memo->known = decode_get(d, kind == K_OUT_MSGHDR ? v + decode_word(d) : v, &d->memo->length,
+					    sizeof(d->memo->length));
 }
 
 /* Returns true if argument `i` is shown at entry and completed after the call. */
-static bool is_half(const struct decode *d, const enum when *when, int i, int total)
+static bool is_half(const struct decode *d, const struct plan *p, int i)
 {
-	return i < total && !d->opts->raw && when[i] == WHEN_BOTH;
+	return i < p->total && !d->opts->raw && p->when[i] == WHEN_BOTH;
+}
+
+static int enter(const struct decode *d, const struct syscall_desc *desc, const struct plan *p)
+{
+	int n = 0;
+	if (d->memo)
+		*d->memo = (struct decode_memo){0};
+	for (int i = 0; d->memo && i < p->total; i++)
+		keep_length(d, desc->args[i].kind, d->call->args[i]);
+	while (n < p->total && (d->opts->raw || known_at_entry(p->when[n])))
+		n++;
+	show_args(d, desc, p, 0, n);
+	if (is_half(d, p, n))
+		begin_arg(d, desc, n, p->when[n]);
+	return n;
+}
+
+static void leave(const struct decode *d, const struct syscall_desc *desc, const struct plan *p, int from)
+{
+	if (is_half(d, p, from)) {
+		end_arg(d, desc, from, p->when[from]);
+		emit_arg_end(d->out, from + 1 == p->total);
+		from++;
+	}
+	show_args(d, desc, p, from, p->total);
 }
 
 int decode_enter(const struct decode *d)
 {
-	const struct syscall_desc *desc = d->call->desc;
-	enum when when[NARGS];
-	if (!desc)
+	struct plan p;
+	if (!d->call->desc)
 		return show_unknown(d, 0);
-	int total = plan(d, desc, when), n = 0;
-	if (d->memo)
-		*d->memo = (struct decode_memo){0};
-	for (int i = 0; d->memo && i < total; i++)
-		keep_length(d, desc->args[i].kind, d->call->args[i]);
-	while (n < total && (d->opts->raw || known_at_entry(when[n])))
-		n++;
-	show_args(d, desc, when, 0, n, total);
-	if (is_half(d, when, n, total))
-		begin_arg(d, desc, n, when[n]);
-	return n;
+	plan(d, d->call->desc, &p);
+	return enter(d, d->call->desc, &p);
 }
 
 int decode_count(const struct decode *d)
 {
-	enum when when[NARGS];
-	return d->call->desc ? plan(d, d->call->desc, when) : NARGS;
+	struct plan p = {.total = NARGS};
+	if (d->call->desc)
+		plan(d, d->call->desc, &p);
+	return p.total;
 }
 
 void decode_exit(const struct decode *d, int from)
 {
-	const struct syscall_desc *desc = d->call->desc;
-	enum when when[NARGS];
-	if (!desc) {
+	struct plan p;
+	if (!d->call->desc) {
 		show_unknown(d, from);
 		return;
 	}
-	int total = plan(d, desc, when);
-	if (is_half(d, when, from, total)) {
-		end_arg(d, desc, from, when[from]);
-		emit_arg_end(d->out, from + 1 == total);
-		from++;
+	plan(d, d->call->desc, &p);
+	leave(d, d->call->desc, &p, from);
+}
+
+void decode_whole(struct decode *d, const struct mem *before)
+{
+	const struct mem *after = d->mem;
+	const struct syscall_desc *desc = d->call->desc;
+	struct plan p;
+	if (!desc) {
+		show_unknown(d, 0);
+		return;
 	}
-	show_args(d, desc, when, from, total, total);
+	d->leaving = false;
+	d->mem = before;
+	plan(d, desc, &p);
+	int from = enter(d, desc, &p);
+	d->leaving = true;
+	d->mem = after;
+	if (p.chooses)
+		plan(d, desc, &p);
+	leave(d, desc, &p, from);
 }
 
 void decode_vanish(const struct decode *d, int from)
 {
-	enum when when[NARGS];
-	int total = d->call->desc ? plan(d, d->call->desc, when) : 0;
-	if (is_half(d, when, from, total))
+	struct plan p = {0};
+	if (d->call->desc)
+		plan(d, d->call->desc, &p);
+	if (is_half(d, &p, from))
 		emit_arg_end(d->out, true);
 }

@@ -339,6 +339,7 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 		break;
 	case EV_CONT:
 	case EV_NOTE:
+	case EV_CALL: /* the pipeline splits it into EV_ENTER and EV_EXIT */
 		break;
 	}
 }

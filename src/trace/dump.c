@@ -145,7 +145,7 @@ void trace_dump(const struct trace_look *l, const struct event *ev, struct trace
 	const struct syscall_desc *desc = c->desc;
 	if (is_none(&l->read) && is_none(&l->write))
 		return;
-	if (ev->kind != EV_EXIT || c->error || !ev->mem || !desc || !desc->nargs || desc->args[0].kind != K_FD)
+	if (ev->kind == EV_VANISH || c->error || !ev->mem || !desc || !desc->nargs || desc->args[0].kind != K_FD)
 		return;
 	struct dump d = {.ev = ev, .out = out, .narrow = !(c->arch & __AUDIT_ARCH_64BIT)};
 	for (unsigned i = 1; i < desc->nargs; i++) {

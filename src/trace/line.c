@@ -24,7 +24,7 @@ void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c,
 				    .mem = ev->mem,
 				    .opts = &d->opts,
 				    .pid = ev->tid,
-				    .leaving = ev->kind == EV_EXIT,
+				    .leaving = ev->kind == EV_EXIT || ev->kind == EV_CALL,
 				    .memo = &l->memo};
 }
 

@@ -109,13 +109,58 @@ static void drop_names(struct trace_pipeline *p, const struct event *ev)
 
 void trace_pipeline_begin(struct trace_pipeline *p)
 {
+	p->takes_whole = p->nsinks == 1 && p->sinks[0]->ops->whole && !trace_select_by_file(p->select);
 	for (unsigned i = 0; i < p->nsinks; i++)
 		if (p->sinks[i]->ops->begin)
 			p->sinks[i]->ops->begin(p->sinks[i]);
 }
 
+static void on_whole(struct trace_pipeline *p, const struct event *ev)
+{
+	if (p->kept)
+		drop_names(p, ev);
+	struct trace_task *k = task_of(p, ev->tid, ev->pid);
+	if (trace_select_enter(p->select, ev, &k->subject) && trace_select_exit(p->select, ev))
+		p->sinks[0]->ops->whole(p->sinks[0], k, ev);
+}
+
+/* Passes EV_CALL on as two events. Only the members that differ are changed: copies of an event take time. */
+static void split(struct trace_pipeline *p, struct event *ev)
+{
+	struct call *c = &ev->call;
+	const uint64_t time_ns = ev->time_ns, duration_ns = c->duration_ns;
+	const struct mem *mem = ev->mem;
+	const int64_t result = c->result;
+	const int err = c->err;
+	ev->kind = EV_ENTER;
+	ev->time_ns = c->enter_ns;
+	ev->mem = ev->entry_mem;
+	c->result = 0;
+	c->error = false;
+	c->err = 0;
+	c->duration_ns = 0;
+	trace_pipeline_event(p, ev);
+	ev->kind = EV_EXIT;
+	ev->time_ns = time_ns;
+	ev->mem = mem;
+	c->result = result;
+	c->error = err != 0;
+	c->err = err;
+	c->duration_ns = duration_ns;
+	trace_pipeline_event(p, ev);
+}
+
 void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 {
+	if (ev->kind == EV_CALL) {
+		const struct syscall_desc *d = ev->call.desc;
+		/* After a call that changes names, the names at its entry are not those at its end. */
+		if (p->takes_whole && !(d && syscall_changes_names(d)))
+			on_whole(p, ev);
+		else
+			split(p, ev);
+		return;
+	}
 	if (p->kept)
 		drop_names(p, ev);
 	struct trace_task *former = ev->kind == EV_EXEC ? map_get(&p->tasks, (uint64_t)ev->child) : NULL;

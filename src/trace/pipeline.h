@@ -22,6 +22,7 @@ struct trace_pipeline {
 	uint64_t kept_until;
 	struct trace_sink *sinks[TRACE_SINKS_MAX];
 	unsigned nsinks;
+	bool takes_whole;        /* the only sink takes a call as one event (trace_sink_ops.whole) */
 	struct map tasks;        /* tid -> struct trace_task */
 	struct trace_task *last; /* the task that was looked up last, or NULL */
 };

@@ -291,7 +291,12 @@ bool trace_select_enter(const struct trace_select *s, const struct event *ev, st
 {
 	if (s->by_call && !filter_takes(&s->calls, &ev->call))
 		return false;
-	return (!s->paths.n && !s->fds.n) || touches(s, subject);
+	return !trace_select_by_file(s) || touches(s, subject);
+}
+
+bool trace_select_by_file(const struct trace_select *s)
+{
+	return s->paths.n || s->fds.n;
 }
 
 bool trace_select_needs_exit(const struct trace_select *s)
@@ -301,7 +306,7 @@ bool trace_select_needs_exit(const struct trace_select *s)
 
 bool trace_select_some(const struct trace_select *s)
 {
-	return s->by_call || s->paths.n || s->fds.n || trace_select_needs_exit(s);
+	return s->by_call || trace_select_by_file(s) || trace_select_needs_exit(s);
 }
 
 static unsigned status_of(const struct event *ev)
@@ -318,7 +323,7 @@ bool trace_select_exit(const struct trace_select *s, const struct event *ev)
 	if (s->errnos.n) {
 		bool in = false;
 		for (size_t i = 0; i < s->errnos.n; i++)
-			in |= ev->kind == EV_EXIT && ev->call.error && s->errnos.v[i] == ev->call.err;
+			in |= ev->kind != EV_VANISH && ev->call.error && s->errnos.v[i] == ev->call.err;
 		if (in == s->not_errnos)
 			return false;
 	}

@@ -67,9 +67,11 @@ void trace_select_path(struct trace_select *s, const char *path);
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
 /* Returns true if options select calls; false: all calls are selected. */
 bool trace_select_some(const struct trace_select *s);
+/* Returns true if the files that calls use decide which calls are selected (-P, fds=). */
+bool trace_select_by_file(const struct trace_select *s);
 /* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */
 bool trace_select_needs_exit(const struct trace_select *s);
-/* Returns true if a selected call is still selected at its end (`ev` is EV_EXIT or EV_VANISH). */
+/* Returns true if a selected call is still selected at its end (`ev` is EV_EXIT, EV_VANISH or EV_CALL). */
 bool trace_select_exit(const struct trace_select *s, const struct event *ev);
 /* Fills in the calls that must be events, with those that end interrupted ones (restart_syscall, rt_sigreturn). */
 void trace_select_only(const struct trace_select *s, struct call_set *only);

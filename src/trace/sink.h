@@ -41,6 +41,11 @@ struct trace_sink_ops {
 	void (*begin)(struct trace_sink *s);
 	void (*enter)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	void (*leave)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* EV_EXIT, EV_VANISH */
+	/*
+	 * Optional: if this is the only sink, it receives selected calls as EV_CALL where possible, and not through
+	 * `enter` and `leave`. The task's subject is not set then, and `unwanted` is not called.
+	 */
+	void (*whole)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	void (*other)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* other events */
 	/*
 	 * Receives EV_ENTER of each call that is not selected, and the end (EV_EXIT or EV_VANISH) of each such call. A

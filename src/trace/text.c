@@ -109,7 +109,7 @@ static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 /* Appends the instruction pointer for -i. If the thread no longer exists, the pointer is unknown. */
 static void add_address(const struct event *ev, struct buf *out)
 {
-	bool call = ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH;
+	bool call = ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH || ev->kind == EV_CALL;
 	uint64_t ip = call ? ev->call.ip : ev->ip;
 	buf_addc(out, '[');
 	if (call || ip)
@@ -119,19 +119,21 @@ static void add_address(const struct event *ev, struct buf *out)
 	buf_adds(out, "] ");
 }
 
+/* Begins a line. A line of EV_CALL has the time at which the call began. */
 static void prefix(struct trace_text *t, const struct event *ev, struct buf *out)
 {
+	uint64_t time_ns = ev->kind == EV_CALL ? ev->call.enter_ns : ev->time_ns;
 	add_pid(t, ev->tid, out);
 	if (t->c.relative) {
-		uint64_t gap = ev->time_ns > t->last_ns ? ev->time_ns - t->last_ns : 0;
+		uint64_t gap = time_ns > t->last_ns ? time_ns - t->last_ns : 0;
 		add_padded(out, gap / NSEC_PER_SEC, 6, true);
 		buf_addc(out, '.');
 		buf_add_decimal(out, gap % NSEC_PER_SEC / 1000, 6);
 		buf_addc(out, ' ');
-		t->last_ns = ev->time_ns;
+		t->last_ns = time_ns;
 	}
-	add_clock(t, out, ev->time_ns);
-	if (t->c.numbers && (ev->kind == EV_ENTER || ev->kind == EV_EXIT))
+	add_clock(t, out, time_ns);
+	if (t->c.numbers && (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_CALL))
 		buf_addf(out, "[%4lld] ", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
 	if (t->c.addresses)
 		add_address(ev, out);
@@ -266,6 +268,29 @@ static void text_leave(struct trace_sink *s, struct trace_task *task, const stru
 	trace_out_event(out);
 }
 
+static void text_whole(struct trace_sink *s, struct trace_task *task, const struct event *ev)
+{
+	struct trace_text *t = (struct trace_text *)s;
+	struct trace_text_task *k = trace_own(s, task);
+	k->tid = ev->tid;
+	struct trace_out *out = trace_outputs_of(t->c.out, k->tid);
+	struct buf *to = &out->buf;
+	break_line(t, k);
+	size_t begin = to->len;
+	prefix(t, ev, to);
+	add_name(t, &ev->call, to);
+	buf_addc(to, '(');
+	struct emit e;
+	struct trace_decoder d;
+	emit_text_init(&e, to, t->c.emit_flags);
+	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
+	decode_whole(&d.decode, ev->entry_mem);
+	k->column = 0;
+	add_result(t, k, &d.decode, ev, to, begin);
+	trace_dump(t->c.decoding.look, ev, out);
+	trace_out_event(out);
+}
+
 static void add_end(const struct event *ev, struct buf *out)
 {
 	if (WIFSIGNALED(ev->status))
@@ -329,6 +354,7 @@ static const struct trace_sink_ops text_ops = {.task_size = sizeof(struct trace_
 					       .begin = text_begin,
 					       .enter = text_enter,
 					       .leave = text_leave,
+					       .whole = text_whole,
 					       .other = text_other,
 					       .gone = text_gone};
 

@@ -187,6 +187,15 @@ static void a_call_inside_another_takes_its_place(void **state)
 	both_noted(f, "enter100/1 leave100/2 ");
 }
 
+static void a_whole_call_becomes_two_events(void **state)
+{
+	struct fixture *f = *state;
+	whole(&f->rig, &memory, SYS_close, 3, 0, 0, -EBADF);
+	assert_int_equal(f->a.last.err, EBADF);
+	assert_true(f->a.last.error);
+	both_noted(f, "enter100/1 leave100/2 ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +205,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unwanted_signals_are_dropped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_exec_takes_the_thread_away, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_call_inside_another_takes_its_place, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_whole_call_becomes_two_events, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

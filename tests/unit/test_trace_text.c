@@ -46,6 +46,50 @@ static void lines_are_aligned_and_harmless(void **state)
 	wrote(r, "write(1, \"a \\33[31m \\\"b\\\"\\n\", 12)       = 12\n");
 }
 
+static ssize_t read_before(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	ssize_t got = fake_read(ctx, addr, buf, n);
+	for (ssize_t i = 0; i < got; i++)
+		((char *)buf)[i] = 'B';
+	return got;
+}
+
+static void a_call_may_come_as_one_event(void **state)
+{
+	struct fixture *f = *state;
+	f->c.clock = CLOCK_EPOCH;
+	struct rig *r = start(f);
+	const struct mem before = {.read = read_before};
+	give(r, (struct event){.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
+	enter(r, 101, SYS_read, 0, 0x1000, 4);
+	buf_clear(&r->out.common.buf);
+	whole(r, &before, SYS_write, 1, 0x1000, 2, 2);
+	whole(r, &before, SYS_read, 3, 0x1000, 2, 2);
+	whole(r, &before, SYS_read, 9, 0x1000, 2, -EBADF);
+	whole(r, &before, 5000, 1, 2, 3, 4);
+	/* The clock shows when the calls began: 4000 ns, not 5000 ns. */
+	wrote(r, " <unfinished ...>\n"
+		 "[pid   100] 0.000004 write(1, \"BB\", 2)  = 2\n"
+		 "[pid   100] 0.000004 read(3, \"a \", 2)   = 2\n"
+		 "[pid   100] 0.000004 read(9, 0x1000, 2) = -1 EBADF (Bad file descriptor)\n"
+		 "[pid   100] 0.000004 syscall_0x1388(0x1, 0x2, 0x3, 0, 0, 0) = 0x4\n");
+	leave(r, 101, SYS_read, 0, 0x1000, 4, 1);
+	wrote(r, "[pid   101] 0.000005 <... read resumed>\"a\", 4) = 1\n");
+}
+
+static void the_selection_looks_at_whole_calls(void **state)
+{
+	struct fixture *f = *state;
+	size_t at;
+	struct buf why = {0};
+	assert_int_equal(trace_select_parse(&f->rig.select, "errno", 5, "EBADF", &at, &why), 1);
+	f->c.waits = true;
+	struct rig *r = start(f);
+	whole(r, &memory, SYS_fsync, 3, 0, 0, 0);
+	whole(r, &memory, SYS_fsync, 9, 0, 0, -EBADF);
+	wrote(r, "fsync(9)                                = -1 EBADF (Bad file descriptor)\n");
+}
+
 static void durations_follow_results(void **state)
 {
 	struct fixture *f = *state;
@@ -173,6 +217,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(lines_are_aligned_and_harmless, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_call_may_come_as_one_event, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_selection_looks_at_whole_calls, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(durations_follow_results, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_tasks_break_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(in_a_file_the_pid_stands_in_a_column, set_up, tear_down),

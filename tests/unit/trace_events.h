@@ -127,6 +127,15 @@ static inline void leave(struct rig *r, pid_t tid, long nr, uint64_t a0, uint64_
 	give(r, call_event(EV_EXIT, tid, nr, a0, a1, a2, result));
 }
 
+/* Gives a call as one event. It began when the memory `before` was in place. */
+static inline void whole(struct rig *r, const struct mem *before, long nr, uint64_t a0, uint64_t a1, uint64_t a2,
+			 int64_t result)
+{
+	struct event ev = call_event(EV_CALL, 100, nr, a0, a1, a2, result);
+	ev.entry_mem = before;
+	give(r, ev);
+}
+
 /* Compares the text that was written since the last call. */
 static inline void wrote(struct rig *r, const char *expected)
 {

@@ -366,6 +366,20 @@ static void call_ends(const struct patch *p, struct record_thread *th, const str
 	image_note_frames(th->task);
 }
 
+/*
+ * Returns true if the call of this record has returned, before the next item of any other thread, and not because of a
+ * signal. Its beginning is the next item of `th`, the first thread of the heap.
+ */
+static bool is_whole(const struct record *rec, const struct record_item *item)
+{
+	const struct agent_record *r = item->record;
+	for (size_t i = 1; i < 3 && i < rec->threads.n; i++)
+		if (rec->threads.v[i]->turn < r->t1)
+			return false;
+	bool signal = r->result < 0 && IS_RESTART_ERROR((int)-r->result);
+	return item->committed && !item->live && !item->continued && !signal;
+}
+
 bool record_next(struct tracer *t, struct event *ev)
 {
 	static const enum event_kind kinds[] = {
@@ -382,13 +396,22 @@ bool record_next(struct tracer *t, struct event *ev)
 	if (!th || th->turn == UINT64_MAX)
 		return false;
 	struct record_item item = reader_peek(&th->reader);
+	/* The members of other kinds of events are not changed: clearing them takes longer than setting these. */
+	ev->kind = kinds[item.kind];
 	if (item.kind == RECORD_ENTER) {
 		call_begins(p, th, &item);
 		rec->reported_calls[item.record->nr]++;
-	} else if (item.kind == RECORD_EXIT)
+		if (is_whole(rec, &item)) {
+			ev->kind = EV_CALL;
+			ev->entry_mem = &rec->entry_mem;
+			rec->entry_mem = (struct mem){captures_read_before, (void *)(uintptr_t)item.record};
+			reader_pop(&th->reader);
+			item.kind = RECORD_EXIT;
+			item.ticks = item.record->t1;
+		}
+	}
+	if (item.kind == RECORD_EXIT)
 		call_ends(p, th, &item);
-	/* The members of other kinds of events are not changed: clearing them takes longer than setting these. */
-	ev->kind = kinds[item.kind];
 	ev->tid = th->tid;
 	ev->pid = th->pid;
 	ev->time_ns = to_ns(p, item.ticks);

@@ -260,6 +260,7 @@ struct record_item reader_peek(const struct record_reader *r)
 		return item;
 	unsigned marks = item.record->pad;
 	bool went_on = !(marks & LIVE) && r->went_on > item.record->t0;
+	item.committed = committed;
 	item.live = marks & LIVE;
 	item.continued = marks & CONTINUED || went_on;
 	item.began = went_on ? r->went_on : item.record->t0;

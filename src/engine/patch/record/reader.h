@@ -21,6 +21,7 @@ struct record_item {
 	uint64_t began; /* time at which the call began, or continued after an interruption */
 	bool live;      /* the memory must be read from the program, except for captures made before the call */
 	bool continued; /* the item continues a call that a signal interrupted */
+	bool committed; /* the record is complete: the call has returned */
 	/* The record, followed by its captures; valid until reader_pop(). */
 	const struct agent_record *record;
 };

@@ -39,6 +39,7 @@ struct record {
 	uint64_t string_max;
 	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
 	struct mem mem, live;         /* read the memory of the last event, and the present memory of its thread */
+	struct mem entry_mem;         /* reads the memory before the call of the last event, if this is EV_CALL */
 	void *mem_record;             /* the record of the last event */
 	pid_t mem_pid;
 	/* The thread of the last event, or NULL. The event's memory stays valid until the next event. */
