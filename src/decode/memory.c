@@ -134,7 +134,7 @@ static bool is_flat(const struct layout *l)
 	return true;
 }
 
-struct memory_need decode_memory_need(enum syscall_kind kind)
+static struct memory_need find_need(enum syscall_kind kind)
 {
 	const struct kind *k = &decode_kinds[kind];
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -155,6 +155,20 @@ struct memory_need decode_memory_need(enum syscall_kind kind)
 		return (struct memory_need){rule, (uint16_t)(p->size ? p->size : sizeof(uint64_t))};
 	}
 	return (struct memory_need){MEMORY_UNKNOWN, 0};
+}
+
+struct memory_need decode_memory_need(enum syscall_kind kind)
+{
+	/* Each start of a recording asks for the needs of all arguments of all calls. */
+	static struct {
+		bool found;
+		struct memory_need need;
+	} known[K_COUNT];
+	if (!known[kind].found) {
+		known[kind].need = find_need(kind);
+		known[kind].found = true;
+	}
+	return known[kind].need;
 }
 
 static bool find_command(enum syscall_kind kind, size_t i, struct command_arg *a)
