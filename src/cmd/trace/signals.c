@@ -10,7 +10,7 @@
 #define BIT(sig)    (1 << (sig))
 #define ENDING      (BIT(SIGTERM) | BIT(SIGHUP))
 #define FROM_KEYS   (BIT(SIGINT) | BIT(SIGQUIT))
-#define RECORDS_US  10000              /* the longest time that calls wait in the patch engine's rings */
+#define RECORDS_US  4000               /* the longest time that calls wait in the patch engine's rings */
 #define TICK_US     500000             /* period of flushing; also handles a signal that arrived just before a wait */
 #define PATIENCE_NS (2 * NSEC_PER_SEC) /* from a signal that asks sctrace to end until SIGKILL for the program */
 
