@@ -40,8 +40,8 @@ enum event_kind {
 	EV_NEW_TASK,  /* `tid` has created `child` */
 	EV_EXEC,      /* a new program image; the thread that called execve(2) was `child`, and now is `tid` */
 	EV_DEATH,     /* `tid` has ended; `status` has the form of wait(2) */
-	EV_NOTE,      /* `text` is a message for the user */
 	EV_CALL,      /* EV_ENTER and EV_EXIT of a call in one event: nothing else happened in between */
+	EV_NOTE,      /* `text` is a message for the user */
 };
 
 struct mem;

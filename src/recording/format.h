@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define RECORDING_MAGIC   "SCTRACE\n"
-#define RECORDING_VERSION 1
+#define RECORDING_VERSION 2 /* version 1 has no ITEM_CALL */
 /* Bytes of the header: the magic, the version (4 bytes, little-endian), and 4 bytes that are 0. */
 #define RECORDING_HEADER 16
 
@@ -36,6 +36,7 @@ enum recording_item {
 	ITEM_NEW_TASK,
 	ITEM_EXEC,
 	ITEM_DEATH,
+	ITEM_CALL,
 };
 
 /* Bits 0 to 10 (0 to 5: the arguments): this part differs from that of the call with which the call is compared. */

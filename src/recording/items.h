@@ -17,6 +17,7 @@ ORDER_IS_SAME(CONT);
 ORDER_IS_SAME(NEW_TASK);
 ORDER_IS_SAME(EXEC);
 ORDER_IS_SAME(DEATH);
+ORDER_IS_SAME(CALL);
 #undef ORDER_IS_SAME
 
 /* Appends a number, 7 bits in each byte, the lowest first. The highest bit says that another byte follows. */

@@ -86,9 +86,10 @@ static int begin(struct recording *r, struct buf *why)
 		buf_adds(why, "it is not a recording; sctrace --record FILE PROGRAM makes one");
 		return -EBADMSG;
 	}
-	if (header[strlen(RECORDING_MAGIC)] != RECORDING_VERSION) {
-		buf_addf(why, "it has version %d of the format, but this sctrace reads version %d",
-			 header[strlen(RECORDING_MAGIC)], RECORDING_VERSION);
+	unsigned version = header[strlen(RECORDING_MAGIC)];
+	if (version < 1 || version > RECORDING_VERSION) {
+		buf_addf(why, "it has version %u of the format, but this sctrace reads versions 1 to %d", version,
+			 RECORDING_VERSION);
 		return -EBADMSG;
 	}
 	int got = recording_next_block(r);

@@ -39,6 +39,16 @@ static void skip_frame(struct recording *r)
 /* No call lasts so long, 73 years. With smaller figures, no sum or multiple of them overflows. */
 #define NS_MOST (UINT64_MAX / 8)
 
+/* Reads the captures from before a call into th->entry. They must not refer to themselves. */
+static void get_entry_captures(struct recording *r, struct block_thread *th, const struct call *c)
+{
+	static const struct captures none;
+	struct captures before = th->entry;
+	captures_begin(&before, NULL);
+	item_get_captures(&r->at, c, &before, &none);
+	th->entry = before;
+}
+
 static void get_call(struct recording *r, struct block_thread *th, struct event *ev)
 {
 	struct item_reader *at = &r->at;
@@ -52,6 +62,11 @@ static void get_call(struct recording *r, struct block_thread *th, struct event 
 		c->err = c->error && !c->err ? (int)-(uint64_t)c->result : c->err;
 	}
 	at->bad |= c->duration_ns > NS_MOST || c->cost_ns > NS_MOST || c->spread_ns > NS_MOST;
+	if (ev->kind == EV_CALL) {
+		get_entry_captures(r, th, c);
+		r->entry_mem = captures_memory(&th->entry);
+		ev->entry_mem = &r->entry_mem;
+	}
 	captures_begin(&r->captures, NULL);
 	item_get_captures(at, c, &r->captures, &th->entry);
 	if (ev->kind == EV_ENTER) {
@@ -85,7 +100,7 @@ static void get_event(struct recording *r, unsigned item, struct event *ev)
 			     .tid = th->tid,
 			     .pid = th->pid,
 			     .time_ns = r->time_ns};
-	if (item <= ITEM_VANISH)
+	if (item <= ITEM_VANISH || item == ITEM_CALL)
 		get_call(r, th, ev);
 	else if (item == ITEM_SIGNAL || item == ITEM_STOP)
 		get_signal(r, ev);
@@ -102,7 +117,7 @@ static void get_event(struct recording *r, unsigned item, struct event *ev)
 static bool next_item(struct recording *r, struct event *ev)
 {
 	unsigned item = *r->at.at++;
-	if (item >= ITEM_ENTER && item <= ITEM_DEATH)
+	if (item >= ITEM_ENTER && item <= ITEM_CALL)
 		get_event(r, item, ev);
 	else if (item == ITEM_THREAD)
 		get_thread(r);
@@ -116,7 +131,7 @@ static bool next_item(struct recording *r, struct event *ev)
 		r->continues = r->complete && (r->at.at < r->at.end || recording_fill(r));
 	} else
 		r->at.bad = true;
-	return item >= ITEM_ENTER && item <= ITEM_DEATH && !r->at.bad;
+	return item >= ITEM_ENTER && item <= ITEM_CALL && !r->at.bad;
 }
 
 static int engine_next(struct engine *e, struct event *ev)

@@ -285,11 +285,9 @@ static void put_siginfo(struct buf *out, const siginfo_t *sig)
 	item_put_text(out, (const char *)sig, n);
 }
 
-static void put_call(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
-		     struct captures *captures)
+static void put_call(struct recording_writer *w, struct recording_thread *th, const struct event *ev)
 {
 	struct buf *out = &w->block;
-	const struct captures *entry = th->entry_block == w->number ? &th->entry : NULL;
 	uint64_t since = ev->time_ns - ev->call.enter_ns;
 	char *p = item_call_at(buf_room(out, ITEM_CALL_MOST + 3 * ITEM_NUMBER_MOST), &th->calls, ev);
 	p = item_signed_at(p, (int64_t)since);
@@ -299,7 +297,14 @@ static void put_call(struct recording_writer *w, struct recording_thread *th, co
 		w->calls++;
 	}
 	buf_end_at(out, p);
-	item_put_captures(out, &ev->call, captures, ev->kind == EV_ENTER ? NULL : entry);
+}
+
+/* Writes the captures of EV_ENTER, EV_EXIT or EV_VANISH. Those of EV_ENTER are kept until the call has ended. */
+static void put_captures(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
+			 struct captures *captures)
+{
+	const struct captures *entry = th->entry_block == w->number ? &th->entry : NULL;
+	item_put_captures(&w->block, &ev->call, captures, ev->kind == EV_ENTER ? NULL : entry);
 	th->entry_block = ev->kind == EV_ENTER ? w->number : 0;
 	if (ev->kind == EV_ENTER) {
 		struct captures old = th->entry;
@@ -309,7 +314,7 @@ static void put_call(struct recording_writer *w, struct recording_thread *th, co
 }
 
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
-		     struct captures *captures)
+		     struct captures *captures, const struct captures *after)
 {
 	struct buf *out = &w->block;
 	char *p = buf_room(out, 1 + 2 * ITEM_NUMBER_MOST);
@@ -321,7 +326,13 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 	case EV_ENTER:
 	case EV_EXIT:
 	case EV_VANISH:
-		put_call(w, th, ev, captures);
+		put_call(w, th, ev);
+		put_captures(w, th, ev, captures);
+		break;
+	case EV_CALL:
+		put_call(w, th, ev);
+		item_put_captures(out, &ev->call, captures, NULL);
+		item_put_captures(out, &ev->call, after, captures);
 		break;
 	case EV_SIGNAL:
 	case EV_STOP:
@@ -339,7 +350,6 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 		break;
 	case EV_CONT:
 	case EV_NOTE:
-	case EV_CALL: /* the pipeline splits it into EV_ENTER and EV_EXIT */
 		break;
 	}
 }

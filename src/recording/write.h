@@ -54,9 +54,12 @@ void recording_name(struct recording_writer *w, enum recording_name kind, pid_t 
 		    const struct buf *text, int64_t number);
 /* Writes one frame of the stack of the current event (a stack_frame_fn). `w` is the writer. */
 bool recording_frame(void *w, const struct stack_frame *f);
-/* Writes the event itself, and the memory that was captured for it. */
+/*
+ * Writes the event itself, and the memory that was captured for it. For EV_CALL, `after` is the memory that was captured
+ * after the call, and `captures` that before it; otherwise `after` is not used.
+ */
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
-		     struct captures *captures);
+		     struct captures *captures, const struct captures *after);
 /*
  * For --last: must be called when the thread crashes, after recording_event_begin(). The last blocks of the thread stay
  * pinned, even after it has ended, until another thread crashes.

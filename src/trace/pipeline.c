@@ -120,6 +120,7 @@ static void on_whole(struct trace_pipeline *p, const struct event *ev)
 	if (p->kept)
 		drop_names(p, ev);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);
+	trace_subject_begin(&k->subject, ev, p->session.names);
 	if (trace_select_enter(p->select, ev, &k->subject) && trace_select_exit(p->select, ev))
 		p->sinks[0]->ops->whole(p->sinks[0], k, ev);
 }

@@ -38,12 +38,37 @@ static void ask_names(struct trace_recorder *r, struct recorded *own, struct tra
 		n->comm(n->ctx, ev->tid, &r->scratch);
 		n->comm(n->ctx, ev->pid, &r->scratch);
 	}
-	if (ev->kind != EV_ENTER)
+	if (ev->kind != EV_ENTER && ev->kind != EV_CALL)
 		return;
 	const struct trace_ref *ref = trace_subject_refs(s);
 	for (unsigned i = 0; i < s->n; i++, ref++)
 		if ((ref->fd >= 0 || ref->fd == AT_FDCWD) && !recording_asked_has(&own->asked, ref->fd))
 			n->fd_in_full(n->ctx, ev->tid, ref->fd, &r->scratch);
+}
+
+/*
+ * -e read= and write=: reads all data of the call, so that `mem` keeps it. The text that trace_dump() would write is not
+ * needed, so `out` discards this text.
+ */
+static void read_data(const struct trace_recorder *r, const struct event *ev, const struct mem *mem)
+{
+	if (r->c.string_max != UINT_MAX)
+		return;
+	struct trace_out out = {.failed = true};
+	struct event copy = *ev;
+	copy.mem = mem;
+	trace_dump(r->c.look, &copy, &out);
+	buf_free(&out.buf);
+}
+
+/* `mem` reads a memory of the event, and keeps what is read in r->captures or r->after. */
+static void begin_decoding(struct trace_recorder *r, struct recorded *own, const struct event *ev, struct emit *e,
+			   struct trace_decoder *d)
+{
+	buf_clear(&r->scratch);
+	emit_none_init(e, &r->scratch);
+	trace_decoder_init(d, &r->decoding, &r->sink, &own->line, ev, e);
+	recording_asked_decode(&r->asked, &own->asked);
 }
 
 /*
@@ -54,27 +79,32 @@ static void read_all(struct trace_recorder *r, struct recorded *own, const struc
 {
 	struct emit e;
 	struct trace_decoder d;
-	buf_clear(&r->scratch);
-	emit_none_init(&e, &r->scratch);
-	trace_decoder_init(&d, &r->decoding, &r->sink, &own->line, ev, &e);
+	begin_decoding(r, own, ev, &e, &d);
 	d.decode.mem = mem;
-	recording_asked_decode(&r->asked, &own->asked);
 	if (ev->kind == EV_ENTER)
 		own->line.given = decode_touch_enter(&d.decode);
 	else if (ev->kind == EV_EXIT)
 		decode_touch_exit(&d.decode, own->line.given);
 	recording_asked_decode(&r->asked, NULL);
-	if (ev->kind != EV_EXIT || r->c.string_max != UINT_MAX)
-		return;
-	/*
-	 * trace_dump() reads all data of the call, and r->captures keeps the bytes that it reads. The text that
-	 * trace_dump() would write is not needed, so `out` discards this text.
-	 */
-	struct trace_out out = {.failed = true};
-	struct event copy = *ev;
-	copy.mem = mem;
-	trace_dump(r->c.look, &copy, &out);
-	buf_free(&out.buf);
+	if (ev->kind == EV_EXIT)
+		read_data(r, ev, mem);
+}
+
+/* The same for EV_CALL. `before` and `after` are ev->entry_mem and ev->mem, and keep what is read. */
+static void read_whole(struct trace_recorder *r, struct recorded *own, const struct event *ev, const struct mem *before,
+		       const struct mem *after)
+{
+	struct emit e;
+	struct trace_decoder d;
+	begin_decoding(r, own, ev, &e, &d);
+	d.decode.leaving = false;
+	d.decode.mem = before;
+	int given = decode_touch_enter(&d.decode);
+	d.decode.leaving = true;
+	d.decode.mem = after;
+	decode_touch_exit(&d.decode, given);
+	recording_asked_decode(&r->asked, NULL);
+	read_data(r, ev, after);
 }
 
 /* Reads the signal frame that trace/count.c needs to find out which call a signal handler returns to. */
@@ -83,7 +113,8 @@ static void read_frame(const struct event *ev, const struct mem *mem)
 	const struct call *c = &ev->call;
 	uint64_t ip;
 	int64_t result;
-	if (mem && ev->kind == EV_ENTER && c->desc && c->desc->nargs && c->desc->args[0].kind == K_SIGRETURN)
+	if (mem && (ev->kind == EV_ENTER || ev->kind == EV_CALL) && c->desc && c->desc->nargs &&
+	    c->desc->args[0].kind == K_SIGRETURN)
 		(void)arch_sigframe(c->arch, mem, c->sp, &ip, &result);
 }
 
@@ -118,7 +149,23 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 	ask_names(r, own, k, ev);
 	read_frame(ev, mem);
 	take_stack(r, own, ev);
-	recording_event(r->c.writer, &own->thread, ev, &r->captures);
+	recording_event(r->c.writer, &own->thread, ev, &r->captures, NULL);
+}
+
+static void record_whole(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	struct trace_recorder *r = (struct trace_recorder *)s;
+	struct recorded *own = trace_own(s, k);
+	if (!r->c.all_calls)
+		recording_asked_changed(&r->asked);
+	begin(r, own, ev);
+	captures_begin(&r->captures, ev->entry_mem);
+	captures_begin(&r->after, ev->mem);
+	struct mem before = captures_keeping(&r->captures), after = captures_keeping(&r->after);
+	read_whole(r, own, ev, &before, &after);
+	ask_names(r, own, k, ev);
+	read_frame(ev, &before);
+	recording_event(r->c.writer, &own->thread, ev, &r->captures, &r->after);
 }
 
 static void unwanted(struct trace_sink *s, struct trace_task *k, const struct event *ev)
@@ -147,7 +194,7 @@ static void record_other(struct trace_sink *s, struct trace_task *k, const struc
 		stack_walk(r->c.stack, ev->pid, ev->tid, recording_frame, r->c.writer);
 	if (crash)
 		recording_crash(r->c.writer, &own->thread);
-	recording_event(r->c.writer, &own->thread, ev, &r->captures);
+	recording_event(r->c.writer, &own->thread, ev, &r->captures, NULL);
 }
 
 static void record_gone(struct trace_sink *s, struct trace_task *k)
@@ -159,6 +206,7 @@ static void record_gone(struct trace_sink *s, struct trace_task *k)
 static const struct trace_sink_ops recorder_ops = {.task_size = sizeof(struct recorded),
 						   .enter = record_call,
 						   .leave = record_call,
+						   .whole = record_whole,
 						   .other = record_other,
 						   .unwanted = unwanted,
 						   .gone = record_gone};
@@ -179,5 +227,6 @@ void trace_recorder_free(struct trace_recorder *r)
 {
 	recording_asked_free(&r->asked);
 	captures_free(&r->captures);
+	captures_free(&r->after);
 	buf_free(&r->scratch);
 }

@@ -27,6 +27,7 @@ struct trace_recorder {
 	struct recording_asked asked;
 	struct trace_decoding decoding;
 	struct captures captures; /* memory that was read while the current event was decoded */
+	struct captures after;    /* for EV_CALL, memory after the call; `captures` is that before it */
 	struct buf scratch;
 };
 

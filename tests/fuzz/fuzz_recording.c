@@ -22,7 +22,7 @@ enum { EVENTS_MOST = 2000 };
  */
 static bool make_file(char *path, size_t room, const uint8_t *data, size_t size)
 {
-	static const char header[RECORDING_HEADER] = RECORDING_MAGIC "\1";
+	static const char header[RECORDING_HEADER] = RECORDING_MAGIC "\2";
 	int fd = memfd_create("recording", 0);
 	size_t bound = ZSTD_compressBound(size);
 	char *packed = malloc(bound);

@@ -63,7 +63,7 @@ static void write_event(struct recording_writer *w, struct recording_thread *th,
 	if (bytes)
 		captures_add(&c, ev.call.args[1], bytes, strlen(bytes));
 	recording_event_begin(w, th, &ev);
-	recording_event(w, th, &ev, &c);
+	recording_event(w, th, &ev, &c, NULL);
 	captures_free(&c);
 }
 
@@ -269,7 +269,9 @@ static void test_foreign(void **state)
 	assert_non_null(strstr(buf_str(&why), "Is a directory"));
 	buf_free(&why);
 	refused("{\"kind\": \"count\", \"calls\": []}", 30, "it is not a recording");
-	refused("SCTRACE\n\2\0\0\0\0\0\0\0", 16, "it has version 2 of the format, but this sctrace reads version 1");
+	refused("SCTRACE\n\3\0\0\0\0\0\0\0", 16,
+		"it has version 3 of the format, but this sctrace reads versions 1 to 2");
+	refused("SCTRACE\n\0\0\0\0\0\0\0\0", 16, "it has version 0 of the format");
 	refused("SCTRACE\n\1\0\0\0\0\0\0\0", 16, "it ends before its first event");
 	refused("SCTRACE\n\1\0\0\0\0\0\0\0hello", 21, "its start is damaged");
 }
@@ -483,6 +485,85 @@ static void test_same_text(void **state)
 	recording_close_read(r);
 }
 
+static ssize_t read_before(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	ssize_t got = fake_read(ctx, addr, buf, n);
+	if (got > 0)
+		memset(buf, 'B', (size_t)got);
+	return got;
+}
+
+static void give_whole(struct trace_pipeline *p, long nr, uint64_t a0, uint64_t a1, uint64_t a2, int64_t returned)
+{
+	const struct mem before = {.read = read_before};
+	struct event ev = call_event(EV_CALL, 100, nr, a0, a1, a2, returned);
+	ev.entry_mem = &before;
+	trace_pipeline_event(p, &ev);
+}
+
+static void give_whole_calls(struct trace_pipeline *p)
+{
+	give_whole(p, SYS_write, 1, 0x1000, 3, 3);
+	give_whole(p, SYS_read, 3, 0x1000, 3, 3);
+	give_whole(p, SYS_read, 3, 0x1000, 3, -EBADF);
+	give_whole(p, SYS_close, 3, 0, 0, 0); /* the pipeline splits a call that changes names */
+	give_whole(p, SYS_write, 1, 0x8000, 3, -EFAULT);
+	give_whole(p, 5000, 1, 2, 3, 4);
+}
+
+/* Runs the events of the recording through a pipeline with one text sink. Returns the text, which the caller frees. */
+static char *shown(struct recording *r, unsigned *whole)
+{
+	struct rig rig = {0};
+	struct trace_text t;
+	struct trace_text_config c = text_config(&rig);
+	struct event ev;
+	trace_text_init(&t, &c);
+	rig_start(&rig, &t.sink);
+	if (r)
+		rig.p.session.names = recording_names(r);
+	else
+		give_whole_calls(&rig.p);
+	struct engine *e = r ? recording_engine(r) : NULL;
+	while (e && e->ops->next(e, &ev) == 1) {
+		*whole += ev.kind == EV_CALL;
+		trace_pipeline_event(&rig.p, &ev);
+	}
+	char *text_of_all = strdup(buf_str(&rig.out.common.buf));
+	rig_free(&rig);
+	return text_of_all;
+}
+
+static void test_calls_as_one_event(void **state)
+{
+	(void)state;
+	struct rig live = {0};
+	struct trace_recorder rec;
+	struct recording_head h;
+	unsigned whole = 0;
+	struct recording_writer *w = create(&h, NULL);
+	struct trace_recorder_config rc = {.writer = w, .all_calls = true, .string_max = 64, .look = &live.look};
+	live.p.session.names = &names;
+	trace_recorder_init(&rec, &rc, &live.p.session);
+	const struct names *recorded = live.p.session.names;
+	rig_start(&live, &rec.sink);
+	live.p.session.names = recorded;
+	give_whole_calls(&live.p);
+	trace_pipeline_end(&live.p); /* uses the writer, which end() frees */
+	end(w, &h);
+	struct recording *r = open_it();
+	char *now = shown(NULL, NULL), *later = shown(r, &whole);
+	assert_non_null(strstr(now, "write(1</file1>, \"BBB\", 3)"));
+	assert_non_null(strstr(now, "read(3</file3>, \"a \\33\", 3)"));
+	assert_string_equal(later, now);
+	assert_int_equal(whole, 5);
+	free(now);
+	free(later);
+	rig_free(&live);
+	trace_recorder_free(&rec);
+	recording_close_read(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,6 +576,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_last_of_threads, make_path, remove_path),
 		cmocka_unit_test(test_last_parse),
 		cmocka_unit_test_setup_teardown(test_same_text, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_calls_as_one_event, make_path, remove_path),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
