@@ -163,6 +163,17 @@ static void text_begin(struct trace_sink *s)
 	((struct trace_text *)s)->last_ns = s->session->start_ns;
 }
 
+/* Begins the line of a call, and prepares to decode the call's arguments into it. */
+static void begin_call(struct trace_text *t, struct trace_text_task *k, const struct event *ev, struct buf *to,
+		       struct emit *e, struct trace_decoder *d)
+{
+	prefix(t, ev, to);
+	add_name(t, &ev->call, to);
+	buf_addc(to, '(');
+	emit_text_init(e, to, t->c.emit_flags);
+	trace_decoder_init(d, &t->c.decoding, &t->sink, &k->line, ev, e);
+}
+
 static void text_enter(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_text *t = (struct trace_text *)s;
@@ -174,13 +185,9 @@ static void text_enter(struct trace_sink *s, struct trace_task *task, const stru
 		break_line(t, k);
 	buf_clear(&k->line.text);
 	size_t begin = to->len;
-	prefix(t, ev, to);
-	add_name(t, &ev->call, to);
-	buf_addc(to, '(');
 	struct emit e;
 	struct trace_decoder d;
-	emit_text_init(&e, to, t->c.emit_flags);
-	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
+	begin_call(t, k, ev, to, &e, &d);
 	k->line.given = decode_enter(&d.decode);
 	k->column = columns(to, begin, t->c.column);
 	k->unfinished = false;
@@ -277,13 +284,9 @@ static void text_whole(struct trace_sink *s, struct trace_task *task, const stru
 	struct buf *to = &out->buf;
 	break_line(t, k);
 	size_t begin = to->len;
-	prefix(t, ev, to);
-	add_name(t, &ev->call, to);
-	buf_addc(to, '(');
 	struct emit e;
 	struct trace_decoder d;
-	emit_text_init(&e, to, t->c.emit_flags);
-	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
+	begin_call(t, k, ev, to, &e, &d);
 	decode_whole(&d.decode, ev->entry_mem);
 	k->column = 0;
 	add_result(t, k, &d.decode, ev, to, begin);
