@@ -43,7 +43,7 @@ struct trace_sink_ops {
 	void (*leave)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* EV_EXIT, EV_VANISH */
 	/*
 	 * Optional: if this is the only sink, it receives selected calls as EV_CALL where possible, and not through
-	 * `enter` and `leave`. The task's subject is not set then, and `unwanted` is not called.
+	 * `enter` and `leave`. `unwanted` is not called for a call that comes as EV_CALL and is not selected.
 	 */
 	void (*whole)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	void (*other)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* other events */
