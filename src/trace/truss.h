@@ -10,8 +10,9 @@
 struct trace_truss_config {
 	struct trace_out *out;
 	struct trace_decoding decoding;
-	bool pids, tids;      /* -f, -H: process ids and thread ids before lines */
-	bool clock, relative; /* -d, -D: times since the start, and times since the beginning of the call */
+	bool pids, tids; /* -f, -H: process ids and thread ids before lines */
+	bool clock;      /* -d: times since the start */
+	bool relative;   /* -D: durations of calls; for other events, the time since the previous event */
 };
 
 struct trace_truss {
