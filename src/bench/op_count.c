@@ -97,7 +97,7 @@ static void count_event(struct counting *c, const struct event *ev)
 	c->calls = 0;
 }
 
-/* Returns the command line of the child, which the caller frees, or NULL if memory ran out. */
+/* Returns the command line of the child. The caller frees it with words_free(). */
 static char **make_words(const struct counting *c, const char *self, const char *dir)
 {
 	struct words words = {0};

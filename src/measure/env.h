@@ -12,7 +12,7 @@ struct buf;
 
 /*
  * Fills in `e`, which the caller has prepared with fields_init(&env_fields, e) and frees later. The file system in `e`
- * is the one that contains `work_dir`, or unknown if `work_dir` is NULL. Records a lack of memory (base/memory.h).
+ * is the one that contains `work_dir`, or unknown if `work_dir` is NULL.
  */
 void env_collect(struct env *e, const char *work_dir);
 
