@@ -139,7 +139,7 @@ static int read_cost(struct patch *p, double native_ns, struct cost_numbers *cos
 	region_collect_all(&p->t);
 	struct summary_group *g = summary_group(&p->t.counts, "", -1);
 	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), SYS_getppid);
-	if (!c || c->returned < COUNTED)
+	if (c->returned < COUNTED)
 		return -EIO;
 	double sum = 0;
 	uint64_t n = 0;

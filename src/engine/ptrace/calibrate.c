@@ -104,8 +104,8 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p, const cpu_s
 static int read_cost(struct tracer *t, double native_ns, struct cost_numbers *n)
 {
 	struct summary_group *g = summary_group(&t->counts, "", -1);
-	struct call_stats *c = summary_call(&t->counts, g, syscall_native_arch(), SYS_getppid);
-	if (!c || c->returned < TRACED)
+	const struct call_stats *c = summary_call(&t->counts, g, syscall_native_arch(), SYS_getppid);
+	if (c->returned < TRACED)
 		return -EIO;
 	n->v[COST_TRACED] = hist_quantile(&c->hist, 0.5);
 	n->v[COST_NATIVE] = native_ns;

@@ -102,8 +102,6 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 	if (s->entered == seen->entered && s->ticks == seen->ticks)
 		return;
 	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), r->call_of[i]);
-	if (!c)
-		return;
 	bool first = c->returned == 0;
 	uint64_t n = take_hist(p, s, seen, c);
 	c->returned += n;
@@ -135,7 +133,7 @@ static void region_collect(struct patch *p, struct region *r)
 	if (r->discard || !r->slots)
 		return;
 	struct summary_group *g = summary_group(&p->t.counts, r->group_name, r->group_id);
-	for (unsigned i = 0; g && i < r->used; i++)
+	for (unsigned i = 0; i < r->used; i++)
 		take_slot(p, r, i, g);
 }
 
