@@ -35,7 +35,7 @@ static void note_lost_privileges(struct tracer *t)
 	free(path);
 }
 
-/* Starts the program, which then waits at its first stop. */
+/* Starts the program, and resumes it from its first stop. Its next calls, which make the execve(2), will stop. */
 static int start_program(struct tracer *t, struct buf *why)
 {
 	struct spawned child;

@@ -15,7 +15,7 @@ int tracer_give_up(struct tracer *t, int err, const char *fmt, ...) __attribute_
  * nothing must wait for it.
  */
 void tracer_check_refused(struct tracer *t);
-/* engine_ops.kill: sends `sig` to all processes except attached ones. */
+/* engine_ops.kill: sends `sig` to all processes, except attached ones and a program that still waits for spawn_go(). */
 void tracer_kill(struct engine *e, int sig);
 
 #endif

@@ -76,7 +76,7 @@ struct tracer_ops {
 	 * `ip`. If this function is NULL, both addresses are equal.
 	 */
 	uint64_t (*native_ip)(struct tracer *t, const struct task *task, uint64_t ip);
-	/* Adds the calls that were counted elsewhere to t->counts. May be NULL. */
+	/* Adds the calls that were counted elsewhere to t->counts. */
 	void (*gather)(struct tracer *t);
 };
 
@@ -88,8 +88,8 @@ struct tracer_cost {
 };
 
 /*
- * How sctrace noticed a stop. Both ways cost a different time: if sctrace sleeps, the program usually runs on the same
- * CPU; if it polls (tracer_spin()), the program runs on another one, and the kernel must wake that CPU after each stop.
+ * How sctrace noticed a stop. The two ways take different times. If sctrace sleeps, the program usually runs on the same
+ * CPU. If sctrace polls (tracer_spin()), the program runs on another CPU, which the kernel must wake after each stop.
  */
 enum noticed { NOTICED_ASLEEP, NOTICED_POLLING, NOTICED_WAYS };
 
@@ -97,8 +97,8 @@ struct wait_status {
 	pid_t tid;
 	int status;
 	enum noticed noticed;
-	uint64_t
-		in_vain_ns; /* how long sctrace has polled for this stop before it slept, while polling did not succeed */
+	/* How long sctrace polled for this stop before it slept. 0 if it polled with credit (struct spin). */
+	uint64_t in_vain_ns;
 	uint64_t peak_rss_bytes; /* peak RSS of a task that has ended */
 };
 
@@ -109,13 +109,13 @@ struct wait_status {
 struct spin {
 	int may; /* may the tracer poll: 1 yes, -1 no, 0 not known yet */
 	int credit;
-	unsigned passed;
+	unsigned passed;     /* how many times the tracer was to poll without credit; see spin_wait() */
 	uint64_t in_vain_ns; /* struct wait_status */
 };
 
 /*
- * The events that tracer_next() will return. One stop causes at most three: a 'vanish', then an 'exec' or a 'death',
- * then a 'note'.
+ * The events that tracer_next() will return. One stop causes at most four: EV_VANISH, then EV_EXEC or EV_DEATH, then the
+ * EV_EXIT of an execve(2) for which no syscall-stop follows (tracer_ops.exec), then EV_NOTE.
  */
 struct tracer_events {
 	struct event v[4];

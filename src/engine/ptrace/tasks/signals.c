@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <signal.h>
 
-/* Handles PTRACE_EVENT_STOP: a group-stop begins or ends, a new task exists, or PTRACE_INTERRUPT has taken effect. */
 void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 {
 	bool stopping = tracer_is_stopping(sig);
