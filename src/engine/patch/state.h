@@ -89,7 +89,7 @@ struct image_start {
 	/* sctrace attached to a process with signal handlers, so a handler may return to any instruction. */
 	bool interrupted;
 	uint64_t entry;          /* address of the image's first instruction; 0: not known */
-	struct owner owner;      /* owner of the file that execve(2) loaded */
+	struct owner owner;      /* the user of the process when the image began; {0, 0} if this user is unknown */
 	char program[PROC_NAME]; /* short name of the program, or "" if it is not known */
 	bool kept;               /* plans are kept for the program */
 	struct usage *usage;     /* which calls the program makes, or NULL */

@@ -1,6 +1,7 @@
 /*
- * If a program asks seccomp(2) or prctl(2) about its filters, the answer must be that it has none. The kernel refuses
- * strict mode to a process that has a filter, so strict mode is enforced here (seccomp(2), SECCOMP_SET_MODE_STRICT).
+ * If a program asks prctl(2) whether it has a filter (PR_GET_SECCOMP), the answer must be that it has none. The kernel
+ * refuses strict mode to a process that has a filter, so strict mode is enforced here (seccomp(2),
+ * SECCOMP_SET_MODE_STRICT).
  */
 #include "engine/patch/arm/seccomp_mask.h"
 

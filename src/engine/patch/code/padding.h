@@ -1,6 +1,6 @@
 /*
- * Padding: the bytes between functions, which no thread ever executes. The functions declared here only read memory,
- * through `mem`.
+ * Padding: the bytes between functions, which no thread ever executes. The functions declared here change no memory of
+ * the program; those that read it do so through struct mem.
  *
  * The unwind table proves that no thread executes the padding. Every function that compilers and glibc's assembly emit
  * has a frame description entry (LSB Core, "Exception Frames"). If all bytes between the end of one function and the
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct gap {
-	uint64_t lo, hi;
+	uint64_t lo, hi; /* addresses; `hi` is the first one after the gap */
 };
 
 /*

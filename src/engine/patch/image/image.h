@@ -18,7 +18,10 @@ struct image *image_new(void);
 struct image *image_copy(struct patch *p, const struct task *parent);
 /* Releases the process's reference to its image. Called when the process has got another image or has ended. */
 void image_leave(struct patch *p, struct process *proc);
-/* Called at the first stop of a forked child: gives the image its own agent_words, and makes the agent use locks. */
+/*
+ * Called at the first stop of a forked child: gives the image its own agent_words, makes the agent use locks, and releases
+ * the copy of the parent's vfork frame.
+ */
 void image_begin_child(struct task *task);
 /* From now on, ptrace traces the image's calls instead of the agent. The footer shows `why`. */
 void image_fall_back(struct patch *p, struct task *task, const char *why);

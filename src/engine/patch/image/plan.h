@@ -25,8 +25,8 @@ struct plan_extra {
 
 /*
  * Must be called before a new image runs its first instruction, which is at `entry`. `s` is the /proc/PID/status of its
- * process. Notes the owner and the program of the image, and reads the plans that were kept for the program and the
- * loader.
+ * process. Notes the owner and the program of the image, and adds the plans that were kept for the program to the loader's
+ * module.
  */
 void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry);
 /* Remembers what was decided about a site in mapping `m`, where call `nr` was made, for the next images. */
@@ -47,9 +47,10 @@ uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n);
 /* Patches the loader's known sites in a new image that begins at `entry`. Also writes `extra` if it is not NULL. */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra);
 /*
- * Patches the known sites that the program probably uses (usage.h) in all files that the loader has mapped. Called at a stop that cannot be avoided
- * anyway; `ip` is the address after the call that has stopped. Does nothing if the image was already searched, or if
- * the call was not made by the loader: other programs, such as binary translators, may map a file to read it.
+ * Patches the known sites that the program probably uses (usage.h) in all files that the loader has mapped. Called at a
+ * stop that cannot be avoided anyway; `ip` is the address after the call that has stopped. Does nothing if it was already
+ * called for the image. Patches nothing if the call was not made by the loader: other programs, such as binary
+ * translators, may map a file to read it.
  */
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
 /*

@@ -40,7 +40,10 @@ struct region *region_from_pool(struct patch *p, const struct task *task, char *
 struct agent_tail *region_tail(const struct region *r);
 /* Opens descriptor `their_fd` of thread `tid`, a memfd: sets its size, seals and maps it. Returns 0 or -errno. */
 int region_adopt(struct region *r, pid_t tid, int their_fd);
-/* Releases one reference. With the last one, the counts are collected, and the region is freed or reused. */
+/*
+ * Releases one reference; `r` may be NULL. With the last one, the counts are collected, and the region is freed. A pooled
+ * region remains, and another image can use it.
+ */
 void region_put(struct patch *p, struct region *r);
 
 /* Returns the entry of call `nr`, below AGENT_CALLS, for agent_data.map. Allocates a slot at the first request. */

@@ -44,11 +44,11 @@ struct gap_use {
 	uint32_t used; /* number of bytes in use */
 };
 
-/* A page of stubs, near the code that calls these stubs. */
+/* One or more pages of stubs, near the code that jumps to these stubs. */
 struct stub_page {
 	uint64_t addr;
 	uint32_t used; /* number of stubs in use */
-	uint32_t max;
+	uint32_t max;  /* number of stubs that have room */
 };
 
 static inline bool site_is_patched(const struct site *s)
@@ -64,7 +64,7 @@ static inline uint64_t site_target(const struct site *s)
 
 /* Returns the site whose stub contains `addr`, or NULL. */
 struct site *site_of_stub(const struct image *img, uint64_t addr);
-/* Returns the site from which the instruction at `ip` moved into a stub, or NULL. */
+/* Returns the site with a long jump from which the instruction at `ip` moved into a stub, or NULL. */
 const struct site *site_moved_from(const struct image *img, uint64_t ip);
 /* Can a jump at one of the two addresses reach the other? */
 bool site_is_near(uint64_t a, uint64_t b);

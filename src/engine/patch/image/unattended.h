@@ -23,8 +23,8 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 bool unattended_runs(const struct task *task, const struct user_regs_struct *r);
 /*
  * Unattended setup has failed, and the task has stopped in its code with registers `r`, in a signal-delivery-stop:
- * undoes everything. If the image was to record, record_leave() must have been called. `r` becomes the task's first registers, which the caller must set. Returns false if the task has
- * ended.
+ * undoes everything. If the image was to record, record_leave() must have been called. `r` becomes the task's first
+ * registers, which the caller must set. Returns false if the task has ended.
  */
 bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct *r);
 /* Called before a task is detached: if it has stopped in the code of unattended setup, runs that code to its end. */

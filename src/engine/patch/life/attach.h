@@ -4,7 +4,7 @@
 
 #include "engine/patch/state.h"
 
-/* Stops all tasks that the tracer has seized, puts the agent into their processes, and resumes them. */
+/* Stops all tasks of the attached processes, puts the agent into these processes, and resumes the tasks. */
 void attach_all(struct patch *p);
 
 #endif

@@ -82,7 +82,7 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 
 void children_on_new_task(struct tracer *t, struct task *parent, struct task *child, uint64_t flags)
 {
-	/* From now on, another task may update the same slots. That of clone(2) is always updated with a lock. */
+	/* From now on, another task may update the same slots. The slot of clone(2) is always updated with a lock. */
 	if (image_of(parent))
 		image_end_single_thread(parent);
 	if (image_of(parent) && flags & CLONE_THREAD)

@@ -42,7 +42,7 @@ static bool write_row(const struct task *task, struct agent_thread *row, uint64_
 }
 
 /*
- * Is `o` the thread that waits in vfork(2) until `child` ends or calls execve(2)? `child` may not be such a child. If
+ * Is `o` the thread that waits in vfork(2) until `child` ends or calls execve(2)? `child` need not be such a child. If
  * the vfork(2) was recorded, the agent writes the parent's scratch memory into the program's table when the call
  * returns; sctrace may not have seen the child's execve(2) or end yet.
  */

@@ -15,7 +15,8 @@ struct areas {
 
 /*
  * Makes a stopped task unmap `n` areas. The code for this is written to unused bytes of the program's own code, because
- * the agent's code may be in one of the areas. Returns false unless everything was unmapped.
+ * the agent's code may be in one of the areas. Returns false if this code could not be written, or if the task has ended.
+ * The results of the calls of munmap(2) are not checked.
  */
 bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n);
 

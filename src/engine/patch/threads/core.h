@@ -9,7 +9,8 @@ bool core_is_dumped_by(int sig);
 /*
  * Called if the task is in the signal-delivery-stop of a signal that dumps core, and the program neither catches nor
  * ignores the signal. Moves all threads of the process to where they would be natively, restores the program's code,
- * unmaps the engine's memory, and makes the image fall back to ptrace.
+ * unmaps the engine's memory, and makes the image fall back to ptrace. Restores and unmaps nothing if another
+ * process uses the image, if a thread does not stop, or if the program has a seccomp filter, which might forbid unmapping.
  */
 void core_prepare(struct patch *p, struct task *task, const siginfo_t *si);
 
