@@ -11,7 +11,8 @@ struct io_open *io_open_new(struct io_file *f)
 	return o;
 }
 
-void io_open_drop(struct io_open *o)
+/* Releases a reference, and frees the description after the last one. */
+static void open_drop(struct io_open *o)
 {
 	if (o && --o->refs == 0)
 		free(o);
@@ -56,7 +57,7 @@ void io_fds_close(struct io_fds *t, int fd)
 	struct io_fd *d = fd < 0 ? NULL : map_remove(&t->map, (uint64_t)fd);
 	if (!d)
 		return;
-	io_open_drop(d->open);
+	open_drop(d->open);
 	free(d);
 }
 
@@ -95,7 +96,7 @@ void io_fds_drop(struct io_fds *t)
 	if (!t || --t->refs > 0)
 		return;
 	while ((d = map_next(&t->map, &i, NULL))) {
-		io_open_drop(d->open);
+		open_drop(d->open);
 		free(d);
 	}
 	map_free(&t->map);

@@ -20,8 +20,6 @@ struct io_fds {
 
 /* Returns a new description of the file with one reference, which belongs to the caller. */
 struct io_open *io_open_new(struct io_file *f);
-/* Releases a reference, and frees the description after the last one. */
-void io_open_drop(struct io_open *o);
 
 /* Returns an empty table with one reference, which belongs to the caller. */
 struct io_fds *io_fds_new(void);
