@@ -8,14 +8,15 @@
 struct io_fd {
 	struct io_open *open;
 	bool cloexec;
-	bool own; /* true if a traced call opened the descriptor; false if it was open when the trace began */
+	/* A call of this process opened the descriptor: it was not open before the trace, and not inherited by fork(2). */
+	bool own;
 };
 
 /* A table of descriptors. The threads of a process share it, and so do processes created with CLONE_FILES. */
 struct io_fds {
 	unsigned refs;
 	struct map map;    /* descriptor number -> struct io_fd */
-	struct buf folder; /* name of the current directory; empty if the trace saw no chdir(2) */
+	struct buf folder; /* name of the current directory; empty if it is that of the first process */
 };
 
 /* Returns a new description of the file with one reference, which belongs to the caller. */
@@ -25,16 +26,17 @@ struct io_open *io_open_new(struct io_file *f);
 struct io_fds *io_fds_new(void);
 /* Returns a copy of the table, which fork(2) gives to the child. */
 struct io_fds *io_fds_copy(const struct io_fds *t);
+/* A process that leaves at least this number of its own descriptors open is reported. */
 #define IO_UNCLOSED_MANY 64
-
 /*
  * Must be called when a process has ended. Releases its reference. If it is the last one, increments `unclosed` of the
- * file of each descriptor with `own` set, and frees the table. If there are at least IO_UNCLOSED_MANY of them, also
- * increments `unclosed_of_many`.
+ * file of each descriptor with `own` set, and frees the table. If there are at least IO_UNCLOSED_MANY of these
+ * descriptors, also increments `unclosed_of_many` of their files.
  */
 void io_fds_end(struct io_fds *t);
 /* Releases a reference, and frees the table after the last one. */
 void io_fds_drop(struct io_fds *t);
+/* Returns the entry of `fd`, or NULL if the trace does not show what it refers to. */
 struct io_fd *io_fds_get(const struct io_fds *t, int fd);
 /* Makes `fd` refer to `o`, after closing it if it was open. The table takes over the caller's reference to `o`. */
 void io_fds_set(struct io_fds *t, int fd, struct io_open *o, bool cloexec, bool own);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANY         64 /* fewer requests than this are not reported */
-#define REPEATED     32 /* minimum number of times that one process uses the same path */
-#define SYNCED       16
+#define MANY         64   /* fewer requests than this are not reported */
+#define REPEATED     32   /* minimum number of times that one process uses the same path */
+#define SYNCED       16   /* minimum number of syncs, of writes that wait for the disk, or of unaligned requests */
 #define SMALL        2048 /* bytes; larger requests count as small only if there are VERY_MANY */
 #define VERY_MANY    1024
 #define STDIO_BUFFER 4096
