@@ -52,7 +52,7 @@ struct recording {
 bool recording_fill(struct recording *r);
 /*
  * Reads and decompresses the next block. If the file ends within the block, its first part is used. Returns 1; 0 at the
- * end of the file; -EBADMSG if the block is damaged; or another -errno.
+ * end of the file, or if it cannot be read (r->err); or -EBADMSG if the block is damaged or too large.
  */
 int recording_next_block(struct recording *r);
 /* Initialises r->names and r->stack, which return the names and stacks that were recorded. */

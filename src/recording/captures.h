@@ -28,7 +28,10 @@ struct captures {
 void captures_free(struct captures *c);
 /* Removes all captures. From now on, reads of `under` through captures_keeping() are captured. */
 void captures_begin(struct captures *c, const struct mem *under);
-/* Adds a capture of the `n` bytes at the address `addr`. */
+/*
+ * Adds a capture of the `n` bytes at the address `addr`. Does nothing if one of the latest captures contains this memory,
+ * or if there would be more than RECORDING_CAPTURES bytes.
+ */
 void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n);
 /* Returns memory whose reads are passed to `under` and captured. */
 struct mem captures_keeping(struct captures *c);

@@ -25,9 +25,9 @@ struct stack *recording_stack(struct recording *r);
 /* Returns how much of the file has been read, in percent, or -1 if it is not a regular file. */
 int recording_percent(const struct recording *r);
 /*
- * Must be called after the last event. Returns false if the recording is incomplete or damaged, or if other data
- * follows it in the file, with a sentence in `why`. A recording is incomplete if its writer was killed or the disk was
- * full.
+ * Must be called after the last event. Returns false if the file cannot be read, if the recording is incomplete or
+ * damaged, or if other data follows it in the file, with a sentence in `why`. A recording is incomplete if its writer was
+ * killed or the disk was full.
  */
 bool recording_is_complete(const struct recording *r, struct buf *why);
 
