@@ -37,8 +37,8 @@ struct chart_frame {
 	const char *title;
 	const char *subtitle;
 	const char *note; /* text below the chart: what was left out, how the values were measured */
-	int width;        /* pixels; 0: CHART_WIDE. If less than 560, panels are drawn below each other, not beside
-			   * each other. */
+	int width;        /* pixels; 0: CHART_WIDE. In a narrow chart (FRAME_NARROW), panels are drawn below each
+			   * other, not beside each other. */
 };
 #define CHART_WIDE   860
 #define CHART_NARROW 360

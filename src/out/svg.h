@@ -10,8 +10,9 @@ struct buf;
 
 /*
  * Begins a picture of `width` by `height` pixels with a style sheet and a background. Screen readers read `title`. The
- * classes are: t text, m muted text, h heading, n number inside a mark, l label with a halo, g grid, a axis, w whisker,
- * d dashed line, sN and fN stroke and fill of series N, and, together with fN, p and b for paler fills.
+ * classes are, for text: t text, m muted, sm small, h heading (together with ht: large), n number inside a mark, v value
+ * beside a mark, l label with a halo; for lines: g grid (gm at minor ticks), a axis, w whisker, d dashed line, ln line of
+ * a series; bx outline of a box; sN and fN stroke and fill of series N, and, together with fN, p and b for paler fills.
  */
 void svg_begin(struct buf *out, double width, double height, const char *title);
 void svg_end(struct buf *out);

@@ -5,8 +5,9 @@
 #include "out/table.h"
 
 /*
- * Returns the look of tables on `fd`. On a terminal, tables have the terminal's width, and colours unless NO_COLOR is
- * set. Otherwise, they have the width in the environment variable COLUMNS (no limit if it is not set), and no colours.
+ * Returns the look of tables on `fd`. On a terminal, tables have the terminal's width (80 if it is unknown). They have
+ * colours unless NO_COLOR is set and not empty, or TERM is "dumb" or not set. If `fd` is not a terminal, tables have the
+ * width in the environment variable COLUMNS (no limit if it is not set), and no colours.
  */
 struct table_look term_look(int fd);
 
