@@ -15,7 +15,7 @@ struct trace_failure;
 struct trace_out {
 	struct buf buf;
 	int fd;                            /* -1: `path` is opened for each write (-ff may have thousands of files) */
-	char *path;                        /* path of the file; NULL: standard error */
+	char *path;                        /* path of the file; NULL: standard error or a command */
 	bool eager;                        /* write at each trace_out_event(), because `fd` may be a terminal */
 	bool failed;                       /* a write has failed with `err`; all later output is discarded */
 	int err;                           /* positive errno */
