@@ -324,7 +324,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* Copies the next word, truncated to `size`, and moves *p behind its blank. Returns the length of the whole word. */
+/* Copies the next word, truncated to `size`, and moves *p past its blank. Returns the length of the whole word. */
 static size_t word(const char **p, char *to, size_t size)
 {
 	size_t n = strcspn(*p, " \n");

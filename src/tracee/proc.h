@@ -79,7 +79,7 @@ struct proc_map {
 	size_t name_len;
 };
 
-/* Parses the next mapping at *text, and moves *text behind it. Skips other lines. Returns false at the end. */
+/* Parses the next mapping at *text, and moves *text to the line after it. Skips other lines. Returns false at the end. */
 bool proc_map_next(const char **text, struct proc_map *m);
 bool proc_map_is(const struct proc_map *m, const char *name);
 

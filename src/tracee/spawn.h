@@ -46,8 +46,8 @@ int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why);
 /* Lets the child call execve(2). Returns 0 or -errno. */
 int spawn_go(struct spawned *p);
 /*
- * Waits until the program has been executed, or has failed to start. Returns 0, or the errno of the failure. Closes the
- * pipes. A child for which spawn_go() was not called exits with EXIT_OWN.
+ * Waits until the program has been executed, or has failed to start. Returns 0, or the positive errno of the failure.
+ * Closes the pipes. A child for which spawn_go() was not called exits with EXIT_OWN.
  */
 int spawn_finish(struct spawned *p);
 
