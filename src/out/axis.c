@@ -257,5 +257,5 @@ void axis_draw_y(const struct axis *a, double left, double right, const char *ti
 			svg_text(out, left - 7, y + 4, "m", "end", t->label);
 	}
 	if (title)
-		svg_text_up(out, left - axis_label_width(a) - 16, (a->from + a->to) / 2, "m", title);
+		svg_text_up(out, left - axis_label_width(a) - 16, (a->from + a->to) / 2, title);
 }

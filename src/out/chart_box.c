@@ -41,12 +41,12 @@ static double across(const struct boxes *b, size_t i)
 }
 
 /*
- * Draws a line between two points. `v1` and `v2` are pixels on the axis of the values, and `c1` and `c2` are pixels on
- * the other axis.
+ * Draws a line of a whisker or a median. `v1` and `v2` are pixels on the axis of the values, and `c1` and `c2` are pixels
+ * on the other axis.
  */
-static void line(const struct boxes *b, double v1, double c1, double v2, double c2, const char *class, struct buf *out)
+static void line(const struct boxes *b, double v1, double c1, double v2, double c2, struct buf *out)
 {
-	b->rows ? svg_line(out, v1, c1, v2, c2, class) : svg_line(out, c1, v1, c2, v2, class);
+	b->rows ? svg_line(out, v1, c1, v2, c2, "w") : svg_line(out, c1, v1, c2, v2, "w");
 }
 
 static void rect(const struct boxes *b, double v1, double v2, double c, const char *class, const char *tip,
@@ -185,13 +185,13 @@ static void draw_box(const struct boxes *b, size_t i, struct buf *out)
 	double high = axis_at(&b->value, v->box->whisker_high);
 	char class[24];
 	snprintf(class, sizeof(class), "bx %s %s", svg_class(SVG_PALE, v->group), svg_class(SVG_STROKE, v->group));
-	line(b, low, c, q1, c, "w", out);
-	line(b, q3, c, high, c, "w", out);
-	line(b, low, c - b->half / 2, low, c + b->half / 2, "w", out);
-	line(b, high, c - b->half / 2, high, c + b->half / 2, "w", out);
+	line(b, low, c, q1, c, out);
+	line(b, q3, c, high, c, out);
+	line(b, low, c - b->half / 2, low, c + b->half / 2, out);
+	line(b, high, c - b->half / 2, high, c + b->half / 2, out);
 	rect(b, q1, q3, c, "bg", NULL, out);
 	rect(b, q1, q3, c, class, v->label, out);
-	line(b, median, c - b->half, median, c + b->half, "w", out);
+	line(b, median, c - b->half, median, c + b->half, out);
 	size_t beyond = draw_outliers(b, v, c, out);
 	if (!b->rows)
 		draw_median(b, v->box, c, out);
@@ -211,7 +211,7 @@ static double draw_legend(const struct boxes *b, const struct chart_frame *f, do
 		groups[b->v[i].group].name = b->v[i].group_name;
 		n = b->v[i].group >= n ? b->v[i].group + 1 : n;
 	}
-	return frame_legend(groups, n, FRAME_MARGIN, top, frame_width(f) - FRAME_MARGIN, out);
+	return frame_legend(groups, n, top, frame_width(f) - FRAME_MARGIN, out);
 }
 
 static double widest_label(const struct chart_box *v, size_t n)

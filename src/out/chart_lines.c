@@ -140,7 +140,7 @@ int chart_lines(const struct chart_frame *f, const struct chart_panel *panels, s
 	double y = frame_top(f);
 	/* All panels show the same subjects, so one legend is enough. */
 	if (n && panels[0].nseries > 1)
-		y += frame_legend(panels[0].series, panels[0].nseries, FRAME_MARGIN, y, FRAME_MARGIN + width, &body);
+		y += frame_legend(panels[0].series, panels[0].nseries, y, FRAME_MARGIN + width, &body);
 	double labels = label_room(panels, n);
 	double row = 0;
 	size_t drawn = 0;

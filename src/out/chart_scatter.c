@@ -222,12 +222,12 @@ static void draw_points(const struct scatter *s, struct buf *out)
 }
 
 /* Writes the list that explains the numbers, in two columns. Returns its height. */
-static double draw_key(const struct scatter *s, double left, double width, double y, struct buf *out)
+static double draw_key(const struct scatter *s, double width, double y, struct buf *out)
 {
 	size_t rows = s->n / 2 + s->n % 2;
 	for (size_t i = 0; i < s->n && rows > 0; i++) {
 		struct buf text = {0};
-		double x = left + (i < rows ? 0 : width / 2);
+		double x = FRAME_MARGIN + (i < rows ? 0 : width / 2);
 		buf_addf(&text, "%zu  ", i + 1);
 		svg_cut(&text, s->points[i].label, 12, width / 2 - 28);
 		svg_text(out, x, y + 14 + KEY_ROW * (double)(i % rows), shown(s, i) ? "t" : "m", "start",
@@ -279,7 +279,7 @@ int chart_scatter(const struct chart_frame *f, double equal, const struct chart_
 	draw_points(&s, &body);
 	double bottom = top + HEIGHT + (x->title ? 40 : 24);
 	if (s.numbered)
-		bottom += draw_key(&s, FRAME_MARGIN, right - FRAME_MARGIN, bottom, &body);
+		bottom += draw_key(&s, right - FRAME_MARGIN, bottom, &body);
 	frame_finish(f, &body, bottom, out);
 	free(s.labels);
 	free(s.frontier);

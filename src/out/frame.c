@@ -80,9 +80,9 @@ void frame_finish(const struct chart_frame *f, struct buf *body, double bottom, 
 	buf_free(body);
 }
 
-double frame_legend(const struct chart_series *series, size_t n, double x, double y, double right, struct buf *out)
+double frame_legend(const struct chart_series *series, size_t n, double y, double right, struct buf *out)
 {
-	double left = x;
+	double x = FRAME_MARGIN;
 	double height = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (!series[i].name)
@@ -90,8 +90,8 @@ double frame_legend(const struct chart_series *series, size_t n, double x, doubl
 		double width = 22 + svg_text_width(series[i].name, 12) + 14;
 		if (height == 0)
 			height = LINE_HEIGHT + 4;
-		if (x > left && x + width > right) {
-			x = left;
+		if (x > FRAME_MARGIN && x + width > right) {
+			x = FRAME_MARGIN;
 			y += LINE_HEIGHT;
 			height += LINE_HEIGHT;
 		}

@@ -16,9 +16,10 @@ double frame_top(const struct chart_frame *f);
  */
 void frame_finish(const struct chart_frame *f, struct buf *body, double bottom, struct buf *out);
 /*
- * Draws a legend that starts at (`x`, `y`) and is wrapped at `right`. Returns its height, or 0 if no series has a name.
+ * Draws a legend that starts at the left margin and at `y`, and is wrapped at `right`. Returns its height, or 0 if no
+ * series has a name.
  */
-double frame_legend(const struct chart_series *series, size_t n, double x, double y, double right, struct buf *out);
+double frame_legend(const struct chart_series *series, size_t n, double y, double right, struct buf *out);
 /* Writes "name: x, y" into `tip`, the text of a tooltip. The values have units. */
 void frame_tip(struct buf *tip, const char *name, enum chart_unit ux, double x, enum chart_unit uy, double y);
 

@@ -76,11 +76,11 @@ void svg_text(struct buf *out, double x, double y, const char *class, const char
 	buf_adds(out, "</text>\n");
 }
 
-void svg_text_up(struct buf *out, double x, double y, const char *class, const char *text)
+void svg_text_up(struct buf *out, double x, double y, const char *text)
 {
 	buf_addf(out,
-		 "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\">",
-		 x, y, class, x, y);
+		 "<text x=\"%.1f\" y=\"%.1f\" class=\"m\" text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\">",
+		 x, y, x, y);
 	svg_escape(out, text);
 	buf_adds(out, "</text>\n");
 }

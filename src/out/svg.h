@@ -18,8 +18,8 @@ void svg_begin(struct buf *out, double width, double height, const char *title);
 void svg_end(struct buf *out);
 /* Draws text, which is escaped. `y` is its base line. `anchor` is "start", "middle" or "end". */
 void svg_text(struct buf *out, double x, double y, const char *class, const char *anchor, const char *text);
-/* Like svg_text(), rotated to the left by 90 degrees, for the title of a vertical axis. */
-void svg_text_up(struct buf *out, double x, double y, const char *class, const char *text);
+/* Draws the title of a vertical axis: muted text, centred at `y`, and rotated to the left by 90 degrees. */
+void svg_text_up(struct buf *out, double x, double y, const char *text);
 void svg_line(struct buf *out, double x1, double y1, double x2, double y2, const char *class);
 /* These draw a shape. `tip` is the text of its tooltip, or NULL. */
 void svg_rect(struct buf *out, double x, double y, double w, double h, const char *class, const char *tip);

@@ -46,15 +46,15 @@ static size_t widest_cell(const struct table *t, size_t k)
 }
 
 /*
- * Sets the width of each column to that of its widest cell, but at most `tail_max` if it has COL_TAIL. Leaves out the
+ * Sets the width of each column to that of its widest cell, but at most TAIL_MIN if it has COL_TAIL. Leaves out the
  * columns before `from`, except the first one.
  */
-static void layout_measure(const struct table *t, size_t from, size_t tail_max, struct layout *l)
+static void layout_measure(const struct table *t, size_t from, struct layout *l)
 {
 	for (size_t k = 0; k < t->n; k++) {
 		l->width[k] = widest_cell(t, k);
-		if (t->columns[k].flags & COL_TAIL && l->width[k] > tail_max)
-			l->width[k] = tail_max;
+		if (t->columns[k].flags & COL_TAIL && l->width[k] > TAIL_MIN)
+			l->width[k] = TAIL_MIN;
 		if (t->columns[k].flags & COL_DATA_ONLY || (k > 0 && k < from))
 			l->width[k] = SIZE_MAX;
 	}
@@ -101,7 +101,7 @@ static size_t layout_least(const struct table *t, const struct layout *l)
  */
 static void layout_fit(const struct table *t, size_t from, size_t limit, struct layout *l)
 {
-	layout_measure(t, from, TAIL_MIN, l);
+	layout_measure(t, from, l);
 	layout_drop(t, limit, COL_OPTIONAL, l);
 	layout_drop(t, limit, COL_SPARE, l);
 	layout_drop(t, limit, COL_LAST, l);

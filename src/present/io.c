@@ -370,7 +370,7 @@ static int draw_offsets(void *page, int width, struct buf *out)
 	double right = frame_width(&f) - FRAME_MARGIN;
 	double at = frame_top(&f);
 	size_t drawn = 0;
-	at += frame_legend(legend, 2, FRAME_MARGIN, at, right, &body) + 8;
+	at += frame_legend(legend, 2, at, right, &body) + 8;
 	for (size_t i = 0; i < io->files.n && drawn < PANELS; i++) {
 		double next = draw_file(&io->files.v[i], at, frame_width(&f), &body);
 		drawn += next > at;
