@@ -343,7 +343,7 @@ void page_of_compare(struct page *p)
 	bool copies = r->subjects.n && r->subjects.v[0].strategy;
 	buf_adds(&p->title, copies ? "Strategies for copying " : "Commands compared");
 	buf_addf(&p->subtitle, "on %s", r->env.host ? r->env.host : "this machine");
-	p->title_only_in_text = true;
+	p->above_only_in_text = true;
 	p->reasons = r->method.explain == TRUTH_YES;
 	if (copies) {
 		buf_adds(&p->above, "Copying ");

@@ -65,7 +65,7 @@ struct page_figure {
 struct page {
 	struct page_run *runs; /* owned by the caller */
 	size_t n;
-	bool title_only_in_text; /* only text shows `above`; Markdown begins with the table */
+	bool above_only_in_text; /* Markdown does not contain `above`, and begins with the table */
 	struct buf title;        /* title of the HTML page */
 	struct buf subtitle;
 	struct buf above, alarm; /* `above`: the lines above the tables, such as the machine; `alarm`: a warning in

@@ -165,7 +165,7 @@ static void render_markdown(const struct page *p, const struct table_look *look,
 {
 	const struct buf *paragraphs[] = {&p->above, &p->alarm, &p->head};
 	for (size_t i = 0; i < sizeof(paragraphs) / sizeof(*paragraphs); i++)
-		if (paragraphs[i]->len && !(i == 0 && p->title_only_in_text)) {
+		if (paragraphs[i]->len && !(i == 0 && p->above_only_in_text)) {
 			gap(out);
 			wrap_lines(out, p->n > 1 ? "- " : "", buf_str(paragraphs[i]), 0);
 		}
