@@ -85,7 +85,6 @@ struct subject {
 	struct count count;
 	bool counted;
 	struct run_use use;     /* known only with --columns */
-	bool partly;            /* calls were counted for only the first part of the input */
 	uint64_t counted_bytes; /* number of input bytes that were copied while calls were counted */
 };
 

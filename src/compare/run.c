@@ -362,7 +362,6 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 		return err;
 	s->counted = true;
 	s->counted_bytes = bytes;
-	s->partly = part;
 	if (!ended_well(s->count.result.status) && !(c->opt.ignore_failure && !s->strategy))
 		return give_up(c, s, failure(c, s, s->count.result.status), why);
 	err = check_copy(c, s, bytes, why);

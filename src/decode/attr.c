@@ -165,12 +165,8 @@ void attr_emit_message(const struct decode *d, const struct layout *head, const 
 bool attr_emit_inner(const struct decode *d, const struct attr_chain *chain, const struct attr_table *t, uint64_t at,
 		     uint64_t n)
 {
-	struct attr_chain inner = {.outer = chain,
-				   .head = chain->head,
-				   .at = at,
-				   .n = n,
-				   .depth = chain->depth + 1,
-				   .begin = chain->begin};
+	struct attr_chain inner = {
+		.head = chain->head, .at = at, .n = n, .depth = chain->depth + 1, .begin = chain->begin};
 	struct nlattr first;
 	if (inner.depth > DEPTH_MOST || !get_attr(d, at, n, &first))
 		return false;

@@ -15,11 +15,10 @@ struct layout;
 
 /* A chain of attributes and its position in memory. */
 struct attr_chain {
-	const struct attr_chain *outer; /* the chain whose attribute contains this chain, or NULL */
-	uint64_t head;                  /* address of the structure before the outermost chain */
-	uint64_t at, n;                 /* address and length of the chain */
-	unsigned depth;                 /* number of chains that contain this chain */
-	size_t begin;                   /* length of the output text when the outermost chain began */
+	uint64_t head;  /* address of the structure before the outermost chain */
+	uint64_t at, n; /* address and length of the chain */
+	unsigned depth; /* number of chains that contain this chain */
+	size_t begin;   /* length of the output text when the outermost chain began */
 };
 
 /*

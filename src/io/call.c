@@ -197,7 +197,6 @@ static void note_copy(const struct io_context *x, const struct io_open *o, uint6
 	if (!direct && k->from && k->from != f && k->from->kind == IO_FILE && f->kind == IO_FILE && k->buf == buf &&
 	    k->bytes == bytes && bytes < IO_BUFFER) {
 		io_tally_add(&f->copied, x->ns + k->ns, 2 * x->spread_ns);
-		f->copied_bytes += (double)bytes;
 		f->copied_from = k->from;
 	}
 	k->from = NULL;

@@ -70,8 +70,8 @@ struct io_file {
 	struct io_tally unaligned;      /* O_DIRECT: refused, or the size or offset is not a multiple of a block */
 	struct io_tally again_later;    /* EAGAIN */
 	struct io_tally copied;         /* writes of exactly the bytes that a read had just read; times of both */
-	double copied_bytes, sought_reads;
-	double unclosed_of_many; /* those of row.unclosed whose process left many descriptors open */
+	double sought_reads;            /* reads just after lseek(2) */
+	double unclosed_of_many;        /* those of row.unclosed whose process left many descriptors open */
 	struct io_tally back; /* reads after lseek(2) had moved the offset back to a place within the previous read */
 	double back_bytes, back_again_bytes; /* their bytes, and those of them that the previous read had returned */
 	const struct io_file *copied_from;   /* not freed with this struct */

@@ -147,7 +147,6 @@ static int generate(struct work *w, bool random, struct buf *why)
 		err = -errno;
 	if (err < 0 && err != -EINTR)
 		buf_addf(why, "cannot write the input '%s': %s", w->in, error_text(-err));
-	w->has_nul = !random;
 	return err;
 }
 
@@ -172,7 +171,6 @@ static int link_input(struct work *w, const char *file, uint64_t size, struct bu
 	if (why->len)
 		return err < 0 ? err : -EINVAL;
 	w->size = (uint64_t)st.st_size;
-	w->has_nul = true; /* this is not checked; a copier that cannot handle NUL will report it */
 	return check_room(w, size ? 2 * size : w->size + CHUNK, why);
 }
 

@@ -13,7 +13,6 @@ struct work {
 	/* Paths of files in `dir`; `part` is the first part of the input, `errors` the standard error of a run. */
 	char *in, *out, *part, *errors;
 	uint64_t size;                     /* size of the input in bytes */
-	bool has_nul;                      /* the input contains, or may contain, NUL bytes */
 	const volatile sig_atomic_t *stop; /* *stop becomes non-zero when the user wants to stop; may be NULL */
 };
 
