@@ -52,6 +52,7 @@ int latency_measure_all(const struct latency_plan *plan, struct latency_row *row
 			struct run *run);
 /* Adds the samples of `from` to `r`. */
 void latency_merge(struct latency_result *r, const struct latency_result *from);
+/* Returns the mean in ns, or NAN if there are no samples. */
 double latency_mean(const struct latency_result *r);
 /* Returns the sample standard deviation (with n - 1 in the denominator), or NAN if there are fewer than two samples. */
 double latency_stddev(const struct latency_result *r);

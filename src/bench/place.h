@@ -39,6 +39,7 @@ struct place_policy {
 	int nice;   /* for SCHED_OTHER and SCHED_BATCH */
 };
 
+/* Returns the name of a policy as --policy takes it, or "?". */
 const char *place_policy_name(int policy);
 /* Applies `p` to the calling thread. Returns 0 or -errno (-EPERM if it is not permitted). */
 int place_set_policy(const struct place_policy *p);

@@ -52,6 +52,7 @@ struct switch_kind {
 
 /* Returns row `i` of the table of mechanisms, or NULL after the last row. */
 const struct switch_kind *switch_kind_at(size_t i);
+/* Returns the mechanism with this name, or NULL. */
 const struct switch_kind *switch_kind_find(const char *name);
 
 /*

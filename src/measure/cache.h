@@ -6,8 +6,8 @@
 
 /*
  * Writes the dirty pages of `path` to the device, and removes the file from the page cache by posix_fadvise(2) with
- * POSIX_FADV_DONTNEED. If `everything`, also writes to /proc/sys/vm/drop_caches, if that is permitted. Returns 0, or
- * -errno if the file cannot be opened.
+ * POSIX_FADV_DONTNEED. If `everything`, also writes to /proc/sys/vm/drop_caches, if that is permitted. Returns 0 or
+ * -errno.
  */
 int cache_drop(const char *path, bool everything);
 /* Returns the share (0 to 1) of the file's pages that are in the page cache (mincore(2)), or -1 if unknown. */

@@ -18,7 +18,8 @@ struct work {
 
 /*
  * Creates the work directory with mode 0700 in `parent` or, if `parent` is NULL, in TMPDIR, /var/tmp or /tmp. Returns
- * 0, or -errno with the reason in `why`. Call work_close() afterwards, also after an error.
+ * 0, or -errno with the reason in `why`. Call work_close() afterwards, also after an error. Until then, `w` must not be
+ * moved, because the directory is also deleted if memory runs out (memory_on_exhaustion()).
  */
 int work_open(struct work *w, const char *parent, struct buf *why);
 /* Returns true if `what` is "random" or "zero", and not the name of a file. */

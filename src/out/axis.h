@@ -38,6 +38,7 @@ void axis_range_add(struct axis_range *r, double v); /* ignores NAN */
  * no value that can be shown.
  */
 int axis_init(struct axis *a, const struct chart_axis *spec, const struct axis_range *r, bool zero, size_t ticks);
+/* Sets the positions of the ends of the axis, in pixels. */
 void axis_place(struct axis *a, double from, double to);
 /* Returns true if the axis can show the value, which must be finite and, on a logarithmic axis, above zero. */
 bool axis_shows(const struct axis *a, double v);

@@ -7,7 +7,9 @@
 #define FRAME_MARGIN 14
 #define FRAME_NARROW 560 /* pixels; in narrower charts, panels are drawn below each other */
 
+/* Returns the width of the chart in pixels. */
 double frame_width(const struct chart_frame *f);
+/* Returns true if the chart is narrower than FRAME_NARROW. */
 bool frame_is_narrow(const struct chart_frame *f);
 /* Returns the top of the drawing area, which is below the title and the subtitle. */
 double frame_top(const struct chart_frame *f);

@@ -19,12 +19,14 @@ void cell_time(struct table *t, size_t col, double seconds, double scale);
  * cell shows an upper limit, such as "<30.0 ns".
  */
 void cell_time_above(struct table *t, size_t col, double seconds, double resolution, double scale);
+/* Sets a cell to a number of bytes, shown with a unit. NAN leaves the cell empty. */
 void cell_bytes(struct table *t, size_t col, double bytes);
 /*
  * Sets a cell to a count, shown with commas. If `star` is set, appends a star, which means that only a part of the
  * input was counted.
  */
 void cell_count(struct table *t, size_t col, double n, bool star);
+/* Sets a cell to a factor, shown with three significant digits. NAN leaves the cell empty. */
 void cell_factor(struct table *t, size_t col, double x);
 /* Sets a cell to a number that is shown by `fmt`, a format of printf(3) for one double. */
 void cell_printf(struct table *t, size_t col, double x, const char *fmt);

@@ -105,6 +105,7 @@ void page_add_section(struct page *p, enum section_kind kind, const char *headin
 		      const struct strings *lines);
 /* Returns the section of this kind and heading, which is created if necessary. */
 struct page_section *page_section(struct page *p, enum section_kind kind, const char *heading, const char *prefix);
+/* Adds a picture (struct page_figure). `name` must outlive the page. */
 void page_add_figure(struct page *p, const char *name, int (*draw)(void *page, int width, struct buf *out));
 /* Moves the string in `text` to the page, which frees it at the end. Returns the string. */
 const char *page_keep(struct page *p, struct buf *text);

@@ -9,13 +9,13 @@
 
 /*
  * Counts of non-negative integers (nanoseconds). A zeroed struct is an empty histogram. Memory is allocated only for
- * the buckets from the lowest to the highest one in use.
+ * the buckets from the lowest to the highest one in use, and for a few beside them.
  */
 struct hist {
 	uint64_t *count;
 	uint32_t first; /* the bucket that count[0] belongs to */
-	uint32_t n;
-	uint64_t total;
+	uint32_t n;     /* number of elements of `count` */
+	uint64_t total; /* sum of all counts */
 };
 
 /* Returns the bucket of `value`. Each value below 64 has its own bucket. */

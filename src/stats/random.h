@@ -11,6 +11,7 @@ struct rng {
 };
 
 void rng_seed(struct rng *r, uint64_t seed);
+/* Returns the next number of 64 random bits. */
 uint64_t rng_next(struct rng *r);
 /* Returns a uniformly distributed number in the open interval (0, 1). */
 double rng_unit(struct rng *r);

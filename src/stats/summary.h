@@ -112,6 +112,7 @@ enum resolved {
 	DOUBTFUL,   /* the mean is less than three standard deviations of the calibration: print it with ~ */
 	UNRESOLVED, /* the mean is zero or negative: print "<X us", where X is call_stats_resolution() */
 };
+/* Judges the mean of the returned calls. If there are none, returns RESOLVED. */
 enum resolved call_stats_resolved(const struct call_stats *c);
 /*
  * Returns the smallest mean, in ns, that can be distinguished from the tracer's cost: three standard deviations of the

@@ -56,6 +56,7 @@ struct mem_pages {
 };
 /* Sets `page` only: clearing `bytes` would take longer than many uses of the cache. */
 void mem_pages_init(struct mem_pages *pages, const struct mem *under);
+/* A `read` function for memory that is cached in `pages`, a struct mem_pages. */
 ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n);
 
 #endif

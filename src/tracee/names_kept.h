@@ -12,6 +12,7 @@ struct names_kept {
 	uint64_t drops;     /* number of calls of names_kept_drop(); a cached name is valid until this number changes */
 };
 
+/* Initialises an empty cache. */
 void names_keep(struct names_kept *k);
 /* Invalidates all names in the cache. */
 void names_kept_drop(struct names_kept *k);

@@ -35,6 +35,7 @@ struct proc_status {
 };
 #define ID_MIXED UINT32_MAX
 
+/* Fills in *s from the text of the file. The members of missing lines are 0. */
 void proc_status_parse(const char *text, struct proc_status *s);
 /* Reads /proc/PID/status into *s. Returns 0, or zeroes *s and returns -errno like proc_read(). */
 int proc_status(pid_t pid, struct proc_status *s);
@@ -81,6 +82,7 @@ struct proc_map {
 
 /* Parses the next mapping at *text, and moves *text to the line after it. Skips other lines. Returns false at the end. */
 bool proc_map_next(const char **text, struct proc_map *m);
+/* Returns true if the mapping has exactly this name, such as "[stack]". */
 bool proc_map_is(const struct proc_map *m, const char *name);
 
 /* Stores the short name of a task, or "" if the task is gone. The task can choose it, and it is not escaped. */

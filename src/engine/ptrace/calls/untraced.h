@@ -8,7 +8,9 @@
 
 #include "engine/ptrace/state/tracer.h"
 
+/* Called at the entry of a call. If it is a clone(2) with CLONE_UNTRACED, clears the bit and remembers where it was. */
 void tracer_untraced_enter(struct tracer *t, struct task *task);
+/* Called at the end of a call, and at the first stop of a child. Restores the bit if it was cleared. */
 void tracer_untraced_exit(const struct task *task);
 
 #endif
