@@ -103,14 +103,15 @@ double switch_solve(double round_ns, double own_ns, double turns, double switche
  */
 int switch_measure(const struct switch_plan *plan, struct switch_result *r);
 /*
- * Checks the kinds that the user has named. If `sized` is set, each task reads memory at each turn, which is impossible
+ * Checks the kinds that the user has named. If `sized` is set, each task touches memory at each turn, which is impossible
  * with switches at user level. Returns 0, or -EINVAL with the reason in `why`.
  */
 int switch_check(char *const *names, size_t n, bool sized, struct buf *why);
 /*
  * Chooses the measurements: those of the kinds `names` (`n` is 0: of all kinds) on one CPU and then, if `across` is
- * set, across two CPUs. Sets *results to a new zeroed array with the kind and the CPUs of each measurement. If cpu[1]
- * is set, the measurement is across two CPUs. Returns their number.
+ * set, across two CPUs. Sets *results to a new zeroed array with the kind of each measurement. cpu[1] is 1 if the
+ * measurement is across two CPUs, otherwise 0; switch_measure() replaces this by the numbers of the CPUs. Returns the
+ * number of measurements.
  */
 size_t switch_choose(struct switch_result **results, char *const *names, size_t n, bool across, bool sized);
 /*

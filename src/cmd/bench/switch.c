@@ -13,7 +13,7 @@ static const struct opt options[] = {
 	{.help = "How:"},
 	{'c', "cpus", "LIST", bench_opt_cpus,
 	 "the CPU on which two tasks take turns, and a second one for wake-ups between CPUs (default: the first two)"},
-	{'s', "size", "SIZE", opt_size, "memory that each task reads at each turn (default: 0)", BENCH_AT(size)},
+	{'s', "size", "SIZE", opt_size, "memory that each task changes at each turn (default: 0)", BENCH_AT(size)},
 	BENCH_POLICY_OPTIONS("batch (default: no task preempts the one that woke it), other, fifo or rr"),
 	{'l', "list", NULL, opt_flag, "list the kinds", BENCH_AT(list)},
 	BENCH_SHARED_OPTIONS("samples per kind (default: 100)", "time per kind (default: 0.5s)"),
