@@ -25,10 +25,13 @@ struct io_marks {
 	uint64_t random;              /* state of the random number generator */
 };
 
-/* Calls of the process that repeated them most, because no process can avoid what several do once each. */
+/*
+ * A series of repeated calls of one process. A call of another process ends the series, because calls that several
+ * processes make once each cannot be avoided. Only the longest series is reported.
+ */
 struct io_repeats {
-	pid_t pid; /* the process that made the last of these calls */
-	struct io_tally now, most;
+	pid_t pid;                 /* the process that made the last of these calls */
+	struct io_tally now, most; /* the series that has not ended, and the longest that has ended */
 };
 
 /* What is known about the requests in one direction. */
@@ -107,11 +110,11 @@ struct io_request {
 struct io_file *io_file_new(const char *id, const char *name, enum io_kind kind);
 void io_file_free(struct io_file *f);
 /*
- * Adds a call of process `pid` to the counts. `same` says that the call had the same result as the previous call that
- * was added. The call is a repetition if `same` is true and the previous call was made by the same process.
+ * Adds a call of process `pid`. `same` says that it had the same result as the previous call that was added. The call
+ * is a repetition if `same` is true and the same process made the previous call. Otherwise it ends the series.
  */
 void io_repeats_add(struct io_repeats *r, bool same, pid_t pid, double ns, double spread_ns);
-/* Returns the repetitions of the process that has the most. */
+/* Returns the longest series. The tally belongs to *r. */
 const struct io_tally *io_repeats_most(const struct io_repeats *r);
 /* Classifies and adds the request, and updates the offset of `o`. */
 void io_file_request(struct io_open *o, const struct io_request *r);
