@@ -42,7 +42,10 @@ int64_t item_get_signed(struct item_reader *r);
 /* Returns the address of a text within the block, and its length in *n. Returns "" if the text is invalid. */
 const char *item_get_text(struct item_reader *r, size_t *n);
 
-/* The last calls of a thread in the block. A call is compared with the last one that had the same number. */
+/*
+ * The last calls of a thread in the block. The slot of a call is its number modulo RECORDING_SLOTS. A call is compared
+ * with the call in its slot, if both have the same number.
+ */
 struct item_calls {
 	struct call slots[RECORDING_SLOTS];
 };

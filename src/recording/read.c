@@ -60,8 +60,10 @@ int recording_next_block(struct recording *r)
 	ZSTD_DCtx_reset(r->zstd, ZSTD_reset_session_only);
 	while (left && recording_fill(r)) {
 		int err = make_room(r, out.pos);
-		if (err)
+		if (err) {
+			r->damaged = true;
 			return err;
+		}
 		out = (ZSTD_outBuffer){r->content, r->room, out.pos};
 		left = ZSTD_decompressStream(r->zstd, &out, &r->in);
 		if (ZSTD_isError(left)) {

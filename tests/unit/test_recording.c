@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zstd.h>
 
 static char path[64];
 
@@ -243,6 +244,39 @@ static void test_followed(void **state)
 	assert_int_equal(count_reads(r), 200);
 	assert_false(recording_is_complete(r, &why));
 	assert_non_null(strstr(buf_str(&why), "but the file continues"));
+	recording_close_read(r);
+	buf_free(&why);
+}
+
+/* The second block of the file is larger than a reader must accept. */
+static void test_too_large(void **state)
+{
+	(void)state;
+	static const char magic[] = "\x28\xb5\x2f\xfd"; /* of a frame (RFC 8878, 3.1.1) */
+	struct recording_head h;
+	struct recording_writer *w = create(&h, NULL);
+	write_reads(w, 1);
+	end(w, &h);
+	char bytes[8192];
+	FILE *f = fopen(path, "r+");
+	size_t n = fread(bytes, 1, sizeof(bytes), f);
+	const char *first = memmem(bytes, n, magic, 4);
+	const char *second = memmem(first + 4, n - (size_t)(first + 4 - bytes), magic, 4);
+	size_t large = RECORDING_BLOCK_MOST + 1, room = ZSTD_compressBound(large);
+	char *zeros = calloc(1, large), *packed = malloc(room);
+	size_t packed_n = ZSTD_compress(packed, room, zeros, large, 1);
+	fseek(f, second - bytes, SEEK_SET);
+	assert_int_equal(fwrite(packed, 1, packed_n, f), packed_n);
+	fclose(f);
+	free(zeros);
+	free(packed);
+	struct recording *r = open_it();
+	struct engine *e = recording_engine(r);
+	struct event ev;
+	struct buf why = {0};
+	assert_int_equal(e->ops->next(e, &ev), 0);
+	assert_false(recording_is_complete(r, &why));
+	assert_non_null(strstr(buf_str(&why), "the recording is damaged"));
 	recording_close_read(r);
 	buf_free(&why);
 }
@@ -571,6 +605,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cut_off, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_damaged, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_followed, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_too_large, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_foreign, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_last, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_last_of_threads, make_path, remove_path),

@@ -324,7 +324,7 @@ _Static_assert(sizeof(struct agent_ring) <= RING_HEAD && sizeof(struct agent_thr
 _Static_assert(COMMANDS_AT + COMMANDS * sizeof(struct agent_command) <= RECORDER_CODE + RECORDER_ROOM, "room");
 _Static_assert(512 * sizeof(struct agent_recipe) == RECIPES_ROOM, "a recipe for each call that the agent makes");
 _Static_assert(THREAD_ROWS_IN_ALL * sizeof(struct agent_thread) <= THREADS_ROOM, "the table has room");
-_Static_assert(RING_DATA % 64 == 0, "records begin at multiples of 8");
+_Static_assert(RING_DATA % 64 == 0, "the data are whole cache lines");
 
 /*
  * These two functions of recorder.c run in the program, on the stack in the scratch memory. agent.S calls them. They
