@@ -70,6 +70,8 @@ static int time_all(struct timing *t, struct slowdown_row *rows, size_t n)
 	struct progress progress = t->plan->progress;
 	int err = kid_guard_open(&t->guard);
 	rng_seed(&rng, t->plan->seed);
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
 	progress.all = (double)n * t->plan->runs;
 	for (int run = 0; run < t->plan->runs && !err; run++) {
 		rng_shuffle(&rng, order, n);

@@ -232,6 +232,7 @@ int op_measure(const struct op_plan *p, const struct op_control *c, struct op_re
 	progress.all = (double)(ROUNDS * n);
 	int err = 0;
 	for (size_t i = 0; i < n; i++) {
+		order[i] = i;
 		results[i].two_op_ns = NAN;
 		results[i].kernel = NAN;
 		results[i].batch = p->mode == OP_IN_PROCESS ? 0 : 1;

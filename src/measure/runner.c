@@ -14,23 +14,13 @@ struct round {
 };
 
 /*
- * Shuffles the order (Fisher and Yates). If a subject always ran after the same other subject, it would always find the
- * caches and the CPU in the state in which that subject leaves them.
+ * Runs each remaining subject once, and removes those that cannot run. The order is random: if a subject always ran
+ * after the same other subject, it would always find the caches and the CPU in the state in which that subject leaves
+ * them.
  */
-static void shuffle(struct round *round)
-{
-	for (size_t i = round->n; i > 1; i--) {
-		size_t k = rng_below(&round->random, i);
-		size_t other = round->order[k];
-		round->order[k] = round->order[i - 1];
-		round->order[i - 1] = other;
-	}
-}
-
-/* Runs each remaining subject once, and removes those that cannot run. */
 static int run_round(const struct runner *r, struct round *round, int number)
 {
-	shuffle(round);
+	rng_shuffle(&round->random, round->order, round->n);
 	size_t kept = 0;
 	for (size_t i = 0; i < round->n; i++) {
 		int err = r->run(r->ctx, round->order[i], number);

@@ -69,9 +69,9 @@ double rng_beta(struct rng *r, double a, double b)
 
 void rng_shuffle(struct rng *r, size_t *order, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		size_t k = (size_t)rng_below(r, i + 1);
-		order[i] = order[k];
-		order[k] = i;
+	for (size_t i = n; i > 1; i--) {
+		size_t k = (size_t)rng_below(r, i), other = order[k];
+		order[k] = order[i - 1];
+		order[i - 1] = other;
 	}
 }

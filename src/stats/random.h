@@ -24,7 +24,7 @@ double rng_normal(struct rng *r);
  * Tsang, ACM TOMS 26, 2000).
  */
 double rng_beta(struct rng *r, double a, double b);
-/* Fills `order` with the numbers 0 to n - 1 in random order (Fisher and Yates). */
+/* Puts the `n` elements of `order` into random order (Fisher and Yates). */
 void rng_shuffle(struct rng *r, size_t *order, size_t n);
 
 #endif

@@ -93,11 +93,16 @@ static void the_generator_is_splitmix64(void **state)
 	assert_true(rng_next(&r) == 3203168211198807973u);
 	assert_true(rng_next(&r) == 9817491932198370423u);
 	size_t order[100];
-	size_t seen = 0;
-	rng_shuffle(&r, order, 100);
+	size_t seen = 0, moved = 0;
 	for (size_t i = 0; i < 100; i++)
+		order[i] = i;
+	rng_shuffle(&r, order, 100);
+	for (size_t i = 0; i < 100; i++) {
 		seen += order[i];
+		moved += order[i] != i;
+	}
 	assert_int_equal(seen, 4950);
+	assert_true(moved > 50);
 	for (int i = 0; i < 1000; i++)
 		assert_true(rng_below(&r, 3) < 3);
 }
