@@ -132,12 +132,14 @@ static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t 
 
 /*
  * Returns true if a larger buffer would join this request to the previous one. If a program has read from a stream and
- * then writes to it, it may be sending an answer, which must not wait in a buffer.
+ * then writes to it, it may be sending an answer, which must not wait in a buffer. If it seeks back to what it has not
+ * used of the previous read, it would do so with a larger buffer as well.
  */
 static bool is_small(const struct io_open *o, const struct io_request *r, bool sequential)
 {
 	bool turns = o->file->kind != IO_FILE && o->used[!r->direction] && o->last != r->direction;
-	return sequential && r->joins && r->bytes < IO_BUFFER && !o->file->messages && !turns;
+	bool returns = o->back && r->direction == IO_READ && !r->positioned;
+	return sequential && r->joins && r->bytes < IO_BUFFER && !o->file->messages && !turns && !returns;
 }
 
 /* Returns the number of pages that the request touches and the previous request did not touch. */

@@ -141,6 +141,18 @@ static void reading_ahead_and_seeking_back_is_one_finding(void **state)
 	assert_true(found->saving_high_s <= (97 + 99) * 10e-6 && found->saving_low_s >= (97 + 99) * 8e-6);
 }
 
+/* A larger buffer would be read again for each line, so it would make this program slower. */
+static void many_seeks_back_do_not_ask_for_a_larger_buffer(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 0; i < 3000; i++) {
+		call(f, SYS_read, 5, 0x2000, 4096, 4096);
+		call(f, SYS_lseek, 5, (uint64_t)-4032, SEEK_CUR, (int64_t)((i + 1) * 64));
+	}
+	assert_non_null(finding(f, "seek-back"));
+	assert_null(finding(f, "small-reads"));
+}
+
 /* pread(2) in between: what is read next is no longer the rest of the previous read. */
 static void another_read_after_seeking_back_is_not(void **state)
 {
@@ -502,6 +514,7 @@ int main(void)
 		WITH(each_request_is_of_one_class),
 		WITH(a_request_may_repeat_in_part),
 		WITH(reading_ahead_and_seeking_back_is_one_finding),
+		WITH(many_seeks_back_do_not_ask_for_a_larger_buffer),
 		WITH(another_read_after_seeking_back_is_not),
 		WITH(returning_to_the_start_of_a_block_is_not),
 		WITH(no_request_is_larger_than_a_call_may_move),
