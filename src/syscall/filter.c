@@ -90,16 +90,39 @@ static int unknown(const char *name, const char *sign, struct buf *why)
 	return -EINVAL;
 }
 
-static int parse_regex(struct filter_term *t, const char *pattern, struct buf *why)
+/* Returns true if the expression matches the name of a call, on any architecture. */
+static bool matches_some(const regex_t *regex)
+{
+	const struct syscall_desc *d;
+	bool found = false;
+	for (size_t i = 0; !found && (d = syscall_row(i)); i++)
+		found = regexec(regex, d->name, 0, NULL, 0) == 0;
+	for (int64_t nr = 0; !found && nr < FILTER_NATIVE_MAX; nr++) {
+		const char *name = syscall_name_known(syscall_native_arch(), nr);
+		found = name && regexec(regex, name, 0, NULL, 0) == 0;
+	}
+	return found;
+}
+
+/* Returns 1 after filling in *t; 0 if the expression matches no call and `may_miss` is true; or -EINVAL. */
+static int parse_regex(struct filter_term *t, const char *pattern, bool may_miss, struct buf *why)
 {
 	int r = regcomp(&t->regex, pattern, REG_EXTENDED | REG_NOSUB);
-	if (r == 0) {
-		t->kind = TERM_REGEX;
-		return 0;
+	if (r != 0) {
+		char text[128];
+		regerror(r, &t->regex, text, sizeof(text));
+		buf_addf(why, "'/%s' is not a valid regular expression: %s", pattern, text);
+		return -EINVAL;
 	}
-	char text[128];
-	regerror(r, &t->regex, text, sizeof(text));
-	buf_addf(why, "'/%s' is not a valid regular expression: %s", pattern, text);
+	if (matches_some(&t->regex)) {
+		t->kind = TERM_REGEX;
+		return 1;
+	}
+	regfree(&t->regex);
+	if (may_miss)
+		return 0;
+	bool ends = *pattern && pattern[strlen(pattern) - 1] == '/';
+	buf_addf(why, "the regular expression '/%s' matches no call%s", pattern, ends ? "; omit the / at its end" : "");
 	return -EINVAL;
 }
 
@@ -125,7 +148,7 @@ static int parse_word(struct filter_term *t, const char *word, struct buf *why)
 		return 1;
 	}
 	if (word[0] == '/')
-		return parse_regex(t, word + 1, why) < 0 ? -EINVAL : 1;
+		return parse_regex(t, word + 1, may_miss, why);
 	if (word[0] == '%' || (g && g->bare)) {
 		if (!g)
 			return may_miss ? 0 : unknown(word + 1, "%", why);

@@ -31,7 +31,7 @@ static struct filter parse(const char *text)
 static void words_of_every_kind(void **state)
 {
 	(void)state;
-	struct filter f = parse("openat,%network,/^getp,syscall_0x1c9,?nothing_like_it");
+	struct filter f = parse("openat,%network,/^getp,syscall_0x1c9,?nothing_like_it,?/^nothing");
 	assert_true(in(&f, SYS_openat));
 	assert_true(in(&f, SYS_socket));
 	assert_true(in(&f, SYS_getppid));
@@ -89,6 +89,8 @@ static void mistakes_are_marked(void **state)
 		{"read,,write", 5, "the name of a call is missing"},
 		{"", 0, "the name of a call is missing"},
 		{"close,/(", 6, "'/(' is not a valid regular expression: "},
+		{"close,/^re/", 6, "the regular expression '/^re/' matches no call; omit the / at its end"},
+		{"!/^opne", 1, "the regular expression '/^opne' matches no call"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct filter f = {0};
