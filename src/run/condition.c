@@ -242,6 +242,21 @@ static int read_calls(struct reader *r, const char *word)
 	return unknown_metric(r, word, r->why);
 }
 
+/* Reports a word with a set in parentheses that is not a metric. It may be a call, which cannot have such a set. */
+static int no_metric(struct reader *r, const char *word, const char *set)
+{
+	struct filter calls = {0};
+	struct buf ignored = {0};
+	size_t at;
+	bool known = filter_parse(&calls, word, &at, &ignored) == 0;
+	filter_free(&calls);
+	buf_free(&ignored);
+	if (!known)
+		return unknown_metric(r, word, r->why);
+	buf_addf(r->why, "'%s' is not a metric, but the calls that are counted; omit (%s)", word, set);
+	return -EINVAL;
+}
+
 static int read_metric(struct reader *r, char *word)
 {
 	char *set = strchr(word, '(');
@@ -266,25 +281,48 @@ static int read_metric(struct reader *r, char *word)
 		}
 		return set ? read_set(r, set, (size_t)(set - word)) : 0;
 	}
-	return set ? unknown_metric(r, word, r->why) : read_calls(r, word);
+	return set ? no_metric(r, word, set) : read_calls(r, word);
+}
+
+/* Returns the length of a word that is followed by a colon, with the colon, or 0. */
+static size_t prefix_length(const struct reader *r)
+{
+	const char *p = r->p;
+	while (isalpha((unsigned char)*p))
+		p++;
+	return p > r->p && *p == ':' ? (size_t)(p + 1 - r->p) : 0;
+}
+
+/* Parses "main:" if it is present. */
+static int read_prefix(struct reader *r)
+{
+	size_t n;
+	while ((n = prefix_length(r))) {
+		if (r->to->after_main || strncmp(r->p, "main:", n) != 0) {
+			buf_addf(r->why, "'%.*s' cannot be used here; only one main: can precede a metric", (int)n,
+				 r->p);
+			return -EINVAL;
+		}
+		r->to->after_main = true;
+		r->p += n;
+		skip_blanks(r);
+	}
+	return 0;
 }
 
 /* Parses "main:" if it is present, and the metric, which ends at `op`. */
 static int read_subject(struct reader *r, const char *op)
 {
-	static const char prefix[] = "main:";
 	char *word;
-	if (strncmp(r->p, prefix, sizeof(prefix) - 1) == 0) {
-		r->to->after_main = true;
-		r->p += sizeof(prefix) - 1;
-		skip_blanks(r);
-	}
+	int rc = read_prefix(r);
+	if (rc < 0)
+		return rc;
 	if (r->p == op) {
 		buf_adds(r->why, "a metric is missing before the operator");
 		return -EINVAL;
 	}
 	word = memory_copy_part(r->p, length_to(r->p, op));
-	int rc = read_metric(r, word);
+	rc = read_metric(r, word);
 	bool whole = r->use == CONDITION_FAIL_IF ? r->to->metric != CONDITION_CALLS || r->to->chosen
 						 : !condition_sums_calls(r->to);
 	if (rc == 0 && r->to->after_main && whole) {
