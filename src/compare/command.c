@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -84,8 +85,8 @@ static char *fill(const char *text, const struct texts *places, bool quote)
 	return buf_take(&out);
 }
 
-char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct texts *params,
-			    struct buf *why)
+/* Returns the command as a list of words that runs it without a shell, or by the shell of --shell (sh by default). */
+static char **command_words(const struct compare *c, const char *text, const struct texts *places, struct buf *why)
 {
 	/* The option --shell may be a command with arguments: "bash --norc". */
 	char **split = compare_split(c->opt.no_shell ? text : c->opt.shell ? c->opt.shell : "sh", why);
@@ -97,6 +98,20 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 		return NULL;
 	}
 	struct words argv = {0};
+	/* {in} and the like are replaced after the command was split, so that a path with spaces remains one word. */
+	for (size_t i = 0; split[i]; i++)
+		words_take(&argv, c->opt.no_shell ? fill(split[i], places, false) : memory_copy(split[i]));
+	if (!c->opt.no_shell) {
+		words_add(&argv, "-c");
+		words_take(&argv, fill(text, places, true));
+	}
+	words_free(split);
+	return words_done(&argv);
+}
+
+char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct texts *params,
+			    struct buf *why)
+{
 	struct texts places = {0};
 	struct buf size = {0};
 	/* The size is written in bytes, because every program understands that. */
@@ -104,16 +119,11 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 	texts_add(&places, "in", c->work.in);
 	texts_add(&places, "out", c->work.out);
 	texts_add(&places, "buffer", buf_str(&size));
-	compare_copy_texts(&places, params);
-	/* {in} and the like are replaced after the command was split, so that a path with spaces remains one word. */
-	for (size_t i = 0; split[i]; i++)
-		words_take(&argv, c->opt.no_shell ? fill(split[i], &places, false) : memory_copy(split[i]));
-	if (!c->opt.no_shell) {
-		words_add(&argv, "-c");
-		words_take(&argv, fill(text, &places, true));
-	}
-	words_free(split);
+	/* A parameter may be several words of the command, or none, as for hyperfine(1). */
+	char *command = fill(text, params, false);
+	char **argv = command_words(c, command, &places, why);
+	free(command);
 	texts_clear(&places);
 	buf_free(&size);
-	return words_done(&argv);
+	return argv;
 }

@@ -149,10 +149,10 @@ void compare_copy_texts(struct texts *to, const struct texts *from);
 
 /* command.c: the commands that the user typed */
 /*
- * Returns the argument list for `text`, in which {in}, {out}, {buffer} and the names of `params` are replaced. The list
- * runs the command by sh -c (or by the shell of --shell), unless the option no_shell is set. The caller frees it with
- * words_free(). Returns NULL with the reason in `why` if a quote is not closed, if the value of --shell is empty, or if
- * no_shell is set and `text` is empty.
+ * Returns the argument list for `text`, in which {in}, {out}, {buffer} and the names of `params` are replaced. Only the
+ * texts of `params` are not quoted. The list runs the command by sh -c (or by the shell of --shell), unless the option
+ * no_shell is set. The caller frees it with words_free(). Returns NULL with the reason in `why` if a quote is not
+ * closed, if the value of --shell is empty, or if no_shell is set and `text` is empty.
  */
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct texts *params,
 			    struct buf *why);

@@ -358,6 +358,32 @@ static void placeholders_are_filled_and_quoted(void **state)
 	buf_free(&why);
 }
 
+/* A parameter is text, as for hyperfine(1): it may be several words of the command, or none. */
+static void parameters_are_not_quoted(void **state)
+{
+	(void)state;
+	struct compare c = {0};
+	struct buf why = {0};
+	struct texts empty = {.v = &(struct named_text){(char[]){"opt"}, (char[]){""}}, .n = 1};
+	struct texts two = {.v = &(struct named_text){(char[]){"opt"}, (char[]){"-a -b"}}, .n = 1};
+	char **v = compare_command_argv(&c, "ls {opt} /", 0, &empty, &why);
+	assert_string_equal(v[2], "ls  /");
+	words_free(v);
+	v = compare_command_argv(&c, "ls {opt} /", 0, &two, &why);
+	assert_string_equal(v[2], "ls -a -b /");
+	words_free(v);
+	c.opt.no_shell = true;
+	v = compare_command_argv(&c, "ls {opt} /", 0, &empty, &why);
+	assert_string_equal(v[1], "/");
+	assert_null(v[2]);
+	words_free(v);
+	v = compare_command_argv(&c, "ls {opt} /", 0, &two, &why);
+	assert_string_equal(v[2], "-b");
+	assert_string_equal(v[3], "/");
+	words_free(v);
+	buf_free(&why);
+}
+
 static void parameters_are_combined(void **state)
 {
 	(void)state;
@@ -556,6 +582,7 @@ int main(void)
 		cmocka_unit_test(a_saved_run_has_every_sample),
 		cmocka_unit_test(words_are_split_as_a_shell_does),
 		cmocka_unit_test(placeholders_are_filled_and_quoted),
+		cmocka_unit_test(parameters_are_not_quoted),
 		cmocka_unit_test(parameters_are_combined),
 		cmocka_unit_test(commands_are_scanned),
 		cmocka_unit_test(one_run_proves_nothing),
