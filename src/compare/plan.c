@@ -229,11 +229,46 @@ static int check_beside(const struct compare_texts *given, const char *option, s
 	return -EINVAL;
 }
 
+/* Returns true if one of these texts contains {NAME}. */
+static bool contain(const char *const *texts, size_t n, const char *name)
+{
+	struct buf place = {0};
+	bool found = false;
+	buf_addf(&place, "{%s}", name);
+	for (size_t i = 0; i < n && !found; i++)
+		found = strstr(texts[i], buf_str(&place));
+	buf_free(&place);
+	return found;
+}
+
+/* Checks that each parameter has a name of its own, and that a command contains it. */
+static int check_parameters(const struct compare *c, const struct texts *params, const char *const *commands, size_t n,
+			    struct buf *why)
+{
+	static const char *const reserved[] = {"{in}", "{out}", "{buffer}"};
+	const struct compare_texts *before = &c->opt.prepare, *after = &c->opt.conclude;
+	for (size_t i = 0; i < params->n && !why->len; i++) {
+		const char *name = params->v[i].name;
+		for (size_t k = 0; k < i && !why->len; k++)
+			if (strcmp(params->v[k].name, name) == 0)
+				buf_addf(why, "the parameter '%s' is given twice", name);
+		if (contain(reserved, sizeof(reserved) / sizeof(*reserved), name))
+			buf_addf(why, "'%s' cannot be the name of a parameter, because {%s} already has a meaning",
+				 name, name);
+		else if (!why->len && !contain(commands, n, name) && !contain(before->v, before->n, name) &&
+			 !contain(after->v, after->n, name))
+			buf_addf(why, "no command contains {%s}, the parameter of -P or -L", name);
+	}
+	return why->len ? -EINVAL : 0;
+}
+
 static int add_commands(struct compare *c, char *const *operands, size_t n, struct buf *why)
 {
 	struct combinations all = {0};
 	size_t first = 0;
 	int err = compare_combine(&c->opt, operands, n, &first, &all, why);
+	if (!err && all.n)
+		err = check_parameters(c, &all.v[0], (const char *const *)operands + first, n - first, why);
 	if (!err)
 		err = check_beside(&c->opt.prepare, "--prepare", n - first, why);
 	if (!err)

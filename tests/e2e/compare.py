@@ -178,6 +178,9 @@ def test_usage_errors(place):
         (["--format=xml"], "xml"),
         (["--svg=p.PNG"], "write p.svg"),
         (["-D", "2", "true"], "--parameter-scan"),
+        (["-L", "in=a,b", "true {in}"], "'in' cannot be the name of a parameter, because {in} already has a meaning"),
+        (["-L", "w=a,b", "-P", "w=1:2", "true {w}"], "the parameter 'w' is given twice"),
+        (["-L", "word=a,b", "true {wrod}"], "no command contains {word}, the parameter of -P or -L"),
         (["--size=1M", "--input=/etc/hostname"], "/etc/hostname"),
     ):
         status, out, err = run(place, *args)
