@@ -112,7 +112,7 @@ static int run_beside(const struct compare *c, const struct subject *s, const st
 			      &sample, why);
 	words_free(argv);
 	if (err == 0 && !ended_well(sample.status)) {
-		buf_addf(why, "'%s' failed: ", command);
+		buf_addf(why, "%s: '%s' failed: ", given == &c->opt.prepare ? "--prepare" : "--conclude", command);
 		say_end(sample.status, why);
 		err = -ECANCELED;
 	}

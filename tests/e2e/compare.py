@@ -416,7 +416,7 @@ def test_failing_commands(place):
     assert status == 125 and "'false' failed: exited with status 1" in err, err
     for option in ("--prepare", "--conclude"):
         status, _, err = run(place, "--runs=2", option, "exit 3", "true")
-        assert status == 125 and "'exit 3' failed: exited with status 3" in err, (option, err)
+        assert status == 125 and f"{option}: 'exit 3' failed: exited with status 3" in err, (option, err)
     status, out, err = run(place, "--runs=2", "--ignore-failure", "false", "true")
     assert status == 0 and "(false: 2 of 2)" in out.replace("\n", " "), (out, err)
     got = rows(place, "--runs=1", "--ignore-failure", "exit 3", "kill -TERM $$")
