@@ -337,8 +337,10 @@ static int count_run(struct compare *c, struct subject *s, bool part, struct buf
 	};
 	int err = count_take(&spec, &s->count, why);
 	if (err == 0 && c->opt.columns && ended_well(s->count.result.status)) {
+		err = run_beside(c, s, &c->opt.conclude, why);
 		unlink(c->work.out);
-		err = run_beside(c, s, &c->opt.prepare, why);
+		if (err == 0)
+			err = run_beside(c, s, &c->opt.prepare, why);
 		if (err == 0)
 			err = compare_use(&spec, &s->use, why);
 	}

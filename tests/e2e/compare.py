@@ -468,6 +468,13 @@ def test_each_command_has_a_preparation(place):
     assert status == 2 and "--prepare is given 2 times for 3 commands" in err, err
 
 
+def test_each_run_is_prepared_and_concluded(place):
+    log = place / "log"
+    run(place, "--runs=2", "--columns=opens", "-p", f"echo p >> {log}", "-C", f"echo c >> {log}", "true")
+    # The counted run, the run of --columns, the warm-up and two timed runs.
+    assert log.read_text().split() == ["p", "c"] * 5, log.read_text()
+
+
 def test_commands_have_names(place):
     got = rows(place, "--runs=1", "--no-count", "--command-name=nothing", "true", "true 2")
     assert list(got) == ["nothing", "true 2"] and got["nothing"]["command"] == "true", got
