@@ -169,7 +169,7 @@ static void ask_counts(const struct question *q)
 	if (q->a && q->b && fabs(q->a->counts.counted_bytes - q->b->counts.counted_bytes) > 0)
 		cannot_decide(q, "was counted for only a part of the input");
 	else if (isnan(d))
-		cannot_decide(q, "was not counted");
+		cannot_decide(q, q->c->after_main ? "has no number of calls before main" : "was not counted");
 	else
 		decide(q, &(struct change){d, {d, d}});
 }

@@ -635,6 +635,7 @@ def test_gate_of_rows(folder):
     assert re.search(r"failed: wall>2%: changed by \+3\.\d %.* from old to new$", said) and len(said.splitlines()) == 1, said
     assert gate("wall>4%", 0) == "" and gate("wall>0%", 0, reference="new") == ""
     assert "was not counted in old or new" in gate("calls>0", 4)
+    assert "has no number of calls before main in old or new" in gate("main:calls>0", 4)
 
 
 def title_in_browser(folder, page, script):
