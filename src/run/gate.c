@@ -79,12 +79,19 @@ static void say_change(const struct condition *c, double v, struct buf *out)
 	condition_say(c, fabs(v), out);
 }
 
-/* Appends a sentence: "wall>5%: 'ls' changed by +6.1 % (95 % interval: +5.2 % to +7.0 %) from a to b" */
+/*
+ * Appends a sentence: "wall>5%: 'ls' changed by +6.1 % (95 % interval: +5.2 % to +7.0 %) from a to b". A change from 0
+ * cannot be a percentage.
+ */
 static void say(const struct question *q, const struct change *d, struct buf *out)
 {
 	buf_addf(out, "%s: ", q->c->text);
 	if (q->name)
 		buf_addf(out, "'%s' ", q->name);
+	if (isinf(d->value)) {
+		buf_addf(out, "was 0 in %s, but not in %s", q->base->label, q->run->label);
+		return;
+	}
 	buf_adds(out, "changed by ");
 	say_change(q->c, d->value, out);
 	if (d->interval.low < d->interval.high) {

@@ -610,6 +610,8 @@ def test_gate(folder):
     for condition in ("calls>0", "read>1", "read>=20%", "main:calls>1", "calls>19.9%"):
         assert "changed by +2" in gate(condition, base, more, status=3)
     gate("calls>2,read>20%,errors>0", "--undecided", base, more)
+    none = one_program(folder, "none", 1, calls=0)
+    assert gate("read>5%", none, base, status=3).endswith("failed: read>5%: 'prog' was 0 in none, but not in base\n")
     for wrong, told in (("wal>5%", "did you mean wall?"), ("wall=5%", "'=' cannot be used here"), ("wall>5x", "a percentage, for example 5%"),
                         ("seconds>5%", "neither a metric"), ("raed>0", "did you mean read?")):
         assert told in gate(wrong, base, slow, status=2)
