@@ -3,9 +3,11 @@
 #include "base/buf.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
-#define WORD_MAX 63
+#define WORD_MAX    63
+#define ABBREVIATED 3 /* minimum length of a word for which the words that begin with it are suggested */
 
 static unsigned least(unsigned a, unsigned b)
 {
@@ -50,7 +52,8 @@ void near_offer(struct near *n, const char *candidate)
 {
 	size_t len = strlen(n->word);
 	unsigned d = near_distance(n->word, candidate);
-	if (d > (len < 6 ? 1 : len / 3))
+	bool begins = len >= ABBREVIATED && strncmp(n->word, candidate, len) == 0;
+	if (d > (len < 6 ? 1 : len / 3) && !begins)
 		return;
 	size_t at = 0;
 	for (; at < n->n && n->best[at].distance <= d; at++)

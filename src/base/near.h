@@ -27,7 +27,8 @@ unsigned near_distance(const char *a, const char *b);
 void near_init(struct near *n, const char *word);
 /*
  * Adds `candidate` if its edit distance from the word is at most a third of the word's length (or 1, for words of fewer
- * than six letters). Only the NEAR_MAX nearest candidates are kept.
+ * than six letters), or if it begins with the word, which must then have at least three letters. Only the NEAR_MAX
+ * nearest candidates are kept.
  */
 void near_offer(struct near *n, const char *candidate);
 /* Appends "; did you mean PREFIXa, PREFIXb or PREFIXc?", or nothing if there are no candidates. */

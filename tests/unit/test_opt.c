@@ -233,6 +233,29 @@ static void distances(void **state)
 	assert_int_equal(near_distance("kitten", "sitting"), 3);
 }
 
+static void suggestions_are(const char *word, const char *expected)
+{
+	static const char *const known[] = {"read/write", "readv/writev", "fgetc/fputc", "mmap", "wall"};
+	struct near near;
+	struct buf out = {0};
+	near_init(&near, word);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		near_offer(&near, known[i]);
+	near_say(&near, "", &out);
+	assert_string_equal(buf_str(&out), expected);
+	buf_free(&out);
+}
+
+static void words_that_are_similar_or_longer_are_suggested(void **state)
+{
+	(void)state;
+	suggestions_are("fgetc", "; did you mean fgetc/fputc?");
+	suggestions_are("read", "; did you mean read/write or readv/writev?");
+	suggestions_are("mmpa", "; did you mean mmap?");
+	suggestions_are("fg", "");
+	suggestions_are("mmapped", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +266,7 @@ int main(void)
 		cmocka_unit_test(help_is_wrapped),
 		cmocka_unit_test(completion_for_each_shell),
 		cmocka_unit_test(distances),
+		cmocka_unit_test(words_that_are_similar_or_longer_are_suggested),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
