@@ -9,6 +9,7 @@
 
 #define FILES_MAX   4096 /* all further files share one row of the profile */
 #define OTHER_FILES "(other files)"
+#define ANONYMOUS   "anon_inode:"
 
 static enum io_kind kind_of(const char *path)
 {
@@ -16,7 +17,7 @@ static enum io_kind kind_of(const char *path)
 		const char *prefix;
 		enum io_kind kind;
 	} kinds[] = {
-		{"pipe:[", IO_PIPE},           {"socket:[", IO_SOCKET},    {"anon_inode:", IO_OTHER},
+		{"pipe:[", IO_PIPE},           {"socket:[", IO_SOCKET},    {ANONYMOUS, IO_OTHER},
 		{"/dev/shm/", IO_FILE},        {"/dev/pts/", IO_TERMINAL}, {"/dev/tty", IO_TERMINAL},
 		{"/dev/console", IO_TERMINAL}, {"/dev/", IO_DEVICE},       {"/proc/", IO_OTHER},
 		{"/sys/", IO_OTHER},
@@ -58,6 +59,18 @@ struct io_file *io_profile_file(struct io_profile *p, const char *name)
 	return f;
 }
 
+/* Appends what a descriptor without a path is: "pipe", or "inotify" if /proc has "anon_inode:inotify". */
+static void say_pathless(const char *path, enum io_kind kind, struct buf *out)
+{
+	if (strncmp(path, ANONYMOUS, strlen(ANONYMOUS)) != 0) {
+		buf_adds(out, io_kind_name(kind));
+		return;
+	}
+	const char *what = path + strlen(ANONYMOUS);
+	what += *what == '[';
+	buf_add(out, what, strcspn(what, "]"));
+}
+
 /*
  * Returns the file of a descriptor that was open before the trace began. The numbers of pipes and sockets are not part
  * of its name, because they are different in each run.
@@ -69,13 +82,18 @@ static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
 	struct buf name = {0};
 	bool known = p->names->fd(p->names->ctx, tid, fd, &path);
 	enum io_kind kind = known ? kind_of(buf_str(&path)) : IO_OTHER;
-	bool stream = !known || kind == IO_PIPE || kind == IO_SOCKET || strncmp(buf_str(&path), "anon_inode:", 11) == 0;
-	if (!stream)
+	bool stream = !known || kind == IO_PIPE || kind == IO_SOCKET ||
+		      strncmp(buf_str(&path), ANONYMOUS, strlen(ANONYMOUS)) == 0;
+	if (stream) {
+		if (fd < 3)
+			buf_addf(&name, "%s (", standard[fd]);
+		else
+			buf_addf(&name, "descriptor %d (", fd);
+		say_pathless(buf_str(&path), kind, &name);
+		buf_addc(&name, ')');
+	} else {
 		buf_adds(&name, buf_str(&path));
-	else if (fd < 3)
-		buf_addf(&name, "%s (%s)", standard[fd], io_kind_name(kind));
-	else
-		buf_addf(&name, "descriptor %d (%s)", fd, io_kind_name(kind));
+	}
 	struct io_file *f = stream ? io_profile_pathless(p, buf_str(&name), kind) : io_profile_file(p, buf_str(&name));
 	buf_free(&path);
 	buf_free(&name);
