@@ -1,11 +1,14 @@
 /* What calls with a path do: they look it up, open or remove a file, or change the current directory. */
 #include "base/buf.h"
+#include "base/size.h"
 #include "io/call.h"
 #include "io/path.h"
 #include "tracee/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 
 /* Appends the path of the call after that of its directory: of a descriptor, or the current one after chdir(2). */
 static void add_path(const struct io_context *x, struct buf *out)
@@ -28,11 +31,31 @@ static uint64_t open_flags(const struct io_context *x)
 	return flags;
 }
 
+/* Returns the number in a path that names a descriptor of the process: /dev/fd/3, /dev/stdin. Returns -1 for others. */
+static int descriptor_in(const char *path)
+{
+	static const char *const standard[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+	int64_t n;
+	for (int i = 0; i < 3; i++)
+		if (strcmp(path, standard[i]) == 0)
+			return i;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		size_t len = strlen(folders[i]);
+		if (strncmp(path, folders[i], len) == 0 && number_parse(path + len, 0, INT_MAX, &n) == 0)
+			return (int)n;
+	}
+	return -1;
+}
+
 static struct io_file *file_of_path(const struct io_context *x)
 {
 	struct buf path = {0};
 	add_path(x, &path);
-	struct io_file *f = path.len ? io_profile_file(x->p, buf_str(&path)) : NULL;
+	int fd = descriptor_in(buf_str(&path));
+	/* Such a path does not name the same file each time: the shell uses /dev/fd/63 for each <(command). */
+	const struct io_open *o = x->c->error ? NULL : io_profile_open(x->p, x->t, x->ev->tid, fd);
+	struct io_file *f = o ? o->file : path.len ? io_profile_file(x->p, buf_str(&path)) : NULL;
 	buf_free(&path);
 	return f;
 }

@@ -467,6 +467,19 @@ def test_attached(folder):
         assert "small-reads" in {f["kind"] for f in prof["findings"]}, (way, prof["findings"])
 
 
+def test_paths_of_descriptors(folder):
+    """/dev/fd/N is the file of the descriptor, which is another one each time"""
+    script = ("import os\nfor i in range(100):\n r, w = os.pipe(); os.write(w, b'x'); f = os.open(f'/dev/fd/{r}', os.O_RDONLY)\n"
+              " os.read(f, 1); os.close(r); os.close(w); os.close(f)\nos.close(os.open('/dev/stdin', os.O_RDONLY))")
+    for way in WAYS:
+        need(way)
+        prof = profile(folder, sys.executable, "-c", script, way=way)
+        rows = counts(folder, prof)
+        assert not [n for n in rows if n.startswith(("/dev/fd/", "/dev/stdin"))], (way, list(rows))
+        assert rows["pipe 50"]["opens"] == 3 and rows["pipe 50"]["reads"] == 1, (way, rows["pipe 50"])
+        assert not [f for f in prof["findings"] if f["file"].startswith(("pipe", "/dev"))], (way, prof["findings"])
+
+
 def test_a_process_that_goes_on_may_still_close(folder):
     """when sctrace detaches, descriptors that are still open do not count as never closed"""
     make_input(folder)
