@@ -175,10 +175,11 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 		points[i] = (struct chart_point){rows.labels[i], time->median, figure_of(s, FIGURE_PEAK_RSS), time->q1,
 						 time->q3};
 	}
-	char note[200];
+	char note[300];
 	snprintf(note, sizeof(note),
-		 "Lower and further left is better. A line joins the rows that no other row beats, if there are "
-		 "several. Differences below %.0f %% and overlapping quartiles do not count.",
+		 "Lower and further left is better. No other row beats the blue rows. A dashed line joins those of "
+		 "them that are slower but need less memory than the one before. Differences below %.0f %% and "
+		 "overlapping quartiles do not count.",
 		 100 * RUN_WORTHWHILE);
 	const struct chart_frame frame = {"Time against memory", compare_subtitle(page), note, width};
 	const struct chart_axis x = {"wall time (median)", UNIT_SECONDS, SCALE_AUTO};
