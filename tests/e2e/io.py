@@ -514,6 +514,10 @@ def test_csv(folder):
     for r in rows.values():
         shares = [float(r[k]) for k in r if k.endswith("_share") and r[k]]
         assert not shares or abs(sum(shares) - 1) < 1e-9, r
+    assert "note:" not in done.stderr
+    done = sctrace(folder, "-c", "--io", "--format=csv", "-o", "shown", BUILD / "examples" / "io-small-reads")
+    assert done.returncode == 0 and "prints a single table, that of the calls" in done.stderr, done.stderr
+    assert (folder / "shown").read_text().startswith("syscall,")
 
 
 def test_json(folder):
