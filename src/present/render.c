@@ -6,6 +6,7 @@
 #include "present/kinds.h"
 #include "present/machine.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -146,6 +147,33 @@ static void render_text(const struct page *p, const struct table_look *look, str
 			text_section(p, &p->sections.v[i], look, out);
 }
 
+/* Appends text that Markdown shows as it is. It needs no escape for an underscore within a word (copy_file_range). */
+static void markdown_text(struct buf *out, const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		bool in_word = c > text && isalnum((unsigned char)c[-1]) && isalnum((unsigned char)c[1]);
+		if (strchr("\\*`<[]", *c) || (*c == '_' && !in_word))
+			buf_addc(out, '\\');
+		buf_addc(out, *c);
+	}
+}
+
+/* Appends each line of the text with this prefix. */
+static void markdown_lines(struct buf *out, const char *prefix, const char *text)
+{
+	struct buf shown = {0};
+	markdown_text(&shown, text);
+	wrap_lines(out, prefix, buf_str(&shown), 0);
+	buf_free(&shown);
+}
+
+static void markdown_heading(struct buf *out, const char *text)
+{
+	buf_adds(out, "## ");
+	markdown_text(out, text);
+	buf_adds(out, "\n\n");
+}
+
 static void markdown_section(const struct page *p, const struct page_section *s, const struct table_look *look,
 			     struct buf *out)
 {
@@ -157,8 +185,8 @@ static void markdown_section(const struct page *p, const struct page_section *s,
 	if ((s->kind == SECTION_REASONS && !p->reasons) || !s->text.len)
 		return;
 	gap(out);
-	buf_addf(out, "## %s\n\n", s->heading);
-	wrap_lines(out, "- ", buf_str(&s->text), 0);
+	markdown_heading(out, s->heading);
+	markdown_lines(out, "- ", buf_str(&s->text));
 }
 
 static void render_markdown(const struct page *p, const struct table_look *look, struct buf *out)
@@ -167,16 +195,18 @@ static void render_markdown(const struct page *p, const struct table_look *look,
 	for (size_t i = 0; i < sizeof(paragraphs) / sizeof(*paragraphs); i++)
 		if (paragraphs[i]->len && !(i == 0 && p->above_only_in_text)) {
 			gap(out);
-			wrap_lines(out, p->n > 1 ? "- " : "", buf_str(paragraphs[i]), 0);
+			markdown_lines(out, p->n > 1 ? "- " : "", buf_str(paragraphs[i]));
 		}
 	for (size_t i = 0; i < p->parts.n; i++) {
 		const struct page_part *part = &p->parts.v[i];
 		gap(out);
 		if (part->heading)
-			buf_addf(out, "## %s\n\n", part->heading);
+			markdown_heading(out, part->heading);
 		part_render(p, part, TABLE_MARKDOWN, NULL, out);
-		if (part->note)
-			buf_addf(out, "\n%s\n", part->note);
+		if (part->note) {
+			buf_addc(out, '\n');
+			markdown_lines(out, "", part->note);
+		}
 	}
 	for (size_t i = 0; i < p->sections.n; i++)
 		markdown_section(p, &p->sections.v[i], look, out);

@@ -557,6 +557,17 @@ def test_names_use_the_width(folder):
     assert (folder / "profile").read_text().count("| " + str(longer).replace("_", "\\_") + " |") == 2, (folder / "profile").read_text()
 
 
+def test_names_are_not_markup(folder):
+    """a name in the findings is not taken for Markdown or HTML"""
+    (folder / "<b>*x*_y_").write_bytes(bytes(5000))
+    script = "import os; f = os.open('<b>*x*_y_', os.O_RDONLY)\nwhile os.read(f, 1): pass"
+    sctrace(folder, "--io", "--format", "markdown", "-o", "profile", sys.executable, "-c", script)
+    lines = [line for line in (folder / "profile").read_text().splitlines() if line.startswith("- ") and "5,000 sequential" in line]
+    assert len(lines) == 1 and lines[0].startswith(r"- \<b>\*x\*\_y\_: "), lines
+    sctrace(folder, "--io", "--format", "html", "-o", "profile", sys.executable, "-c", script)
+    assert "<b>*x" not in (folder / "profile").read_text()
+
+
 def test_names_can_be_told_apart(folder):
     """on a narrow terminal, columns are left out rather than names; names with the same end differ in the part before it"""
     tail = "-é.cpython-311.opt-2.pyc"
