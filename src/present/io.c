@@ -1,6 +1,6 @@
 /*
- * Displays a profile of files (--io): a row for each file, the findings, and two pictures. One shows where the requests
- * read and wrote in the files that took the most time; the other one shows how large the requests were.
+ * Displays a profile of files (--io): a row for each file, and two pictures. One shows where the requests read and wrote
+ * in the files that took the most time; the other one shows how large the requests were. findings.c adds the findings.
  */
 #include "base/memory.h"
 #include "base/size.h"
@@ -290,19 +290,6 @@ static void add_files(struct page *p, const struct run_io *io)
 	page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
 }
 
-static void add_findings(struct page *p, const struct run_io *io)
-{
-	struct page_section *s = page_section(p, SECTION_FINDINGS, "Findings", "");
-	for (size_t i = 0; i < io->findings.n; i++)
-		buf_addf(&s->text, "%s\n", io->findings.v[i].text ? io->findings.v[i].text : "");
-	if (!io->findings.n)
-		buf_adds(&s->text, "Nothing was found that could be improved.\n");
-	else if (io->findings.n > 1)
-		buf_adds(
-			&s->text,
-			"Several findings may concern the same calls, so the total saving may be less than the sum.\n");
-}
-
 /* For the picture of the offsets: the largest number of files in it (PANELS), and sizes in pixels. */
 #define PANELS       6
 #define PANEL_HEIGHT 150.0
@@ -407,7 +394,7 @@ void page_add_io(struct page *p)
 {
 	const struct run_io *io = &p->runs[0].run->io;
 	add_files(p, io);
-	add_findings(p, io);
+	page_add_io_findings(p);
 	page_add_figure(p, "offsets", draw_offsets);
 	page_add_figure(p, "sizes", draw_sizes);
 }
@@ -474,36 +461,6 @@ static struct row_names several_names(const struct page *p)
 	return names;
 }
 
-static bool has_finding(const struct run_io *io, const struct run_io_finding *f)
-{
-	for (size_t i = 0; i < io->findings.n; i++) {
-		const struct run_io_finding *g = &io->findings.v[i];
-		if (g->kind && f->kind && strcmp(g->kind, f->kind) == 0 && !g->file == !f->file &&
-		    (!f->file || strcmp(g->file, f->file) == 0))
-			return true;
-	}
-	return false;
-}
-
-/* Appends the findings that the first of two runs has and the second one does not have. */
-static void say_only(const struct page_run *has, const struct page_run *lacks, struct buf *out)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < has->run->io.findings.n; i++) {
-		const struct run_io_finding *f = &has->run->io.findings.v[i];
-		if (has_finding(&lacks->run->io, f))
-			continue;
-		if (!n++)
-			buf_addf(out, "Only %s has these findings: ", has->label);
-		else
-			buf_adds(out, ", ");
-		buf_adds(out, f->kind ? f->kind : "");
-		if (f->file)
-			buf_addf(out, " (%s)", f->file);
-	}
-	buf_adds(out, n ? ".\n" : "");
-}
-
 void page_add_several_io(struct page *p)
 {
 	for (size_t k = 0; k < p->n; k++)
@@ -516,10 +473,6 @@ void page_add_several_io(struct page *p)
 		table_string(t, 0, names.v[i]);
 		several_row(t, p, names.v[i]);
 	}
-	struct page_section *s = page_section(p, SECTION_FINDINGS, "Findings", "");
-	for (size_t k = 1; k < p->n; k++) {
-		say_only(&p->runs[0], &p->runs[k], &s->text);
-		say_only(&p->runs[k], &p->runs[0], &s->text);
-	}
+	page_add_several_io_findings(p);
 	page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
 }

@@ -20,6 +20,9 @@ void page_add_io(struct page *p);
  * runs have a profile.
  */
 void page_add_several_io(struct page *p);
+/* Adds only the findings (findings.c). */
+void page_add_io_findings(struct page *p);
+void page_add_several_io_findings(struct page *p);
 /* Appends the table of the files in a profile as text or Markdown. */
 void io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out);
 

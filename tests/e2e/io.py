@@ -568,6 +568,23 @@ def test_names_are_not_markup(folder):
     assert "<b>*x" not in (folder / "profile").read_text()
 
 
+def test_similar_findings_are_limited(folder):
+    """at most ten findings of a kind are printed, but a saved run has all of them"""
+    script = ("import os\nfor k in range(30):\n name = f'many{k}'; open(name, 'w').close()\n for i in range(50): os.stat(name)\n"
+              "for i in range(50): os.path.exists('none')")
+    prof = profile(folder, sys.executable, "-c", script)
+    assert len([f for f in prof["findings"] if (f["file"] or "").startswith("many")]) == 30, prof["findings"]
+    text = (folder / "profile").read_text()
+    shown = text.count("asked for its status")
+    assert shown == 10 and "looked for it 50 times" in text, text
+    left = len([f for f in prof["findings"] if f["kind"] == "status-again"]) - 10
+    assert f"There are {left} more findings with a smaller saving;" in text, text
+    os.rename(folder / "run.json", folder / "many.json")
+    profile(folder, sys.executable, "-c", "")
+    text = subprocess.run([SCTRACE, "report", "many.json", "run.json"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert text.count("status-again (") <= 11 and " more." in " ".join(text.split()), text
+
+
 def test_names_can_be_told_apart(folder):
     """on a narrow terminal, columns are left out rather than names; names with the same end differ in the part before it"""
     tail = "-é.cpython-311.opt-2.pyc"
