@@ -192,9 +192,15 @@ static bool opened_again(struct io_search *s)
 	return true;
 }
 
+/* The kernel makes the files of /proc and /sys, so the answer can differ each time: the program may be waiting for it. */
+static bool may_have_changed(const struct io_file *f)
+{
+	return f->kind == IO_OTHER;
+}
+
 static bool stated_again(struct io_search *s)
 {
-	const struct io_tally *t = repeats(s, &s->f->stated_again);
+	const struct io_tally *t = may_have_changed(s->f) ? NULL : repeats(s, &s->f->stated_again);
 	if (!t)
 		return false;
 	buf_adds(&s->text, "one process asked for its status ");
@@ -204,7 +210,7 @@ static bool stated_again(struct io_search *s)
 
 static bool failed_again(struct io_search *s)
 {
-	const struct io_tally *t = repeats(s, &s->f->failed_again);
+	const struct io_tally *t = may_have_changed(s->f) ? NULL : repeats(s, &s->f->failed_again);
 	if (!t)
 		return false;
 	buf_adds(&s->text, "one process looked for it ");

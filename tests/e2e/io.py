@@ -568,6 +568,16 @@ def test_names_are_not_markup(folder):
     assert "<b>*x" not in (folder / "profile").read_text()
 
 
+def test_the_status_of_a_process_may_be_asked_for_again(folder):
+    """a program looks again and again whether a process still exists"""
+    script = ("import os\nfor i in range(100): os.path.exists('/proc/1'), os.path.exists('/proc/0'), os.path.exists('here'), "
+              "os.path.exists('/sys/none')\n")
+    (folder / "here").touch()
+    prof = profile(folder, sys.executable, "-c", script)
+    asked = {(f["kind"], f["file"]) for f in prof["findings"] if f["kind"] in ("status-again", "failed-again") and "python" not in f["file"]}
+    assert asked == {("status-again", "here")}, prof["findings"]
+
+
 def test_similar_findings_are_limited(folder):
     """at most ten findings of a kind are printed, but a saved run has all of them"""
     script = ("import os\nfor k in range(30):\n name = f'many{k}'; open(name, 'w').close()\n for i in range(50): os.stat(name)\n"
