@@ -151,9 +151,8 @@ static const struct opt trace_table[] = {
 	{0, "interval", "DURATION", opt_duration, "print a table at this interval (and on SIGUSR1)", AT(interval_ns),
 	 .min = 10000000},
 	{0, "expect", "CONDITIONS", trace_opt_expect,
-	 "exit with status 3 unless these conditions hold, such as read<=100,main:errors=0,bytes(write)=1M; main:calls<=20 "
-	 "counts "
-	 "from main",
+	 "exit with status 3 unless these conditions hold, such as read<=100,main:errors=0,bytes(write)=1M; "
+	 "main:calls<=20 counts from main",
 	 .complete = COMPLETE_LIST, .words = EXPECT_WORDS},
 	{0, "save", "FILE", opt_string, "save the summary for `sctrace report`", AT(save), COMPLETE_FILE},
 	{'O', "summary-syscall-overhead", "DURATION", trace_opt_overhead,
