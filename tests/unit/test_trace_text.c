@@ -90,6 +90,18 @@ static void the_selection_looks_at_whole_calls(void **state)
 	wrote(r, "fsync(9)                                = -1 EBADF (Bad file descriptor)\n");
 }
 
+/* The time since the previous call does not depend on whether that call is shown, or on how many events it was. */
+static void hidden_calls_are_previous_calls(void **state)
+{
+	struct fixture *f = *state;
+	f->rig.select.status = STATUS_FAILED;
+	f->c.waits = f->c.relative = true;
+	struct rig *r = start(f);
+	whole(r, &memory, SYS_fsync, 3, 0, 0, 0);
+	whole(r, &memory, SYS_fsync, 9, 0, 0, -EBADF);
+	wrote(r, "     0.000000 fsync(9)                  = -1 EBADF (Bad file descriptor)\n");
+}
+
 static void durations_follow_results(void **state)
 {
 	struct fixture *f = *state;
@@ -219,6 +231,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lines_are_aligned_and_harmless, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_call_may_come_as_one_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_selection_looks_at_whole_calls, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(hidden_calls_are_previous_calls, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(durations_follow_results, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_tasks_break_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(in_a_file_the_pid_stands_in_a_column, set_up, tear_down),
