@@ -7,6 +7,10 @@
 #include <linux/mqueue.h>
 #include <linux/sem.h>
 
+/* mmap(2), shmget(2): the six bits from bit 26 on contain the logarithm of the size of huge pages. */
+#define HUGE_SHIFT 26
+#define HUGE_MASK  0x3fu
+
 void show_ipc_key(const struct decode *d, const struct value *x)
 {
 	if ((uint32_t)x->v)
@@ -16,17 +20,27 @@ void show_ipc_key(const struct decode *d, const struct value *x)
 }
 
 /* Shows flags such as IPC_CREAT|0600. The permissions are in the low bits, in octal. */
-void show_get_flags(const struct decode *d, const struct value *x)
+static void get_flags(const struct decode *d, uint32_t v, const struct flag_table *names, unsigned huge)
 {
 	struct buf text = {0};
-	uint32_t flags = (uint32_t)x->v & ~0777u;
-	if (flags) {
-		flags_join(&text, x->about, flags);
-		buf_addc(&text, '|');
-	}
-	buf_addf(&text, "%#03o", (unsigned)x->v & 0777);
-	emit_sym(d->out, buf_str(&text), x->v);
+	uint32_t flags = v & ~0777u & ~(huge << HUGE_SHIFT);
+	if (flags)
+		flags_join(&text, names, flags);
+	if (huge)
+		buf_addf(&text, "%s%u<<SHM_HUGE_SHIFT", flags ? "|" : "", huge);
+	buf_addf(&text, "%s%#03o", flags || huge ? "|" : "", v & 0777);
+	emit_sym(d->out, buf_str(&text), v);
 	buf_free(&text);
+}
+
+void show_ipc_get_flags(const struct decode *d, const struct value *x)
+{
+	get_flags(d, (uint32_t)x->v, &flags_ipc_get, 0);
+}
+
+void show_shmget_flags(const struct decode *d, const struct value *x)
+{
+	get_flags(d, (uint32_t)x->v, &flags_shm_get, (uint32_t)x->v >> HUGE_SHIFT & HUGE_MASK);
 }
 
 /* Old programs add IPC_64 to the command. */
@@ -227,12 +241,11 @@ void show_iocbs(const struct decode *d, const struct value *x)
 	decode_array(d, x->v, n > 0 ? (uint64_t)n : 0, decode_word(d), one_iocb, NULL);
 }
 
-/* mmap(2): the six bits from bit 26 on contain the size of huge pages. */
 void show_map_flags(const struct decode *d, const struct value *x)
 {
 	struct buf text = {0};
-	uint32_t flags = (uint32_t)x->v, huge = flags >> 26 & 0x3f;
-	flags_join(&text, &flags_map, flags & ~(0x3fu << 26));
+	uint32_t flags = (uint32_t)x->v, huge = flags >> HUGE_SHIFT & HUGE_MASK;
+	flags_join(&text, &flags_map, flags & ~(HUGE_MASK << HUGE_SHIFT));
 	if (huge)
 		buf_addf(&text, "|%u<<MAP_HUGE_SHIFT", huge);
 	emit_sym(d->out, buf_str(&text), flags);

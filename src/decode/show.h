@@ -33,8 +33,9 @@ bool ioctl_is_net(const struct decode *d, enum when *when);
 void show_ioctl_net(const struct decode *d, uint64_t v);
 
 /* System V IPC, message queues, memory policies and asynchronous I/O (ipc.c). */
-show_fn show_ipc_key, show_get_flags, show_ipc_cmd, show_ipc_buf, show_sem_arg, show_in_msgbuf, show_out_msgbuf,
-	show_nodemask, show_nodemask_prev, show_mincore, show_iocbs, show_iocb, show_io_events, show_map_flags;
+show_fn show_ipc_key, show_ipc_get_flags, show_shmget_flags, show_ipc_cmd, show_ipc_buf, show_sem_arg, show_in_msgbuf,
+	show_out_msgbuf, show_nodemask, show_nodemask_prev, show_mincore, show_iocbs, show_iocb, show_io_events,
+	show_map_flags;
 when_fn when_ipc_buf, when_sem_arg;
 
 /* io_uring, bpf, keys, perf, landlock and kexec (misc.c, bpf.c, keys.c). */

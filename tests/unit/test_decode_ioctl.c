@@ -105,6 +105,10 @@ static void test_commands(void **state)
 	(void)state;
 	CHECK("3, NS_GET_USERNS) = 4", "ioctl", 4, 3, NS_GET_USERNS, 77);
 	CHECK("PTRACE_TRACEME) = 0", "ptrace", 0, PTRACE_TRACEME, 1, 2, 3);
+	CHECK("IPC_PRIVATE, 4096, IPC_CREAT|SHM_HUGETLB|21<<SHM_HUGE_SHIFT|0600) = 5", "shmget", 5, IPC_PRIVATE, 4096,
+	      IPC_CREAT | SHM_HUGETLB | 21 << 26 | 0600);
+	CHECK("0x1, IPC_EXCL|IPC_NOWAIT|000) = 5", "msgget", 5, 1, IPC_EXCL | IPC_NOWAIT);
+	CHECK("0x1, 3, 0640) = 5", "semget", 5, 1, 3, 0640);
 	put(0, &shm, sizeof(shm));
 	CHECK("5, IPC_STAT, {shm_perm={uid=7, gid=0, mode=000, ...}, shm_segsz=4096, shm_cpid=0, shm_lpid=0, "
 	      "shm_nattch=0, "
