@@ -404,6 +404,11 @@ static void one_number(const struct decode *d, uint64_t addr, void *ctx)
 	decode_kind_at(d, addr, f->size, f->kind);
 }
 
+void decode_number(const struct decode *d, uint64_t addr, size_t size, enum syscall_kind kind)
+{
+	show_pointee(d, &(struct value){.v = addr, .about = &(struct pointee){kind, (unsigned)size}});
+}
+
 void decode_numbers(const struct decode *d, uint64_t addr, uint64_t n, size_t size, enum syscall_kind kind)
 {
 	struct number_form form = {size, kind};

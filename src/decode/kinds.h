@@ -126,6 +126,9 @@ void decode_string(const struct decode *d, uint64_t addr, size_t max);
 typedef void element_fn(const struct decode *d, uint64_t addr, void *ctx);
 void decode_array(const struct decode *d, uint64_t addr, uint64_t n, size_t size, element_fn *each, void *ctx);
 
+/* Shows the single number that a pointer points at, in brackets. -s does not limit it, as it is not a list. */
+void decode_number(const struct decode *d, uint64_t addr, size_t size, enum syscall_kind kind);
+
 /* Like decode_array(), for `n` numbers of `size` bytes, each shown as `kind`. */
 void decode_numbers(const struct decode *d, uint64_t addr, uint64_t n, size_t size, enum syscall_kind kind);
 

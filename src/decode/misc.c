@@ -43,7 +43,7 @@ void show_uring_register_arg(const struct decode *d, const struct value *x)
 		break;
 	case IORING_REGISTER_EVENTFD:
 	case IORING_REGISTER_EVENTFD_ASYNC:
-		decode_numbers(d, x->v, 1, 4, K_FD);
+		decode_number(d, x->v, 4, K_FD);
 		break;
 	case IORING_REGISTER_IOWQ_MAX_WORKERS:
 		decode_numbers(d, x->v, n, 4, K_UINT);

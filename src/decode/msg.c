@@ -116,7 +116,7 @@ static void control_value(const struct decode *d, const struct control_header *h
 	else if (h->level == 41 && h->type == 50 && n >= layout_in6_pktinfo.size) /* IPV6_PKTINFO */
 		layout_emit(d, &layout_in6_pktinfo, at, layout_in6_pktinfo.size);
 	else if (n == sizeof(int))
-		decode_numbers(d, at, 1, sizeof(int), K_INT);
+		decode_number(d, at, sizeof(int), K_INT);
 	else
 		decode_bytes(d, at, n);
 }

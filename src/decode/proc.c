@@ -99,7 +99,7 @@ void show_clone_args(const struct decode *d, const struct value *x)
 static void filled_in(const struct decode *d, const char *name, uint64_t at, enum syscall_kind kind)
 {
 	emit_field(d->out, name);
-	decode_numbers(d, at, 1, sizeof(int32_t), kind);
+	decode_number(d, at, sizeof(int32_t), kind);
 }
 
 /* Shows the values that the kernel has written through pointers in the structure: {parent_tid=[4712], pidfd=[5]}. */

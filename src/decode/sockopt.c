@@ -111,7 +111,7 @@ static void value(const struct decode *d, uint64_t addr, uint64_t len, int i)
 	else if (l && l == &layout_tcp_info)
 		layout_emit(d, l, addr, len);
 	else if (len == sizeof(int))
-		decode_numbers(d, addr, 1, sizeof(int), j < NVALUES && !values[j].layout ? values[j].kind : K_INT);
+		decode_number(d, addr, sizeof(int), j < NVALUES && !values[j].layout ? values[j].kind : K_INT);
 	else
 		decode_bytes(d, addr, len);
 }

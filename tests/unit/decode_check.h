@@ -41,7 +41,7 @@ static void put(size_t at, const void *what, size_t n)
 	memcpy(memory + at, what, n);
 }
 
-enum { TEXT, JSON, VERBOSE, RAW, BOTH, NAMED };
+enum { TEXT, JSON, VERBOSE, RAW, BOTH, NAMED, EMPTY_STRINGS };
 
 static bool i386;
 /* The call `name` of the native architecture, because the tests use the structures of the C library. */
@@ -87,7 +87,7 @@ static const struct names names = {.netlink = netlink_socket, .interface = inter
 static void shown(struct buf *out, const char *name, int64_t result, const uint64_t *args, int how)
 {
 	struct mem mem = {memory_read, NULL};
-	struct decode_opts opts = {.string_max = 32,
+	struct decode_opts opts = {.string_max = how == EMPTY_STRINGS ? 0 : 32,
 				   .verbose = how == VERBOSE,
 				   .fd_names = how == NAMED ? FD_PATHS : FD_NUMBERS,
 				   .names = &names};

@@ -475,6 +475,9 @@ static void test_seldom(void **state)
 	CHECK("3, SOL_IPV6, IPV6_ADD_MEMBERSHIP, {ipv6mr_multiaddr=inet_pton(AF_INET6, \"::1\"), ipv6mr_ifindex=0}, "
 	      "20) = 0",
 	      "setsockopt", 0, 3, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, BASE, sizeof(group));
+	put(0, &(int){1}, sizeof(int));
+	CHECK_AS(EMPTY_STRINGS, "3, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0", "setsockopt", 0, 3, SOL_SOCKET,
+		 SO_REUSEADDR, BASE, sizeof(int));
 	put(0, &nothing, sizeof(nothing));
 	CHECK_AS(JSON,
 		 "\"fds\":{\"raw\":65536,\"value\":[{\"fd\":3,\"events\":\"POLLIN\"}]},\"nfds\":{\"raw\":1,\"value\":1}"
