@@ -309,6 +309,15 @@ def test_tools(folder):
                   "dd if=n of=p bs=100 2>/dev/null; cmp n p; cp n q; mv q r; ln -s r s; readlink s; stat s; rm r s", "gzip")
 
 
+def test_end(folder):
+    """truss -d: a process ends after its last call, exit_group(2)"""
+    out = folder / "out"
+    subprocess.run(["truss", "--engine=patch", "-d", "-o", str(out), "true"], executable=SCTRACE, check=True)
+    times = [float(line.split()[0]) for line in out.read_text().splitlines()]
+    if times[-2] > times[-1]:
+        raise Failed("".join(out.read_text().splitlines(keepends=True)[-2:]))
+
+
 if __name__ == "__main__":
     if subprocess.run([SCTRACE, "--engine=patch", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode:
         print("1..0 # SKIP the patch engine does not work here")

@@ -450,7 +450,8 @@ static void leave(struct patch *p, struct task *task, struct record_thread *th)
 		reader_complete(&th->reader, open->result, open->t1, true);
 	name_sites(th);
 	th->reader.ended = true;
-	th->reader.ended_at = p->t.detaching ? 0 : __rdtsc();
+	/* The last record_look() was after the thread's end, but before the event that reports this end. */
+	th->reader.ended_at = p->t.detaching ? 0 : p->record->sync_ticks;
 	th->reader.ring = NULL;
 	record_dismiss(p, th);
 	th->task = NULL;
