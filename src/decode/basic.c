@@ -386,6 +386,15 @@ void show_pointee(const struct decode *d, const struct value *x)
 	emit_close(d->out, ']');
 }
 
+/* sendfile(2) adds the number of bytes that it has copied to an offset: [2] => [5]. */
+void show_moved_offset(const struct decode *d, const struct value *x)
+{
+	if (!x->v || !d->call->result)
+		return;
+	emit_after(d->out);
+	show_pointee(d, x);
+}
+
 struct number_form {
 	size_t size;
 	enum syscall_kind kind;

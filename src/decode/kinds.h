@@ -71,7 +71,7 @@ struct bit_numbers {
 /* These show strings and bytes. */
 show_fn show_path, show_string, show_in_bytes, show_out_bytes, show_out_path_n, show_out_random, show_argv, show_envp;
 /* Shows the value that a pointer points at. `about` is a struct pointee. */
-show_fn show_pointee;
+show_fn show_pointee, show_moved_offset;
 struct pointee {
 	enum syscall_kind kind;
 	unsigned size; /* size of the value: 1, 2, 4, 8; 0: a pointer or long of the call's architecture */

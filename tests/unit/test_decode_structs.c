@@ -291,6 +291,33 @@ static void test_new_tasks(void **state)
 	kernel_writes = NULL;
 }
 
+static void three_bytes_copied(void)
+{
+	put(0, &(uint64_t){5}, sizeof(uint64_t));
+}
+
+static void test_moved_offset(void **state)
+{
+	const uint32_t narrow[2] = {2, 7}; /* the second word is not a part of the offset */
+	(void)state;
+	kernel_writes = three_bytes_copied;
+	put(0, &(uint64_t){2}, sizeof(uint64_t));
+	CHECK("3, 6, [2] => [5], 10) = 3", "sendfile", 3, 3, 6, BASE, 10);
+	put(0, &(uint64_t){2}, sizeof(uint64_t));
+	CHECK_AS(JSON,
+		 "\"out_fd\":{\"raw\":3,\"value\":3},\"in_fd\":{\"raw\":6,\"value\":6},\"offset\":{\"raw\":65536,"
+		 "\"value\":[2],\"after\":[5]},\"count\":{\"raw\":10,\"value\":10},\"result\":3",
+		 "sendfile", 3, 3, 6, BASE, 10);
+	CHECK("3, 6, [5], 10) = 0", "sendfile", 0, 3, 6, BASE, 10);
+	CHECK("3, 6, [5], 10) = -1 EBADF (Bad file descriptor)", "sendfile", -EBADF, 3, 6, BASE, 10);
+	CHECK("3, 6, NULL, 10) = 3", "sendfile", 3, 3, 6, 0, 10);
+	i386 = true;
+	put(0, narrow, sizeof(narrow));
+	CHECK("3, 6, [2] => [5], 10) = 3", "sendfile", 3, 3, 6, BASE, 10);
+	i386 = false;
+	kernel_writes = NULL;
+}
+
 /*
  * If a call does not return, the arguments that were known at its entry are shown, as text and as a complete JSON
  * object.
@@ -552,6 +579,7 @@ int main(void)
 		cmocka_unit_test(test_rare_addresses),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_moved_offset),
 		cmocka_unit_test(test_narrow_messages),
 		cmocka_unit_test(test_narrow_structures),
 		cmocka_unit_test(test_inside),
