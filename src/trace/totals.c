@@ -207,7 +207,8 @@ static void program_line(const struct trace_totals *t, const struct engine_resul
 		size_human(out, r->peak_rss_bytes);
 	}
 	if (r->main_found != MAIN_UNKNOWN)
-		buf_addf(out, "; %llu calls before %s", (unsigned long long)r->before_main,
+		buf_addf(out, "; %llu call%s before %s", (unsigned long long)r->before_main,
+			 r->before_main == 1 ? "" : "s",
 			 r->main_found == MAIN_SYMBOL ? "main" : "its entry point (it has no symbol main)");
 	if (r->processes > 1)
 		buf_addf(out, "; %llu processes", (unsigned long long)r->processes);
@@ -259,7 +260,8 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 	program_line(t, r, text);
 	engine_lines(t, text);
 	if (r->lost)
-		buf_addf(text, "lost: %llu calls could not be counted\n", (unsigned long long)r->lost);
+		buf_addf(text, "lost: %llu call%s could not be counted\n", (unsigned long long)r->lost,
+			 r->lost == 1 ? "" : "s");
 	buf_free(&hist);
 }
 

@@ -153,6 +153,17 @@ static void the_last_table_has_a_heading_and_a_footer(void **state)
 	assert_non_null(strstr(buf_str(&f->out.buf), "\nengine: fake\nlost: 3 calls could not be counted\n"));
 }
 
+static void one_call_is_not_several(void **state)
+{
+	struct fixture *f = *state;
+	struct engine_result r = {.lost = 1, .before_main = 1, .main_found = MAIN_SYMBOL, .wall_ns = 1};
+	f->t.c.view.format = SUMMARY_TEXT;
+	f->t.c.program = (char *const[]){"x", NULL};
+	trace_totals_final(&f->t, &r);
+	assert_non_null(strstr(buf_str(&f->out.buf), "; 1 call before main\n"));
+	assert_non_null(strstr(buf_str(&f->out.buf), "\nlost: 1 call could not be counted\n"));
+}
+
 static void an_engine_that_fails_is_named(void **state)
 {
 	struct fixture *f = *state;
@@ -172,6 +183,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_has_one_row_and_its_busiest_name, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(calls_counted_from_events_are_not_collected, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_last_table_has_a_heading_and_a_footer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_call_is_not_several, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_engine_that_fails_is_named, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
