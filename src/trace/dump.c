@@ -101,6 +101,9 @@ static void dump_arg(struct dump *d, uint16_t kind, unsigned i)
 {
 	const struct call *c = &d->ev->call;
 	d->left = c->result > 0 ? (uint64_t)c->result : 0;
+	/* With MSG_TRUNC, the result is the length of the whole message, of which the buffer contains only a part. */
+	if (kind == K_OUT_SOCK_BYTES && d->left > c->args[i + 1])
+		d->left = c->args[i + 1];
 	if (kind == K_OUT_BYTES || kind == K_OUT_SOCK_BYTES)
 		dump_bytes(d, c->args[i], d->left);
 	else if (kind == K_IN_BYTES || kind == K_SOCK_BYTES)

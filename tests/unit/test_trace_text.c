@@ -215,6 +215,19 @@ static void descriptors_have_names(void **state)
 		 "close(10)                               = 0\n");
 }
 
+/* With MSG_TRUNC, recvfrom(2) returns the length of the message, which may be more than fits into the buffer. */
+static void dumps_end_with_the_buffer(void **state)
+{
+	struct fixture *f = *state;
+	f->rig.look.read.all = true;
+	struct rig *r = start(f);
+	enter(r, 100, SYS_recvfrom, 3, 0x1000, 1);
+	buf_clear(&r->out.common.buf);
+	leave(r, 100, SYS_recvfrom, 3, 0x1000, 1, 2);
+	assert_string_equal(strchr(buf_str(&r->out.common.buf), '\n'),
+			    "\n | 00000  61                                                a                |\n");
+}
+
 static void messages_can_be_left_out(void **state)
 {
 	struct fixture *f = *state;
@@ -241,6 +254,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lines_wait_for_their_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(addresses_come_with_the_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(descriptors_have_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(dumps_end_with_the_buffer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(messages_can_be_left_out, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
