@@ -74,11 +74,16 @@ static void dump_vectors(struct dump *d, uint64_t addr, uint64_t n)
 	}
 }
 
-/* Dumps the data of a struct msghdr. It begins with name, namelen (padded to a word), iov and iovlen. */
+/* Finds the buffers of a struct msghdr. It begins with name, namelen (padded to a word), iov and iovlen. */
+static bool find_buffers(const struct dump *d, uint64_t addr, uint64_t *iov, uint64_t *n)
+{
+	return get_word(d, addr, 2, iov) && get_word(d, addr, 3, n);
+}
+
 static void dump_message(struct dump *d, uint64_t addr)
 {
 	uint64_t iov, n;
-	if (get_word(d, addr, 2, &iov) && get_word(d, addr, 3, &n))
+	if (find_buffers(d, addr, &iov, &n))
 		dump_vectors(d, iov, n);
 }
 
@@ -88,11 +93,13 @@ static void dump_messages(struct dump *d, uint64_t addr, int64_t n)
 	unsigned message = d->narrow ? 28 : 56, step = d->narrow ? 32 : 64;
 	for (int64_t i = 0; i < n; i++, addr += step) {
 		uint32_t len;
-		if (mem_get(d->ev->mem, addr + message, &len, sizeof(len)) != 0)
+		uint64_t iov, buffers;
+		if (mem_get(d->ev->mem, addr + message, &len, sizeof(len)) != 0 ||
+		    !find_buffers(d, addr, &iov, &buffers))
 			return;
-		buf_addf(&d->out->buf, " = %lld buffers in vector %lld\n", 1LL, (long long)i);
+		buf_addf(&d->out->buf, " = %llu buffers in vector %lld\n", (unsigned long long)buffers, (long long)i);
 		d->left = len;
-		dump_message(d, addr);
+		dump_vectors(d, iov, buffers);
 	}
 }
 

@@ -3,6 +3,8 @@
 
 #include "trace_events.h"
 
+#include <sys/socket.h>
+
 struct fixture {
 	struct rig rig;
 	struct trace_text_config c;
@@ -228,6 +230,34 @@ static void dumps_end_with_the_buffer(void **state)
 			    "\n | 00000  61                                                a                |\n");
 }
 
+/* Reads the memory of this program. */
+static ssize_t read_here(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	(void)ctx;
+	memcpy(buf, (const void *)(uintptr_t)addr, n);
+	return (ssize_t)n;
+}
+
+static void dumps_name_the_buffers_of_each_message(void **state)
+{
+	struct fixture *f = *state;
+	const struct mem here = {.read = read_here};
+	char one[] = "a", two[] = "bc";
+	struct iovec parts[] = {{one, 1}, {two, 2}};
+	struct mmsghdr m = {.msg_hdr = {.msg_iov = parts, .msg_iovlen = 2}, .msg_len = 3};
+	f->rig.look.write.all = true;
+	struct rig *r = start(f);
+	struct event ev = call_event(EV_CALL, 100, SYS_sendmmsg, 3, (uintptr_t)&m, 1, 1);
+	ev.mem = ev.entry_mem = &here;
+	give(r, ev);
+	assert_string_equal(strchr(buf_str(&r->out.common.buf), '\n'),
+			    "\n = 2 buffers in vector 0\n"
+			    " * 1 bytes in buffer 0\n"
+			    " | 00000  61                                                a                |\n"
+			    " * 2 bytes in buffer 1\n"
+			    " | 00000  62 63                                             bc               |\n");
+}
+
 static void messages_can_be_left_out(void **state)
 {
 	struct fixture *f = *state;
@@ -255,6 +285,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(addresses_come_with_the_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(descriptors_have_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dumps_end_with_the_buffer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(dumps_name_the_buffers_of_each_message, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(messages_can_be_left_out, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
