@@ -106,10 +106,15 @@ static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 	buf_adds(out, bracket ? "] " : " ");
 }
 
+static bool is_of_call(const struct event *ev)
+{
+	return ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH || ev->kind == EV_CALL;
+}
+
 /* Appends the instruction pointer for -i. If the thread no longer exists, the pointer is unknown. */
 static void add_address(const struct event *ev, struct buf *out)
 {
-	bool call = ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH || ev->kind == EV_CALL;
+	bool call = is_of_call(ev);
 	uint64_t ip = call ? ev->call.ip : ev->ip;
 	buf_addc(out, '[');
 	if (call || ip)
@@ -133,7 +138,7 @@ static void prefix(struct trace_text *t, const struct event *ev, struct buf *out
 		t->last_ns = time_ns;
 	}
 	add_clock(t, out, time_ns);
-	if (t->c.numbers && (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_CALL))
+	if (t->c.numbers && is_of_call(ev))
 		buf_addf(out, "[%4lld] ", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
 	if (t->c.addresses)
 		add_address(ev, out);

@@ -167,6 +167,20 @@ static void what_never_returns(void **state)
 	wrote(r, "read(0,  <unfinished ...>)              = ?\n+++ killed by SIGKILL +++\n");
 }
 
+static void every_line_of_a_call_has_its_number(void **state)
+{
+	struct fixture *f = *state;
+	f->c.numbers = true;
+	f->c.pids = PIDS_NEVER;
+	struct rig *r = start(f);
+	enter(r, 100, 5000, 1, 2, 3);
+	enter(r, 101, 5001, 1, 2, 3);
+	give(r, call_event(EV_VANISH, 100, 5000, 1, 2, 3, 0));
+	wrote(r, "[5000] syscall_0x1388(0x1, 0x2, 0x3, 0, 0, 0 <unfinished ...>\n"
+		 "[5001] syscall_0x1389(0x1, 0x2, 0x3, 0, 0, 0 <unfinished ...>\n"
+		 "[5000] <... syscall_0x1388 resumed>)    = ?\n");
+}
+
 static void calls_after_detaching_are_marked(void **state)
 {
 	struct rig *r = start(*state);
@@ -280,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(in_a_file_the_pid_stands_in_a_column, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_pid_comes_with_the_second_thread, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_never_returns, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_line_of_a_call_has_its_number, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(calls_after_detaching_are_marked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lines_wait_for_their_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(addresses_come_with_the_event, set_up, tear_down),
