@@ -228,8 +228,9 @@ enum stepout_for {
 	STEPOUT_UNSEEN,  /* nothing: the thread stays in the agent or stub */
 	STEPOUT_PROGRAM, /* a signal handler, or the program after it was detached */
 	/*
-	 * A signal handler of an attached process, which may return after sctrace has been killed. If the native address
-	 * is in the middle of a long jump, the handler sees, and returns to, the moved instruction in the stub.
+	 * A signal handler whose return sctrace may not see: of an attached process (sctrace may have been killed), or of
+	 * a child of vfork(2) that is not traced. If the native address is in the middle of a long jump, the handler
+	 * sees, and returns to, the moved instruction in the stub.
 	 */
 	STEPOUT_HANDLER,
 	STEPOUT_CORE, /* a core dump: the thread does not run again, and a call in which it waits stays unfinished */

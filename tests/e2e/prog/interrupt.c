@@ -552,6 +552,27 @@ static void test_no_handler(int argc, char **argv)
 	calls("pselect6", 1, 0);
 }
 
+/* In a child of vfork(2), a handler runs at the end of a call of the C library, and returns to it. */
+static void test_vfork_child(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	sigset_t one;
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR1);
+	catch (SIGUSR1, on_hit, 0);
+	for (int i = 0; i < 20; i++) {
+		CHECK(sigprocmask(SIG_BLOCK, &one, NULL) == 0);
+		pid_t pid = vfork();
+		if (pid == 0) {
+			kill(getpid(), SIGUSR1);
+			sigprocmask(SIG_UNBLOCK, &one, NULL);
+			_exit(hits == i + 1 ? 0 : 1);
+		}
+		reap_ok(pid, 0);
+	}
+	calls("vfork", 20, 0);
+}
+
 static const struct test tests[] = {
 	{"restart", test_restart},
 	{"never_restarted", test_never_restarted},
@@ -563,6 +584,7 @@ static const struct test tests[] = {
 	{"cancel_async", test_cancel_async},
 	{"exit_group", test_exit_group},
 	{"no_handler", test_no_handler},
+	{"vfork_child", test_vfork_child},
 #if __GLIBC__
 	{"unwind", test_unwind},
 #endif

@@ -1,6 +1,7 @@
 #include "engine/patch/threads/signals.h"
 
 #include "arch/arch.h"
+#include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
@@ -169,7 +170,12 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	enum stepout_for what = sees ? seen_by(task, &r, si->si_signo) : STEPOUT_UNSEEN;
 	/* The program's handler of a fault must see the native address of the instruction that faulted. */
 	bool caused = si->si_code > 0 && si->si_code != SI_KERNEL && core_is_dumped_by(si->si_signo);
-	bool outlives = what == STEPOUT_PROGRAM && p->watchdog_fd >= 0 && !caused;
+	/*
+	 * If sctrace may be killed, or does not see the calls of this child of vfork(2), it may not see how the handler
+	 * returns. The handler must then return to code that exists, and not to the middle of a long jump.
+	 */
+	bool unseen = p->watchdog_fd >= 0 || !arm_is_served(p, task);
+	bool outlives = what == STEPOUT_PROGRAM && unseen && !caused;
 	if (inside) {
 		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : outlives ? STEPOUT_HANDLER : what);
 		if (what == STEPOUT_PROGRAM)
