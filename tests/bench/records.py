@@ -41,6 +41,7 @@ def rounds(title, ways, cwd):
     taken = {name: [] for name, _, _ in ways}
     for _ in range(ROUNDS):
         for name, command, _ in ways:
+            os.sync()  # otherwise the disk writes the previous command's trace while this command runs
             taken[name].append(wall(command, cwd))
     median = {name: statistics.median(times) for name, times in taken.items()}
     print(f"{title} (median of {ROUNDS} alternating rounds)")
