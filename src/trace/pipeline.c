@@ -109,7 +109,12 @@ static void drop_names(struct trace_pipeline *p, const struct event *ev)
 
 void trace_pipeline_begin(struct trace_pipeline *p)
 {
-	p->takes_whole = p->nsinks == 1 && p->sinks[0]->ops->whole && !trace_select_by_file(p->select);
+	/*
+	 * A sink of calls that are selected by their results needs the beginnings of all calls, because the time since the
+	 * previous call (-r) is counted from hidden calls as well.
+	 */
+	p->takes_whole = p->nsinks == 1 && p->sinks[0]->ops->whole && !trace_select_by_file(p->select) &&
+			 !trace_select_needs_exit(p->select);
 	for (unsigned i = 0; i < p->nsinks; i++)
 		if (p->sinks[i]->ops->begin)
 			p->sinks[i]->ops->begin(p->sinks[i]);
@@ -121,11 +126,14 @@ static void on_whole(struct trace_pipeline *p, const struct event *ev)
 		drop_names(p, ev);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);
 	trace_subject_begin(&k->subject, ev, p->session.names);
-	if (trace_select_enter(p->select, ev, &k->subject) && trace_select_exit(p->select, ev))
+	if (trace_select_enter(p->select, ev, &k->subject))
 		p->sinks[0]->ops->whole(p->sinks[0], k, ev);
 }
 
-/* Passes EV_CALL on as two events. Only the members that differ are changed: copies of an event take time. */
+/*
+ * Passes EV_CALL on as EV_ENTER and EV_EXIT. Changes the event in place, and only the members that are different in the
+ * two events, because copying an event takes time.
+ */
 static void split(struct trace_pipeline *p, struct event *ev)
 {
 	struct call *c = &ev->call;
@@ -155,7 +163,10 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 {
 	if (ev->kind == EV_CALL) {
 		const struct syscall_desc *d = ev->call.desc;
-		/* After a call that changes names, the names at its entry are not those at its end. */
+		/*
+		 * Some calls change the names of descriptors or processes, as close(2) does. Their arguments are shown with
+		 * the names before the call, so the beginning is passed on first.
+		 */
 		if (p->takes_whole && !(d && syscall_changes_names(d)))
 			on_whole(p, ev);
 		else

@@ -323,7 +323,7 @@ bool trace_select_exit(const struct trace_select *s, const struct event *ev)
 	if (s->errnos.n) {
 		bool in = false;
 		for (size_t i = 0; i < s->errnos.n; i++)
-			in |= ev->kind != EV_VANISH && ev->call.error && s->errnos.v[i] == ev->call.err;
+			in |= ev->kind == EV_EXIT && ev->call.error && s->errnos.v[i] == ev->call.err;
 		if (in == s->not_errnos)
 			return false;
 	}

@@ -71,7 +71,7 @@ bool trace_select_some(const struct trace_select *s);
 bool trace_select_by_file(const struct trace_select *s);
 /* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */
 bool trace_select_needs_exit(const struct trace_select *s);
-/* Returns true if a selected call is still selected at its end (`ev` is EV_EXIT, EV_VANISH or EV_CALL). */
+/* Returns true if a selected call is still selected at its end (`ev` is EV_EXIT or EV_VANISH). */
 bool trace_select_exit(const struct trace_select *s, const struct event *ev);
 /* Fills in the calls that must be events, with those that end interrupted ones (restart_syscall, rt_sigreturn). */
 void trace_select_only(const struct trace_select *s, struct call_set *only);

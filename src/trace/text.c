@@ -358,16 +358,15 @@ static void text_gone(struct trace_sink *s, struct trace_task *task)
 	trace_line_free(&k->line);
 }
 
-#define TEXT_OPS                                                                                                       \
-	.task_size = sizeof(struct trace_text_task), .begin = text_begin, .enter = text_enter, .leave = text_leave,    \
-	.other = text_other, .gone = text_gone
-
-static const struct trace_sink_ops text_ops = {TEXT_OPS, .whole = text_whole};
-
-/* For -r with a selection by results: also a call that is not shown counts as the previous call, so it is needed. */
-static const struct trace_sink_ops text_ops_in_halves = {TEXT_OPS};
+static const struct trace_sink_ops text_ops = {.task_size = sizeof(struct trace_text_task),
+					       .begin = text_begin,
+					       .enter = text_enter,
+					       .leave = text_leave,
+					       .whole = text_whole,
+					       .other = text_other,
+					       .gone = text_gone};
 
 void trace_text_init(struct trace_text *t, const struct trace_text_config *c)
 {
-	*t = (struct trace_text){.sink.ops = c->relative && c->waits ? &text_ops_in_halves : &text_ops, .c = *c};
+	*t = (struct trace_text){.sink.ops = &text_ops, .c = *c};
 }
