@@ -40,7 +40,7 @@ enum event_kind {
 	EV_NEW_TASK,  /* `tid` has created `child` */
 	EV_EXEC,      /* a new program image; the thread that called execve(2) was `child`, and now is `tid` */
 	EV_DEATH,     /* `tid` has ended; `status` has the form of wait(2) */
-	EV_CALL,      /* EV_ENTER and EV_EXIT of a call in one event: nothing else happened in between */
+	EV_CALL,      /* a whole call, in place of EV_ENTER and EV_EXIT: no other event lies between the two */
 	EV_NOTE,      /* `text` is a message for the user */
 };
 
@@ -61,7 +61,7 @@ struct event {
 	bool is_process;       /* EV_DEATH: `tid` was the last thread of its process, so the process has ended */
 	const char *text;      /* EV_NOTE: the message; owned by the engine */
 	const struct mem *mem; /* the task's memory, valid until the next event; NULL if there is none */
-	const struct mem *entry_mem; /* EV_CALL: the same before the call (`mem`: after it) */
+	const struct mem *entry_mem; /* EV_CALL: the task's memory before the call; `mem` is that after the call */
 };
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#define KINDS_MAX                                                                                                      \
-	32 /* there are fewer kinds of findings; further kinds of a file that was made by hand are not counted */
+/* sctrace has fewer kinds of findings. A saved run that was edited may have more; the further kinds are not limited. */
+#define KINDS_MAX 32
 #define SHOWN_MAX 10 /* maximum number of findings of one kind in text, Markdown and HTML */
 
 /* How many findings of each kind have been seen. */
@@ -46,9 +46,9 @@ void page_add_io_findings(struct page *p)
 	}
 	if (left)
 		buf_addf(out,
-			 "There %s %zu more finding%s with a smaller saving; of each kind, only the first %d are "
-			 "shown. --format=json contains all of them.\n",
-			 left == 1 ? "is" : "are", left, left == 1 ? "" : "s", SHOWN_MAX);
+			 "%zu more finding%s not shown. Of each kind, only the %d with the largest saving are shown. "
+			 "--format=json contains all of them.\n",
+			 left, left == 1 ? " is" : "s are", SHOWN_MAX);
 	if (!io->findings.n)
 		buf_adds(out, "Nothing was found that could be improved.\n");
 	else if (io->findings.n > 1)

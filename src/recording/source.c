@@ -39,7 +39,7 @@ static void skip_frame(struct recording *r)
 /* No call lasts so long, 73 years. With smaller figures, no sum or multiple of them overflows. */
 #define NS_MOST (UINT64_MAX / 8)
 
-/* Reads the captures from before a call into th->entry. They must not refer to themselves. */
+/* Reads the captures that were made before a call into th->entry. None may be stored as the index of an earlier one. */
 static void get_entry_captures(struct recording *r, struct block_thread *th, const struct call *c)
 {
 	static const struct captures none;

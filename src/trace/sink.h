@@ -42,8 +42,8 @@ struct trace_sink_ops {
 	void (*enter)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	void (*leave)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* EV_EXIT, EV_VANISH */
 	/*
-	 * Optional: if this is the only sink, it receives selected calls as EV_CALL where possible, and not through
-	 * `enter` and `leave`. `unwanted` is not called for a call that comes as EV_CALL and is not selected.
+	 * Optional, and used only if this is the only sink. Receives a call that is one event (EV_CALL) and is selected;
+	 * `enter` and `leave` are not called for it. If such a call is not selected, `unwanted` is not called.
 	 */
 	void (*whole)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	void (*other)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* other events */

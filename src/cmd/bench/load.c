@@ -11,7 +11,7 @@ static const struct opt options[] = {
 	{0, "ignore-failure", NULL, opt_flag, "continue if the command fails", BENCH_AT(ignore_failure)},
 	{0, "show-output", NULL, opt_flag, "let the command write to this terminal", BENCH_AT(show_output)},
 	{BENCH_SEED("loads")},
-	BENCH_SHARED_OPTIONS("number of runs under each load; an interval needs 5 (default: 3)",
+	BENCH_SHARED_OPTIONS("number of runs under each load; from 5 on, a 95 % interval is shown (default: 3)",
 			     "repeat the suite until it takes about this long without a load (default: once)"),
 	{0},
 };

@@ -367,8 +367,8 @@ static void call_ends(const struct patch *p, struct record_thread *th, const str
 }
 
 /*
- * Returns true if the call of this record has returned, before the next item of any other thread, and not because of a
- * signal. Its beginning is the next item of `th`, the first thread of the heap.
+ * Returns true if the call of this record has returned before the next item of any other thread, and no signal has
+ * interrupted it. `item` is the beginning of the call, and the next item of the first thread in the heap.
  */
 static bool is_whole(const struct record *rec, const struct record_item *item)
 {

@@ -171,8 +171,10 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	/* The program's handler of a fault must see the native address of the instruction that faulted. */
 	bool caused = si->si_code > 0 && si->si_code != SI_KERNEL && core_is_dumped_by(si->si_signo);
 	/*
-	 * If sctrace may be killed, or does not see the calls of this child of vfork(2), it may not see how the handler
-	 * returns. The handler must then return to code that exists, and not to the middle of a long jump.
+	 * sctrace usually sees the rt_sigreturn(2) of a signal handler, and corrects where the thread continues. It cannot
+	 * do so if it has been killed (attached processes), or if it does not trace the task (a child of vfork(2) without
+	 * -f). The thread must then be able to continue at the address in the handler's frame, so this address must not
+	 * be in the middle of a jump that replaced two instructions.
 	 */
 	bool unseen = p->watchdog_fd >= 0 || !arm_is_served(p, task);
 	bool outlives = what == STEPOUT_PROGRAM && unseen && !caused;
