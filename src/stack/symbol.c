@@ -1,6 +1,7 @@
 #include "stack/symbol.h"
 
 #include "base/buf.h"
+#include "base/library.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "tracee/proc.h"
@@ -13,6 +14,18 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The functions of libdw that are used here. */
+/* clang-format off */
+#define LIBDW(X) \
+	X(dwarf_getsrc_die) X(dwarf_haspc) X(dwarf_lineno) X(dwarf_linesrc) X(dwfl_addrmodule) X(dwfl_begin) \
+	X(dwfl_end) X(dwfl_frame_pc) X(dwfl_getmodules) X(dwfl_getthread_frames) X(dwfl_lineinfo) \
+	X(dwfl_linux_proc_attach) X(dwfl_linux_proc_find_elf) X(dwfl_linux_proc_report) X(dwfl_module_addrinfo) \
+	X(dwfl_module_getelf) X(dwfl_module_getsrc) X(dwfl_module_info) X(dwfl_module_nextcu) X(dwfl_report_begin) \
+	X(dwfl_report_end) X(dwfl_standard_find_debuginfo)
+/* clang-format on */
+
+static LIBRARY_STRUCT(LIBDW) libdw;
 
 enum {
 	FRAMES_MAX = 512,
@@ -70,7 +83,7 @@ static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_A
 			return fd;
 		}
 	}
-	return dwfl_linux_proc_find_elf(mod, userdata, name, base, file, elf);
+	return libdw.dwfl_linux_proc_find_elf(mod, userdata, name, base, file, elf);
 }
 
 static int set_pid(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr start, void *pid)
@@ -123,23 +136,26 @@ int symbol_refresh(struct symbols *s)
 	int found = find_code(s);
 	if (found < 0)
 		return found;
-	dwfl_report_begin(s->dwfl);
-	int r = dwfl_linux_proc_report(s->dwfl, s->pid);
-	if (dwfl_report_end(s->dwfl, NULL, NULL) != 0 || r != 0)
+	libdw.dwfl_report_begin(s->dwfl);
+	int r = libdw.dwfl_linux_proc_report(s->dwfl, s->pid);
+	if (libdw.dwfl_report_end(s->dwfl, NULL, NULL) != 0 || r != 0)
 		return r > 0 ? -r : -ESRCH;
-	dwfl_getmodules(s->dwfl, set_pid, &s->pid, 0);
+	libdw.dwfl_getmodules(s->dwfl, set_pid, &s->pid, 0);
 	return 0;
+}
+
+int symbol_load(struct buf *why)
+{
+	return LIBRARY_LOAD("libdw.so.1", LIBDW, &libdw, why);
 }
 
 struct symbols *symbol_open(pid_t pid)
 {
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-	};
+	static Dwfl_Callbacks callbacks = {.find_elf = find_elf};
+	callbacks.find_debuginfo = libdw.dwfl_standard_find_debuginfo;
 	struct symbols *s = memory_zeroed(1, sizeof(*s));
 	s->pid = pid;
-	s->dwfl = dwfl_begin(&callbacks);
+	s->dwfl = libdw.dwfl_begin(&callbacks);
 	if (!s->dwfl || symbol_refresh(s) < 0) {
 		symbol_close(s);
 		return NULL;
@@ -154,7 +170,7 @@ void symbol_close(struct symbols *s)
 	forget_frames(s);
 	vec_free(&s->code);
 	if (s->dwfl)
-		dwfl_end(s->dwfl);
+		libdw.dwfl_end(s->dwfl);
 	free(s);
 }
 
@@ -173,16 +189,16 @@ static const char *plain_name(const char *name, char **own)
  */
 static const char *find_line(Dwfl_Module *mod, Dwarf_Addr at, int *line)
 {
-	Dwfl_Line *known = dwfl_module_getsrc(mod, at);
+	Dwfl_Line *known = libdw.dwfl_module_getsrc(mod, at);
 	if (known)
-		return dwfl_lineinfo(known, NULL, line, NULL, NULL, NULL);
+		return libdw.dwfl_lineinfo(known, NULL, line, NULL, NULL, NULL);
 	Dwarf_Addr bias = 0;
 	Dwarf_Die *unit = NULL;
-	while ((unit = dwfl_module_nextcu(mod, unit, &bias)))
-		if (dwarf_haspc(unit, at - bias) == 1)
+	while ((unit = libdw.dwfl_module_nextcu(mod, unit, &bias)))
+		if (libdw.dwarf_haspc(unit, at - bias) == 1)
 			break;
-	Dwarf_Line *row = unit ? dwarf_getsrc_die(unit, at - bias) : NULL;
-	return row && dwarf_lineno(row, line) == 0 ? dwarf_linesrc(row, NULL, NULL) : NULL;
+	Dwarf_Line *row = unit ? libdw.dwarf_getsrc_die(unit, at - bias) : NULL;
+	return row && libdw.dwarf_lineno(row, line) == 0 ? libdw.dwarf_linesrc(row, NULL, NULL) : NULL;
 }
 
 /* Fills in *k. In an outer frame (not `exact`) the line is that of the instruction before `ip`, the call. */
@@ -193,14 +209,14 @@ static void look_up(struct symbols *s, uint64_t ip, bool exact, struct known *k)
 	GElf_Off offset = 0;
 	GElf_Sym sym;
 	GElf_Addr bias = 0;
-	Dwfl_Module *mod = is_code_of_a_file(s, at) ? dwfl_addrmodule(s->dwfl, at) : NULL;
+	Dwfl_Module *mod = is_code_of_a_file(s, at) ? libdw.dwfl_addrmodule(s->dwfl, at) : NULL;
 	if (!mod)
 		return;
-	const char *name = dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	const char *name = libdw.dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 	f->module = name && strncmp(name, "[vdso", 5) == 0 ? "[vdso]" : name;
-	dwfl_module_getelf(mod, &bias);
+	libdw.dwfl_module_getelf(mod, &bias);
 	f->module_addr = ip - bias;
-	f->function = plain_name(dwfl_module_addrinfo(mod, at, &offset, &sym, NULL, NULL, NULL), &k->name);
+	f->function = plain_name(libdw.dwfl_module_addrinfo(mod, at, &offset, &sym, NULL, NULL, NULL), &k->name);
 	f->offset = f->function ? offset + (ip - at) : 0;
 	f->file = find_line(mod, at, &f->line);
 }
@@ -234,7 +250,7 @@ static int on_frame(Dwfl_Frame *frame, void *ctx)
 	struct walk *w = ctx;
 	Dwarf_Addr pc;
 	bool exact;
-	if (!dwfl_frame_pc(frame, &pc, &exact) || pc < LEAST_PC)
+	if (!libdw.dwfl_frame_pc(frame, &pc, &exact) || pc < LEAST_PC)
 		return DWARF_CB_ABORT;
 	return w->frames++ < FRAMES_MAX && w->fn(w->ctx, pc, exact) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
@@ -242,10 +258,11 @@ static int on_frame(Dwfl_Frame *frame, void *ctx)
 int symbol_walk(struct symbols *s, pid_t tid, unwind_fn fn, void *ctx)
 {
 	struct walk w = {.fn = fn, .ctx = ctx};
-	if (!s->attached && dwfl_linux_proc_attach(s->dwfl, s->pid, true) != 0)
+	if (!s->attached && libdw.dwfl_linux_proc_attach(s->dwfl, s->pid, true) != 0)
 		return -ESRCH;
 	s->attached = true;
-	dwfl_getthread_frames(s->dwfl, tid, on_frame, &w); /* the result is ignored, because most walks fail at the
+	libdw.dwfl_getthread_frames(s->dwfl, tid, on_frame,
+				    &w); /* the result is ignored, because most walks fail at the
 							    * outermost frame */
 	return w.frames ? w.frames : -ESRCH;
 }

@@ -7,6 +7,8 @@
 
 struct symbols; /* the modules of one process */
 
+/* Loads libdw. It must have succeeded before any other function is called. Returns 0, or -ENOSYS and the reason. */
+int symbol_load(struct buf *why);
 /* Reads the mappings of `pid`. Returns NULL if there is no such process. */
 struct symbols *symbol_open(pid_t pid);
 void symbol_close(struct symbols *s); /* `s` may be NULL */

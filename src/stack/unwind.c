@@ -1,6 +1,7 @@
 #include "stack/unwind.h"
 
 #include "base/buf.h"
+#include "base/library.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "stack/eh_frame.h"
@@ -21,6 +22,18 @@ enum { FRAMES_MAX = 512, PHDRS_MAX = 64 };
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
 					      unw_proc_info_t *pi, int need_unwind_info, void *arg);
 #define search_unwind_table UNW_OBJ(dwarf_search_unwind_table)
+
+/* The functions that are used here: of libunwind for this machine, and of its part for ptrace(2). */
+/* clang-format off */
+#define LIBUNWIND(X) \
+	X(search_unwind_table) X(unw_create_addr_space) X(unw_destroy_addr_space) X(unw_get_reg) X(unw_init_remote) \
+	X(unw_is_signal_frame) X(unw_set_caching_policy) X(unw_step)
+#define LIBUNWIND_PTRACE(X) \
+	X(_UPT_access_fpreg) X(_UPT_access_reg) X(_UPT_create) X(_UPT_destroy)
+/* clang-format on */
+
+static LIBRARY_STRUCT(LIBUNWIND) libunwind;
+static LIBRARY_STRUCT(LIBUNWIND_PTRACE) libunwind_ptrace;
 
 struct module {
 	uint64_t start, end;
@@ -146,7 +159,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	di.u.rti.segbase = m->table.header;
 	di.u.rti.table_data = m->table.table;
 	di.u.rti.table_len = m->table.count * 8 / sizeof(unw_word_t);
-	return search_unwind_table(as, ip, &di, pi, need, arg);
+	return libunwind.search_unwind_table(as, ip, &di, pi, need, arg);
 }
 
 static int no_dyn_info(unw_addr_space_t as, unw_word_t *list, void *arg)
@@ -166,7 +179,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t addr, unw_word_t *value, i
 static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write, void *arg)
 {
 	const struct unwind *u = arg;
-	return write ? -UNW_EREADONLYREG : _UPT_access_reg(as, reg, value, 0, u->upt);
+	return write ? -UNW_EREADONLYREG : libunwind_ptrace._UPT_access_reg(as, reg, value, 0, u->upt);
 }
 
 /* GCOVR_EXCL_START: libunwind requires these functions, but never calls them in a walk. */
@@ -182,12 +195,18 @@ static void keep_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg
 static int access_fpreg(unw_addr_space_t as, unw_regnum_t reg, unw_fpreg_t *value, int write, void *arg)
 {
 	const struct unwind *u = arg;
-	return write ? -UNW_EREADONLYREG : _UPT_access_fpreg(as, reg, value, 0, u->upt);
+	return write ? -UNW_EREADONLYREG : libunwind_ptrace._UPT_access_fpreg(as, reg, value, 0, u->upt);
 }
 
 /* GCOVR_EXCL_STOP */
 
 /* ---- Walking ---- */
+
+int unwind_load(struct buf *why)
+{
+	int r = LIBRARY_LOAD("libunwind-" LIBRARY_STRING_OF(UNW_TARGET) ".so.8", LIBUNWIND, &libunwind, why);
+	return r < 0 ? r : LIBRARY_LOAD("libunwind-ptrace.so.0", LIBUNWIND_PTRACE, &libunwind_ptrace, why);
+}
 
 struct unwind *unwind_open(pid_t pid)
 {
@@ -204,13 +223,13 @@ struct unwind *unwind_open(pid_t pid)
 	u->memory = (struct mem){mem_read_process, &u->pid};
 	mem_pages_init(&u->pages, &u->memory);
 	u->blind = is_foreign(pid);
-	u->space = unw_create_addr_space(&accessors, 0);
+	u->space = libunwind.unw_create_addr_space(&accessors, 0);
 	if (!u->space || find_modules(u) < 0) {
 		unwind_close(u);
 		return NULL;
 	}
 	/* libunwind's cache is valid until the mappings change. Then `u` is closed and opened again. */
-	unw_set_caching_policy(u->space, UNW_CACHE_GLOBAL);
+	libunwind.unw_set_caching_policy(u->space, UNW_CACHE_GLOBAL);
 	return u;
 }
 
@@ -219,7 +238,7 @@ void unwind_close(struct unwind *u)
 	if (!u)
 		return;
 	if (u->space)
-		unw_destroy_addr_space(u->space);
+		libunwind.unw_destroy_addr_space(u->space);
 	vec_free(&u->modules);
 	free(u);
 }
@@ -235,20 +254,21 @@ static int walk(struct unwind *u, unwind_fn fn, void *ctx)
 	unw_word_t ip, sp, last_ip = 0, last_sp = 0;
 	bool exact = true;
 	int frames = 0;
-	int r = unw_init_remote(&c, u->space, u);
+	int r = libunwind.unw_init_remote(&c, u->space, u);
 	if (r < 0)
 		return -ESRCH;
-	while (frames < FRAMES_MAX && unw_get_reg(&c, UNW_REG_IP, &ip) == 0 && unw_get_reg(&c, UNW_REG_SP, &sp) == 0) {
+	while (frames < FRAMES_MAX && libunwind.unw_get_reg(&c, UNW_REG_IP, &ip) == 0 &&
+	       libunwind.unw_get_reg(&c, UNW_REG_SP, &sp) == 0) {
 		if (!ip || (frames && ip == last_ip && sp == last_sp)) /* the outermost frame, or a frame that is its
 									* own caller */
 			break;
 		frames++;
 		if (!fn(ctx, ip, exact))
 			break;
-		exact = unw_is_signal_frame(&c) > 0;
+		exact = libunwind.unw_is_signal_frame(&c) > 0;
 		last_ip = ip;
 		last_sp = sp;
-		if (unw_step(&c) <= 0)
+		if (libunwind.unw_step(&c) <= 0)
 			break;
 	}
 	return frames ? frames : -ESRCH;
@@ -257,11 +277,11 @@ static int walk(struct unwind *u, unwind_fn fn, void *ctx)
 int unwind_walk(struct unwind *u, pid_t tid, unwind_fn fn, void *ctx)
 {
 	mem_pages_init(&u->pages, &u->memory);
-	u->upt = _UPT_create(tid);
+	u->upt = libunwind_ptrace._UPT_create(tid);
 	if (!u->upt)
 		memory_exhausted();
 	int r = walk(u, fn, ctx);
-	_UPT_destroy(u->upt);
+	libunwind_ptrace._UPT_destroy(u->upt);
 	u->upt = NULL;
 	return r;
 }

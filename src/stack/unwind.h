@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct buf;
 struct unwind; /* what is known about a process until it calls execve(2) */
 
 /*
@@ -15,6 +16,8 @@ struct unwind; /* what is known about a process until it calls execve(2) */
  */
 typedef bool (*unwind_fn)(void *ctx, uint64_t ip, bool exact);
 
+/* Loads libunwind. It must have succeeded before any other function is called. Returns 0, or -ENOSYS and the reason. */
+int unwind_load(struct buf *why);
 /* Reads /proc/PID/maps and the ELF headers in memory. Returns NULL if there is no such process. */
 struct unwind *unwind_open(pid_t pid);
 void unwind_close(struct unwind *u); /* `u` may be NULL */

@@ -211,6 +211,18 @@ def test_output_errors(tmp):
         (tmp / "ran").unlink()
 
 
+def test_a_library_for_stacks_is_missing(tmp):
+    """Only -k needs the libraries that walk stacks; without them, it says so and runs nothing"""
+    (tmp / "libdw.so.1").touch()
+    env = {**os.environ, "LD_LIBRARY_PATH": str(tmp)}
+    assert run("-c", "true", env=env).returncode == 0
+    r = run("-k", "touch", str(tmp / "ran"), env=env)
+    if "built without" in r.stderr:
+        raise Skip("sctrace was built without libunwind")
+    assert r.returncode == 125 and not (tmp / "ran").exists(), r
+    assert "cannot print stacks" in r.stderr and "libdw.so.1" in r.stderr, r
+
+
 def test_closed_pipe(tmp):
     """If the reader of the trace goes away, the program neither ends nor hangs; `show` ends without a message"""
     r, w = os.pipe()

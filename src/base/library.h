@@ -1,0 +1,36 @@
+/*
+ * Loads a shared library when it is needed. Libraries that few runs need are loaded this way, because each library that
+ * the program is linked with delays every start.
+ */
+#ifndef SCTRACE_BASE_LIBRARY_H
+#define SCTRACE_BASE_LIBRARY_H
+
+#include <stddef.h>
+
+struct buf;
+
+/*
+ * A list of a library's functions is a macro, for example `#define LIBDW(X) X(dwfl_begin) X(dwfl_end)`. With it,
+ * LIBRARY_STRUCT declares the type of a table, and LIBRARY_LOAD fills in a table. Functions are then called as
+ * table.dwfl_begin(...). A name can also be a macro that expands to the function's name, as in <libunwind.h>.
+ */
+#define LIBRARY_STRUCT(LIST)                                                                                           \
+	struct {                                                                                                       \
+		LIST(LIBRARY_MEMBER)                                                                                   \
+	}
+#define LIBRARY_MEMBER(function) __typeof__(function) *function;
+#define LIBRARY_NAME(function)   LIBRARY_STRING_OF(function),
+#define LIBRARY_STRING_OF(name)  LIBRARY_STRING(name) /* the text of what the macro `name` expands to */
+#define LIBRARY_STRING(name)     #name
+#define LIBRARY_LOAD(soname, LIST, table, why)                                                                         \
+	library_load(soname, (const char *const[]){LIST(LIBRARY_NAME)}, sizeof(*(table)) / sizeof(void *), table, why)
+
+/*
+ * Loads the library `soname` (dlopen(3)) and stores the addresses of its `n` functions `names` in `table`, which has a
+ * pointer for each. Libraries that are loaded later can use its symbols, because Debian's libunwind-ptrace.so.0 does not
+ * name the libraries that it needs. The library is never unloaded. If the table has been filled in, nothing is done. Returns 0, or
+ * -ENOSYS with the reason, which names the library, in `why`.
+ */
+int library_load(const char *soname, const char *const *names, size_t n, void *table, struct buf *why);
+
+#endif
