@@ -169,16 +169,16 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
  * If many records are written within this time, sctrace reads them while the program runs. If sctrace did not, the ring
  * would soon be full, and the program would wait in a stop until sctrace has handled all records.
  */
-#define FLOW_NS 300000
+#define FLOW_NS 4000000
 /*
- * The time between two looks at the ring. The ring has room for the records of at least 1 ms, so sctrace can sleep
- * meanwhile. Each look delays the program, because the program writes to the same memory.
+ * The shortest pause between two looks at the ring. The ring has room for the records of at least 1 ms, so sctrace can
+ * sleep meanwhile. Each look delays the program, because the program writes to the same memory. If no records come,
+ * the pauses grow to half of the time since the last records: many programs make their calls in bursts.
  */
 #define FLOW_SLEEP_NS 50000
 
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 {
-	const struct timespec pause = clock_to_timespec(FLOW_SLEEP_NS);
 	sigset_t child, before;
 	pid_t r = 0;
 	if (!t->waits.records_flow || !may_spin(t))
@@ -187,12 +187,16 @@ pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &before);
-	for (const uint64_t until = clock_ns() + FLOW_NS; r == 0 && clock_ns() < until;) {
+	const uint64_t begin = clock_ns();
+	for (uint64_t past = 0; r == 0 && past < FLOW_NS; past = clock_ns() - begin) {
 		r = tracer_wait(t, -1, status, WNOHANG, usage);
 		if (r == 0 && (t->ops->has_many_records(t) || (t->config.woken && *t->config.woken)))
 			r = -EINTR;
-		if (r == 0)
+		if (r == 0) {
+			uint64_t pause_ns = past / 2 > FLOW_SLEEP_NS ? past / 2 : FLOW_SLEEP_NS;
+			const struct timespec pause = clock_to_timespec(pause_ns);
 			sigtimedwait(&child, NULL, &pause);
+		}
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	t->waits.records_flow = r != 0;
