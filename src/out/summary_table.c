@@ -160,7 +160,6 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 {
 	int width[SUMMARY_COLUMNS_MAX];
 	struct summary_columns c = columns_of(rows, v);
-	locale_t before = width_begin();
 	bool limited = v->width && v->format == SUMMARY_TEXT;
 	if (measure(rows, &c, false, width) > v->width && limited)
 		leave_out(&c, width, measure(rows, &c, true, width), v);
@@ -175,7 +174,6 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 		text_line(out, &c, width, &rows->lines.v[i].row,
 			  rows->grouped && !rows->lines.v[i].is_group ? "  " : "");
 	text_total(out, rows, &c, width);
-	width_end(before);
 }
 
 /* Appends a line in the form of truss: %-20s%5jd.%09ld%8d%8d. If a value fills its column, a space follows it. */

@@ -1,27 +1,50 @@
 #include "out/width.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <wchar.h>
 
+/* Returns a UTF-8 locale, or 0 if there is none. Loading it takes longer than printing a table, so it is kept. */
+static locale_t utf8(void)
+{
+	static locale_t kept;
+	static bool tried;
+	if (!tried)
+		kept = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	/* Old C libraries do not have the locale C.UTF-8, so the user's locale is tried next. */
+	if (!tried && !kept)
+		kept = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	tried = true;
+	return kept;
+}
+
 locale_t width_begin(void)
 {
-	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	/* Old C libraries do not have the locale C.UTF-8, so the user's locale is tried next. */
-	if (!utf8)
-		utf8 = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	return utf8 ? uselocale(utf8) : (locale_t)0;
+	return utf8() ? uselocale(utf8()) : (locale_t)0;
 }
 
 void width_end(locale_t before)
 {
 	if (before)
-		freelocale(uselocale(before));
+		uselocale(before);
+}
+
+static size_t printable(const char *s)
+{
+	size_t n = 0;
+	while (s[n] >= ' ' && s[n] <= '~')
+		n++;
+	return n;
 }
 
 size_t width_of(const char *s)
 {
-	size_t width = 0;
+	size_t width = printable(s);
 	mbstate_t state = {0};
+	s += width;
+	if (!*s)
+		return width;
+	locale_t before = width_begin();
 	for (size_t left = strlen(s), len; left; s += len, left -= len) {
 		wchar_t wc;
 		len = mbrtowc(&wc, s, left, &state);
@@ -33,5 +56,6 @@ size_t width_of(const char *s)
 		int w = wcwidth(wc);
 		width += w > 0 ? (size_t)w : 0;
 	}
+	width_end(before);
 	return width;
 }
