@@ -96,7 +96,6 @@ void tracer_call_enter(struct tracer *t, struct task *task)
 	if (life_wants_frame(&k->life, c))
 		read_frame(t, task);
 	c->enter_ns = clock_ns();
-	k->entered_ns = c->enter_ns;
 }
 
 void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elapsed_ns)
@@ -113,7 +112,7 @@ void tracer_call_exit(struct tracer *t, struct task *task)
 	struct call *c = &k->call;
 	struct life_ends ends;
 	const struct tracer_cost *cost = &t->cost[t->handled.noticed];
-	c->duration_ns = clock_ns() - k->entered_ns;
+	c->duration_ns = t->handled.noticed_ns - k->entered_ns;
 	c->cost_ns = cost->ns > 0 ? (uint64_t)cost->ns + t->handled.in_vain_ns : 0;
 	c->spread_ns = (uint64_t)cost->spread_ns;
 	k->in_call = false;

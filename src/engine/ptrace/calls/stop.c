@@ -133,8 +133,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 			ask_inject(t, task, ev);
 		}
 		tracer_untraced_enter(t, task);
-		/* The tracer has used the time up to now, so this time is not part of the call's duration. */
-		k->entered_ns = clock_ns();
+		k->entering = true;
 	} else if (stop == 'x' && k->in_call) {
 		tracer_untraced_exit(task);
 		tracer_call_exit(t, task);

@@ -81,7 +81,7 @@ static int take_waiting(struct tracer *t)
 			t->result.usage = usage;
 		uint64_t rss = WIFSTOPPED(status) ? 0 : (uint64_t)usage.ru_maxrss * 1024;
 		uint64_t in_vain_ns = how == NOTICED_ASLEEP ? t->waits.spin.in_vain_ns : 0;
-		vec_push(&t->waits.taken, (struct wait_status){tid, status, how, in_vain_ns, rss});
+		vec_push(&t->waits.taken, (struct wait_status){tid, status, clock_ns(), how, in_vain_ns, rss});
 	} while (takes_more(t));
 	return 0;
 }

@@ -28,6 +28,7 @@ struct thread {
 	bool in_call;
 	struct call call;    /* the current or last call */
 	uint64_t entered_ns; /* CLOCK_MONOTONIC time at which the call started */
+	bool entering;       /* stopped at the entry of the call: tracer_resume() will set `entered_ns` */
 	struct call_life life;
 	bool resumes; /* the thread was attached to and has made no call since; it may be blocked in the call
 		       * `resumed` */

@@ -96,6 +96,7 @@ enum noticed { NOTICED_ASLEEP, NOTICED_POLLING, NOTICED_WAYS };
 struct wait_status {
 	pid_t tid;
 	int status;
+	uint64_t noticed_ns; /* CLOCK_MONOTONIC time at which it was taken from the kernel */
 	enum noticed noticed;
 	/* How long sctrace polled for this stop before it slept. 0 if it polled with credit (struct spin). */
 	uint64_t in_vain_ns;

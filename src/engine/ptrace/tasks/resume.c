@@ -1,5 +1,6 @@
 #include "engine/ptrace/tasks/resume.h"
 
+#include "base/clock.h"
 #include "engine/ptrace/state/group.h"
 
 #include <errno.h>
@@ -45,6 +46,10 @@ void tracer_resume(struct tracer *t, struct task *task)
 	task->stopped = false;
 	int sig = task->deliver;
 	task->deliver = 0;
+	/* The tracer and its output have used the time up to now, so this time is not part of the call's duration. */
+	if (thread_of(task)->entering)
+		thread_of(task)->entered_ns = clock_ns();
+	thread_of(task)->entering = false;
 	/* sctrace's filter stops the task at the wanted calls, so PTRACE_SYSCALL is needed only for their ends. */
 	int request = task->listening          ? PTRACE_LISTEN
 		      : t->ops->resume_request ? t->ops->resume_request(t, task)

@@ -215,5 +215,5 @@ pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status)
 
 void tracer_keep_status(struct tracer *t, pid_t tid, int status)
 {
-	vec_push(&t->waits.taken, (struct wait_status){tid, status});
+	vec_push(&t->waits.taken, (struct wait_status){tid, status, clock_ns()});
 }
