@@ -2,6 +2,7 @@
 
 #include "decode/emit.h"
 #include "decode/kinds.h"
+#include "decode/layout.h"
 #include "syscall/table.h"
 
 #include <linux/sockios.h>
@@ -97,6 +98,14 @@ static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t
 					    sizeof(d->memo->length));
 }
 
+/* Must be called at the entry of a call. Saves the structure at `v`, if it is shown after the call (K_CHANGED_...). */
+static void keep_structure(const struct decode *d, const struct kind *k, uint64_t v)
+{
+	const struct layout *l = k->show == show_kept_struct ? layout_for(d, k->about) : NULL;
+	if (l && l->size <= sizeof(d->memo->structure) && decode_get(d, v, d->memo->structure, l->size))
+		d->memo->bytes = l->size;
+}
+
 /* Returns true if argument `i` is shown at entry and completed after the call. */
 static bool is_half(const struct decode *d, const struct plan *p, int i)
 {
@@ -108,8 +117,10 @@ static int enter(const struct decode *d, const struct syscall_desc *desc, const 
 	int n = 0;
 	if (d->memo)
 		*d->memo = (struct decode_memo){0};
-	for (int i = 0; d->memo && i < p->total; i++)
+	for (int i = 0; d->memo && i < p->total; i++) {
 		keep_length(d, desc->args[i].kind, d->call->args[i]);
+		keep_structure(d, &decode_kinds[desc->args[i].kind], d->call->args[i]);
+	}
 	while (n < p->total && (d->opts->raw || known_at_entry(p->when[n])))
 		n++;
 	show_args(d, desc, p, 0, n);

@@ -25,7 +25,9 @@ struct decode_opts {
 /* Values that were read at a call's entry, because the kernel will change them. Must be zeroed before each entry. */
 struct decode_memo {
 	bool known;
-	uint32_t length; /* length of the buffer for a socket address or a socket option */
+	uint32_t length;    /* length of the buffer for a socket address or a socket option */
+	size_t bytes;       /* how many bytes of `structure` are known */
+	char structure[16]; /* a structure that is shown after the call, as it was at entry */
 };
 
 /* Everything that a decoder may use. `call->result` is valid only if `leaving` is set. */

@@ -73,6 +73,25 @@ void show_struct(const struct decode *d, const struct value *x)
 		emit_ptr(d->out, x->v);
 }
 
+/* Reads the structure that decode_enter() has saved. `ctx` is a struct decode_memo. It is read only from its start. */
+static ssize_t read_kept(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	const struct decode_memo *memo = ctx;
+	(void)addr;
+	n = n < memo->bytes ? n : memo->bytes;
+	memcpy(buf, memo->structure, n);
+	return (ssize_t)n;
+}
+
+void show_kept_struct(const struct decode *d, const struct value *x)
+{
+	struct mem kept = {.read = read_kept, .ctx = d->memo};
+	struct decode before = *d;
+	if (x->arg >= 0 && d->leaving && d->memo && d->memo->bytes)
+		before.mem = &kept;
+	show_struct(&before, x);
+}
+
 void show_struct_sized(const struct decode *d, const struct value *x)
 {
 	const struct layout *l = layout_for(d, x->about);

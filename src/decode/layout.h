@@ -93,6 +93,8 @@ void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t 
  * argument, or in the first member (u32).
  */
 show_fn show_struct, show_struct_sized, show_struct_own_size;
+/* Like show_struct(), but an argument is shown as it was at entry, even after the call. */
+show_fn show_kept_struct;
 /* Emits an array of `n` structures. */
 void layout_emit_array(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t n);
 /* Shows an array of structures. `about` is a layout, and the next argument is the number of structures. */

@@ -68,6 +68,7 @@ static const struct {
 	{K_SOCKLEN, {MEMORY_CHANGED, sizeof(socklen_t)}},
 	{K_OFF_PTR, {MEMORY_CHANGED, sizeof(int64_t)}}, /* the kernel adds the number of bytes that it has copied */
 	{K_MOVED_OFF_PTR, {MEMORY_CHANGED, sizeof(int64_t)}},
+	{K_CHANGED_TIMESPEC, {MEMORY_CHANGED, 2 * sizeof(uint64_t)}},
 	{K_OUT_SOCKADDR, {MEMORY_OUT_SIZED, sizeof(struct sockaddr_storage)}},
 	{K_OUT_SOCKOPT_VALUE, {MEMORY_OUT_SIZED, 4096}},
 	{K_SOCKOPT_VALUE, {MEMORY_IN_SIZED, 4096}},

@@ -3,6 +3,7 @@
 
 #include "decode/layout.h"
 #include "decode/netlink.h"
+#include "syscall/table.h"
 
 #include <stdio.h>
 #include <sys/socket.h>
@@ -270,28 +271,46 @@ static size_t mmsg_size(const struct decode *d)
 	return message_size(d) + decode_word(d);
 }
 
+struct mmsg_walk {
+	bool received;
+	uint64_t left; /* number of messages that still have to be shown and that the call has transferred */
+};
+
 static void one_mmsg(const struct decode *d, uint64_t addr, void *ctx)
 {
-	const bool *received = ctx;
+	struct mmsg_walk *w = ctx;
 	uint32_t len = 0;
 	bool known = decode_get(d, addr + message_size(d), &len, sizeof(len));
 	emit_open(d->out, '{');
 	emit_field(d->out, "msg_hdr");
-	message(d, addr, *received ? len : UINT64_MAX, *received);
-	if (known && (*received || d->leaving)) {
+	message(d, addr, w->received ? len : UINT64_MAX, w->received);
+	if (known && w->left)
 		show_field(d, "msg_len", K_ULONG, len);
-	}
+	w->left -= w->left > 0;
 	emit_close(d->out, '}');
 }
 
 void show_in_mmsg(const struct decode *d, const struct value *x)
 {
-	bool received = false;
-	decode_array(d, x->v, (uint32_t)d->call->args[x->arg + 1], mmsg_size(d), one_mmsg, &received);
+	struct mmsg_walk w = {.left = decode_returned(d)};
+	decode_array(d, x->v, (uint32_t)d->call->args[x->arg + 1], mmsg_size(d), one_mmsg, &w);
 }
 
 void show_out_mmsg(const struct decode *d, const struct value *x)
 {
-	bool received = true;
-	decode_array(d, x->v, decode_returned(d), mmsg_size(d), one_mmsg, &received);
+	struct mmsg_walk w = {.received = true, .left = decode_returned(d)};
+	decode_array(d, x->v, w.left, mmsg_size(d), one_mmsg, &w);
+}
+
+/* recvmmsg(2) writes the remaining time if it has received a message. */
+void decode_recvmmsg_result(const struct decode *d, int64_t v)
+{
+	uint64_t timeout = d->call->args[4];
+	emit_result(d->out, v, NULL, NULL);
+	if (v <= 0 || !timeout)
+		return;
+	emit_returned(d->out, RETURNED_FIELDS);
+	emit_field(d->out, "left");
+	show_kind(d, d->call->desc->args[4].kind, timeout, -1);
+	emit_returned(d->out, RETURNED_END);
 }

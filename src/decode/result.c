@@ -186,6 +186,7 @@ static result_fn *const results[R_COUNT] = {
 	[R_NONE] = result_none,
 	[R_POLL] = decode_poll_result,
 	[R_SELECT] = decode_select_result,
+	[R_RECVMMSG] = decode_recvmmsg_result,
 	[R_IOCTL] = result_ioctl,
 	[R_FCNTL] = result_fcntl,
 	[R_PRCTL] = result_prctl,

@@ -52,6 +52,9 @@ void decode_length(const struct decode *d, uint32_t v);
 /* Emits the socket address of `len` bytes at `addr`. */
 void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len);
 
+/* Shows the result `v` of recvmmsg(2), and the time that it left in its last argument: 2 (left {tv_sec=1, tv_nsec=0}). */
+void decode_recvmmsg_result(const struct decode *d, int64_t v);
+
 /* poll, select and epoll (poll.c). */
 show_fn show_pollfds, show_epoll_event, show_epoll_events, show_fd_set;
 /* Shows the result `v` of poll(2), and the events that it found: 1 ([{fd=3, revents=POLLIN}]), or 0 (Timeout). */

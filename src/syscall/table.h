@@ -50,6 +50,7 @@ enum syscall_result {
 	R_NONE, /* the call does not return */
 	R_POLL,
 	R_SELECT,
+	R_RECVMMSG,
 	R_IOCTL,
 	R_FCNTL,
 	R_PRCTL,

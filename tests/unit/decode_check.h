@@ -51,8 +51,8 @@ static struct call call_of(const char *name)
 	if (!i386)
 		return (struct call){.arch = arch, .nr = syscall_number(arch, name)};
 	/* For these names, libseccomp may return the numbers of socketcall(2). */
-	bool direct = strcmp(name, "sendmsg") == 0;
-	return (struct call){.arch = AUDIT_ARCH_I386, .nr = direct ? 370 : syscall_number(AUDIT_ARCH_I386, name)};
+	int direct = strcmp(name, "sendmsg") == 0 ? 370 : strcmp(name, "recvmmsg") == 0 ? 337 : 0;
+	return (struct call){.arch = AUDIT_ARCH_I386, .nr = direct ? direct : syscall_number(AUDIT_ARCH_I386, name)};
 }
 
 /* If not NULL, simulates what the kernel writes to memory during the call. */

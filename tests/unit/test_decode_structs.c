@@ -137,34 +137,6 @@ static void test_rare_addresses(void **state)
 	      "bind", 0, 3, BASE, 88);
 }
 
-static void test_messages(void **state)
-{
-	struct {
-		struct msghdr m;
-		struct iovec v[2];
-		char data[16];
-		_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
-	} m = {.data = "onetwo!"};
-	struct cmsghdr c = {.cmsg_len = CMSG_LEN(2 * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-	(void)state;
-	m.m = (struct msghdr){.msg_iov = (void *)(uintptr_t)(BASE + offsetof(typeof(m), v)),
-			      .msg_iovlen = 2,
-			      .msg_control = (void *)(uintptr_t)(BASE + offsetof(typeof(m), control)),
-			      .msg_controllen = sizeof(m.control)};
-	m.v[0] = (struct iovec){(void *)(uintptr_t)(BASE + offsetof(typeof(m), data)), 3};
-	m.v[1] = (struct iovec){(void *)(uintptr_t)(BASE + offsetof(typeof(m), data) + 3), 10};
-	memcpy(m.control, &c, sizeof(c));
-	memcpy(m.control + CMSG_LEN(0), (int[]){7, 8}, 2 * sizeof(int));
-	put(0, &m, sizeof(m));
-	/* Received data is shown up to the number of bytes that the call returned, over all vectors. */
-	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"one\", iov_len=3}, {iov_base=\"tw\", "
-	      "iov_len=10}], "
-	      "msg_iovlen=2, msg_control=[{cmsg_len=24, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[7, "
-	      "8]}], "
-	      "msg_controllen=24, msg_flags=0}, MSG_PEEK) = 5",
-	      "recvmsg", 5, 3, BASE, MSG_PEEK);
-}
-
 static void test_signals(void **state)
 {
 	uint64_t action[4] = {1, SA_RESTART | 0x04000000, 0x1234, 0x2}, full = ~(3ull << 31), none = 0;
@@ -383,54 +355,6 @@ static void test_vanished(void **state)
 	buf_free(&out);
 }
 
-static void address_of_16(void)
-{
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0x7f000035)};
-	uint32_t len = sizeof(in);
-	memcpy(memory, &in, sizeof(in));
-	memcpy(memory + 512, &len, sizeof(len));
-}
-
-static void test_lengths(void **state)
-{
-	uint32_t room = 128;
-	(void)state;
-	kernel_writes = address_of_16;
-	put(512, &room, sizeof(room));
-	CHECK("3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr(\"127.0.0.53\")}, [128 => 16]) = 0",
-	      "getsockname", 0, 3, BASE, BASE + 512);
-	put(512, &room, sizeof(room));
-	CHECK_AS(JSON,
-		 "\"sockfd\":{\"raw\":3,\"value\":3},\"addr\":{\"raw\":0,\"value\":null},\"addrlen\":{\"raw\":66048,"
-		 "\"value\":[16]},\"result\":0",
-		 "getsockname", 0, 3, 0, BASE + 512);
-	/* The buffer is shorter than the address: the bytes after it are not part of the address. */
-	room = 4;
-	put(512, &room, sizeof(room));
-	CHECK("3, {sa_family=AF_INET, sa_data=\"\\0005\"}, [4 => 16]) = 0", "getsockname", 0, 3, BASE, BASE + 512);
-	room = 16;
-	put(512, &room, sizeof(room));
-	CHECK("3, NULL, [16]) = 0", "getsockname", 0, 3, 0, BASE + 512);
-	kernel_writes = NULL;
-}
-
-static void test_narrow_messages(void **state)
-{
-	static const struct {
-		uint32_t name, namelen, iov, iovlen, control, controllen, flags, base, len;
-		uint32_t cmsg_len, level, type, fds[2];
-		char text[4];
-	} m = {0, 0, BASE + 28, 1, BASE + 36, 20, 0, BASE + 56, 3, 20, SOL_SOCKET, SCM_RIGHTS, {5, 6}, "abc"};
-	(void)state;
-	i386 = true;
-	put(0, &m, sizeof(m));
-	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"abc\", iov_len=3}], msg_iovlen=1, "
-	      "msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[5, 6]}], "
-	      "msg_controllen=20, msg_flags=0}, 0) = 3",
-	      "sendmsg", 3, 3, BASE, 0);
-	i386 = false;
-}
-
 static void test_narrow_structures(void **state)
 {
 	static const int32_t rusage[18] = {1, 2, 3, 4, 500};
@@ -572,27 +496,15 @@ static void test_memory_needs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stat),
-		cmocka_unit_test(test_modes),
-		cmocka_unit_test(test_statx),
-		cmocka_unit_test(test_old_directory),
-		cmocka_unit_test(test_rare_addresses),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_moved_offset),
-		cmocka_unit_test(test_narrow_messages),
-		cmocka_unit_test(test_narrow_structures),
-		cmocka_unit_test(test_inside),
-		cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_signals),
-		cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_new_tasks),
-		cmocka_unit_test(test_new_task_unfinished),
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_vanished),
-		cmocka_unit_test(test_seldom),
-		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_stat),           cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_statx),          cmocka_unit_test(test_old_directory),
+		cmocka_unit_test(test_rare_addresses), cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_moved_offset),   cmocka_unit_test(test_narrow_structures),
+		cmocka_unit_test(test_inside),         cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_waiting),        cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_new_tasks),      cmocka_unit_test(test_new_task_unfinished),
+		cmocka_unit_test(test_processes),      cmocka_unit_test(test_vanished),
+		cmocka_unit_test(test_seldom),         cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_memory_needs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,137 @@
+/* Decodes messages of sockets, and the lengths and times that the kernel changes, on fake memory. */
+#include "decode_check.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+static void test_messages(void **state)
+{
+	struct {
+		struct msghdr m;
+		struct iovec v[2];
+		char data[16];
+		_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
+	} m = {.data = "onetwo!"};
+	struct cmsghdr c = {.cmsg_len = CMSG_LEN(2 * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+	(void)state;
+	m.m = (struct msghdr){.msg_iov = (void *)(uintptr_t)(BASE + offsetof(typeof(m), v)),
+			      .msg_iovlen = 2,
+			      .msg_control = (void *)(uintptr_t)(BASE + offsetof(typeof(m), control)),
+			      .msg_controllen = sizeof(m.control)};
+	m.v[0] = (struct iovec){(void *)(uintptr_t)(BASE + offsetof(typeof(m), data)), 3};
+	m.v[1] = (struct iovec){(void *)(uintptr_t)(BASE + offsetof(typeof(m), data) + 3), 10};
+	memcpy(m.control, &c, sizeof(c));
+	memcpy(m.control + CMSG_LEN(0), (int[]){7, 8}, 2 * sizeof(int));
+	put(0, &m, sizeof(m));
+	/* Received data is shown up to the number of bytes that the call returned, over all vectors. */
+	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"one\", iov_len=3}, {iov_base=\"tw\", "
+	      "iov_len=10}], "
+	      "msg_iovlen=2, msg_control=[{cmsg_len=24, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[7, "
+	      "8]}], "
+	      "msg_controllen=24, msg_flags=0}, MSG_PEEK) = 5",
+	      "recvmsg", 5, 3, BASE, MSG_PEEK);
+}
+
+static void address_of_16(void)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0x7f000035)};
+	uint32_t len = sizeof(in);
+	memcpy(memory, &in, sizeof(in));
+	memcpy(memory + 512, &len, sizeof(len));
+}
+
+static void test_lengths(void **state)
+{
+	uint32_t room = 128;
+	(void)state;
+	kernel_writes = address_of_16;
+	put(512, &room, sizeof(room));
+	CHECK("3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr(\"127.0.0.53\")}, [128 => 16]) = 0",
+	      "getsockname", 0, 3, BASE, BASE + 512);
+	put(512, &room, sizeof(room));
+	CHECK_AS(JSON,
+		 "\"sockfd\":{\"raw\":3,\"value\":3},\"addr\":{\"raw\":0,\"value\":null},\"addrlen\":{\"raw\":66048,"
+		 "\"value\":[16]},\"result\":0",
+		 "getsockname", 0, 3, 0, BASE + 512);
+	/* The buffer is shorter than the address: the bytes after it are not part of the address. */
+	room = 4;
+	put(512, &room, sizeof(room));
+	CHECK("3, {sa_family=AF_INET, sa_data=\"\\0005\"}, [4 => 16]) = 0", "getsockname", 0, 3, BASE, BASE + 512);
+	room = 16;
+	put(512, &room, sizeof(room));
+	CHECK("3, NULL, [16]) = 0", "getsockname", 0, 3, 0, BASE + 512);
+	kernel_writes = NULL;
+}
+
+/* The kernel has transferred three bytes of the first message, and has replaced the timeout by the remaining time. */
+static void first_message_done(void)
+{
+	memcpy(memory + 56, &(uint32_t){3}, sizeof(uint32_t));
+	memcpy(memory + 512, (int64_t[]){1, 7}, 2 * sizeof(int64_t));
+}
+
+static void test_several_messages(void **state)
+{
+	struct {
+		struct mmsghdr m[2];
+		struct iovec v;
+		char data[8];
+	} m = {.m = {{.msg_len = 77}, {.msg_len = 77}}, .v = {.iov_len = 3}, .data = "abc"};
+	const int64_t patience[2] = {2, 500};
+	(void)state;
+	m.v.iov_base = (void *)(uintptr_t)(BASE + offsetof(typeof(m), data));
+	for (int i = 0; i < 2; i++) {
+		m.m[i].msg_hdr.msg_iov = (void *)(uintptr_t)(BASE + offsetof(typeof(m), v));
+		m.m[i].msg_hdr.msg_iovlen = 1;
+	}
+#define MESSAGE                                                                                                        \
+	"{msg_hdr={msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"abc\", iov_len=3}], msg_iovlen=1, "              \
+	"msg_controllen=0, msg_flags=0}"
+	put(0, &m, sizeof(m));
+	kernel_writes = first_message_done;
+	/* The length of a message that was not sent is not shown. */
+	CHECK("3, [" MESSAGE ", msg_len=3}, " MESSAGE "}], 2, 0) = 1", "sendmmsg", 1, 3, BASE, 2, 0);
+	CHECK("3, [" MESSAGE "}], 1, 0) = -1 EPIPE (Broken pipe)", "sendmmsg", -EPIPE, 3, BASE, 1, 0);
+	memcpy(memory + 512, patience, sizeof(patience));
+	CHECK("3, [" MESSAGE ", msg_len=3}], 2, 0, {tv_sec=2, tv_nsec=500}) = 1 (left {tv_sec=1, tv_nsec=7})",
+	      "recvmmsg", 1, 3, BASE, 2, 0, BASE + 512);
+	CHECK("3, [" MESSAGE ", msg_len=3}], 2, 0, NULL) = 1", "recvmmsg", 1, 3, BASE, 2, 0, 0);
+	kernel_writes = NULL;
+	CHECK("3, 0x10000, 2, 0, {tv_sec=1, tv_nsec=7}) = -1 EAGAIN (Resource temporarily unavailable)", "recvmmsg",
+	      -EAGAIN, 3, BASE, 2, 0, BASE + 512);
+	/* The times of a 32-bit program are shorter. */
+	i386 = true;
+	memcpy(memory + 512, (int32_t[]){2, 500, 9, 9}, sizeof(patience));
+	CHECK("3, 0x10000, 2, 0, {tv_sec=2, tv_nsec=500}) = -1 EAGAIN (Resource temporarily unavailable)", "recvmmsg",
+	      -EAGAIN, 3, BASE, 2, 0, BASE + 512);
+	i386 = false;
+}
+
+static void test_narrow_messages(void **state)
+{
+	static const struct {
+		uint32_t name, namelen, iov, iovlen, control, controllen, flags, base, len;
+		uint32_t cmsg_len, level, type, fds[2];
+		char text[4];
+	} m = {0, 0, BASE + 28, 1, BASE + 36, 20, 0, BASE + 56, 3, 20, SOL_SOCKET, SCM_RIGHTS, {5, 6}, "abc"};
+	(void)state;
+	i386 = true;
+	put(0, &m, sizeof(m));
+	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"abc\", iov_len=3}], msg_iovlen=1, "
+	      "msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[5, 6]}], "
+	      "msg_controllen=20, msg_flags=0}, 0) = 3",
+	      "sendmsg", 3, 3, BASE, 0);
+	i386 = false;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_several_messages),
+		cmocka_unit_test(test_narrow_messages),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
