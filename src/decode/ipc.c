@@ -2,9 +2,11 @@
 
 #include "base/buf.h"
 #include "decode/layout.h"
+#include "syscall/table.h"
 
 #include <linux/aio_abi.h>
 #include <linux/mqueue.h>
+#include <linux/msg.h>
 #include <linux/sem.h>
 
 /* mmap(2), shmget(2): the six bits from bit 26 on contain the logarithm of the size of huge pages. */
@@ -98,44 +100,100 @@ LAYOUT_NARROW(semid_ds, struct sem_state, &layout_semid_ds32, (sem_perm, IPC_PER
 	      (sem_ctime, LONG), (sem_nsems, ULONG));
 LAYOUT_SAME(sembuf, struct sembuf, (sem_num, UINT), (sem_op, SHORT), (sem_flg, SEM_FLAGS));
 
-enum { CMD_RMID, CMD_SET, CMD_STAT };
+struct shm_limits {
+	uint64_t shmmax, shmmin, shmmni, shmseg, shmall;
+};
+struct shm_usage {
+	int32_t used_ids, pad;
+	uint64_t shm_tot, shm_rss, shm_swp, swap_attempts, swap_successes;
+};
+static LAYOUT(shm_limits, struct shm_limits, (shmmax, ULONG), (shmmin, ULONG), (shmmni, ULONG), (shmseg, ULONG),
+	      (shmall, ULONG));
+static LAYOUT(shm_usage, struct shm_usage, (used_ids, INT), (shm_tot, ULONG), (shm_rss, ULONG), (shm_swp, ULONG),
+	      (swap_attempts, ULONG), (swap_successes, ULONG));
+static LAYOUT_SAME(msg_limits, struct msginfo, (msgpool, INT), (msgmap, INT), (msgmax, INT), (msgmnb, INT),
+		   (msgmni, INT), (msgssz, INT), (msgtql, INT), (msgseg, UINT));
+static LAYOUT_SAME(sem_limits, struct seminfo, (semmap, INT), (semmni, INT), (semmns, INT), (semmnu, INT),
+		   (semmsl, INT), (semopm, INT), (semume, INT), (semusz, INT), (semvmx, INT), (semaem, INT));
 
-/* shmctl(2) and msgctl(2): the previous argument is the command. `about` is the layout for IPC_STAT and IPC_SET. */
+/*
+ * shmctl(2), msgctl(2) and semctl(2): the structure that the last argument points at, for each command. The same number
+ * is another command in another call.
+ */
+enum { CMD_RMID, CMD_SET, CMD_STAT, CMD_INFO };
+static const struct ipc_command {
+	enum syscall_kind kind; /* the kind of the last argument, which says which call it is */
+	uint32_t command;
+	const struct layout *layout;
+	enum when when;
+} ipc_commands[] = {
+	{K_SHMCTL_BUF, CMD_SET, &layout_shmid_ds, WHEN_ENTERING},
+	{K_SHMCTL_BUF, CMD_STAT, &layout_shmid_ds, WHEN_LEFT},
+	{K_SHMCTL_BUF, CMD_INFO, &layout_shm_limits, WHEN_LEFT},
+	{K_SHMCTL_BUF, 13, &layout_shmid_ds, WHEN_LEFT},  /* SHM_STAT */
+	{K_SHMCTL_BUF, 14, &layout_shm_usage, WHEN_LEFT}, /* SHM_INFO */
+	{K_SHMCTL_BUF, 15, &layout_shmid_ds, WHEN_LEFT},  /* SHM_STAT_ANY */
+	{K_MSGCTL_BUF, CMD_SET, &layout_msqid_ds, WHEN_ENTERING},
+	{K_MSGCTL_BUF, CMD_STAT, &layout_msqid_ds, WHEN_LEFT},
+	{K_MSGCTL_BUF, CMD_INFO, &layout_msg_limits, WHEN_LEFT},
+	{K_MSGCTL_BUF, 11, &layout_msqid_ds, WHEN_LEFT},   /* MSG_STAT */
+	{K_MSGCTL_BUF, 12, &layout_msg_limits, WHEN_LEFT}, /* MSG_INFO */
+	{K_MSGCTL_BUF, 13, &layout_msqid_ds, WHEN_LEFT},   /* MSG_STAT_ANY */
+	{K_SEMCTL_ARG, CMD_SET, &layout_semid_ds, WHEN_ENTERING},
+	{K_SEMCTL_ARG, CMD_STAT, &layout_semid_ds, WHEN_LEFT},
+	{K_SEMCTL_ARG, CMD_INFO, &layout_sem_limits, WHEN_LEFT},
+	{K_SEMCTL_ARG, 18, &layout_semid_ds, WHEN_LEFT},   /* SEM_STAT */
+	{K_SEMCTL_ARG, 19, &layout_sem_limits, WHEN_LEFT}, /* SEM_INFO */
+	{K_SEMCTL_ARG, 20, &layout_semid_ds, WHEN_LEFT},   /* SEM_STAT_ANY */
+};
+
+/* Returns the command of the call, which is the argument before `i`. */
+static uint32_t ipc_command(const struct decode *d, int i)
+{
+	return (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
+}
+
+/* Returns the row of the call's command, or NULL if argument `i` does not point at a structure that is shown. */
+static const struct ipc_command *ipc_find(const struct decode *d, int i)
+{
+	for (size_t r = 0; r < sizeof(ipc_commands) / sizeof(*ipc_commands); r++)
+		if (ipc_commands[r].kind == d->call->desc->args[i].kind && ipc_commands[r].command == ipc_command(d, i))
+			return &ipc_commands[r];
+	return NULL;
+}
+
 enum when when_ipc_buf(const struct decode *d, int i)
 {
-	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
-	return cmd == CMD_STAT || cmd == 13 || cmd == 11 ? WHEN_LEFT : WHEN_ENTERING; /* SHM_STAT 13, MSG_STAT 11 */
+	const struct ipc_command *c = ipc_find(d, i);
+	return c ? c->when : WHEN_ENTERING;
 }
 
 void show_ipc_buf(const struct decode *d, const struct value *x)
 {
-	uint32_t cmd = (uint32_t)d->call->args[x->arg - 1] & ~(uint32_t)IPC_64_;
-	if (cmd == CMD_SET || when_ipc_buf(d, x->arg) == WHEN_LEFT)
-		show_struct(d, x);
+	const struct ipc_command *c = ipc_find(d, x->arg);
+	if (c)
+		show_struct(d, &(struct value){.v = x->v, .about = c->layout, .arg = x->arg});
 	else
 		emit_ptr(d->out, x->v);
 }
 
-/* semctl(2): the command decides whether there is a fourth argument, and which kind it has (linux/sem.h). */
+/* Some commands of semctl(2) have no fourth argument (linux/sem.h). */
 enum { SEM_GETPID = 11, SEM_GETVAL, SEM_GETALL, SEM_GETNCNT, SEM_GETZCNT, SEM_SETVAL, SEM_SETALL };
 
 enum when when_sem_arg(const struct decode *d, int i)
 {
-	uint32_t cmd = (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
+	uint32_t cmd = ipc_command(d, i);
 	if (cmd == CMD_RMID || cmd == SEM_GETPID || cmd == SEM_GETVAL || cmd == SEM_GETNCNT || cmd == SEM_GETZCNT)
 		return WHEN_NEVER;
-	return cmd == CMD_STAT ? WHEN_LEFT : WHEN_ENTERING;
+	return when_ipc_buf(d, i);
 }
 
 void show_sem_arg(const struct decode *d, const struct value *x)
 {
-	uint32_t cmd = (uint32_t)d->call->args[x->arg - 1] & ~(uint32_t)IPC_64_;
-	if (cmd == SEM_SETVAL)
+	if (ipc_command(d, x->arg) == SEM_SETVAL)
 		emit_num(d->out, (int32_t)x->v);
-	else if (cmd == CMD_STAT || cmd == CMD_SET)
-		show_struct(d, x);
 	else
-		emit_ptr(d->out, x->v);
+		show_ipc_buf(d, x);
 }
 
 static void message_buffer(const struct decode *d, uint64_t v, uint64_t n)

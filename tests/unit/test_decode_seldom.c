@@ -1,0 +1,46 @@
+/* Decodes calls that few programs use, on fake memory: what they point at, and what the kernel writes. */
+#include "decode_check.h"
+
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+
+static void test_ipc_limits(void **state)
+{
+	const struct seminfo sem = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+	const struct msginfo msg = {1, 2, 3, 4, 5, 6, 7, 8};
+	const uint64_t shm[6] = {7, 2, 3, 4, 5, 6};
+	const struct shmid_ds segment = {.shm_segsz = 4096};
+	(void)state;
+	put(0, &sem, sizeof(sem));
+	CHECK("0, 0, IPC_INFO, {semmap=1, semmni=2, semmns=3, semmnu=4, semmsl=5, semopm=6, semume=7, semusz=8, "
+	      "semvmx=9, semaem=10}) = 3",
+	      "semctl", 3, 0, 0, IPC_INFO, BASE);
+	put(0, &msg, sizeof(msg));
+	CHECK("0, MSG_INFO, {msgpool=1, msgmap=2, msgmax=3, msgmnb=4, msgmni=5, msgssz=6, msgtql=7, msgseg=8}) = 3",
+	      "msgctl", 3, 0, MSG_INFO, BASE);
+	put(0, shm, sizeof(shm));
+	CHECK("0, IPC_INFO, {shmmax=7, shmmin=2, shmmni=3, shmseg=4, shmall=5}) = 1", "shmctl", 1, 0, IPC_INFO, BASE);
+	CHECK("0, SHM_INFO, {used_ids=7, shm_tot=2, shm_rss=3, shm_swp=4, swap_attempts=5, swap_successes=6}) = 1",
+	      "shmctl", 1, 0, SHM_INFO, BASE);
+	CHECK("0, SHM_INFO, 0x10000) = -1 EPERM (Operation not permitted)", "shmctl", -EPERM, 0, SHM_INFO, BASE);
+	/* SHM_LOCK is the number of MSG_STAT, but it does not use the pointer. */
+	put(0, &segment, sizeof(segment));
+	CHECK("5, SHM_LOCK, 0x10000) = 0", "shmctl", 0, 5, SHM_LOCK, BASE);
+	CHECK("5, SHM_STAT_ANY, {shm_perm={uid=0, gid=0, mode=000, ...}, shm_segsz=4096, shm_cpid=0, shm_lpid=0, "
+	      "shm_nattch=0, shm_atime=0, shm_dtime=0, shm_ctime=0}) = 5",
+	      "shmctl", 5, 5, 15, BASE);
+	put(0, &(struct semid_ds){.sem_nsems = 4}, sizeof(struct semid_ds));
+	CHECK("5, 0, SEM_STAT, {sem_perm={uid=0, gid=0, mode=000, ...}, sem_otime=0, sem_ctime=0, sem_nsems=4}) = 7",
+	      "semctl", 7, 5, 0, SEM_STAT, BASE);
+	CHECK("5, 1, SETVAL, 7) = 0", "semctl", 0, 5, 1, SETVAL, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ipc_limits),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
