@@ -89,11 +89,11 @@ static bool known_at_entry(enum when when)
 static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
 {
 	/*
-	 * In a struct msghdr, the length of the address follows the pointer to it. In a struct ifconf, the length is
-	 * the first member.
+	 * In a struct msghdr, the length of the address follows the pointer to it. In a struct ifconf and a struct
+	 * file_handle, the length is the first member.
 	 */
 	bool conf = kind == K_IOCTL_ARG && (uint32_t)d->call->args[1] == SIOCGIFCONF;
-	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR || conf)
+	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR || kind == K_OUT_FILE_HANDLE || conf)
 		d->memo->known = decode_get(d, kind == K_OUT_MSGHDR ? v + decode_word(d) : v, &d->memo->length,
 					    sizeof(d->memo->length));
 }

@@ -3,6 +3,7 @@
 #include "decode/layout.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/audit.h>
@@ -318,11 +319,29 @@ void show_file_handle(const struct decode *d, const struct value *x)
 	if (!decode_need(d, x->v, &h, sizeof(h)))
 		return;
 	emit_open(d->out, '{');
-	show_field(d, "handle_bytes", K_ULONG, h.bytes);
-	show_field(d, "handle_type", K_INT, (uint32_t)h.type);
-	emit_field(d->out, "f_handle");
-	decode_hex_bytes(d, x->v + sizeof(h), h.bytes < 128 ? h.bytes : 128);
+	emit_field(d->out, "handle_bytes");
+	decode_length(d, h.bytes);
+	/* If the buffer is too small for the handle, the kernel writes only the size that the handle needs. */
+	if (!d->leaving || !d->call->error) {
+		show_field(d, "handle_type", K_INT, (uint32_t)h.type);
+		emit_field(d->out, "f_handle");
+		decode_hex_bytes(d, x->v + sizeof(h), h.bytes < 128 ? h.bytes : 128);
+	}
 	emit_close(d->out, '}');
+}
+
+enum when when_file_handle(const struct decode *d, int i)
+{
+	(void)i;
+	return d->leaving && d->call->error && d->call->err == EOVERFLOW ? WHEN_LEFT_EVEN : WHEN_LEFT;
+}
+
+/* name_to_handle_at(2): the next argument is the flags. The unique id of a mount has 64 bits. */
+void show_mount_id(const struct decode *d, const struct value *x)
+{
+	enum { MNT_ID_UNIQUE = 1 };
+	bool unique = d->call->args[x->arg + 1] & MNT_ID_UNIQUE;
+	decode_number(d, x->v, unique ? 8 : 4, unique ? K_HEX : K_INT);
 }
 
 /*

@@ -37,10 +37,45 @@ static void test_ipc_limits(void **state)
 	CHECK("5, 1, SETVAL, 7) = 0", "semctl", 0, 5, 1, SETVAL, 7);
 }
 
+static void handle_of_8(void)
+{
+	const struct {
+		uint32_t bytes;
+		int32_t type;
+		char handle[8];
+		uint64_t mount;
+	} h = {8, 1, "\x12\x34", 0x8000001c};
+	memcpy(memory, &h, sizeof(h));
+}
+
+static void test_handles(void **state)
+{
+	(void)state;
+	kernel_writes = handle_of_8;
+	put(0, &(uint32_t){128}, sizeof(uint32_t));
+	CHECK("AT_FDCWD, NULL, {handle_bytes=128 => 8, handle_type=1, "
+	      "f_handle=\"\\x12\\x34\\x00\\x00\\x00\\x00\\x00\\x00\"}, [-2147483620], AT_SYMLINK_FOLLOW) = 0",
+	      "name_to_handle_at", 0, (uint32_t)-100, 0, BASE, BASE + 16, 0x400);
+	/* The unique id of a mount has 64 bits. */
+	put(0, &(uint32_t){8}, sizeof(uint32_t));
+	CHECK("AT_FDCWD, NULL, {handle_bytes=8, handle_type=1, "
+	      "f_handle=\"\\x12\\x34\\x00\\x00\\x00\\x00\\x00\\x00\"}, [0x8000001c], AT_HANDLE_MNT_ID_UNIQUE) = 0",
+	      "name_to_handle_at", 0, (uint32_t)-100, 0, BASE, BASE + 16, 1);
+	/* The kernel returns the size that is needed. */
+	put(0, &(uint32_t){0}, sizeof(uint32_t));
+	CHECK("AT_FDCWD, NULL, {handle_bytes=0 => 8}, 0x10010, 0) = -1 EOVERFLOW (Value too large for defined data "
+	      "type)",
+	      "name_to_handle_at", -EOVERFLOW, (uint32_t)-100, 0, BASE, BASE + 16, 0);
+	CHECK("AT_FDCWD, NULL, 0x10000, 0x10010, 0) = -1 ENOENT (No such file or directory)", "name_to_handle_at",
+	      -ENOENT, (uint32_t)-100, 0, BASE, BASE + 16, 0);
+	kernel_writes = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipc_limits),
+		cmocka_unit_test(test_handles),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
