@@ -1,4 +1,4 @@
-/* Shows calls whose arguments depend on a command: prctl, arch_prctl, ptrace, futex, seccomp. */
+/* Shows calls whose arguments depend on a command: prctl, arch_prctl, futex, seccomp. */
 #include "decode/layout.h"
 #include "decode/show.h"
 
@@ -121,66 +121,6 @@ void show_arch_prctl_arg(const struct decode *d, const struct value *x)
 		show_kind(d, K_PTR_AT, x->v, x->arg);
 	else
 		emit_hex(d->out, x->v);
-}
-
-/* ptrace(2): the kinds of addr and data. K_END means that the argument is ignored; it is shown as a pointer. */
-static const struct {
-	uint32_t request;
-	uint16_t addr, data;
-	enum when data_when;
-} ptraces[] = {
-	{4, K_PTR, K_HEX, 0},                   /* PTRACE_POKETEXT */
-	{5, K_PTR, K_HEX, 0},                   /* PTRACE_POKEDATA */
-	{6, K_HEX, K_HEX, 0},                   /* PTRACE_POKEUSER */
-	{3, K_HEX, K_PTR, 0},                   /* PTRACE_PEEKUSER */
-	{7, K_PTR, K_SIGNAL, 0},                /* PTRACE_CONT */
-	{9, K_PTR, K_SIGNAL, 0},                /* PTRACE_SINGLESTEP */
-	{17, K_PTR, K_SIGNAL, 0},               /* PTRACE_DETACH */
-	{24, K_PTR, K_SIGNAL, 0},               /* PTRACE_SYSCALL */
-	{31, K_PTR, K_SIGNAL, 0},               /* PTRACE_SYSEMU */
-	{0x4200, K_PTR, K_PTRACE_OPTIONS, 0},   /* PTRACE_SETOPTIONS */
-	{0x4201, K_PTR, K_ULONG_AT, WHEN_LEFT}, /* PTRACE_GETEVENTMSG */
-	{0x4202, K_PTR, K_SIGINFO, WHEN_LEFT},  /* PTRACE_GETSIGINFO */
-	{0x4203, K_PTR, K_SIGINFO, 0},          /* PTRACE_SETSIGINFO */
-	{0x4204, K_REGSET, K_PTR, 0},           /* PTRACE_GETREGSET */
-	{0x4205, K_REGSET, K_PTR, 0},           /* PTRACE_SETREGSET */
-	{0x4206, K_PTR, K_PTRACE_OPTIONS, 0},   /* PTRACE_SEIZE */
-	{0x420a, K_SIZE, K_SIGSET, WHEN_LEFT},  /* PTRACE_GETSIGMASK */
-	{0x420b, K_SIZE, K_SIGSET, 0},          /* PTRACE_SETSIGMASK */
-	{0x420e, K_SIZE, K_PTR, 0},             /* PTRACE_GET_SYSCALL_INFO */
-};
-#define NPTRACE (sizeof(ptraces) / sizeof(*ptraces))
-
-static size_t ptrace_row(const struct decode *d)
-{
-	size_t i = 0;
-	while (i < NPTRACE && ptraces[i].request != (uint32_t)d->call->args[0])
-		i++;
-	return i;
-}
-
-/* PTRACE_TRACEME (0) has no arguments after the request. */
-enum when when_ptrace_pid(const struct decode *d, int i)
-{
-	(void)i;
-	return (uint32_t)d->call->args[0] ? WHEN_ENTERING : WHEN_NEVER;
-}
-
-enum when when_ptrace_arg(const struct decode *d, int i)
-{
-	if (!(uint32_t)d->call->args[0])
-		return WHEN_NEVER;
-	size_t r = ptrace_row(d);
-	return i == 3 && r < NPTRACE ? ptraces[r].data_when : WHEN_ENTERING;
-}
-
-void show_ptrace_arg(const struct decode *d, const struct value *x)
-{
-	size_t r = ptrace_row(d);
-	if (r == NPTRACE)
-		emit_ptr(d->out, x->v);
-	else
-		show_kind(d, x->arg == 2 ? ptraces[r].addr : ptraces[r].data, x->v, -1);
 }
 
 /* futex(2): flags that say which arguments an operation uses, and whether the fourth argument is a time or a number. */

@@ -133,7 +133,10 @@ static void wait_status(struct buf *text, int status)
 			 status & 0x80 ? " && WCOREDUMP(s)" : "");
 	else
 		buf_addf(text, "{WIFEXITED(s) && WEXITSTATUS(s) == %d}", code);
-	if (status >> 16 && sig == 0x7f)
+	const char *event = flags_find(&flags_ptrace_event, (uint32_t)status >> 16);
+	if (status >> 16 && sig == 0x7f && event)
+		buf_addf(text, " | %s<<16", event);
+	else if (status >> 16 && sig == 0x7f)
 		buf_addf(text, " | %#x", (unsigned)status & 0xffff0000u);
 }
 

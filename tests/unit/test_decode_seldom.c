@@ -1,8 +1,10 @@
 /* Decodes calls that few programs use, on fake memory: what they point at, and what the kernel writes. */
 #include "decode_check.h"
 
+#include <signal.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
+#include <sys/ptrace.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
 
@@ -71,11 +73,63 @@ static void test_handles(void **state)
 	kernel_writes = NULL;
 }
 
+static void test_ptrace(void **state)
+{
+	const struct {
+		uint8_t op, pad[3];
+		uint32_t arch;
+		uint64_t ip, sp, nr, args[6];
+		uint32_t ret_data;
+	} entry = {.op = 1, .arch = AUDIT_ARCH_X86_64, .ip = 0x10, .sp = 0x20, .nr = 39, .args = {1, 2, 3, 4, 5, 6}};
+	struct {
+		uint8_t op, pad[3];
+		uint32_t arch;
+		uint64_t ip, sp;
+		int64_t rval;
+		uint8_t is_error, pad2[55];
+	} exit = {.op = 2, .arch = AUDIT_ARCH_X86_64, .ip = 0x10, .sp = 0x20, .rval = -2, .is_error = 1};
+	const uint64_t buffer[2] = {0x99, 216};
+	const struct {
+		uint64_t off;
+		uint32_t flags;
+		int32_t nr;
+		siginfo_t si;
+	} peek = {1, 1, 3, {.si_signo = SIGUSR1, .si_code = SI_TKILL, .si_pid = 5}};
+	(void)state;
+	put(0, &(uint64_t){0x1122}, sizeof(uint64_t));
+	CHECK("PTRACE_PEEKDATA, 7, 0x55, [0x1122]) = 0", "ptrace", 0, PTRACE_PEEKDATA, 7, 0x55, BASE);
+	CHECK("PTRACE_PEEKUSER, 7, 0x78, 0x10000) = -1 EIO (Input/output error)", "ptrace", -EIO, PTRACE_PEEKUSER, 7,
+	      0x78, BASE);
+	put(0, buffer, sizeof(buffer));
+	CHECK("PTRACE_GETREGSET, 7, NT_PRSTATUS, {iov_base=0x99, iov_len=216}) = 0", "ptrace", 0, PTRACE_GETREGSET, 7,
+	      1, BASE);
+	put(0, &entry, sizeof(entry));
+	CHECK("PTRACE_GET_SYSCALL_INFO, 7, 88, {op=PTRACE_SYSCALL_INFO_ENTRY, arch=AUDIT_ARCH_X86_64, "
+	      "instruction_pointer=0x10, stack_pointer=0x20, entry={nr=__NR_getpid, args=[0x1, 0x2, 0x3, 0x4, 0x5, "
+	      "0x6]}}) = 80",
+	      "ptrace", 80, 0x420e, 7, 88, BASE);
+	CHECK("PTRACE_GET_SYSCALL_INFO, 7, 24, {op=PTRACE_SYSCALL_INFO_ENTRY, arch=AUDIT_ARCH_X86_64, "
+	      "instruction_pointer=0x10, stack_pointer=0x20, ...}) = 80",
+	      "ptrace", 80, 0x420e, 7, 24, BASE);
+	put(0, &exit, sizeof(exit));
+	CHECK("PTRACE_GET_SYSCALL_INFO, 7, 88, {op=PTRACE_SYSCALL_INFO_EXIT, arch=AUDIT_ARCH_X86_64, "
+	      "instruction_pointer=0x10, stack_pointer=0x20, exit={rval=-ENOENT, is_error=1}}) = 33",
+	      "ptrace", 33, 0x420e, 7, 88, BASE);
+	put(0, &peek, sizeof(peek));
+	CHECK("PTRACE_PEEKSIGINFO, 7, {off=1, flags=PTRACE_PEEKSIGINFO_SHARED, nr=3}, [{si_signo=SIGUSR1, "
+	      "si_code=SI_TKILL, si_pid=5, si_uid=0}]) = 1",
+	      "ptrace", 1, 0x4209, 7, BASE, BASE + 16);
+	put(0, &(int){6 << 16 | SIGTRAP << 8 | 0x7f}, sizeof(int));
+	CHECK("7, [{WIFSTOPPED(s) && WSTOPSIG(s) == SIGTRAP} | PTRACE_EVENT_EXIT<<16], 0, NULL) = 7", "wait4", 7, 7,
+	      BASE, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipc_limits),
 		cmocka_unit_test(test_handles),
+		cmocka_unit_test(test_ptrace),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
