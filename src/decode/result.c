@@ -150,12 +150,25 @@ static void result_prctl(const struct decode *d, int64_t v)
 /* The commands of bpf(2) that create or open an object return a descriptor. */
 static void result_bpf(const struct decode *d, int64_t v)
 {
-	enum { MAP_CREATE = 0, PROG_LOAD = 5, OBJ_GET = 7 };
-	uint32_t command = (uint32_t)d->call->args[0];
-	if (command == MAP_CREATE || command == PROG_LOAD || command == OBJ_GET)
-		result_fd(d, v);
-	else
-		result_int(d, v);
+	static const uint8_t opens[] = {0 /* MAP_CREATE */,
+					5 /* PROG_LOAD */,
+					7 /* OBJ_GET */,
+					13 /* PROG_GET_FD_BY_ID */,
+					14 /* MAP_GET_FD_BY_ID */,
+					17 /* RAW_TRACEPOINT_OPEN */,
+					18 /* BTF_LOAD */,
+					19 /* BTF_GET_FD_BY_ID */,
+					28 /* LINK_CREATE */,
+					30 /* LINK_GET_FD_BY_ID */,
+					32 /* ENABLE_STATS */,
+					33 /* ITER_CREATE */,
+					36 /* TOKEN_CREATE */};
+	for (size_t i = 0; i < sizeof(opens); i++)
+		if (opens[i] == (uint32_t)d->call->args[0]) {
+			result_fd(d, v);
+			return;
+		}
+	result_int(d, v);
 }
 
 /* SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_NEW_LISTENER returns a descriptor. */

@@ -1,6 +1,7 @@
 /* Decodes calls that few programs use, on fake memory: what they point at, and what the kernel writes. */
 #include "decode_check.h"
 
+#include <linux/bpf.h>
 #include <signal.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
@@ -124,12 +125,38 @@ static void test_ptrace(void **state)
 	      BASE, 0, 0);
 }
 
+static void next_is_7(void)
+{
+	memcpy(memory + 4, &(uint32_t){7}, sizeof(uint32_t));
+}
+
+static void test_bpf(void **state)
+{
+	(void)state;
+	kernel_writes = next_is_7;
+	/* next_id and info_len are at the same offset. The program's value of next_id is not used. */
+	put(0, (const uint32_t[]){3, 99, 0}, 3 * sizeof(uint32_t));
+	CHECK("BPF_MAP_GET_NEXT_ID, {start_id=3} => {next_id=7}, 144) = 0", "bpf", 0, BPF_MAP_GET_NEXT_ID, BASE, 144);
+	CHECK("BPF_MAP_GET_NEXT_ID, {start_id=3}, 144) = -1 ENOENT (No such file or directory)", "bpf", -ENOENT,
+	      BPF_MAP_GET_NEXT_ID, BASE, 144);
+	put(0, (const uint32_t[]){3, 88, 0}, 3 * sizeof(uint32_t));
+	CHECK("BPF_OBJ_GET_INFO_BY_FD, {bpf_fd=3, info_len=88, info=NULL} => {info_len=7}, 16) = 0", "bpf", 0,
+	      BPF_OBJ_GET_INFO_BY_FD, BASE, 16);
+	CHECK("BPF_PROG_TEST_RUN, {prog_fd=3} => {retval=7}, 8) = 0", "bpf", 0, BPF_PROG_TEST_RUN, BASE, 8);
+	kernel_writes = NULL;
+	put(0, (const uint32_t[]){3, 0, 8}, 3 * sizeof(uint32_t));
+	CHECK("BPF_PROG_GET_FD_BY_ID, {prog_id=3, open_flags=BPF_F_RDONLY}, 144) = 5", "bpf", 5, BPF_PROG_GET_FD_BY_ID,
+	      BASE, 144);
+	CHECK("BPF_MAP_DELETE_ELEM, {map_fd=3, key=0x8}, 16) = 0", "bpf", 0, BPF_MAP_DELETE_ELEM, BASE, 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipc_limits),
 		cmocka_unit_test(test_handles),
 		cmocka_unit_test(test_ptrace),
+		cmocka_unit_test(test_bpf),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
