@@ -90,8 +90,16 @@ static const struct command_arg args[] = {
 	{0xb704, K_UID_AT, WHEN_LEFT},                   /* NS_GET_OWNER_UID */
 	{0xae01, K_INT, WHEN_ENTERING},                  /* KVM_CREATE_VM */
 	{0xae41, K_INT, WHEN_ENTERING},                  /* KVM_CREATE_VCPU */
-	{0x2400, K_END, WHEN_NEVER},                     /* PERF_EVENT_IOC_ENABLE */
-	{0x2401, K_END, WHEN_NEVER},                     /* PERF_EVENT_IOC_DISABLE */
+	{0x2400, K_PERF_IOC_FLAGS, WHEN_ENTERING},       /* PERF_EVENT_IOC_ENABLE */
+	{0x2401, K_PERF_IOC_FLAGS, WHEN_ENTERING},       /* PERF_EVENT_IOC_DISABLE */
+	{0x2402, K_INT, WHEN_ENTERING},                  /* PERF_EVENT_IOC_REFRESH */
+	{0x2403, K_PERF_IOC_FLAGS, WHEN_ENTERING},       /* PERF_EVENT_IOC_RESET */
+	{0x40082404, K_PERF_NUMBER, WHEN_ENTERING},      /* PERF_EVENT_IOC_PERIOD */
+	{0x2405, K_FD, WHEN_ENTERING},                   /* PERF_EVENT_IOC_SET_OUTPUT */
+	{0x40082406, K_STR, WHEN_ENTERING},              /* PERF_EVENT_IOC_SET_FILTER */
+	{0x80082407, K_PERF_NUMBER, WHEN_LEFT},          /* PERF_EVENT_IOC_ID */
+	{0x40042408, K_FD, WHEN_ENTERING},               /* PERF_EVENT_IOC_SET_BPF */
+	{0x40042409, K_UINT, WHEN_ENTERING},             /* PERF_EVENT_IOC_PAUSE_OUTPUT */
 	{0xae00, K_END, WHEN_NEVER},                     /* KVM_GET_API_VERSION */
 };
 #define NARGS (sizeof(args) / sizeof(*args))

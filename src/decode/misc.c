@@ -4,6 +4,7 @@
 #include "decode/layout.h"
 
 #include <linux/io_uring.h>
+#include <stdio.h>
 
 LAYOUT_SAME(sqring_offsets, struct io_sqring_offsets, (head, UINT), (tail, UINT), (ring_mask, UINT),
 	    (ring_entries, UINT), (flags, UINT), (dropped, UINT), (array, UINT));
@@ -92,44 +93,119 @@ void show_kexec_segments(const struct decode *d, const struct value *x)
 			  d->call->args[x->arg - 1] < 16 ? d->call->args[x->arg - 1] : 16);
 }
 
+/* The beginning of struct perf_event_attr (linux/perf_event.h). bp_len is missing in its first version. */
 struct perf_attr_begin {
 	uint32_t type, size;
 	uint64_t config, sample_period, sample_type, read_format, bits;
 	uint32_t wakeup_events, bp_type;
+	uint64_t bp_addr, bp_len;
 };
+enum { PERF_HARDWARE, PERF_SOFTWARE, PERF_CACHE = 3, PERF_BREAKPOINT = 5, PERF_FREQ = 10, PERF_PRECISE = 15 };
+
+/* Shows the configuration of PERF_TYPE_HW_CACHE, which consists of a cache, an operation and a result. */
+static void cache_config(const struct decode *d, uint64_t config)
+{
+	const char *cache = flags_find(&flags_perf_cache, config & 0xff);
+	const char *op = flags_find(&flags_perf_cache_op, config >> 8 & 0xff);
+	const char *result = flags_find(&flags_perf_cache_result, config >> 16);
+	char text[160];
+	if (!cache || !op || !result) {
+		emit_hex(d->out, config);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s<<16|%s<<8|%s", result, op, cache);
+	emit_sym(d->out, text, config);
+}
+
+static void perf_config(const struct decode *d, const struct perf_attr_begin *a)
+{
+	const struct flag_table *events = a->type == PERF_HARDWARE   ? &flags_perf_hardware
+					  : a->type == PERF_SOFTWARE ? &flags_perf_software
+								     : NULL;
+	emit_field(d->out, "config");
+	if (events && flags_find(events, a->config))
+		flags_emit_choice(d->out, events, a->config);
+	else if (a->type == PERF_CACHE)
+		cache_config(d, a->config);
+	else
+		emit_hex(d->out, a->config);
+}
+
+/* Shows the names of the bits that are set. precise_ip is a number of two bits. */
+static void perf_bits(const struct decode *d, uint64_t set)
+{
+	static const char *const bits[] = {"disabled",
+					   "inherit",
+					   "pinned",
+					   "exclusive",
+					   "exclude_user",
+					   "exclude_kernel",
+					   "exclude_hv",
+					   "exclude_idle",
+					   "mmap",
+					   "comm",
+					   "freq",
+					   "inherit_stat",
+					   "enable_on_exec",
+					   "task",
+					   "watermark",
+					   "precise_ip",
+					   NULL,
+					   "mmap_data",
+					   "sample_id_all",
+					   "exclude_host",
+					   "exclude_guest",
+					   "exclude_callchain_kernel",
+					   "exclude_callchain_user",
+					   "mmap2",
+					   "comm_exec",
+					   "use_clockid",
+					   "context_switch",
+					   "write_backward",
+					   "namespaces",
+					   "ksymbol",
+					   "bpf_event",
+					   "aux_output",
+					   "cgroup",
+					   "text_poke",
+					   "build_id",
+					   "inherit_thread",
+					   "remove_on_exec",
+					   "sigtrap"};
+	const unsigned n = sizeof(bits) / sizeof(*bits);
+	for (unsigned b = 0; b < n; b++) {
+		uint64_t v = set >> b & (b == PERF_PRECISE ? 3 : 1);
+		if (bits[b] && v)
+			show_field(d, bits[b], K_UINT, v);
+	}
+	if (set >> n)
+		show_field(d, "reserved_bits", K_HEX, set >> n << n);
+}
 
 /*
  * Shows the first members of a struct perf_event_attr: the name of the counter and the names of the flags that are set.
  */
 void show_perf_attr(const struct decode *d, const struct value *x)
 {
-	static const char *const bits[] = {
-		"disabled",     "inherit", "pinned", "exclusive", "exclude_user",  "exclude_kernel", "exclude_hv",
-		"exclude_idle", "mmap",    "comm",   "freq",      "inherit_stat",  "enable_on_exec", "task",
-		"watermark",    NULL,      NULL,     "mmap_data", "sample_id_all", "exclude_host",   "exclude_guest"};
-	struct perf_attr_begin a;
-	if (!decode_need(d, x->v, &a, sizeof(a)))
+	struct perf_attr_begin a = {0};
+	if (!decode_need(d, x->v, &a, offsetof(struct perf_attr_begin, bp_len)))
 		return;
-	const struct flag_table *events = a.type == 0   ? &flags_perf_hardware
-					  : a.type == 1 ? &flags_perf_software
-							: NULL;
 	emit_open(d->out, '{');
 	show_field(d, "type", K_PERF_TYPE, a.type);
 	show_field(d, "size", K_PERF_ATTR_SIZE, a.size);
-	emit_field(d->out, "config");
-	if (events && flags_find(events, a.config))
-		flags_emit_choice(d->out, events, a.config);
-	else
-		emit_hex(d->out, a.config);
-	emit_field(d->out, a.bits >> 10 & 1 ? "sample_freq" : "sample_period");
+	perf_config(d, &a);
+	emit_field(d->out, a.bits >> PERF_FREQ & 1 ? "sample_freq" : "sample_period");
 	emit_unum(d->out, a.sample_period);
 	show_field(d, "sample_type", K_PERF_SAMPLE, a.sample_type);
 	show_field(d, "read_format", K_PERF_READ, a.read_format);
-	for (unsigned b = 0; b < sizeof(bits) / sizeof(*bits); b++)
-		if (bits[b] && a.bits >> b & 1) {
-			emit_field(d->out, bits[b]);
-			emit_num(d->out, 1);
-		}
+	perf_bits(d, a.bits);
+	if (a.type == PERF_BREAKPOINT) {
+		show_field(d, "bp_type", K_PERF_BREAKPOINT, a.bp_type);
+		show_field(d, "bp_addr", K_PTR, a.bp_addr);
+		if (a.size >= sizeof(a) &&
+		    decode_get(d, x->v + offsetof(struct perf_attr_begin, bp_len), &a.bp_len, sizeof(a.bp_len)))
+			show_field(d, "bp_len", K_ULONG, a.bp_len);
+	}
 	emit_more(d->out);
 	emit_close(d->out, '}');
 }

@@ -2,6 +2,8 @@
 #include "decode_check.h"
 
 #include <linux/bpf.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
@@ -150,13 +152,43 @@ static void test_bpf(void **state)
 	CHECK("BPF_MAP_DELETE_ELEM, {map_fd=3, key=0x8}, 16) = 0", "bpf", 0, BPF_MAP_DELETE_ELEM, BASE, 16);
 }
 
+static void test_perf(void **state)
+{
+	struct perf_event_attr a = {.type = PERF_TYPE_HW_CACHE,
+				    .size = 136,
+				    .config = PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_RESULT_MISS << 16,
+				    .precise_ip = 2,
+				    .build_id = 1,
+				    .sigtrap = 1};
+	(void)state;
+	put(0, &a, sizeof(a));
+	CHECK("{type=PERF_TYPE_HW_CACHE, size=PERF_ATTR_SIZE_VER8, "
+	      "config=PERF_COUNT_HW_CACHE_RESULT_MISS<<16|PERF_COUNT_HW_CACHE_OP_READ<<8|PERF_COUNT_HW_CACHE_L1D, "
+	      "sample_period=0, sample_type=0, read_format=0, precise_ip=2, build_id=1, sigtrap=1, ...}, 0, -1, -1, 0) "
+	      "= 3",
+	      "perf_event_open", 3, BASE, 0, (uint64_t)-1, (uint64_t)-1, 0);
+	a = (struct perf_event_attr){.type = PERF_TYPE_BREAKPOINT,
+				     .size = 72,
+				     .bp_type = HW_BREAKPOINT_RW,
+				     .bp_addr = 0x1000,
+				     .bp_len = HW_BREAKPOINT_LEN_4};
+	put(0, &a, sizeof(a));
+	CHECK("{type=PERF_TYPE_BREAKPOINT, size=PERF_ATTR_SIZE_VER1, config=0, sample_period=0, sample_type=0, "
+	      "read_format=0, bp_type=HW_BREAKPOINT_R|HW_BREAKPOINT_W, bp_addr=0x1000, bp_len=4, ...}, 0, -1, -1, 0) = "
+	      "3",
+	      "perf_event_open", 3, BASE, 0, (uint64_t)-1, (uint64_t)-1, 0);
+	CHECK("3, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) = 0", "ioctl", 0, 3, PERF_EVENT_IOC_ENABLE,
+	      PERF_IOC_FLAG_GROUP);
+	put(0, &(uint64_t){77}, sizeof(uint64_t));
+	CHECK("3, PERF_EVENT_IOC_ID, [77]) = 0", "ioctl", 0, 3, PERF_EVENT_IOC_ID, BASE);
+	CHECK("3, PERF_EVENT_IOC_PERIOD, [77]) = 0", "ioctl", 0, 3, PERF_EVENT_IOC_PERIOD, BASE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ipc_limits),
-		cmocka_unit_test(test_handles),
-		cmocka_unit_test(test_ptrace),
-		cmocka_unit_test(test_bpf),
+		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles), cmocka_unit_test(test_ptrace),
+		cmocka_unit_test(test_bpf),        cmocka_unit_test(test_perf),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
