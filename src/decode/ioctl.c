@@ -11,6 +11,14 @@ struct kernel_termios {
 };
 LAYOUT_SAME(termios, struct kernel_termios, (c_iflag, TC_IFLAG), (c_oflag, TC_OFLAG), (c_cflag, TC_CFLAG),
 	    (c_lflag, TC_LFLAG), (c_line, UINT, VERBOSE), (c_cc, TC_CC, AT | VERBOSE));
+struct kernel_termios2 {
+	uint32_t c_iflag, c_oflag, c_cflag, c_lflag;
+	uint8_t c_line, c_cc[19];
+	uint32_t c_ispeed, c_ospeed;
+};
+LAYOUT_SAME(termios2, struct kernel_termios2, (c_iflag, TC_IFLAG), (c_oflag, TC_OFLAG), (c_cflag, TC_CFLAG),
+	    (c_lflag, TC_LFLAG), (c_line, UINT, VERBOSE), (c_cc, TC_CC, AT | VERBOSE), (c_ispeed, UINT),
+	    (c_ospeed, UINT));
 struct window {
 	uint16_t ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
@@ -39,16 +47,35 @@ static const struct command_arg args[] = {
 	{0x540f, K_INT_AT, WHEN_LEFT},                   /* TIOCGPGRP */
 	{0x5410, K_INT_AT, WHEN_ENTERING},               /* TIOCSPGRP */
 	{0x5411, K_INT_AT, WHEN_LEFT},                   /* TIOCOUTQ */
+	{0x5412, K_STI, WHEN_ENTERING},                  /* TIOCSTI */
 	{0x5413, K_WINSIZE, WHEN_LEFT},                  /* TIOCGWINSZ */
 	{0x5414, K_WINSIZE, WHEN_ENTERING},              /* TIOCSWINSZ */
+	{0x5415, K_MODEM_AT, WHEN_LEFT},                 /* TIOCMGET */
+	{0x5416, K_MODEM_AT, WHEN_ENTERING},             /* TIOCMBIS */
+	{0x5417, K_MODEM_AT, WHEN_ENTERING},             /* TIOCMBIC */
+	{0x5418, K_MODEM_AT, WHEN_ENTERING},             /* TIOCMSET */
+	{0x5419, K_INT_AT, WHEN_LEFT},                   /* TIOCGSOFTCAR */
+	{0x541a, K_INT_AT, WHEN_ENTERING},               /* TIOCSSOFTCAR */
 	{0x541b, K_INT_AT, WHEN_LEFT},                   /* FIONREAD */
+	{0x541d, K_END, WHEN_NEVER},                     /* TIOCCONS */
 	{0x5420, K_INT_AT, WHEN_ENTERING},               /* TIOCPKT */
 	{0x5421, K_INT_AT, WHEN_ENTERING},               /* FIONBIO */
 	{0x5422, K_END, WHEN_NEVER},                     /* TIOCNOTTY */
 	{0x5423, K_INT_AT, WHEN_ENTERING},               /* TIOCSETD */
 	{0x5424, K_INT_AT, WHEN_LEFT},                   /* TIOCGETD */
 	{0x5425, K_INT, WHEN_ENTERING},                  /* TCSBRKP */
+	{0x5427, K_END, WHEN_NEVER},                     /* TIOCSBRK */
+	{0x5428, K_END, WHEN_NEVER},                     /* TIOCCBRK */
 	{0x5429, K_INT_AT, WHEN_LEFT},                   /* TIOCGSID */
+	{0x802c542a, K_TERMIOS2, WHEN_LEFT},             /* TCGETS2 */
+	{0x402c542b, K_TERMIOS2, WHEN_ENTERING},         /* TCSETS2 */
+	{0x402c542c, K_TERMIOS2, WHEN_ENTERING},         /* TCSETSW2 */
+	{0x402c542d, K_TERMIOS2, WHEN_ENTERING},         /* TCSETSF2 */
+	{0x80045432, K_UINT_AT, WHEN_LEFT},              /* TIOCGDEV */
+	{0x5437, K_END, WHEN_NEVER},                     /* TIOCVHANGUP */
+	{0x80045438, K_INT_AT, WHEN_LEFT},               /* TIOCGPKT */
+	{0x80045439, K_INT_AT, WHEN_LEFT},               /* TIOCGPTLCK */
+	{0x80045440, K_INT_AT, WHEN_LEFT},               /* TIOCGEXCL */
 	{0x80045430, K_UINT_AT, WHEN_LEFT},              /* TIOCGPTN */
 	{0x40045431, K_INT_AT, WHEN_ENTERING},           /* TIOCSPTLCK */
 	{0x5441, K_OPEN_FLAGS, WHEN_ENTERING},           /* TIOCGPTPEER */
@@ -59,10 +86,25 @@ static const struct command_arg args[] = {
 	{0x1268, K_INT_AT, WHEN_LEFT},                   /* BLKSSZGET */
 	{0x1260, K_ULONG_AT, WHEN_LEFT},                 /* BLKGETSIZE */
 	{0x127b, K_UINT_AT, WHEN_LEFT},                  /* BLKPBSZGET */
-	{0x125d, K_END, WHEN_NEVER},                     /* BLKROSET */
+	{0x125d, K_INT_AT, WHEN_ENTERING},               /* BLKROSET */
 	{0x125e, K_INT_AT, WHEN_LEFT},                   /* BLKROGET */
 	{0x1261, K_END, WHEN_NEVER},                     /* BLKFLSBUF */
 	{0x125f, K_END, WHEN_NEVER},                     /* BLKRRPART */
+	{0x1262, K_ULONG, WHEN_ENTERING},                /* BLKRASET */
+	{0x1263, K_ULONG_AT, WHEN_LEFT},                 /* BLKRAGET */
+	{0x1264, K_ULONG, WHEN_ENTERING},                /* BLKFRASET */
+	{0x1265, K_ULONG_AT, WHEN_LEFT},                 /* BLKFRAGET */
+	{0x1267, K_USHORT_AT, WHEN_LEFT},                /* BLKSECTGET */
+	{0x1277, K_BLOCK_RANGE, WHEN_ENTERING},          /* BLKDISCARD */
+	{0x1278, K_UINT_AT, WHEN_LEFT},                  /* BLKIOMIN */
+	{0x1279, K_UINT_AT, WHEN_LEFT},                  /* BLKIOOPT */
+	{0x127a, K_INT_AT, WHEN_LEFT},                   /* BLKALIGNOFF */
+	{0x127c, K_UINT_AT, WHEN_LEFT},                  /* BLKDISCARDZEROES */
+	{0x127d, K_BLOCK_RANGE, WHEN_ENTERING},          /* BLKSECDISCARD */
+	{0x127e, K_USHORT_AT, WHEN_LEFT},                /* BLKROTATIONAL */
+	{0x127f, K_BLOCK_RANGE, WHEN_ENTERING},          /* BLKZEROOUT */
+	{0x80081270, K_INT_AT, WHEN_LEFT},               /* BLKBSZGET */
+	{0x40081271, K_INT_AT, WHEN_ENTERING},           /* BLKBSZSET */
 	{0x40049409, K_FD, WHEN_ENTERING},               /* FICLONE */
 	{0x4020940d, K_FILE_CLONE_RANGE, WHEN_ENTERING}, /* FICLONERANGE */
 	{0x80086601, K_FS_FLAGS_AT, WHEN_LEFT},          /* FS_IOC_GETFLAGS */
@@ -73,6 +115,10 @@ static const struct command_arg args[] = {
 	{0xc0045878, K_END, WHEN_NEVER},                 /* FITHAW */
 	{0xc0185879, K_FSTRIM_RANGE, WHEN_ENTERING},     /* FITRIM */
 	{0x4c00, K_FD, WHEN_ENTERING},                   /* LOOP_SET_FD */
+	{0x4c06, K_FD, WHEN_ENTERING},                   /* LOOP_CHANGE_FD */
+	{0x4c07, K_END, WHEN_NEVER},                     /* LOOP_SET_CAPACITY */
+	{0x4c08, K_ULONG, WHEN_ENTERING},                /* LOOP_SET_DIRECT_IO */
+	{0x4c09, K_ULONG, WHEN_ENTERING},                /* LOOP_SET_BLOCK_SIZE */
 	{0x4c01, K_END, WHEN_NEVER},                     /* LOOP_CLR_FD */
 	{0x4c80, K_INT, WHEN_ENTERING},                  /* LOOP_CTL_ADD */
 	{0x4c81, K_INT, WHEN_ENTERING},                  /* LOOP_CTL_REMOVE */
@@ -80,10 +126,13 @@ static const struct command_arg args[] = {
 	{0x80247009, K_RTC_TIME, WHEN_LEFT},             /* RTC_RD_TIME */
 	{0x4024700a, K_RTC_TIME, WHEN_ENTERING},         /* RTC_SET_TIME */
 	{0x80045200, K_INT_AT, WHEN_LEFT},               /* RNDGETENTCNT */
+	{0x8901, K_INT_AT, WHEN_ENTERING},               /* FIOSETOWN */
+	{0x8903, K_INT_AT, WHEN_LEFT},                   /* FIOGETOWN */
 	{0x8904, K_INT_AT, WHEN_LEFT},                   /* SIOCGPGRP */
 	{0x8902, K_INT_AT, WHEN_ENTERING},               /* SIOCSPGRP */
 	{0x8905, K_INT_AT, WHEN_LEFT},                   /* SIOCATMARK */
 	{0x8906, K_TIMEVAL, WHEN_LEFT},                  /* SIOCGSTAMP_OLD */
+	{0x8907, K_TIMESPEC, WHEN_LEFT},                 /* SIOCGSTAMPNS_OLD */
 	{0xb701, K_END, WHEN_NEVER},                     /* NS_GET_USERNS */
 	{0xb702, K_END, WHEN_NEVER},                     /* NS_GET_PARENT */
 	{0xb703, K_END, WHEN_NEVER},                     /* NS_GET_NSTYPE */
@@ -108,6 +157,12 @@ const struct command_arg *ioctl_commands(size_t *n)
 {
 	*n = NARGS;
 	return args;
+}
+
+/* TIOCSTI: a single byte. */
+void show_one_byte(const struct decode *d, const struct value *x)
+{
+	decode_bytes(d, x->v, 1);
 }
 
 /* A command without a name is shown by its parts, as _IOC() combines them. */

@@ -114,11 +114,11 @@ extern const struct layout layout_timespec, layout_timespec64, layout_timeval, l
 	layout_gnet_rate_est64, layout_gnet_queue, layout_ifmap, layout_ipc_perm, layout_inet_diag_meminfo,
 	layout_tcpvegas_info, layout_tcp_dctcp_info, layout_tcp_bbr_info, layout_unix_vfs, layout_unix_rqlen,
 	layout_packet_diag_info, layout_packet_diag_ring, layout_in_pktinfo, layout_in6_pktinfo, layout_termios,
-	layout_winsize, layout_io_uring_params, layout_sqring_offsets, layout_cqring_offsets, layout_io_event,
-	layout_landlock_ruleset, layout_notif_sizes, layout_file_clone_range, layout_fstrim_range, layout_rtc_time,
-	layout_rusage32, layout_sysinfo32, layout_tms32, layout_itimerval32, layout_itimerspec32, layout_stack32,
-	layout_mq_attr32, layout_flock32, layout_flock_held32, layout_flock64, layout_flock64_held, layout_statfs32,
-	layout_statfs64, layout_msqid_ds32, layout_shmid_ds32, layout_semid_ds32, layout_stat32, layout_stat64,
-	layout_itimerspec64, layout_regset_buffer, layout_peek_signals;
+	layout_termios2, layout_winsize, layout_io_uring_params, layout_sqring_offsets, layout_cqring_offsets,
+	layout_io_event, layout_landlock_ruleset, layout_notif_sizes, layout_file_clone_range, layout_fstrim_range,
+	layout_rtc_time, layout_rusage32, layout_sysinfo32, layout_tms32, layout_itimerval32, layout_itimerspec32,
+	layout_stack32, layout_mq_attr32, layout_flock32, layout_flock_held32, layout_flock64, layout_flock64_held,
+	layout_statfs32, layout_statfs64, layout_msqid_ds32, layout_shmid_ds32, layout_semid_ds32, layout_stat32,
+	layout_stat64, layout_itimerspec64, layout_regset_buffer, layout_peek_signals;
 
 #endif

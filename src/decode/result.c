@@ -182,8 +182,11 @@ static void result_seccomp(const struct decode *d, int64_t v)
 
 static void result_ioctl(const struct decode *d, int64_t v)
 {
+	enum { GET_NSTYPE = 0xb703 };
 	if (ioctl_gives_descriptor((uint32_t)d->call->args[1]))
 		result_fd(d, v);
+	else if ((uint32_t)d->call->args[1] == GET_NSTYPE)
+		result_kind(d, v, K_SETNS_FLAGS);
 	else
 		result_int(d, v);
 }

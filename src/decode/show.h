@@ -41,7 +41,7 @@ when_fn when_ipc_buf, when_sem_arg;
 
 /* io_uring, bpf, keys, perf, landlock and kexec (misc.c, bpf.c, keys.c). */
 show_fn show_uring_enter_arg, show_uring_register_arg, show_landlock_rule, show_kexec_segments, show_perf_attr,
-	show_kernel_version, show_bpf_attr, show_bpf_attr_after, show_key_serial, show_keyctl_arg;
+	show_one_byte, show_kernel_version, show_bpf_attr, show_bpf_attr_after, show_key_serial, show_keyctl_arg;
 when_fn when_keyctl_arg;
 
 /* Addresses, messages and options of sockets (net.c, msg.c, sockopt.c). */

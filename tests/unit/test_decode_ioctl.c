@@ -2,6 +2,7 @@
 #include "decode_check.h"
 
 #include <arpa/inet.h>
+#include <linux/fs.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <linux/if_tun.h>
@@ -133,6 +134,27 @@ static void test_waiting(void **state)
 		 0);
 }
 
+static void test_devices(void **state)
+{
+	(void)state;
+	put(0, (const uint64_t[]){4096, 512}, 2 * sizeof(uint64_t));
+	CHECK("3, BLKDISCARD, [4096, 512]) = 0", "ioctl", 0, 3, BLKDISCARD, BASE);
+	CHECK("3, BLKROSET, [4096]) = 0", "ioctl", 0, 3, BLKROSET, BASE);
+	CHECK("3, BLKSECTGET, [4096]) = 0", "ioctl", 0, 3, BLKSECTGET, BASE);
+	CHECK("3, BLKRASET, 256) = 0", "ioctl", 0, 3, BLKRASET, 256);
+	put(0, &(int){TIOCM_DTR | TIOCM_RTS}, sizeof(int));
+	CHECK("3, TIOCMGET, [TIOCM_DTR|TIOCM_RTS]) = 0", "ioctl", 0, 3, TIOCMGET, BASE);
+	put(0, "ab", 2);
+	CHECK("3, TIOCSTI, \"a\") = 0", "ioctl", 0, 3, TIOCSTI, BASE);
+	put(0, (const uint32_t[11]){[9] = 9600, [10] = 19200}, 44);
+	CHECK("3, TCGETS2, {c_iflag=0, c_oflag=0, c_cflag=B0, c_lflag=0, c_ispeed=9600, "
+	      "c_ospeed=19200, ...}) = 0",
+	      "ioctl", 0, 3, 0x802c542a, BASE);
+	CHECK("3, SIOCATMARK, 0x10000) = -1 ENOTTY (Inappropriate ioctl for device)", "ioctl", -ENOTTY, 3, 0x8905,
+	      BASE);
+	CHECK("3, NS_GET_NSTYPE) = 1073741824 (CLONE_NEWNET)", "ioctl", 0x40000000, 3, NS_GET_NSTYPE, 77);
+}
+
 /* With MSG_TRUNC the result is the length of the whole message, which may be more than the buffer contains. */
 static void test_truncated(void **state)
 {
@@ -146,7 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_interfaces), cmocka_unit_test(test_configuration),
 		cmocka_unit_test(test_commands),   cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_truncated),  cmocka_unit_test(test_devices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
