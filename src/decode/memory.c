@@ -78,6 +78,7 @@ static const struct {
 	{K_OUT_MSGHDR, {MEMORY_OUT_MSG, 0}},
 	{K_IN_MMSG, {MEMORY_MMSG, 0}},
 	{K_OUT_MMSG, {MEMORY_OUT_MMSG, 0}},
+	{K_IO_URING_PARAMS, {MEMORY_UNKNOWN, 0}},
 	{K_FD_SET, {MEMORY_FD_SET, 0}},
 	{K_SIGSET_PAIR, {MEMORY_SIGSET_PAIR, 0}},
 	{K_CAP_HEADER, {MEMORY_CHANGED, 2 * sizeof(uint32_t)}}, /* gets the supported version if it has another */

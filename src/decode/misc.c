@@ -31,11 +31,78 @@ void show_uring_enter_arg(const struct decode *d, const struct value *x)
 		show_sigset(d, x);
 }
 
+struct resource_update {
+	uint32_t offset, resv;
+	uint64_t fds;
+};
+struct resources {
+	uint32_t nr, flags;
+	uint64_t resv2, data, tags;
+};
+struct restriction {
+	uint16_t opcode;
+	uint8_t op, resv;
+	uint32_t resv2[3];
+};
+struct probe {
+	uint8_t last_op, ops_len;
+	uint16_t resv;
+	uint32_t resv2[3];
+};
+struct probe_op {
+	uint8_t op, resv;
+	uint16_t flags;
+	uint32_t resv2;
+};
+static LAYOUT_SAME(uring_resources, struct resources, (nr, UINT), (flags, HEX), (data, PTR), (tags, PTR));
+static LAYOUT_SAME(uring_restriction, struct restriction, (opcode, IO_URING_RESTRICTION), (op, UINT));
+static LAYOUT_SAME(uring_probe_op, struct probe_op, (op, UINT), (flags, HEX));
+
+static uint32_t register_op(const struct decode *d, int i)
+{
+	return (uint32_t)d->call->args[i - 1] & 0x7fffffff;
+}
+
+/* IORING_REGISTER_PROBE fills in the structure, and the command for workers exchanges their numbers. */
+enum when when_uring_register_arg(const struct decode *d, int i)
+{
+	uint32_t op = register_op(d, i);
+	return op == IORING_REGISTER_PROBE              ? WHEN_LEFT
+	       : op == IORING_REGISTER_IOWQ_MAX_WORKERS ? WHEN_BOTH
+							: WHEN_ENTERING;
+}
+
+static void file_update(const struct decode *d, uint64_t at, uint32_t n)
+{
+	struct resource_update u;
+	if (!decode_need(d, at, &u, sizeof(u)))
+		return;
+	emit_open(d->out, '{');
+	show_field(d, "offset", K_UINT, u.offset);
+	emit_field(d->out, "fds");
+	decode_numbers(d, u.fds, n, 4, K_FD);
+	emit_close(d->out, '}');
+}
+
+/* The kernel has filled in at most `n` operations. */
+static void uring_probe(const struct decode *d, uint64_t at, uint32_t n)
+{
+	struct probe p;
+	if (!decode_need(d, at, &p, sizeof(p)))
+		return;
+	emit_open(d->out, '{');
+	show_field(d, "last_op", K_UINT, p.last_op);
+	show_field(d, "ops_len", K_UINT, p.ops_len);
+	emit_field(d->out, "ops");
+	layout_emit_array(d, &layout_uring_probe_op, at + sizeof(p), p.ops_len < n ? p.ops_len : n);
+	emit_close(d->out, '}');
+}
+
 /* io_uring_register(2): the previous argument is the operation, and the next one is the number of elements. */
 void show_uring_register_arg(const struct decode *d, const struct value *x)
 {
 	uint32_t n = (uint32_t)d->call->args[x->arg + 1];
-	switch ((uint32_t)d->call->args[x->arg - 1] & 0x7fffffff) {
+	switch (register_op(d, x->arg)) {
 	case IORING_REGISTER_BUFFERS:
 		show_kind(d, K_REMOTE_IOVEC, x->v, x->arg);
 		break;
@@ -46,12 +113,32 @@ void show_uring_register_arg(const struct decode *d, const struct value *x)
 	case IORING_REGISTER_EVENTFD_ASYNC:
 		decode_number(d, x->v, 4, K_FD);
 		break;
+	case IORING_REGISTER_FILES_UPDATE:
+		file_update(d, x->v, n);
+		break;
+	case IORING_REGISTER_PROBE:
+		uring_probe(d, x->v, n);
+		break;
+	case IORING_REGISTER_RESTRICTIONS:
+		layout_emit_array(d, &layout_uring_restriction, x->v, n);
+		break;
+	case IORING_REGISTER_FILES2:
+	case IORING_REGISTER_BUFFERS2:
+		layout_emit(d, &layout_uring_resources, x->v, n);
+		break;
 	case IORING_REGISTER_IOWQ_MAX_WORKERS:
 		decode_numbers(d, x->v, n, 4, K_UINT);
 		break;
 	default:
 		emit_ptr(d->out, x->v);
 	}
+}
+
+/* The kernel has replaced the numbers of workers by the previous ones. */
+void show_uring_register_after(const struct decode *d, const struct value *x)
+{
+	emit_after(d->out);
+	decode_numbers(d, x->v, (uint32_t)d->call->args[x->arg + 1], 4, K_UINT);
 }
 
 struct ruleset_attr {
@@ -131,52 +218,54 @@ static void perf_config(const struct decode *d, const struct perf_attr_begin *a)
 		emit_hex(d->out, a->config);
 }
 
+/* The bits of struct perf_event_attr. precise_ip has two bits. */
+static const char *const perf_bit_names[] = {"disabled",
+					     "inherit",
+					     "pinned",
+					     "exclusive",
+					     "exclude_user",
+					     "exclude_kernel",
+					     "exclude_hv",
+					     "exclude_idle",
+					     "mmap",
+					     "comm",
+					     "freq",
+					     "inherit_stat",
+					     "enable_on_exec",
+					     "task",
+					     "watermark",
+					     "precise_ip",
+					     NULL,
+					     "mmap_data",
+					     "sample_id_all",
+					     "exclude_host",
+					     "exclude_guest",
+					     "exclude_callchain_kernel",
+					     "exclude_callchain_user",
+					     "mmap2",
+					     "comm_exec",
+					     "use_clockid",
+					     "context_switch",
+					     "write_backward",
+					     "namespaces",
+					     "ksymbol",
+					     "bpf_event",
+					     "aux_output",
+					     "cgroup",
+					     "text_poke",
+					     "build_id",
+					     "inherit_thread",
+					     "remove_on_exec",
+					     "sigtrap"};
+
 /* Shows the names of the bits that are set. precise_ip is a number of two bits. */
 static void perf_bits(const struct decode *d, uint64_t set)
 {
-	static const char *const bits[] = {"disabled",
-					   "inherit",
-					   "pinned",
-					   "exclusive",
-					   "exclude_user",
-					   "exclude_kernel",
-					   "exclude_hv",
-					   "exclude_idle",
-					   "mmap",
-					   "comm",
-					   "freq",
-					   "inherit_stat",
-					   "enable_on_exec",
-					   "task",
-					   "watermark",
-					   "precise_ip",
-					   NULL,
-					   "mmap_data",
-					   "sample_id_all",
-					   "exclude_host",
-					   "exclude_guest",
-					   "exclude_callchain_kernel",
-					   "exclude_callchain_user",
-					   "mmap2",
-					   "comm_exec",
-					   "use_clockid",
-					   "context_switch",
-					   "write_backward",
-					   "namespaces",
-					   "ksymbol",
-					   "bpf_event",
-					   "aux_output",
-					   "cgroup",
-					   "text_poke",
-					   "build_id",
-					   "inherit_thread",
-					   "remove_on_exec",
-					   "sigtrap"};
-	const unsigned n = sizeof(bits) / sizeof(*bits);
+	const unsigned n = sizeof(perf_bit_names) / sizeof(*perf_bit_names);
 	for (unsigned b = 0; b < n; b++) {
 		uint64_t v = set >> b & (b == PERF_PRECISE ? 3 : 1);
-		if (bits[b] && v)
-			show_field(d, bits[b], K_UINT, v);
+		if (perf_bit_names[b] && v)
+			show_field(d, perf_bit_names[b], K_UINT, v);
 	}
 	if (set >> n)
 		show_field(d, "reserved_bits", K_HEX, set >> n << n);

@@ -184,11 +184,48 @@ static void test_perf(void **state)
 	CHECK("3, PERF_EVENT_IOC_PERIOD, [77]) = 0", "ioctl", 0, 3, PERF_EVENT_IOC_PERIOD, BASE);
 }
 
+static void four_workers(void)
+{
+	memcpy(memory, (const uint32_t[]){4, 4}, 2 * sizeof(uint32_t));
+}
+
+static void test_io_uring(void **state)
+{
+	const struct {
+		uint8_t last_op, ops_len, resv[14];
+		uint8_t ops[2][8];
+	} probe = {62, 2, {0}, {{0, 0, 1}, {5, 0, 1}}};
+	const uint16_t restriction[8] = {1, 22};
+	const struct {
+		uint32_t offset, resv;
+		uint64_t fds;
+		int32_t fd[2];
+	} update = {3, 0, BASE + 16, {5, -1}};
+	(void)state;
+	put(0, &probe, sizeof(probe));
+	CHECK("3, IORING_REGISTER_PROBE, {last_op=62, ops_len=2, ops=[{op=0, flags=0x1}, {op=5, flags=0x1}]}, 4) = 0",
+	      "io_uring_register", 0, 3, 8, BASE, 4);
+	put(0, restriction, sizeof(restriction));
+	CHECK("3, IORING_REGISTER_RESTRICTIONS, [{opcode=IORING_RESTRICTION_SQE_OP, op=22}], 1) = 0",
+	      "io_uring_register", 0, 3, 11, BASE, 1);
+	put(0, &update, sizeof(update));
+	CHECK("3, IORING_REGISTER_FILES_UPDATE, {offset=3, fds=[5, -1]}, 2) = 2", "io_uring_register", 2, 3, 6, BASE,
+	      2);
+	put(0, (const uint32_t[]){3, 0}, 2 * sizeof(uint32_t));
+	kernel_writes = four_workers;
+	CHECK("3, IORING_REGISTER_IOWQ_MAX_WORKERS, [3, 0] => [4, 4], 2) = 0", "io_uring_register", 0, 3, 19, BASE, 2);
+	kernel_writes = NULL;
+	/* The parameters of the program are shown even if the call fails. */
+	put(0, (const uint32_t[]){0, 0, 2, 7}, 4 * sizeof(uint32_t));
+	CHECK("8, {flags=IORING_SETUP_SQPOLL, sq_thread_cpu=7, sq_thread_idle=0, ...}) = -1 EINVAL (Invalid argument)",
+	      "io_uring_setup", -EINVAL, 8, BASE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles), cmocka_unit_test(test_ptrace),
-		cmocka_unit_test(test_bpf),        cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_bpf),        cmocka_unit_test(test_perf),    cmocka_unit_test(test_io_uring),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
