@@ -221,11 +221,31 @@ static void test_io_uring(void **state)
 	      "io_uring_setup", -EINVAL, 8, BASE);
 }
 
+static void test_keys(void **state)
+{
+	(void)state;
+	CHECK("KEYCTL_SETPERM, 5, KEY_POS_VIEW|KEY_USR_VIEW|KEY_OTH_SETATTR) = 0", "keyctl", 0, 5, 5, 0x1010020);
+	CHECK("KEYCTL_REJECT, 5, 10, EKEYREJECTED, 0) = 0", "keyctl", 0, 19, 5, 10, 129, 0);
+	CHECK("KEYCTL_MOVE, 5, KEY_SPEC_PROCESS_KEYRING, 6, KEYCTL_MOVE_EXCL) = 0", "keyctl", 0, 30, 5, (uint64_t)-2, 6,
+	      1);
+	put(0, "\x3f\x01", 2);
+	CHECK("KEYCTL_CAPABILITIES, \"\\x3f\\x01\", 8) = 2", "keyctl", 2, 31, BASE, 8);
+	put(0, "user", 5);
+	CHECK("KEYCTL_RESTRICT_KEYRING, 5, \"user\", NULL) = 0", "keyctl", 0, 29, 5, BASE, 0);
+	put(0, (const uint32_t[]){3, 2048, 256 << 16 | 256}, 3 * sizeof(uint32_t));
+	CHECK("KEYCTL_PKEY_QUERY, 5, 0, NULL, {supported_ops=KEYCTL_SUPPORTS_ENCRYPT|KEYCTL_SUPPORTS_DECRYPT, "
+	      "key_size=2048, max_data_size=256, max_sig_size=256, max_enc_size=0, max_dec_size=0}) = 0",
+	      "keyctl", 0, 24, 5, 0, 0, BASE);
+	CHECK("KEYCTL_DH_COMPUTE, {private=3, prime=2048, base=16777472}, NULL, 0, NULL) = 256", "keyctl", 256, 23,
+	      BASE, 0, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles), cmocka_unit_test(test_ptrace),
 		cmocka_unit_test(test_bpf),        cmocka_unit_test(test_perf),    cmocka_unit_test(test_io_uring),
+		cmocka_unit_test(test_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
