@@ -1,6 +1,7 @@
 /* Shows statx, statfs, mounts, and the related newer calls. Their structures are described by tables. */
 #include "decode/layout.h"
 #include "decode/show.h"
+#include "syscall/table.h"
 
 #include <linux/fs.h>
 #include <linux/stat.h>
@@ -171,28 +172,68 @@ void show_quota_cmd(const struct decode *d, const struct value *x)
 	emit_sym(d->out, text, cmd);
 }
 
-enum { QUOTA_ON = 0x800002, QUOTA_GET = 0x800007, QUOTA_SET = 0x800008 };
+struct quota_info {
+	uint64_t dqi_bgrace, dqi_igrace;
+	uint32_t dqi_flags, dqi_valid;
+};
+LAYOUT(dqinfo, struct quota_info, (dqi_bgrace, ULONG), (dqi_igrace, ULONG), (dqi_flags, QUOTA_INFO_FLAGS),
+       (dqi_valid, QUOTA_INFO_VALID));
+
+/* The commands of quotactl(2) whose last argument is shown as more than a pointer. */
+static const struct command_arg quota_args[] = {
+	{0x800002, K_PATH, WHEN_ENTERING},             /* Q_QUOTAON */
+	{0x800004, K_QUOTA_FORMAT_AT, WHEN_LEFT},      /* Q_GETFMT */
+	{0x800005, K_DQINFO, WHEN_LEFT},               /* Q_GETINFO */
+	{0x800006, K_DQINFO, WHEN_ENTERING},           /* Q_SETINFO */
+	{0x800007, K_DQBLK, WHEN_LEFT},                /* Q_GETQUOTA */
+	{0x800008, K_DQBLK, WHEN_ENTERING},            /* Q_SETQUOTA */
+	{0x5801, K_QUOTA_XFS_FLAGS_AT, WHEN_ENTERING}, /* Q_XQUOTAON */
+	{0x5802, K_QUOTA_XFS_FLAGS_AT, WHEN_ENTERING}, /* Q_XQUOTAOFF */
+	{0x5806, K_QUOTA_XFS_FLAGS_AT, WHEN_ENTERING}, /* Q_XQUOTARM */
+};
+#define NQUOTA (sizeof(quota_args) / sizeof(*quota_args))
 
 /* Returns the command, which is the first argument of quotactl(2) and the second one of quotactl_fd(2). */
-static uint32_t quota_command(const struct decode *d, int i)
+static uint32_t quota_command(const struct decode *d)
 {
-	return (uint32_t)d->call->args[i == 3 && d->call->args[0] >> 8 > 0xffff ? 0 : 1] >> 8;
+	bool by_descriptor = d->call->desc->args[0].kind == K_FD;
+	return (uint32_t)d->call->args[by_descriptor] >> 8;
 }
 
 enum when when_quota_addr(const struct decode *d, int i)
 {
-	return quota_command(d, i) == QUOTA_GET ? WHEN_LEFT : WHEN_ENTERING;
+	const struct command_arg *a = command_find(quota_args, NQUOTA, quota_command(d));
+	(void)i;
+	return a ? a->when : WHEN_ENTERING;
 }
 
 void show_quota_addr(const struct decode *d, const struct value *x)
 {
-	uint32_t cmd = quota_command(d, x->arg);
-	if (cmd == QUOTA_ON)
-		show_kind(d, K_PATH, x->v, x->arg);
-	else if (cmd == QUOTA_GET || cmd == QUOTA_SET)
-		show_kind(d, K_DQBLK, x->v, -1);
+	const struct command_arg *a = command_find(quota_args, NQUOTA, quota_command(d));
+	if (a)
+		show_kind(d, a->kind, x->v, -1);
 	else
 		emit_ptr(d->out, x->v);
+}
+
+/* The id of Q_QUOTAON is the format of the quota file. */
+void show_quota_id(const struct decode *d, const struct value *x)
+{
+	enum { QUOTA_ON = 0x800002 };
+	show_kind(d, quota_command(d) == QUOTA_ON ? K_QUOTA_FORMAT : K_UID, x->v, -1);
+}
+
+/* fsconfig(2): the command also decides what the last argument is. */
+void show_fsconfig_aux(const struct decode *d, const struct value *x)
+{
+	enum { SET_PATH = 3, SET_PATH_EMPTY = 4, SET_FD = 5 };
+	uint32_t cmd = (uint32_t)d->call->args[1];
+	if (cmd == SET_PATH || cmd == SET_PATH_EMPTY)
+		show_kind(d, K_DIRFD, x->v, x->arg);
+	else if (cmd == SET_FD)
+		show_kind(d, K_FD, x->v, x->arg);
+	else
+		show_kind(d, K_INT, x->v, x->arg);
 }
 
 /* fsconfig(2): the command is an earlier argument. It decides what the key and the value are. */

@@ -240,12 +240,34 @@ static void test_keys(void **state)
 	      BASE, 0, 0, 0);
 }
 
+static void test_mounts(void **state)
+{
+	const struct {
+		uint64_t bgrace, igrace;
+		uint32_t flags, valid;
+	} info = {60, 70, 1, 7};
+	(void)state;
+	put(0, &info, sizeof(info));
+	CHECK("QCMD(Q_SETINFO, USRQUOTA), NULL, 0, {dqi_bgrace=60, dqi_igrace=70, dqi_flags=DQF_ROOT_SQUASH, "
+	      "dqi_valid=IIF_BGRACE|IIF_IGRACE|IIF_FLAGS}) = 0",
+	      "quotactl", 0, 0x80000600, 0, 0, BASE);
+	CHECK("3, QCMD(Q_GETINFO, GRPQUOTA), 0, 0x10000) = -1 ESRCH (No such process)", "quotactl_fd", -ESRCH, 3,
+	      0x80000501, 0, BASE);
+	put(0, &(uint32_t){2}, sizeof(uint32_t));
+	CHECK("QCMD(Q_GETFMT, USRQUOTA), NULL, 0, [QFMT_VFS_V0]) = 0", "quotactl", 0, 0x80000400, 0, 0, BASE);
+	CHECK("QCMD(Q_XQUOTAON, USRQUOTA), NULL, 0, [FS_QUOTA_UDQ_ENFD]) = 0", "quotactl", 0, 0x580100, 0, 0, BASE);
+	put(0, "/q", 3);
+	CHECK("QCMD(Q_QUOTAON, USRQUOTA), NULL, QFMT_VFS_V1, \"/q\") = 0", "quotactl", 0, 0x80000200, 0, 4, BASE);
+	CHECK("3, FSCONFIG_SET_PATH, \"/q\", \"/q\", AT_FDCWD) = 0", "fsconfig", 0, 3, 3, BASE, BASE, (uint32_t)-100);
+	CHECK_AS(NAMED, "3</f3>, FSCONFIG_SET_FD, \"/q\", NULL, 5</f5>) = 0", "fsconfig", 0, 3, 5, BASE, 0, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles), cmocka_unit_test(test_ptrace),
 		cmocka_unit_test(test_bpf),        cmocka_unit_test(test_perf),    cmocka_unit_test(test_io_uring),
-		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_keys),       cmocka_unit_test(test_mounts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
