@@ -235,7 +235,7 @@ struct filter_program {
 	uint16_t len, pad[3];
 	uint64_t filter;
 };
-static LAYOUT(filter_program, struct filter_program, (len, UINT), (filter, PTR));
+LAYOUT(filter_program, struct filter_program, (len, UINT), (filter, PTR));
 
 struct notif_sizes {
 	uint16_t seccomp_notif, seccomp_notif_resp, seccomp_data;

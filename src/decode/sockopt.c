@@ -25,6 +25,21 @@ struct pktinfo6 {
 };
 LAYOUT_SAME(in6_pktinfo, struct pktinfo6, (ipi6_addr, IN6_ADDR, AT), (ipi6_ifindex, IFINDEX));
 static LAYOUT_SAME(tpacket_stats, struct tpacket_stats, (tp_packets, UINT), (tp_drops, UINT));
+static LAYOUT_SAME(tpacket_req, struct tpacket_req, (tp_block_size, UINT), (tp_block_nr, UINT), (tp_frame_size, UINT),
+		   (tp_frame_nr, UINT));
+struct membership {
+	int32_t mr_ifindex;
+	uint16_t mr_type, mr_alen;
+	uint8_t mr_address[8];
+};
+static LAYOUT_SAME(packet_mreq, struct membership, (mr_ifindex, IFINDEX), (mr_type, PACKET_MR), (mr_alen, UINT));
+static LAYOUT_SAME(ip_mreq_source, struct ip_mreq_source, (imr_multiaddr, IN_ADDR), (imr_interface, IN_ADDR),
+		   (imr_sourceaddr, IN_ADDR));
+/* The value of options named ..._NEW, which is the same for all word sizes. */
+struct new_timeval {
+	int64_t tv_sec, tv_usec;
+};
+static LAYOUT_SAME(new_timeval, struct new_timeval, (tv_sec, LONG), (tv_usec, LONG));
 /* The beginning of struct tcp_info (linux/tcp.h). Newer kernels have more members. */
 struct tcp_info_begin {
 	uint8_t tcpi_state, tcpi_ca_state, tcpi_retransmits, tcpi_probes, tcpi_backoff, tcpi_options, wscale, limited;
@@ -76,17 +91,27 @@ static const struct {
 	{1, 17, K_END, &layout_ucred},          /* SO_PEERCRED */
 	{1, 20, K_END, &layout_timeval},        /* SO_RCVTIMEO_OLD */
 	{1, 21, K_END, &layout_timeval},        /* SO_SNDTIMEO_OLD */
-	{1, 66, K_END, &layout_timeval},        /* SO_RCVTIMEO_NEW */
-	{1, 67, K_END, &layout_timeval},        /* SO_SNDTIMEO_NEW */
+	{1, 66, K_END, &layout_new_timeval},    /* SO_RCVTIMEO_NEW */
+	{1, 67, K_END, &layout_new_timeval},    /* SO_SNDTIMEO_NEW */
+	{1, 26, K_END, &layout_filter_program}, /* SO_ATTACH_FILTER */
+	{1, 51, K_END, &layout_filter_program}, /* SO_ATTACH_REUSEPORT_CBPF */
 	{1, 3, K_SOCK_TYPE, NULL},              /* SO_TYPE */
 	{1, 4, K_ERRNO, NULL},                  /* SO_ERROR */
 	{1, 38, K_IPPROTO, NULL},               /* SO_PROTOCOL */
 	{1, 39, K_SOCK_DOMAIN, NULL},           /* SO_DOMAIN */
 	{0, 35, K_END, &layout_ip_mreqn},       /* IP_ADD_MEMBERSHIP */
 	{0, 36, K_END, &layout_ip_mreqn},       /* IP_DROP_MEMBERSHIP */
+	{0, 37, K_END, &layout_ip_mreq_source}, /* IP_UNBLOCK_SOURCE */
+	{0, 38, K_END, &layout_ip_mreq_source}, /* IP_BLOCK_SOURCE */
+	{0, 39, K_END, &layout_ip_mreq_source}, /* IP_ADD_SOURCE_MEMBERSHIP */
+	{0, 40, K_END, &layout_ip_mreq_source}, /* IP_DROP_SOURCE_MEMBERSHIP */
 	{41, 20, K_END, &layout_ipv6_mreq},     /* IPV6_ADD_MEMBERSHIP */
 	{41, 21, K_END, &layout_ipv6_mreq},     /* IPV6_DROP_MEMBERSHIP */
 	{6, 11, K_END, &layout_tcp_info},       /* TCP_INFO */
+	{263, 1, K_END, &layout_packet_mreq},   /* PACKET_ADD_MEMBERSHIP */
+	{263, 2, K_END, &layout_packet_mreq},   /* PACKET_DROP_MEMBERSHIP */
+	{263, 5, K_END, &layout_tpacket_req},   /* PACKET_RX_RING */
+	{263, 13, K_END, &layout_tpacket_req},  /* PACKET_TX_RING */
 	{263, 6, K_END, &layout_tpacket_stats}, /* PACKET_STATISTICS */
 };
 #define NVALUES (sizeof(values) / sizeof(*values))

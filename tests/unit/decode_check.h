@@ -51,7 +51,10 @@ static struct call call_of(const char *name)
 	if (!i386)
 		return (struct call){.arch = arch, .nr = syscall_number(arch, name)};
 	/* For these names, libseccomp may return the numbers of socketcall(2). */
-	int direct = strcmp(name, "sendmsg") == 0 ? 370 : strcmp(name, "recvmmsg") == 0 ? 337 : 0;
+	int direct = strcmp(name, "sendmsg") == 0      ? 370
+		     : strcmp(name, "recvmmsg") == 0   ? 337
+		     : strcmp(name, "setsockopt") == 0 ? 366
+						       : 0;
 	return (struct call){.arch = AUDIT_ARCH_I386, .nr = direct ? direct : syscall_number(AUDIT_ARCH_I386, name)};
 }
 

@@ -125,12 +125,47 @@ static void test_narrow_messages(void **state)
 	i386 = false;
 }
 
+static void test_option_values(void **state)
+{
+	const struct {
+		uint16_t len, pad[3];
+		uint64_t filter;
+	} program = {2, {0}, 0x55};
+	const uint32_t ring[4] = {4096, 1, 2048, 2};
+	const struct {
+		int32_t ifindex;
+		uint16_t type, alen;
+		uint8_t address[8];
+	} member = {1, 1, 0, {0}};
+	(void)state;
+	put(0, &program, sizeof(program));
+	CHECK("3, SOL_SOCKET, SO_ATTACH_FILTER, {len=2, filter=0x55}, 16) = 0", "setsockopt", 0, 3, SOL_SOCKET, 26,
+	      BASE, 16);
+	put(0, ring, sizeof(ring));
+	CHECK("3, SOL_PACKET, PACKET_RX_RING, {tp_block_size=4096, tp_block_nr=1, tp_frame_size=2048, tp_frame_nr=2}, "
+	      "16) = 0",
+	      "setsockopt", 0, 3, 263, 5, BASE, 16);
+	put(0, &member, sizeof(member));
+	CHECK("3, SOL_PACKET, PACKET_ADD_MEMBERSHIP, {mr_ifindex=if_nametoindex(\"lo\"), mr_type=PACKET_MR_PROMISC, "
+	      "mr_alen=0}, 16) = 0",
+	      "setsockopt", 0, 3, 263, 1, BASE, 16);
+	put(0, (const uint32_t[]){htonl(0xe0000101), 0, htonl(0x7f000001)}, 3 * sizeof(uint32_t));
+	CHECK("3, SOL_IP, IP_ADD_SOURCE_MEMBERSHIP, {imr_multiaddr=inet_addr(\"224.0.1.1\"), "
+	      "imr_interface=inet_addr(\"0.0.0.0\"), imr_sourceaddr=inet_addr(\"127.0.0.1\")}, 12) = 0",
+	      "setsockopt", 0, 3, 0, 39, BASE, 12);
+	/* This time has 64 bits even in a 32-bit program. */
+	i386 = true;
+	put(0, (const int64_t[]){2, 5}, 2 * sizeof(int64_t));
+	CHECK("3, SOL_SOCKET, SO_RCVTIMEO_NEW, {tv_sec=2, tv_usec=5}, 16) = 0", "setsockopt", 0, 3, SOL_SOCKET, 66,
+	      BASE, 16);
+	i386 = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_several_messages),
+		cmocka_unit_test(test_messages),        cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_option_values),   cmocka_unit_test(test_several_messages),
 		cmocka_unit_test(test_narrow_messages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
