@@ -370,12 +370,18 @@ enum when when_kcmp_index(const struct decode *d, int i)
 	return type == 0 || type == 7 ? WHEN_ENTERING : WHEN_NEVER;
 }
 
+struct epoll_slot {
+	uint32_t efd, tfd, toff;
+};
+static LAYOUT_SAME(epoll_slot, struct epoll_slot, (efd, FD), (tfd, FD), (toff, UINT));
+
+/* The second index of KCMP_EPOLL_TFD is a pointer to a structure. All other indices are descriptors. */
 void show_kcmp_index(const struct decode *d, const struct value *x)
 {
-	if ((uint32_t)d->call->args[2] == 0)
-		show_fd(d, x);
+	if ((uint32_t)d->call->args[2] != 0 && x->arg == 4)
+		layout_emit(d, &layout_epoll_slot, x->v, layout_epoll_slot.size);
 	else
-		emit_hex(d->out, x->v);
+		show_fd(d, x);
 }
 
 enum when when_membarrier_cpu(const struct decode *d, int i)

@@ -93,10 +93,12 @@ static void result_bits(const struct decode *d, int64_t v, enum syscall_kind kin
 	emit_returned(d->out, RETURNED_END);
 }
 
-/* MEMBARRIER_CMD_QUERY (0) returns the set of commands that the kernel supports. */
+/* Two commands of membarrier(2) return a set of commands: those that the kernel supports, and those registered. */
 static void result_membarrier(const struct decode *d, int64_t v)
 {
-	if ((uint32_t)d->call->args[0] == 0 && v > 0)
+	enum { QUERY = 0, GET_REGISTRATIONS = 0x200 };
+	uint32_t command = (uint32_t)d->call->args[0];
+	if ((command == QUERY || command == GET_REGISTRATIONS) && v > 0)
 		result_bits(d, v, K_MEMBARRIER_CMD, RETURNED_BEGIN);
 	else
 		result_int(d, v);
@@ -135,10 +137,12 @@ static void result_fcntl(const struct decode *d, int64_t v)
 
 static void result_prctl(const struct decode *d, int64_t v)
 {
-	enum { GET_DUMPABLE = 3, GET_SECCOMP = 21, GET_SECUREBITS = 27 };
+	enum { GET_DUMPABLE = 3, GET_SECCOMP = 21, GET_SECUREBITS = 27, GET_SPECULATION_CTRL = 52 };
 	uint32_t option = (uint32_t)d->call->args[0];
 	if (option == GET_SECUREBITS && v)
 		result_bits(d, v, K_SECUREBITS, RETURNED_BEGIN);
+	else if (option == GET_SPECULATION_CTRL)
+		result_bits(d, v, K_PR_SPEC, RETURNED_BEGIN);
 	else if (option == GET_DUMPABLE)
 		result_kind(d, v, K_DUMPABLE);
 	else if (option == GET_SECCOMP)

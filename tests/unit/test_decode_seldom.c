@@ -262,12 +262,24 @@ static void test_mounts(void **state)
 	CHECK_AS(NAMED, "3</f3>, FSCONFIG_SET_FD, \"/q\", NULL, 5</f5>) = 0", "fsconfig", 0, 3, 5, BASE, 0, 5);
 }
 
+static void test_sets(void **state)
+{
+	(void)state;
+	put(0, (const uint32_t[]){4, 5, 6}, 3 * sizeof(uint32_t));
+	CHECK("1, 2, KCMP_EPOLL_TFD, 3, {efd=4, tfd=5, toff=6}) = 0", "kcmp", 0, 1, 2, 7, 3, BASE);
+	CHECK("1, 2, KCMP_FILE, 3, 4) = 0", "kcmp", 0, 1, 2, 0, 3, 4);
+	CHECK("MEMBARRIER_CMD_GET_REGISTRATIONS, 0) = 0x10 (MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)", "membarrier",
+	      0x10, 0x200, 0, 0);
+	CHECK("PR_GET_SPECULATION_CTRL, PR_SPEC_STORE_BYPASS, 0, 0, 0) = 0x3 (PR_SPEC_PRCTL|PR_SPEC_ENABLE)", "prctl",
+	      3, 52, 0, 0, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles), cmocka_unit_test(test_ptrace),
 		cmocka_unit_test(test_bpf),        cmocka_unit_test(test_perf),    cmocka_unit_test(test_io_uring),
-		cmocka_unit_test(test_keys),       cmocka_unit_test(test_mounts),
+		cmocka_unit_test(test_keys),       cmocka_unit_test(test_mounts),  cmocka_unit_test(test_sets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
