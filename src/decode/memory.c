@@ -45,6 +45,7 @@ static const struct {
 	{K_OUT_SIGACTION, {MEMORY_OUT, 4 * sizeof(uint64_t)}},
 	{K_SIGINFO, {MEMORY_IN, sizeof(siginfo_t)}},
 	{K_OUT_SIGINFO, {MEMORY_OUT, sizeof(siginfo_t)}},
+	{K_OUT_CHILD_INFO, {MEMORY_OUT, sizeof(siginfo_t)}},
 	{K_SIGEVENT, {MEMORY_IN, 64}}, /* struct sigevent (asm-generic/siginfo.h) */
 	{K_TIMESPEC2, {MEMORY_IN, 4 * sizeof(uint64_t)}},
 	{K_TIMEVAL2, {MEMORY_IN, 4 * sizeof(uint64_t)}},

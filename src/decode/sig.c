@@ -144,12 +144,18 @@ static void pointer_field(struct emit *out, const char *name, const void *v)
 	emit_ptr(out, (uint64_t)(uintptr_t)v);
 }
 
-static void child(struct emit *out, const siginfo_t *si)
+/* Shows the members that waitid(2) writes as well. */
+static void child_state(struct emit *out, const siginfo_t *si)
 {
 	number_field(out, "si_pid", si->si_pid);
 	number_field(out, "si_uid", si->si_uid);
 	emit_field(out, "si_status");
 	emit_name(out, si->si_code == CLD_EXITED ? NULL : decode_signal_name(si->si_status), si->si_status);
+}
+
+static void child(struct emit *out, const siginfo_t *si)
+{
+	child_state(out, si);
 	emit_field(out, "si_utime");
 	decode_ticks(out, si->si_utime);
 	emit_field(out, "si_stime");
@@ -263,6 +269,26 @@ void show_siginfo(const struct decode *d, const struct value *x)
 		decode_siginfo(d->out, &si);
 	else
 		emit_ptr(d->out, x->v);
+}
+
+/*
+ * waitid(2) does not write the times of the child, so the memory for them has no meaning. If no child has changed its
+ * state (WNOHANG), all members are 0.
+ */
+void show_child_info(const struct decode *d, const struct value *x)
+{
+	siginfo_t si;
+	if (!get_siginfo(d, x->v, &si)) {
+		emit_ptr(d->out, x->v);
+		return;
+	}
+	emit_open(d->out, '{');
+	emit_field(d->out, "si_signo");
+	emit_name(d->out, decode_signal_name(si.si_signo), si.si_signo);
+	si_code(d->out, &si);
+	if (si.si_signo)
+		child_state(d->out, &si);
+	emit_close(d->out, '}');
 }
 
 struct kernel_sigevent {
