@@ -120,6 +120,6 @@ extern const struct layout layout_timespec, layout_timespec64, layout_timeval, l
 	layout_stack32, layout_mq_attr32, layout_flock32, layout_flock_held32, layout_flock64, layout_flock64_held,
 	layout_statfs32, layout_statfs64, layout_msqid_ds32, layout_shmid_ds32, layout_semid_ds32, layout_stat32,
 	layout_stat64, layout_itimerspec64, layout_regset_buffer, layout_peek_signals, layout_key_dh, layout_key_query,
-	layout_key_params, layout_filter_program;
+	layout_key_params, layout_filter_program, layout_new_timeval;
 
 #endif

@@ -101,21 +101,57 @@ static bool get_control_header(const struct decode *d, uint64_t at, struct contr
 	return true;
 }
 
+/* struct sock_extended_err (linux/errqueue.h) */
+struct queued_error {
+	uint32_t ee_errno;
+	uint8_t ee_origin, ee_type, ee_code, ee_pad;
+	uint32_t ee_info, ee_data;
+};
+static LAYOUT_SAME(queued_error, struct queued_error, (ee_errno, ERRNO), (ee_origin, ERROR_ORIGIN), (ee_type, UINT),
+		   (ee_code, UINT), (ee_info, UINT), (ee_data, UINT));
+
+/* Control messages that contain a structure, or an array of `n` structures. */
+static const struct {
+	int32_t level, type;
+	const struct layout *layout;
+	unsigned n;
+} controls[] = {
+	{SOL_SOCKET, 2, &layout_ucred, 1},        /* SCM_CREDENTIALS */
+	{SOL_SOCKET, 29, &layout_timeval, 1},     /* SCM_TIMESTAMP_OLD */
+	{SOL_SOCKET, 35, &layout_timespec, 1},    /* SCM_TIMESTAMPNS_OLD */
+	{SOL_SOCKET, 37, &layout_timespec, 3},    /* SCM_TIMESTAMPING_OLD */
+	{SOL_SOCKET, 63, &layout_new_timeval, 1}, /* SCM_TIMESTAMP_NEW */
+	{SOL_SOCKET, 64, &layout_timespec64, 1},  /* SCM_TIMESTAMPNS_NEW */
+	{SOL_SOCKET, 65, &layout_timespec64, 3},  /* SCM_TIMESTAMPING_NEW */
+	{0, 8, &layout_in_pktinfo, 1},            /* IP_PKTINFO */
+	{0, 11, &layout_queued_error, 1},         /* IP_RECVERR */
+	{41, 25, &layout_queued_error, 1},        /* IPV6_RECVERR */
+	{41, 50, &layout_in6_pktinfo, 1},         /* IPV6_PKTINFO */
+};
+
+/* Shows the structure in a control message of `n` bytes at `at`. Returns false if it is not one of those above. */
+static bool control_struct(const struct decode *d, const struct control_header *h, uint64_t at, uint64_t n)
+{
+	for (size_t i = 0; i < sizeof(controls) / sizeof(*controls); i++) {
+		const struct layout *l = layout_for(d, controls[i].layout);
+		if (controls[i].level != h->level || controls[i].type != h->type || !l || n < controls[i].n * l->size)
+			continue;
+		if (controls[i].n == 1)
+			layout_emit(d, l, at, l->size);
+		else
+			layout_emit_array(d, controls[i].layout, at, controls[i].n);
+		return true;
+	}
+	return false;
+}
+
 static void control_value(const struct decode *d, const struct control_header *h, uint64_t at, uint64_t n)
 {
-	enum { RIGHTS = 1, CREDENTIALS = 2, PIDFD = 4, TIMESTAMP = 29, TIMESTAMPNS = 35 };
+	enum { RIGHTS = 1, PIDFD = 4 };
 	if (h->level == SOL_SOCKET && (h->type == RIGHTS || h->type == PIDFD))
 		decode_numbers(d, at, n / sizeof(int), sizeof(int), K_FD);
-	else if (h->level == SOL_SOCKET && h->type == CREDENTIALS && n >= layout_ucred.size)
-		layout_emit(d, &layout_ucred, at, layout_ucred.size);
-	else if (h->level == SOL_SOCKET && h->type == TIMESTAMP && n >= 2 * (uint64_t)decode_word(d))
-		show_kind(d, K_TIMEVAL, at, -1);
-	else if (h->level == SOL_SOCKET && h->type == TIMESTAMPNS && n >= 2 * (uint64_t)decode_word(d))
-		show_kind(d, K_TIMESPEC, at, -1);
-	else if (h->level == 0 && h->type == 8 && n >= layout_in_pktinfo.size) /* IP_PKTINFO */
-		layout_emit(d, &layout_in_pktinfo, at, layout_in_pktinfo.size);
-	else if (h->level == 41 && h->type == 50 && n >= layout_in6_pktinfo.size) /* IPV6_PKTINFO */
-		layout_emit(d, &layout_in6_pktinfo, at, layout_in6_pktinfo.size);
+	else if (control_struct(d, h, at, n))
+		return;
 	else if (n == sizeof(int))
 		decode_number(d, at, sizeof(int), K_INT);
 	else

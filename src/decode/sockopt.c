@@ -39,7 +39,7 @@ static LAYOUT_SAME(ip_mreq_source, struct ip_mreq_source, (imr_multiaddr, IN_ADD
 struct new_timeval {
 	int64_t tv_sec, tv_usec;
 };
-static LAYOUT_SAME(new_timeval, struct new_timeval, (tv_sec, LONG), (tv_usec, LONG));
+LAYOUT_SAME(new_timeval, struct new_timeval, (tv_sec, LONG), (tv_usec, LONG));
 /* The beginning of struct tcp_info (linux/tcp.h). Newer kernels have more members. */
 struct tcp_info_begin {
 	uint8_t tcpi_state, tcpi_ca_state, tcpi_retransmits, tcpi_probes, tcpi_backoff, tcpi_options, wscale, limited;

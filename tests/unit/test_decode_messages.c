@@ -161,12 +161,39 @@ static void test_option_values(void **state)
 	i386 = false;
 }
 
+static void test_control_structures(void **state)
+{
+	struct {
+		struct msghdr m;
+		struct cmsghdr error;
+		uint32_t err;
+		uint8_t origin[4];
+		uint32_t rest[2];
+		struct cmsghdr times;
+		int64_t stamps[6];
+	} m = {.error = {.cmsg_len = 32, .cmsg_level = SOL_IP, .cmsg_type = 11},
+	       .err = ECONNREFUSED,
+	       .origin = {2, 3, 4},
+	       .times = {.cmsg_len = 64, .cmsg_level = SOL_SOCKET, .cmsg_type = 37},
+	       .stamps = {1, 2, 0, 0, 5, 6}};
+	(void)state;
+	m.m.msg_control = (void *)(uintptr_t)(BASE + offsetof(typeof(m), error));
+	m.m.msg_controllen = 96;
+	put(0, &m, sizeof(m));
+	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=NULL, msg_iovlen=0, msg_control=[{cmsg_len=32, "
+	      "cmsg_level=SOL_IP, cmsg_type=IP_RECVERR, cmsg_data={ee_errno=ECONNREFUSED, "
+	      "ee_origin=SO_EE_ORIGIN_ICMP, ee_type=3, ee_code=4, ee_info=0, ee_data=0}}, {cmsg_len=64, "
+	      "cmsg_level=SOL_SOCKET, cmsg_type=SCM_TIMESTAMPING_OLD, cmsg_data=[{tv_sec=1, tv_nsec=2}, {tv_sec=0, "
+	      "tv_nsec=0}, {tv_sec=5, tv_nsec=6}]}], msg_controllen=96, msg_flags=0}, MSG_ERRQUEUE) = 0",
+	      "recvmsg", 0, 3, BASE, MSG_ERRQUEUE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_messages),        cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_option_values),   cmocka_unit_test(test_several_messages),
-		cmocka_unit_test(test_narrow_messages),
+		cmocka_unit_test(test_messages),         cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_option_values),    cmocka_unit_test(test_control_structures),
+		cmocka_unit_test(test_several_messages), cmocka_unit_test(test_narrow_messages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
