@@ -7,60 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/socket.h>
-
-#define SOCK_TYPE 0xf /* the type in the second argument of socket(2), without flags (linux/net.h) */
-
-static bool is_call(const struct io_context *x, const char *name)
-{
-	return strcmp(x->c->desc->name, name) == 0;
-}
-
-/* pipe(2), pipe2(2), socketpair(2): the kernel stores two descriptors in memory. */
-static void leave_pair(const struct io_context *x)
-{
-	int fds[2];
-	int arg = io_find_kind(x->c, K_OUT_FD_PAIR);
-	bool pipes = !is_call(x, "socketpair");
-	struct buf name = {0};
-	if (x->c->error || !x->ev->mem || mem_get(x->ev->mem, x->c->args[arg], fds, sizeof(fds)) < 0)
-		return;
-	buf_addf(&name, "%s %u", pipes ? "pipe" : "socket pair", pipes ? ++x->p->pipes : ++x->p->sockets);
-	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), pipes ? IO_PIPE : IO_SOCKET);
-	buf_free(&name);
-	f->row.opens += 2;
-	f->messages = !pipes && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
-	io_count_call(x, f);
-	for (int i = 0; i < 2; i++)
-		io_set_fd(x, f, fds[i], is_call(x, "pipe2") && x->c->args[1] & O_CLOEXEC);
-}
-
-/* socket(2), accept(2) */
-static void leave_socket(const struct io_context *x)
-{
-	struct buf name = {0};
-	if (x->c->error)
-		return;
-	buf_addf(&name, "socket %u", ++x->p->sockets);
-	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), IO_SOCKET);
-	buf_free(&name);
-	f->row.opens++;
-	io_count_call(x, f);
-	f->messages = is_call(x, "socket") && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
-	uint64_t flags = is_call(x, "accept4") ? x->c->args[3] : is_call(x, "socket") ? x->c->args[1] : 0;
-	io_set_fd(x, f, (int)x->c->result, flags & SOCK_CLOEXEC);
-}
-
-/* Descriptors that are not files (epoll, timers, ...) get the name of the call that created them. */
-static void leave_other_fd(const struct io_context *x)
-{
-	if (x->c->error)
-		return;
-	struct io_file *f = io_profile_pathless(x->p, x->c->desc->name, IO_OTHER);
-	f->row.opens++;
-	io_count_call(x, f);
-	io_set_fd(x, f, (int)x->c->result, false);
-}
 
 static void duplicate(const struct io_context *x, bool cloexec)
 {
@@ -73,7 +19,7 @@ static void duplicate(const struct io_context *x, bool cloexec)
 
 static void leave_dup(const struct io_context *x)
 {
-	duplicate(x, is_call(x, "dup3") && x->c->args[2] & O_CLOEXEC);
+	duplicate(x, io_is_call(x, "dup3") && x->c->args[2] & O_CLOEXEC);
 }
 
 static void leave_fcntl(const struct io_context *x)
@@ -102,8 +48,15 @@ static void leave_close(const struct io_context *x)
 
 static void leave_close_range(const struct io_context *x)
 {
-	if (!x->c->error && !(x->c->args[2] & (RANGE_CLOEXEC | RANGE_UNSHARE)))
-		io_fds_close_range(x->t, (uint32_t)x->c->args[0], (uint32_t)x->c->args[1], false);
+	uint32_t first = (uint32_t)x->c->args[0], last = (uint32_t)x->c->args[1];
+	/* If processes share the table, CLOSE_RANGE_UNSHARE leaves the descriptors of the others open. */
+	bool others = x->c->args[2] & RANGE_UNSHARE && x->t->refs > 1;
+	if (x->c->error || others)
+		return;
+	if (x->c->args[2] & RANGE_CLOEXEC)
+		io_fds_close_on_exec(x->t, first, last);
+	else
+		io_fds_close_range(x->t, first, last, false);
 }
 
 static void leave_seek(const struct io_context *x)
@@ -323,9 +276,9 @@ static const struct io_call calls[] = {
 	{"sendfile sendfile64", leave_move, 1, 0, 3, 2, IO_READ},
 	{"splice copy_file_range", leave_move, 0, 2, 4, 1, IO_READ},
 	{"open openat openat2 creat", io_leave_open, NONE, NONE, NONE, NONE, IO_READ},
-	{"pipe pipe2 socketpair", leave_pair, NONE, NONE, NONE, NONE, IO_READ},
-	{"socket", leave_socket, NONE, NONE, NONE, NONE, IO_READ},
-	{"accept accept4", leave_socket, 0, NONE, NONE, NONE, IO_READ},
+	{"pipe pipe2 socketpair", io_leave_pair, NONE, NONE, NONE, NONE, IO_READ},
+	{"socket", io_leave_socket, NONE, NONE, NONE, NONE, IO_READ},
+	{"accept accept4", io_leave_socket, 0, NONE, NONE, NONE, IO_READ},
 	{"dup dup2 dup3", leave_dup, 0, NONE, NONE, NONE, IO_READ},
 	{"fcntl fcntl64", leave_fcntl, 0, NONE, NONE, NONE, IO_READ},
 	{"close", leave_close, 0, NONE, NONE, NONE, IO_READ},
@@ -347,7 +300,7 @@ static const struct io_call calls[] = {
 	{"epoll_pwait2", leave_poll, NONE, NONE, NONE, 3, IO_READ},
 };
 
-static const struct io_call other_fd = {"", leave_other_fd, NONE, NONE, NONE, NONE, IO_READ};
+static const struct io_call other_fd = {"", io_leave_other_fd, NONE, NONE, NONE, NONE, IO_READ};
 
 /* Returns true if `name` is one of the words of `names`. */
 static bool is_among(const char *names, const char *name)

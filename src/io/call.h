@@ -1,6 +1,7 @@
 /*
  * Declarations for the functions that handle a system call. call.c contains the functions for calls with a descriptor,
- * and call_path.c the functions for calls with a path. Only these two files include this header.
+ * call_create.c those for calls that create a pipe, a socket or a similar descriptor, and call_path.c those for calls
+ * with a path. Only these three files include this header.
  */
 #ifndef SCTRACE_IO_CALL_H
 #define SCTRACE_IO_CALL_H
@@ -8,6 +9,8 @@
 #include "io/profile.h"
 #include "syscall/kinds.h"
 #include "syscall/table.h"
+
+#include <string.h>
 
 struct io_context;
 
@@ -29,6 +32,11 @@ struct io_context {
 	const struct io_call *row;
 	double ns, spread_ns;
 };
+
+static inline bool io_is_call(const struct io_context *x, const char *name)
+{
+	return strcmp(x->c->desc->name, name) == 0;
+}
 
 static inline int io_fd_of(const struct io_context *x, int arg)
 {
@@ -66,6 +74,12 @@ static inline uint64_t io_offset_of(const struct io_context *x, int arg)
 	return c->desc->args[arg].kind == K_OFF_LOW ? (uint32_t)c->args[arg] | c->args[arg + 1] << 32 : c->args[arg];
 }
 
+/* pipe(2), pipe2(2), socketpair(2): the kernel stores two descriptors in memory. */
+void io_leave_pair(const struct io_context *x);
+/* socket(2), accept(2) */
+void io_leave_socket(const struct io_context *x);
+/* Descriptors that are not files (epoll, timers, ...) get the name of the call that created them. */
+void io_leave_other_fd(const struct io_context *x);
 /* creat(2), open(2) */
 void io_leave_open(const struct io_context *x);
 /* stat(2), access(2), readlink(2) */

@@ -75,6 +75,16 @@ void io_fds_close_range(struct io_fds *t, uint64_t first, uint64_t last, bool cl
 	vec_free(&closed);
 }
 
+void io_fds_close_on_exec(struct io_fds *t, uint64_t first, uint64_t last)
+{
+	size_t i = 0;
+	uint64_t fd;
+	struct io_fd *d;
+	while ((d = map_next(&t->map, &i, &fd)))
+		if (fd >= first && fd <= last)
+			d->cloexec = true;
+}
+
 void io_fds_end(struct io_fds *t)
 {
 	size_t i = 0;

@@ -43,5 +43,7 @@ void io_fds_set(struct io_fds *t, int fd, struct io_open *o, bool cloexec, bool 
 void io_fds_close(struct io_fds *t, int fd);
 /* Closes the descriptors from `first` to `last`; if `cloexec_only`, only those that execve(2) closes. */
 void io_fds_close_range(struct io_fds *t, uint64_t first, uint64_t last, bool cloexec_only);
+/* Makes execve(2) close the descriptors from `first` to `last`. */
+void io_fds_close_on_exec(struct io_fds *t, uint64_t first, uint64_t last);
 
 #endif

@@ -507,6 +507,48 @@ static void few_requests_are_not(void **state)
 	assert_int_equal(f->io.findings.n, 0);
 }
 
+/* Ends a process that has opened these descriptors, after execve(2) if `exec` is set. */
+static void end_process(struct fixture *f, bool exec)
+{
+	if (exec)
+		give(&f->rig, (struct event){.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 100});
+	give(&f->rig, (struct event){.kind = EV_DEATH, .tid = 100, .pid = 100, .is_process = true});
+}
+
+/* execve(2) closes these descriptors, so the program need not. */
+static void descriptors_that_exec_closes_are_not_left_open(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++) {
+		call(f, SYS_eventfd2, 0, O_CLOEXEC, 0, 20 + 4 * i);
+		call(f, SYS_memfd_create, 0, 1 /* MFD_CLOEXEC */, 0, 21 + 4 * i);
+		call(f, SYS_pidfd_open, 1, 0, 0, 22 + 4 * i);
+		call(f, SYS_openat, (uint64_t)AT_FDCWD, 0x1000, O_RDONLY, 23 + 4 * i);
+	}
+	call(f, SYS_close_range, 3, UINT32_MAX, 4 /* CLOSE_RANGE_CLOEXEC */, 0);
+	end_process(f, true);
+	assert_null(finding(f, "never-closed"));
+}
+
+static void descriptors_without_that_flag_are(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++)
+		call(f, SYS_eventfd2, 0, 0, 0, 20 + i);
+	end_process(f, true);
+	assert_non_null(finding(f, "never-closed"));
+}
+
+static void a_range_can_be_closed_in_an_own_table(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++)
+		call(f, SYS_eventfd2, 0, 0, 0, 20 + i);
+	call(f, SYS_close_range, 3, UINT32_MAX, 2 /* CLOSE_RANGE_UNSHARE */, 0);
+	end_process(f, false);
+	assert_null(finding(f, "never-closed"));
+}
+
 int main(void)
 {
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -540,6 +582,9 @@ int main(void)
 		WITH(few_requests_are_not),
 		WITH(processes_do_not_repeat_each_other),
 		WITH(one_process_repeats_itself),
+		WITH(descriptors_that_exec_closes_are_not_left_open),
+		WITH(descriptors_without_that_flag_are),
+		WITH(a_range_can_be_closed_in_an_own_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
