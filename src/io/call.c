@@ -40,6 +40,9 @@ static void leave_close(const struct io_context *x)
 	const struct io_open *o = io_open_of(x, 0);
 	if (o && !x->c->error)
 		io_tally_add(&o->file->close, x->ns, x->spread_ns);
+	/* The same buffer may hold other data when the program writes again. A program that copies keeps the file open. */
+	if (o && x->k->from == o->file)
+		x->k->from = NULL;
 	io_fds_close(x->t, io_fd_of(x, 0)); /* Linux closes the descriptor even if close(2) reports an error */
 }
 

@@ -1,89 +1,5 @@
 /* Makes an I/O profile from artificial events: offsets, classes of requests, shared open file descriptions, costs. */
-#include "trace/io.h"
-
-#include "trace_events.h"
-
-#include <fcntl.h>
-#include <math.h>
-
-struct fixture {
-	struct rig rig;
-	struct trace_io sink;
-	struct run_io io;
-	uint64_t cost_ns;   /* the cost of tracing each call; the call itself takes 10 us */
-	uint64_t waited_ns; /* a time in addition to these 10 us */
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
-	f->cost_ns = 2000;
-	trace_io_init(&f->sink);
-	rig_start(&f->rig, &f->sink.sink);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	rig_free(&f->rig);
-	trace_io_free(&f->sink);
-	for (size_t i = 0; i < f->io.files.n; i++)
-		fields_free(&run_io_file_fields, &f->io.files.v[i]);
-	for (size_t i = 0; i < f->io.findings.n; i++)
-		fields_free(&run_io_finding_fields, &f->io.findings.v[i]);
-	vec_free(&f->io.files);
-	vec_free(&f->io.findings);
-	free(f);
-	return 0;
-}
-
-static void call4(struct fixture *f, long nr, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, int64_t result)
-{
-	struct event ev = call_event(EV_ENTER, 100, nr, a0, a1, a2, 0);
-	ev.call.args[3] = a3;
-	give(&f->rig, ev);
-	ev = call_event(EV_EXIT, 100, nr, a0, a1, a2, result);
-	ev.call.args[3] = a3;
-	ev.call.duration_ns -= ev.call.cost_ns - f->cost_ns - f->waited_ns;
-	ev.call.cost_ns = f->cost_ns;
-	give(&f->rig, ev);
-}
-
-static void call(struct fixture *f, long nr, uint64_t a0, uint64_t a1, uint64_t a2, int64_t result)
-{
-	call4(f, nr, a0, a1, a2, 0, result);
-}
-
-static const struct run_io_file *row(struct fixture *f, const char *name)
-{
-	if (!f->io.known)
-		io_profile_finish(&f->sink.profile, &f->io);
-	for (size_t i = 0; i < f->io.files.n; i++)
-		if (strcmp(f->io.files.v[i].name, name) == 0)
-			return &f->io.files.v[i];
-	fail_msg("there is no row '%s'", name);
-	return NULL;
-}
-
-static void shares_are(const struct run_io_file *r, double sequential, double random, double reread, double rewritten)
-{
-	assert_float_equal(r->sequential, sequential, 0);
-	assert_float_equal(r->random, random, 0);
-	assert_float_equal(r->reread, reread, 0);
-	assert_float_equal(r->rewritten, rewritten, 0);
-}
-
-static const struct run_io_finding *finding(struct fixture *f, const char *kind)
-{
-	if (!f->io.known)
-		io_profile_finish(&f->sink.profile, &f->io);
-	for (size_t i = 0; i < f->io.findings.n; i++)
-		if (strcmp(f->io.findings.v[i].kind, kind) == 0)
-			return &f->io.findings.v[i];
-	return NULL;
-}
+#include "io_rig.h"
 
 static void each_request_is_of_one_class(void **state)
 {
@@ -415,12 +331,6 @@ static void copies_with_o_direct_are_not(void **state)
 	assert_null(finding(*state, "copied-by-hand"));
 }
 
-/* Opens a file whose name is the string at 0x1000. */
-static void open_as(struct fixture *f, uint64_t flags, int fd)
-{
-	call(f, SYS_openat, (uint64_t)AT_FDCWD, 0x1000, flags, fd);
-}
-
 static void synchronous_writes_are_found(void **state)
 {
 	struct fixture *f = *state;
@@ -507,51 +417,8 @@ static void few_requests_are_not(void **state)
 	assert_int_equal(f->io.findings.n, 0);
 }
 
-/* Ends a process that has opened these descriptors, after execve(2) if `exec` is set. */
-static void end_process(struct fixture *f, bool exec)
-{
-	if (exec)
-		give(&f->rig, (struct event){.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 100});
-	give(&f->rig, (struct event){.kind = EV_DEATH, .tid = 100, .pid = 100, .is_process = true});
-}
-
-/* execve(2) closes these descriptors, so the program need not. */
-static void descriptors_that_exec_closes_are_not_left_open(void **state)
-{
-	struct fixture *f = *state;
-	for (int i = 0; i < 100; i++) {
-		call(f, SYS_eventfd2, 0, O_CLOEXEC, 0, 20 + 4 * i);
-		call(f, SYS_memfd_create, 0, 1 /* MFD_CLOEXEC */, 0, 21 + 4 * i);
-		call(f, SYS_pidfd_open, 1, 0, 0, 22 + 4 * i);
-		call(f, SYS_openat, (uint64_t)AT_FDCWD, 0x1000, O_RDONLY, 23 + 4 * i);
-	}
-	call(f, SYS_close_range, 3, UINT32_MAX, 4 /* CLOSE_RANGE_CLOEXEC */, 0);
-	end_process(f, true);
-	assert_null(finding(f, "never-closed"));
-}
-
-static void descriptors_without_that_flag_are(void **state)
-{
-	struct fixture *f = *state;
-	for (int i = 0; i < 100; i++)
-		call(f, SYS_eventfd2, 0, 0, 0, 20 + i);
-	end_process(f, true);
-	assert_non_null(finding(f, "never-closed"));
-}
-
-static void a_range_can_be_closed_in_an_own_table(void **state)
-{
-	struct fixture *f = *state;
-	for (int i = 0; i < 100; i++)
-		call(f, SYS_eventfd2, 0, 0, 0, 20 + i);
-	call(f, SYS_close_range, 3, UINT32_MAX, 2 /* CLOSE_RANGE_UNSHARE */, 0);
-	end_process(f, false);
-	assert_null(finding(f, "never-closed"));
-}
-
 int main(void)
 {
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		WITH(each_request_is_of_one_class),
 		WITH(a_request_may_repeat_in_part),
@@ -582,9 +449,6 @@ int main(void)
 		WITH(few_requests_are_not),
 		WITH(processes_do_not_repeat_each_other),
 		WITH(one_process_repeats_itself),
-		WITH(descriptors_that_exec_closes_are_not_left_open),
-		WITH(descriptors_without_that_flag_are),
-		WITH(a_range_can_be_closed_in_an_own_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,68 @@
+/* Tests how an I/O profile follows descriptors, and what it knows of calls that create, move or close them. */
+#include "io_rig.h"
+
+/* Ends a process that has opened these descriptors, after execve(2) if `exec` is set. */
+static void end_process(struct fixture *f, bool exec)
+{
+	if (exec)
+		give(&f->rig, (struct event){.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 100});
+	give(&f->rig, (struct event){.kind = EV_DEATH, .tid = 100, .pid = 100, .is_process = true});
+}
+
+/* execve(2) closes these descriptors, so the program need not. */
+static void descriptors_that_exec_closes_are_not_left_open(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++) {
+		call(f, SYS_eventfd2, 0, O_CLOEXEC, 0, 20 + 4 * i);
+		call(f, SYS_memfd_create, 0, 1 /* MFD_CLOEXEC */, 0, 21 + 4 * i);
+		call(f, SYS_pidfd_open, 1, 0, 0, 22 + 4 * i);
+		call(f, SYS_openat, (uint64_t)AT_FDCWD, 0x1000, O_RDONLY, 23 + 4 * i);
+	}
+	call(f, SYS_close_range, 3, UINT32_MAX, 4 /* CLOSE_RANGE_CLOEXEC */, 0);
+	end_process(f, true);
+	assert_null(finding(f, "never-closed"));
+}
+
+static void descriptors_without_that_flag_are(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++)
+		call(f, SYS_eventfd2, 0, 0, 0, 20 + i);
+	end_process(f, true);
+	assert_non_null(finding(f, "never-closed"));
+}
+
+static void a_range_can_be_closed_in_an_own_table(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++)
+		call(f, SYS_eventfd2, 0, 0, 0, 20 + i);
+	call(f, SYS_close_range, 3, UINT32_MAX, 2 /* CLOSE_RANGE_UNSHARE */, 0);
+	end_process(f, false);
+	assert_null(finding(f, "never-closed"));
+}
+
+/* A program that saves a file and then reads it often uses the same buffer for both. */
+static void a_write_after_the_file_is_closed_is_not(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++) {
+		call(f, SYS_write, 6, 0x2000, 4096, 4096);
+		call(f, SYS_openat, (uint64_t)AT_FDCWD, 0x1000, O_RDONLY, 20);
+		call(f, SYS_read, 20, 0x2000, 4096, 4096);
+		call(f, SYS_close, 20, 0, 0, 0);
+	}
+	assert_null(finding(f, "copied-by-hand"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH(descriptors_that_exec_closes_are_not_left_open),
+		WITH(descriptors_without_that_flag_are),
+		WITH(a_range_can_be_closed_in_an_own_table),
+		WITH(a_write_after_the_file_is_closed_is_not),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
