@@ -329,13 +329,13 @@ void io_calls_init(struct io_profile *p)
 	}
 }
 
-static void read_path(struct io_thread *k, const struct event *ev, int arg)
+static void read_path(const struct event *ev, int arg, struct buf *out)
 {
 	char path[PATH_MAX];
 	int ended = 0;
 	ssize_t n = mem_string(ev->mem, ev->call.args[arg], path, sizeof(path), &ended);
 	if (n > 0 && ended)
-		buf_add(&k->path, path, (size_t)n);
+		buf_add(out, path, (size_t)n);
 }
 
 /* Reads the offsets that the call takes from memory. Recordings contain them only as they were before the call. */
@@ -354,6 +354,7 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 	const struct io_call *row = map_get(&p->calls, (uintptr_t)c->desc);
 	char last = 0;
 	buf_clear(&k->path);
+	buf_clear(&k->new_path);
 	k->writes_line = false;
 	k->positioned = 0;
 	if (!row || !ev->mem)
@@ -361,8 +362,11 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 	if (row->leave == leave_move)
 		read_offsets(k, ev);
 	int path = io_find_kind(c, K_PATH);
+	int second = row->leave == io_leave_remove ? io_find_second_path(c) : -1;
 	if (path >= 0)
-		read_path(k, ev, path);
+		read_path(ev, path, &k->path);
+	if (second >= 0)
+		read_path(ev, second, &k->new_path);
 	uint64_t n = row->size >= 0 ? c->args[row->size] : 0;
 	bool may_be_line = row->leave == leave_transfer && row->direction == IO_WRITE && row->buf >= 0;
 	if (may_be_line && n > 0 && n <= IO_LINE_MAX)

@@ -56,6 +56,16 @@ static inline int io_find_kind(const struct call *c, uint16_t kind)
 	return -1;
 }
 
+/* Returns the index of the second path, which rename(2) has, or -1. */
+static inline int io_find_second_path(const struct call *c)
+{
+	int first = io_find_kind(c, K_PATH);
+	for (int i = first + 1; first >= 0 && i < c->desc->nargs; i++)
+		if (c->desc->args[i].kind == K_PATH)
+			return i;
+	return -1;
+}
+
 static inline void io_set_fd(const struct io_context *x, struct io_file *f, int fd, bool cloexec)
 {
 	io_fds_set(x->t, fd, io_open_new(f), cloexec, true);

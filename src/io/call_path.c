@@ -10,13 +10,17 @@
 #include <limits.h>
 #include <string.h>
 
-/* Appends the path of the call after that of its directory: of a descriptor, or the current one after chdir(2). */
-static void add_path(const struct io_context *x, struct buf *out)
+/* Appends `path`, argument `arg`, after its directory: that of a descriptor, or the current one after chdir(2). */
+static void add_argument(const struct io_context *x, int arg, const struct buf *path, struct buf *out)
 {
-	int arg = io_find_kind(x->c, K_PATH);
 	bool at = arg > 0 && x->c->desc->args[arg - 1].kind == K_DIRFD;
 	const struct io_open *folder = at ? io_open_of(x, arg - 1) : NULL;
-	io_path_join(out, folder ? folder->file->row.name : buf_str(&x->t->folder), buf_str(&x->k->path));
+	io_path_join(out, folder ? folder->file->row.name : buf_str(&x->t->folder), buf_str(path));
+}
+
+static void add_path(const struct io_context *x, struct buf *out)
+{
+	add_argument(x, io_find_kind(x->c, K_PATH), &x->k->path, out);
 }
 
 static uint64_t open_flags(const struct io_context *x)
@@ -77,14 +81,28 @@ static bool count_failed(const struct io_context *x, struct io_file *f)
 	return true;
 }
 
-/* Records that the path names another file, or no file, from now on. */
+/* Records that the path of `f` names another file, or no file, from now on. */
+static void replace(struct io_file *f)
+{
+	f->answer = IO_UNKNOWN;
+	io_file_truncate(f, 0);
+}
+
 void io_leave_remove(const struct io_context *x)
 {
 	struct io_file *f = x->c->error ? NULL : file_of_path(x);
-	if (!f)
+	int second = io_find_second_path(x->c);
+	struct buf to = {0};
+	if (f)
+		replace(f);
+	if (!f || second < 0 || !x->k->new_path.len)
 		return;
-	f->answer = IO_UNKNOWN;
-	io_file_truncate(f, 0);
+	/* rename(2): the new path names the file that had the old path. */
+	add_argument(x, second, &x->k->new_path, &to);
+	f = io_profile_known_file(x->p, buf_str(&to));
+	if (f)
+		replace(f);
+	buf_free(&to);
 }
 
 void io_leave_open(const struct io_context *x)

@@ -28,12 +28,20 @@ static enum io_kind kind_of(const char *path)
 	return IO_FILE;
 }
 
+/* Returns the file with this id, or NULL. Sets *key to its key in p->by_id, or to the one that a new file will have. */
+static struct io_file *find_id(const struct io_profile *p, const char *id, uint64_t *key)
+{
+	struct io_file *f;
+	*key = map_key(id);
+	while ((f = map_get(&p->by_id, *key)) && strcmp(f->id, id) != 0)
+		++*key;
+	return f;
+}
+
 static struct io_file *file_with_id(struct io_profile *p, const char *id, const char *name, enum io_kind kind)
 {
-	uint64_t key = map_key(id);
-	struct io_file *f;
-	while ((f = map_get(&p->by_id, key)) && strcmp(f->id, id) != 0)
-		key++;
+	uint64_t key;
+	struct io_file *f = find_id(p, id, &key);
 	if (f)
 		return f;
 	if (p->files.n >= FILES_MAX && strcmp(name, OTHER_FILES) != 0)
@@ -55,6 +63,16 @@ struct io_file *io_profile_file(struct io_profile *p, const char *name)
 	struct buf id = {0};
 	io_path_join(&id, buf_str(&p->start), name);
 	struct io_file *f = file_with_id(p, buf_str(&id), name, kind_of(buf_str(&id)));
+	buf_free(&id);
+	return f;
+}
+
+struct io_file *io_profile_known_file(const struct io_profile *p, const char *name)
+{
+	uint64_t key;
+	struct buf id = {0};
+	io_path_join(&id, buf_str(&p->start), name);
+	struct io_file *f = find_id(p, buf_str(&id), &key);
 	buf_free(&id);
 	return f;
 }

@@ -55,6 +55,7 @@ void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct ev
 void io_thread_free(struct io_thread *k)
 {
 	buf_free(&k->path);
+	buf_free(&k->new_path);
 }
 
 static void process_begins(struct io_profile *p, const struct io_thread *k, const struct event *ev)

@@ -21,8 +21,9 @@ struct names;
 /* What is remembered of a thread between its events. A zeroed struct is a new thread. */
 struct io_thread {
 	uint64_t clone_flags;
-	struct buf path;  /* the path argument of the current call, as passed; empty: none */
-	bool writes_line; /* the data that the current call writes ends in a newline */
+	struct buf path;     /* the path argument of the current call, as passed; empty: none */
+	struct buf new_path; /* its second path argument, which rename(2) has */
+	bool writes_line;    /* the data that the current call writes ends in a newline */
 	/* The offsets to which arguments of the current call point. Bit I of `positioned`: argument I points to one. */
 	uint64_t offsets[6];
 	unsigned positioned;
@@ -65,7 +66,9 @@ void io_profile_free(struct io_profile *p);
 
 /* The rest is for src/io. Returns the file with this name (relative to p->start), or creates its entry (open.c). */
 struct io_file *io_profile_file(struct io_profile *p, const char *name);
-/* The same for a pipe, a socket or another file that has no path. */
+/* Returns the file with this name, or NULL if it has no entry. */
+struct io_file *io_profile_known_file(const struct io_profile *p, const char *name);
+/* Like io_profile_file(), but for a pipe, a socket or another file that has no path. */
 struct io_file *io_profile_pathless(struct io_profile *p, const char *name, enum io_kind kind);
 /*
  * Returns the open file description to which `fd` refers (open.c). If the trace did not see how `fd` was opened, looks

@@ -68,6 +68,15 @@ def profile(folder, *args, way=None, status=0):
     return json.loads((folder / "run.json").read_text())["io"]
 
 
+def shown_profile(folder, *args, way=None):
+    """The member "io" of what show prints of a recording."""
+    done = sctrace(folder, "--record", "recording", *args, way=way)
+    assert done.returncode == 0, done.stderr
+    subprocess.run([SCTRACE, "show", "--io", "--save", "shown.json", "recording"], cwd=folder, capture_output=True, check=True,
+                   timeout=TIMEOUT)
+    return json.loads((folder / "shown.json").read_text())["io"]
+
+
 def found(folder, prof):
     return {(f["kind"], short(folder, f["file"])) for f in prof["findings"]}
 
@@ -444,6 +453,29 @@ for i in range(100):
         assert not blamed, (way, blamed)
         rows = counts(folder, prof)
         assert rows["journal"]["opens"] == rows["lock"]["opens"] == 100 and rows["journal"]["rewritten"] == 0, rows
+
+
+def test_renamed_files_are_others(folder):
+    """a file that is replaced by rename(2) and then read, as after a safe save, is not opened or read again"""
+    script = """
+import os
+for i in range(100):
+    f = os.open("new", os.O_CREAT | os.O_WRONLY)
+    os.write(f, b"x" * 8192)
+    os.close(f)
+    os.rename("new", "file") if i % 2 else os.rename("new", os.path.abspath("file"))
+    f = os.open("file", os.O_RDONLY)
+    os.read(f, 8192)
+    os.close(f)
+"""
+    for way in WAYS:
+        need(way)
+        for prof in (profile(folder, sys.executable, "-c", script, way=way), shown_profile(folder, sys.executable, "-c", script, way=way)):
+            blamed = [f for f in prof["findings"] if f["file"] in ("new", "file", str(folder / "file"))]
+            assert not blamed, (way, blamed)
+            rows = counts(folder, prof)
+            assert rows["file"]["opens"] == 100 and rows["file"]["reread"] == 0, (way, rows["file"])
+            assert rows["new"]["opens"] == 100 and rows["new"]["rewritten"] == 0, (way, rows["new"])
 
 
 def test_attached(folder):
