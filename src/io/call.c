@@ -280,6 +280,7 @@ static const struct io_call calls[] = {
 	{"splice copy_file_range", leave_move, 0, 2, 4, 1, IO_READ},
 	{"open openat openat2 creat", io_leave_open, NONE, NONE, NONE, NONE, IO_READ},
 	{"pipe pipe2 socketpair", io_leave_pair, NONE, NONE, NONE, NONE, IO_READ},
+	{"memfd_create", io_leave_memfd, NONE, NONE, NONE, NONE, IO_READ},
 	{"socket", io_leave_socket, NONE, NONE, NONE, NONE, IO_READ},
 	{"accept accept4", io_leave_socket, 0, NONE, NONE, NONE, IO_READ},
 	{"dup dup2 dup3", leave_dup, 0, NONE, NONE, NONE, IO_READ},

@@ -88,6 +88,8 @@ static inline uint64_t io_offset_of(const struct io_context *x, int arg)
 void io_leave_pair(const struct io_context *x);
 /* socket(2), accept(2) */
 void io_leave_socket(const struct io_context *x);
+/* memfd_create(2): each file in memory has offsets and a row of its own. */
+void io_leave_memfd(const struct io_context *x);
 /* Descriptors that are not files (epoll, timers, ...) get the name of the call that created them. */
 void io_leave_other_fd(const struct io_context *x);
 /* creat(2), open(2) */

@@ -93,3 +93,16 @@ void io_leave_other_fd(const struct io_context *x)
 	io_count_call(x, f);
 	io_set_fd(x, f, (int)x->c->result, closes_on_exec(x));
 }
+
+void io_leave_memfd(const struct io_context *x)
+{
+	struct buf name = {0};
+	if (x->c->error)
+		return;
+	buf_addf(&name, "memfd %u", ++x->p->memfds);
+	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), IO_FILE);
+	buf_free(&name);
+	f->row.opens++;
+	io_count_call(x, f);
+	io_set_fd(x, f, (int)x->c->result, closes_on_exec(x));
+}

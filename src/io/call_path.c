@@ -105,10 +105,22 @@ void io_leave_remove(const struct io_context *x)
 	buf_free(&to);
 }
 
+/* With O_TMPFILE, the path is a directory, and the call creates a file in it that has no name. */
+static struct io_file *unnamed_file(const struct io_context *x)
+{
+	struct buf name = {0};
+	add_path(x, &name);
+	buf_addf(&name, "/(unnamed file %u)", ++x->p->unnamed);
+	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), IO_FILE);
+	buf_free(&name);
+	return f;
+}
+
 void io_leave_open(const struct io_context *x)
 {
 	uint64_t flags = open_flags(x);
-	struct io_file *f = file_of_path(x);
+	bool unnamed = !x->c->error && (flags & O_TMPFILE) == O_TMPFILE;
+	struct io_file *f = unnamed ? unnamed_file(x) : file_of_path(x);
 	if (!f || count_failed(x, f))
 		return;
 	f->row.opens++;

@@ -45,8 +45,8 @@ struct io_profile {
 	struct buf start;     /* absolute name of the directory to which relative names refer; empty if unknown */
 	struct map processes; /* process id -> struct io_fds */
 	struct map calls;     /* struct syscall_desc -> struct io_call; only calls that need special handling */
-	unsigned pipes, sockets;
-	struct io_tally polls; /* calls such as poll(2) with a timeout of 0 that found nothing */
+	unsigned pipes, sockets, memfds, unnamed; /* how many were created, for their names */
+	struct io_tally polls;                    /* calls such as poll(2) with a timeout of 0 that found nothing */
 	double polls_in_all;
 	double quickest_ns; /* time of the quickest call that succeeded; 0 if there is none */
 	double return_ns;   /* time that each call costs the program outside of the kernel; 0 if it was not measured */

@@ -56,12 +56,40 @@ static void a_write_after_the_file_is_closed_is_not(void **state)
 	assert_null(finding(f, "copied-by-hand"));
 }
 
+/* tempfile.TemporaryFile() of Python, and tmpfile(3) of some C libraries, open a directory with O_TMPFILE. */
+static void each_file_without_a_name_has_a_row(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 100; i++) {
+		open_as(f, O_TMPFILE | O_RDWR, 20);
+		call(f, SYS_write, 20, 0x2000, 4096, 4096);
+		call(f, SYS_close, 20, 0, 0, 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		call(f, SYS_memfd_create, 0x1000, 0, 0, 20);
+		call(f, SYS_write, 20, 0x2000, 4096, 4096);
+		call4(f, SYS_pread64, 20, 0x2000, 10, 100, 10);
+		call4(f, SYS_pread64, 20, 0x2000, 10, 100, 10);
+	}
+	assert_null(finding(f, "opened-again"));
+	shares_are(row(f, "memfd 2"), 2, 0, 1, 0);
+	assert_string_equal(row(f, "memfd 2")->kind, "file");
+	size_t unnamed = 0;
+	for (size_t i = 0; i < f->io.files.n; i++) {
+		const struct run_io_file *r = &f->io.files.v[i];
+		if (!strstr(r->name, "/(unnamed file "))
+			continue;
+		shares_are(r, 1, 0, 0, 0);
+		unnamed++;
+	}
+	assert_int_equal(unnamed, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH(descriptors_that_exec_closes_are_not_left_open),
-		WITH(descriptors_without_that_flag_are),
-		WITH(a_range_can_be_closed_in_an_own_table),
+		WITH(descriptors_that_exec_closes_are_not_left_open), WITH(descriptors_without_that_flag_are),
+		WITH(a_range_can_be_closed_in_an_own_table),          WITH(each_file_without_a_name_has_a_row),
 		WITH(a_write_after_the_file_is_closed_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
