@@ -339,12 +339,17 @@ static void read_path(const struct event *ev, int arg, struct buf *out)
 		buf_add(out, path, (size_t)n);
 }
 
+static bool points_to_offset(uint16_t kind)
+{
+	return kind == K_OFF_PTR || kind == K_MOVED_OFF_PTR || kind == K_MOVED_OFF_PTR64;
+}
+
 /* Reads the offsets that the call takes from memory. Recordings contain them only as they were before the call. */
 static void read_offsets(struct io_thread *k, const struct event *ev)
 {
 	const struct call *c = &ev->call;
 	for (unsigned i = 0; i < c->desc->nargs; i++)
-		if (c->desc->args[i].kind == K_OFF_PTR && c->args[i] &&
+		if (points_to_offset(c->desc->args[i].kind) && c->args[i] &&
 		    mem_get(ev->mem, c->args[i], &k->offsets[i], sizeof(k->offsets[i])) == 0)
 			k->positioned |= 1u << i;
 }

@@ -414,7 +414,7 @@ b.recv(4)
         names = ("in", "out", "pipe 1", "pipe 2", "socket pair 1")
         rows, again = ({name: of.get(name) for name in names} for of in (rows, again))
         assert again == rows, (way, rows, again)
-        assert rows["in"][-1] > 9 and rows["pipe 1"][0] == 2, (way, rows)
+        assert rows["in"][-1] == 14 and rows["pipe 1"][0] == 2, (way, rows)
 
 
 def test_many_files(folder):

@@ -85,11 +85,28 @@ static void each_file_without_a_name_has_a_row(void **state)
 	assert_int_equal(unnamed, 100);
 }
 
+/* The offset is in memory: here, the first bytes of the string at 0x1000. */
+static void sendfile_with_an_offset_does_not_move_that_of_the_descriptor(void **state)
+{
+	struct fixture *f = *state;
+	call4(f, SYS_sendfile, 6, 5, 0x1000, 100, 100);
+	call(f, SYS_lseek, 5, 0, SEEK_CUR, 0);
+	call4(f, SYS_sendfile, 6, 5, 0, 100, 100);
+	call(f, SYS_lseek, 5, 0, SEEK_CUR, 100);
+	const struct run_io_file *r = row(f, "/file5");
+	shares_are(r, 0, 2, 0, 0);
+	assert_float_equal(r->seeks_without_effect, 2, 0);
+	shares_are(row(f, "/file6"), 2, 0, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH(descriptors_that_exec_closes_are_not_left_open), WITH(descriptors_without_that_flag_are),
-		WITH(a_range_can_be_closed_in_an_own_table),          WITH(each_file_without_a_name_has_a_row),
+		WITH(descriptors_that_exec_closes_are_not_left_open),
+		WITH(descriptors_without_that_flag_are),
+		WITH(a_range_can_be_closed_in_an_own_table),
+		WITH(each_file_without_a_name_has_a_row),
+		WITH(sendfile_with_an_offset_does_not_move_that_of_the_descriptor),
 		WITH(a_write_after_the_file_is_closed_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
