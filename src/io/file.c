@@ -197,8 +197,9 @@ static void classify(struct io_open *o, const struct io_request *r, uint64_t fro
 {
 	struct io_file *f = o->file;
 	struct io_flow *w = &f->flow[r->direction];
-	bool sequential = f->kind != IO_FILE || from == o->end[r->direction] || continues(o, r->direction, from) ||
-			  continues(o, !r->direction, from);
+	bool follows_other = o->last != r->direction && continues(o, !r->direction, from);
+	bool sequential =
+		f->kind != IO_FILE || from == o->end[r->direction] || continues(o, r->direction, from) || follows_other;
 	bool repeated = is_repeated(f, r, from);
 	double *share = !repeated                 ? (sequential ? &f->row.sequential : &f->row.random)
 			: r->direction == IO_READ ? &f->row.reread

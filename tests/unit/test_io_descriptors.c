@@ -99,6 +99,16 @@ static void sendfile_with_an_offset_does_not_move_that_of_the_descriptor(void **
 	shares_are(row(f, "/file6"), 2, 0, 0, 0);
 }
 
+/* All of these reads are within the write, but only the first one directly follows it. */
+static void only_the_previous_request_makes_one_sequential(void **state)
+{
+	struct fixture *f = *state;
+	call4(f, SYS_pwrite64, 5, 0x2000, 65536, 0, 65536);
+	for (uint64_t i = 9; i > 0; i--)
+		call4(f, SYS_pread64, 5, 0x2000, 100, i * 5000, 100);
+	shares_are(row(f, "/file5"), 2, 8, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +117,7 @@ int main(void)
 		WITH(a_range_can_be_closed_in_an_own_table),
 		WITH(each_file_without_a_name_has_a_row),
 		WITH(sendfile_with_an_offset_does_not_move_that_of_the_descriptor),
+		WITH(only_the_previous_request_makes_one_sequential),
 		WITH(a_write_after_the_file_is_closed_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
