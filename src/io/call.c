@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/audit.h>
 #include <string.h>
 
 static void duplicate(const struct io_context *x, bool cloexec)
@@ -68,6 +69,10 @@ static void leave_seek(const struct io_context *x)
 	if (!o || x->c->error)
 		return;
 	uint64_t to = (uint64_t)x->c->result;
+	/* _llseek(2) of 32-bit programs stores the new offset in memory. */
+	int at = io_find_kind(x->c, K_OUT_OFF_AT);
+	if (at >= 0 && (!x->ev->mem || mem_get(x->ev->mem, x->c->args[at], &to, sizeof(to)) < 0))
+		return;
 	o->file->row.seeks++;
 	o->file->row.seeks_without_effect += to == o->pos;
 	io_tally_add(&o->file->seek, x->ns, x->spread_ns);
@@ -92,32 +97,54 @@ static void leave_mmap(const struct io_context *x)
 		o->file->row.mmaps++;
 }
 
+#define X32_BIT 0x40000000 /* in the numbers of x32 calls, whose pointers have 32 bits */
+
+static bool is_32bit(const struct call *c)
+{
+	return !(c->arch & __AUDIT_ARCH_64BIT);
+}
+
+/* Returns the size of a pointer of the program in bytes. */
+static size_t word_of(const struct call *c)
+{
+	return is_32bit(c) || (c->arch == AUDIT_ARCH_X86_64 && c->nr & X32_BIT) ? 4 : 8;
+}
+
 #define BUFFERS_MAX 64
 #define BYTES_MAX   UINT64_C(0x7ffff000) /* Linux transfers at most this many bytes in one call (read(2)) */
-
-/* Returns how many bytes were requested; the result if unknown (for messages, or more than BUFFERS_MAX buffers). */
-static uint64_t asked(const struct io_context *x)
-{
-	struct {
-		uint64_t base, len;
-	} iov[BUFFERS_MAX];
-	const struct io_call *r = x->row;
-	uint64_t n = r->size < 0 ? 0 : x->c->args[r->size];
-	uint64_t sum = 0;
-	uint16_t kind = r->buf < 0 ? K_END : x->c->desc->args[r->buf].kind;
-	if (r->size >= 0 && kind != K_IN_IOVEC && kind != K_OUT_IOVEC)
-		return n;
-	if (r->size < 0 || n > BUFFERS_MAX || !x->ev->mem ||
-	    mem_get(x->ev->mem, x->c->args[r->buf], iov, n * sizeof(*iov)) < 0)
-		return (uint64_t)x->c->result;
-	for (uint64_t i = 0; i < n; i++)
-		sum += iov[i].len;
-	return sum;
-}
 
 static uint64_t at_most(uint64_t n, uint64_t limit)
 {
 	return n < limit ? n : limit;
+}
+
+/* Returns the sum of the lengths of `n` struct iovec at `addr`, or -1 if they cannot be read. */
+static int64_t buffers_length(const struct io_context *x, uint64_t addr, uint64_t n)
+{
+	/* Addresses and lengths in turn. */
+	union {
+		uint64_t wide[2 * BUFFERS_MAX];
+		uint32_t narrow[2 * BUFFERS_MAX];
+	} iov;
+	size_t word = word_of(x->c);
+	int64_t sum = 0;
+	if (n > BUFFERS_MAX || !x->ev->mem || mem_get(x->ev->mem, addr, &iov, 2 * n * word) < 0)
+		return -1;
+	for (uint64_t i = 0; i < n; i++)
+		sum += (int64_t)at_most(word == 8 ? iov.wide[2 * i + 1] : iov.narrow[2 * i + 1], BYTES_MAX);
+	return sum;
+}
+
+/* Returns how many bytes were requested; the result if unknown (for messages, or more than BUFFERS_MAX buffers). */
+static uint64_t asked(const struct io_context *x)
+{
+	const struct io_call *r = x->row;
+	uint64_t n = r->size < 0 ? 0 : x->c->args[r->size];
+	uint16_t kind = r->buf < 0 ? K_END : x->c->desc->args[r->buf].kind;
+	if (r->size >= 0 && kind != K_IN_IOVEC && kind != K_OUT_IOVEC)
+		return n;
+	int64_t sum = r->size < 0 ? -1 : buffers_length(x, x->c->args[r->buf], n);
+	return sum < 0 ? (uint64_t)x->c->result : (uint64_t)sum;
 }
 
 #define RWF_SYNCED 0x6u /* RWF_DSYNC, RWF_SYNC (linux/fs.h) */
@@ -253,11 +280,15 @@ static void leave_move(const struct io_context *x)
 static bool does_not_wait(const struct io_context *x)
 {
 	const struct io_call *r = x->row;
-	int64_t when[2];
 	if (r->size >= 0)
 		return (int)x->c->args[r->size] == 0;
-	return x->c->args[r->offset] && x->ev->mem &&
-	       mem_get(x->ev->mem, x->c->args[r->offset], when, sizeof(when)) == 0 && !when[0] && !when[1];
+	/* A struct timespec or timeval. Older calls of 32-bit programs have one of two numbers of 32 bits. */
+	bool narrow =
+		is_32bit(x->c) && x->c->desc->args[r->offset].kind != K_TIMESPEC64 && !io_is_call(x, "epoll_pwait2");
+	unsigned char time[16], none[16] = {0};
+	size_t n = narrow ? 8 : 16;
+	return x->c->args[r->offset] && x->ev->mem && mem_get(x->ev->mem, x->c->args[r->offset], time, n) == 0 &&
+	       memcmp(time, none, n) == 0;
 }
 
 static void leave_poll(const struct io_context *x)
@@ -289,7 +320,7 @@ static const struct io_call calls[] = {
 	{"close_range", leave_close_range, NONE, NONE, NONE, NONE, IO_READ},
 	{"chdir", io_leave_chdir, NONE, NONE, NONE, NONE, IO_READ},
 	{"fchdir", io_leave_chdir, 0, NONE, NONE, NONE, IO_READ},
-	{"lseek", leave_seek, 0, NONE, NONE, NONE, IO_READ},
+	{"lseek _llseek", leave_seek, 0, NONE, NONE, NONE, IO_READ},
 	{"ftruncate ftruncate64", io_leave_truncate, 0, NONE, NONE, NONE, IO_READ},
 	{"truncate truncate64", io_leave_truncate, NONE, NONE, NONE, NONE, IO_READ},
 	{"fsync fdatasync sync_file_range syncfs", leave_sync, 0, NONE, NONE, NONE, IO_READ},
@@ -298,8 +329,8 @@ static const struct io_call calls[] = {
 	{"stat lstat newfstatat statx stat64 lstat64 fstatat64 access faccessat faccessat2 readlink readlinkat",
 	 io_leave_stat, NONE, NONE, NONE, NONE, IO_READ},
 	{"poll", leave_poll, NONE, NONE, 2, NONE, IO_READ},
-	{"ppoll", leave_poll, NONE, NONE, NONE, 2, IO_READ},
-	{"select pselect6", leave_poll, NONE, NONE, NONE, 4, IO_READ},
+	{"ppoll ppoll_time64", leave_poll, NONE, NONE, NONE, 2, IO_READ},
+	{"select _newselect pselect6 pselect6_time64", leave_poll, NONE, NONE, NONE, 4, IO_READ},
 	{"epoll_wait epoll_pwait", leave_poll, NONE, NONE, 3, NONE, IO_READ},
 	{"epoll_pwait2", leave_poll, NONE, NONE, NONE, 3, IO_READ},
 };
@@ -350,7 +381,8 @@ static void read_offsets(struct io_thread *k, const struct event *ev)
 	const struct call *c = &ev->call;
 	for (unsigned i = 0; i < c->desc->nargs; i++)
 		if (points_to_offset(c->desc->args[i].kind) && c->args[i] &&
-		    mem_get(ev->mem, c->args[i], &k->offsets[i], sizeof(k->offsets[i])) == 0)
+		    mem_get(ev->mem, c->args[i], &k->offsets[i],
+			    c->desc->args[i].kind == K_MOVED_OFF_PTR && is_32bit(c) ? 4 : 8) == 0)
 			k->positioned |= 1u << i;
 }
 
@@ -363,6 +395,7 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 	buf_clear(&k->new_path);
 	k->writes_line = false;
 	k->positioned = 0;
+	memset(k->offsets, 0, sizeof(k->offsets)); /* reading an offset of 32 bits sets only one half */
 	if (!row || !ev->mem)
 		return;
 	if (row->leave == leave_move)

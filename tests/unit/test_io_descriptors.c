@@ -1,6 +1,8 @@
 /* Tests how an I/O profile follows descriptors, and what it knows of calls that create, move or close them. */
 #include "io_rig.h"
 
+#include <linux/audit.h>
+
 /* Ends a process that has opened these descriptors, after execve(2) if `exec` is set. */
 static void end_process(struct fixture *f, bool exec)
 {
@@ -109,6 +111,56 @@ static void only_the_previous_request_makes_one_sequential(void **state)
 	shares_are(row(f, "/file5"), 2, 8, 0, 0);
 }
 
+/* Memory of a 32-bit program, from address 0x1000. */
+static const struct {
+	uint32_t buffers[4]; /* two struct iovec */
+	uint32_t no_time[2]; /* a struct timeval, followed by other data */
+	uint64_t offset;
+} narrow = {{0x2000, 100, 0x2100, 28}, {0, 0}, 500};
+
+static ssize_t narrow_read(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	(void)ctx;
+	if (addr < 0x1000 || addr + n > 0x1000 + sizeof(narrow))
+		return -EFAULT;
+	memcpy(buf, (const char *)&narrow + (addr - 0x1000), n);
+	return (ssize_t)n;
+}
+
+static const struct mem narrow_memory = {.read = narrow_read};
+
+static void narrow_call(struct fixture *f, const char *name, const uint64_t args[6], int64_t result)
+{
+	for (int leave = 0; leave < 2; leave++) {
+		struct event ev = call_event(leave ? EV_EXIT : EV_ENTER, 100, SYS_read, 0, 0, 0, result);
+		ev.mem = &narrow_memory;
+		ev.call.arch = AUDIT_ARCH_I386;
+		ev.call.nr = syscall_number(AUDIT_ARCH_I386, name);
+		ev.call.desc = syscall_lookup(AUDIT_ARCH_I386, ev.call.nr);
+		assert_non_null(ev.call.desc);
+		memcpy(ev.call.args, args, sizeof(ev.call.args));
+		give(&f->rig, ev);
+	}
+}
+
+static void memory_of_32_bit_programs_is_understood(void **state)
+{
+	struct fixture *f = *state;
+	narrow_call(f, "writev", (uint64_t[6]){5, 0x1000, 2}, 128);
+	narrow_call(f, "_llseek", (uint64_t[6]){5, 0, 500, 0x1018, SEEK_SET}, 0);
+	narrow_call(f, "_llseek", (uint64_t[6]){5, 0, 0, 0x1018, SEEK_CUR}, 0);
+	narrow_call(f, "sendfile", (uint64_t[6]){6, 5, 0x1018, 10}, 10);
+	for (int i = 0; i < 100; i++)
+		narrow_call(f, "_newselect", (uint64_t[6]){6, 0, 0, 0, 0x1010}, 0);
+	const struct run_io_file *r = row(f, "/file5");
+	assert_float_equal(r->sizes.v[0].bytes, 10, 0);
+	assert_float_equal(r->sizes.v[1].bytes, 128, 0);
+	assert_float_equal(r->seeks, 2, 0);
+	assert_float_equal(r->seeks_without_effect, 1, 0);
+	shares_are(r, 1, 1, 0, 0);
+	assert_non_null(finding(f, "no-result"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +170,7 @@ int main(void)
 		WITH(each_file_without_a_name_has_a_row),
 		WITH(sendfile_with_an_offset_does_not_move_that_of_the_descriptor),
 		WITH(only_the_previous_request_makes_one_sequential),
+		WITH(memory_of_32_bit_programs_is_understood),
 		WITH(a_write_after_the_file_is_closed_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
