@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/audit.h>
 #include <string.h>
+
+enum { NONE = -1 }; /* the call has no such argument */
 
 static void duplicate(const struct io_context *x, bool cloexec)
 {
@@ -97,45 +98,7 @@ static void leave_mmap(const struct io_context *x)
 		o->file->row.mmaps++;
 }
 
-#define X32_BIT 0x40000000 /* in the numbers of x32 calls, whose pointers have 32 bits */
-
-static bool is_32bit(const struct call *c)
-{
-	return !(c->arch & __AUDIT_ARCH_64BIT);
-}
-
-/* Returns the size of a pointer of the program in bytes. */
-static size_t word_of(const struct call *c)
-{
-	return is_32bit(c) || (c->arch == AUDIT_ARCH_X86_64 && c->nr & X32_BIT) ? 4 : 8;
-}
-
-#define BUFFERS_MAX 64
-#define BYTES_MAX   UINT64_C(0x7ffff000) /* Linux transfers at most this many bytes in one call (read(2)) */
-
-static uint64_t at_most(uint64_t n, uint64_t limit)
-{
-	return n < limit ? n : limit;
-}
-
-/* Returns the sum of the lengths of `n` struct iovec at `addr`, or -1 if they cannot be read. */
-static int64_t buffers_length(const struct io_context *x, uint64_t addr, uint64_t n)
-{
-	/* Addresses and lengths in turn. */
-	union {
-		uint64_t wide[2 * BUFFERS_MAX];
-		uint32_t narrow[2 * BUFFERS_MAX];
-	} iov;
-	size_t word = word_of(x->c);
-	int64_t sum = 0;
-	if (n > BUFFERS_MAX || !x->ev->mem || mem_get(x->ev->mem, addr, &iov, 2 * n * word) < 0)
-		return -1;
-	for (uint64_t i = 0; i < n; i++)
-		sum += (int64_t)at_most(word == 8 ? iov.wide[2 * i + 1] : iov.narrow[2 * i + 1], BYTES_MAX);
-	return sum;
-}
-
-/* Returns how many bytes were requested; the result if unknown (for messages, or more than BUFFERS_MAX buffers). */
+/* Returns how many bytes were requested; the result if unknown (for messages, or many buffers). */
 static uint64_t asked(const struct io_context *x)
 {
 	const struct io_call *r = x->row;
@@ -143,7 +106,7 @@ static uint64_t asked(const struct io_context *x)
 	uint16_t kind = r->buf < 0 ? K_END : x->c->desc->args[r->buf].kind;
 	if (r->size >= 0 && kind != K_IN_IOVEC && kind != K_OUT_IOVEC)
 		return n;
-	int64_t sum = r->size < 0 ? -1 : buffers_length(x, x->c->args[r->buf], n);
+	int64_t sum = r->size < 0 ? -1 : io_buffers_length(x->c, x->ev->mem, x->c->args[r->buf], n);
 	return sum < 0 ? (uint64_t)x->c->result : (uint64_t)sum;
 }
 
@@ -202,7 +165,7 @@ static void leave_transfer(const struct io_context *x)
 	if (!o)
 		return;
 	struct io_file *f = o->file;
-	uint64_t size = x->c->error ? 0 : at_most(asked(x), BYTES_MAX);
+	uint64_t size = x->c->error ? 0 : io_at_most(asked(x), IO_BYTES_MAX);
 	note_direct(x, o, size);
 	if (x->c->error && x->c->err == EAGAIN)
 		io_tally_add(&f->again_later, x->ns, x->spread_ns);
@@ -232,7 +195,7 @@ static void leave_transfer(const struct io_context *x)
 						.ns = x->ns,
 						.spread_ns = x->spread_ns,
 						.pid = x->ev->pid,
-						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
+						.time_s = io_time_of(x)});
 }
 
 /* Adds one half of a call between two descriptors. `offset`: index of the pointer to the offset for `fd`, or -1. */
@@ -249,13 +212,13 @@ static void move_side(const struct io_context *x, int fd, int offset, enum io_di
 	io_file_request(o, &(struct io_request){.direction = direction,
 						.positioned = positioned,
 						.offset = positioned ? x->k->offsets[offset] : 0,
-						.asked = at_most(size, BYTES_MAX),
+						.asked = io_at_most(size, IO_BYTES_MAX),
 						.bytes = bytes,
 						.synced = direction == IO_WRITE && o->synced,
 						.ns = x->ns / 2,
 						.spread_ns = x->spread_ns,
 						.pid = x->ev->pid,
-						.time_s = ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9});
+						.time_s = io_time_of(x)});
 }
 
 /* Indexes in the table: `fd`, the descriptor that is read; `offset`, the pointer to its offset; `buf`, the other. */
@@ -273,6 +236,17 @@ static void leave_move(const struct io_context *x)
 		io_count_call(x, out->file);
 }
 
+/* The bytes stay in the pipe that tee(2) reads, so they count as read only when another call takes them. */
+static void leave_tee(const struct io_context *x)
+{
+	if (x->c->error)
+		return;
+	move_side(x, 1, NONE, IO_WRITE, x->c->args[2]);
+	const struct io_open *in = io_open_of(x, 0), *out = io_open_of(x, 1);
+	if (in && out && in->file != out->file)
+		io_count_call(x, out->file);
+}
+
 /*
  * Returns true if the timeout of the call is zero, so that the call does not wait. In the table, `size` is the index of
  * the timeout if it is a number. If `size` is -1, `offset` is the index of a pointer to the timeout.
@@ -284,7 +258,7 @@ static bool does_not_wait(const struct io_context *x)
 		return (int)x->c->args[r->size] == 0;
 	/* A struct timespec or timeval. Older calls of 32-bit programs have one of two numbers of 32 bits. */
 	bool narrow =
-		is_32bit(x->c) && x->c->desc->args[r->offset].kind != K_TIMESPEC64 && !io_is_call(x, "epoll_pwait2");
+		io_is_32bit(x->c) && x->c->desc->args[r->offset].kind != K_TIMESPEC64 && !io_is_call(x, "epoll_pwait2");
 	unsigned char time[16], none[16] = {0};
 	size_t n = narrow ? 8 : 16;
 	return x->c->args[r->offset] && x->ev->mem && mem_get(x->ev->mem, x->c->args[r->offset], time, n) == 0 &&
@@ -298,8 +272,6 @@ static void leave_poll(const struct io_context *x)
 		io_tally_add(&x->p->polls, x->ns, x->spread_ns);
 }
 
-enum { NONE = -1 };
-
 static const struct io_call calls[] = {
 	{"read readv recvfrom recv", leave_transfer, 0, 1, 2, NONE, IO_READ},
 	{"write writev sendto send", leave_transfer, 0, 1, 2, NONE, IO_WRITE},
@@ -307,6 +279,10 @@ static const struct io_call calls[] = {
 	{"pwrite64 pwritev pwritev2", leave_transfer, 0, 1, 2, 3, IO_WRITE},
 	{"recvmsg", leave_transfer, 0, NONE, NONE, NONE, IO_READ},
 	{"sendmsg", leave_transfer, 0, NONE, NONE, NONE, IO_WRITE},
+	{"recvmmsg recvmmsg_time64", io_leave_messages, 0, NONE, NONE, NONE, IO_READ},
+	{"sendmmsg", io_leave_messages, 0, NONE, NONE, NONE, IO_WRITE},
+	{"vmsplice", leave_transfer, 0, 1, 2, NONE, IO_WRITE},
+	{"tee", leave_tee, 0, NONE, NONE, NONE, IO_READ},
 	{"sendfile sendfile64", leave_move, 1, 0, 3, 2, IO_READ},
 	{"splice copy_file_range", leave_move, 0, 2, 4, 1, IO_READ},
 	{"open openat openat2 creat", io_leave_open, NONE, NONE, NONE, NONE, IO_READ},
@@ -382,7 +358,7 @@ static void read_offsets(struct io_thread *k, const struct event *ev)
 	for (unsigned i = 0; i < c->desc->nargs; i++)
 		if (points_to_offset(c->desc->args[i].kind) && c->args[i] &&
 		    mem_get(ev->mem, c->args[i], &k->offsets[i],
-			    c->desc->args[i].kind == K_MOVED_OFF_PTR && is_32bit(c) ? 4 : 8) == 0)
+			    c->desc->args[i].kind == K_MOVED_OFF_PTR && io_is_32bit(c) ? 4 : 8) == 0)
 			k->positioned |= 1u << i;
 }
 
@@ -395,11 +371,14 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 	buf_clear(&k->new_path);
 	k->writes_line = false;
 	k->positioned = 0;
+	k->sent = 0;
 	memset(k->offsets, 0, sizeof(k->offsets)); /* reading an offset of 32 bits sets only one half */
 	if (!row || !ev->mem)
 		return;
 	if (row->leave == leave_move)
 		read_offsets(k, ev);
+	if (row->leave == io_leave_messages)
+		io_enter_messages(k, ev);
 	int path = io_find_kind(c, K_PATH);
 	int second = row->leave == io_leave_remove ? io_find_second_path(c) : -1;
 	if (path >= 0)

@@ -1,7 +1,7 @@
 /*
  * Declarations for the functions that handle a system call. call.c contains the functions for calls with a descriptor,
- * call_create.c those for calls that create a pipe, a socket or a similar descriptor, and call_path.c those for calls
- * with a path. Only these three files include this header.
+ * call_create.c those for calls that create a pipe, a socket or a similar descriptor, call_memory.c those that read
+ * buffers and messages, and call_path.c those for calls with a path. Only these four files include this header.
  */
 #ifndef SCTRACE_IO_CALL_H
 #define SCTRACE_IO_CALL_H
@@ -77,6 +77,24 @@ static inline void io_count_call(const struct io_context *x, struct io_file *f)
 	f->ns += x->ns;
 }
 
+#define IO_BYTES_MAX UINT64_C(0x7ffff000) /* Linux transfers at most this many bytes in one call (read(2)) */
+
+static inline uint64_t io_at_most(uint64_t n, uint64_t limit)
+{
+	return n < limit ? n : limit;
+}
+
+/* Returns when the call began, in seconds since the start of the trace. */
+static inline double io_time_of(const struct io_context *x)
+{
+	return ((double)x->c->enter_ns - (double)x->p->start_ns) / 1e9;
+}
+
+/* Returns true if the program is a 32-bit one, whose structures have other sizes. x32 is not. */
+bool io_is_32bit(const struct call *c);
+/* Returns the sum of the lengths of `n` struct iovec at `addr`, or -1 if they cannot be read. */
+int64_t io_buffers_length(const struct call *c, const struct mem *m, uint64_t addr, uint64_t n);
+
 /* Returns a 64-bit offset. i386 passes it in two arguments. */
 static inline uint64_t io_offset_of(const struct io_context *x, int arg)
 {
@@ -84,6 +102,9 @@ static inline uint64_t io_offset_of(const struct io_context *x, int arg)
 	return c->desc->args[arg].kind == K_OFF_LOW ? (uint32_t)c->args[arg] | c->args[arg + 1] << 32 : c->args[arg];
 }
 
+/* sendmmsg(2), recvmmsg(2): the result is the number of messages. All of them count as one request. */
+void io_enter_messages(struct io_thread *k, const struct event *ev);
+void io_leave_messages(const struct io_context *x);
 /* pipe(2), pipe2(2), socketpair(2): the kernel stores two descriptors in memory. */
 void io_leave_pair(const struct io_context *x);
 /* socket(2), accept(2) */

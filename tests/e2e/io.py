@@ -417,6 +417,37 @@ b.recv(4)
         assert rows["in"][-1] == 14 and rows["pipe 1"][0] == 2, (way, rows)
 
 
+MESSAGES = """import ctypes, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+class Iovec(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_char_p), ("len", ctypes.c_size_t)]
+class Message(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_void_p), ("namelen", ctypes.c_uint), ("iov", ctypes.POINTER(Iovec)), ("iovlen", ctypes.c_size_t),
+                ("control", ctypes.c_void_p), ("controllen", ctypes.c_size_t), ("flags", ctypes.c_size_t), ("sent", ctypes.c_size_t)]
+buffers = [Iovec(b"x" * 100, n) for n in (10, 20, 30)]
+def messages():
+    return (Message * 3)(*[Message(iov=ctypes.pointer(b), iovlen=1) for b in buffers])
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+assert libc.sendmmsg(a.fileno(), messages(), 3, 0) == 3
+assert libc.recvmmsg(b.fileno(), messages(), 3, 0, None) == 3
+p, q = os.pipe(), os.pipe()
+assert libc.vmsplice(p[1], ctypes.byref(buffers[2]), 1, 0) == 30
+assert libc.tee(p[0], q[1], 100, 0) == 30
+os.read(p[0], 30), os.read(q[0], 30)
+"""
+
+
+def test_messages_and_pages_in_pipes(folder):
+    """the bytes of sendmmsg, recvmmsg, vmsplice and tee are counted"""
+    for way in WAYS:
+        need(way)
+        for prof in (profile(folder, sys.executable, "-c", MESSAGES, way=way), shown_profile(folder, sys.executable, "-c", MESSAGES, way=way)):
+            rows = counts(folder, prof)
+            figures = {name: tuple(rows[name][k] for k in ("reads", "writes", "read_bytes", "written_bytes"))
+                       for name in ("socket pair 1", "pipe 1", "pipe 2")}
+            assert figures == {"socket pair 1": (1, 1, 60, 60), "pipe 1": (1, 1, 30, 30), "pipe 2": (1, 1, 30, 30)}, (way, figures)
+
+
 def test_many_files(folder):
     """nothing is said about the common row of more files than have a row of their own"""
     (folder / "many").mkdir()
