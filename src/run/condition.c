@@ -235,6 +235,12 @@ static int read_calls(struct reader *r, const char *word)
 {
 	size_t before = r->why->len;
 	r->to->metric = CONDITION_CALLS;
+	/* As in strace(1), the group needs no %, but here the word may be meant as a metric. */
+	if (strcmp(word, "process") == 0) {
+		buf_adds(r->why, "'process' is ambiguous; write %process for the calls of this group");
+		buf_adds(r->why, r->use & CONDITION_EXPECT ? ", or processes for the number of processes" : "");
+		return -EINVAL;
+	}
 	int rc = read_set(r, word, 0);
 	if (rc != -EINVAL || !isalpha((unsigned char)*word))
 		return rc;

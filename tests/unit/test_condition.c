@@ -122,6 +122,8 @@ static void test_mistakes(void **state)
 		{CONDITION_EXPECT, "cals(read)<3", 0, "did you mean calls?"},
 		{CONDITION_EXPECT, "calls(raed)<3", 6, "there is no call 'raed'; did you mean read?"},
 		{CONDITION_EXPECT, "errors(openat, statt) = 0", 15, "did you mean stat or statx?"},
+		{CONDITION_EXPECT, "calls<2,process=1", 8, "write %process for the calls of this group, or processes"},
+		{CONDITION_FAIL_IF, "process>0", 0, "write %process for the calls of this group"},
 		{CONDITION_EXPECT, "%fil<3", 0, "did you mean %file?"},
 		{CONDITION_EXPECT, "read(3)<3", 0, "'read' is not a metric, but the calls that are counted; omit (3)"},
 		{CONDITION_EXPECT, "%file(read)<3", 0, "'%file' is not a metric, but the calls that are counted"},
