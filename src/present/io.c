@@ -175,25 +175,25 @@ static size_t shared_end(const char *name, size_t tail, const struct row_names *
 
 /*
  * Appends the end of the name, or all of it if there is room. If other rows have the same end, shows the part before
- * that end and only little of the end: ".../typing...pyc" and "...ipaddress...pyc".
+ * that end and only little of the end: "…/typing…pyc" and "…ipaddress…pyc".
  */
 static void short_name(const char *name, size_t room, const struct row_names *rows, struct buf *out)
 {
 	size_t n = strlen(name);
-	size_t tail = room - 3;
+	size_t tail = room - 1;
 	if (n <= room) {
 		buf_adds(out, name);
 		return;
 	}
 	size_t shared = shared_end(name, tail, rows);
 	if (shared) {
-		tail = (room - 6) / 4;
-		size_t before = room - 6 - tail;
+		tail = (room - 2) / 4;
+		size_t before = room - 2 - tail;
 		const char *end = character(name + n - shared);
 		const char *start = character(end > name + before ? end - before : name);
-		buf_addf(out, "...%.*s", (int)(end - start), start);
+		buf_addf(out, "…%.*s", (int)(end - start), start);
 	}
-	buf_addf(out, "...%s", character(name + n - tail));
+	buf_addf(out, "…%s", character(name + n - tail));
 }
 
 static void sizes(const struct run_io_file *f, struct buf *out)

@@ -606,7 +606,7 @@ def test_names_use_the_width(folder):
     make_input(folder)
     name = "a-long-name-of-input"
     (folder / "in").rename(folder / name)
-    for width, shown in ((80, "..." + name[-15:]), (140, str(folder / name))):
+    for width, shown in ((80, "…" + name[-17:]), (140, str(folder / name))):
         status, text = in_terminal(width, "--io", "sed", "-n", "", folder / name)
         assert status == 0 and len([line for line in text.splitlines() if line.startswith(shown + " ")]) == 2, (width, text)
         assert max(map(len, text.splitlines())) <= width, text
