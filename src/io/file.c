@@ -131,15 +131,23 @@ static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t 
 }
 
 /*
- * Returns true if a larger buffer would join this request to the previous one. If a program has read from a stream and
- * then writes to it, it may be sending an answer, which must not wait in a buffer. If it seeks back to what it has not
- * used of the previous read, it would do so with a larger buffer as well.
+ * Returns true if a program has read from a stream and now writes to it, or the other way round. It may be sending an
+ * answer, which must not wait in a buffer.
+ */
+static bool turns(const struct io_open *o, enum io_direction d)
+{
+	return o->file->kind != IO_FILE && o->used[!d] && o->last != d;
+}
+
+/*
+ * Returns true if a larger buffer would join this request to the previous one. If the program seeks back to what it has
+ * not used of the previous read, it would do so with a larger buffer as well.
  */
 static bool is_small(const struct io_open *o, const struct io_request *r, bool sequential)
 {
-	bool turns = o->file->kind != IO_FILE && o->used[!r->direction] && o->last != r->direction;
 	bool returns = o->back && r->direction == IO_READ && !r->positioned;
-	return sequential && r->joins && r->bytes < IO_BUFFER && !o->file->messages && !turns && !returns;
+	return sequential && r->joins && r->bytes < IO_BUFFER && !o->file->messages && !turns(o, r->direction) &&
+	       !returns;
 }
 
 /* Returns the number of pages that the request touches and the previous request did not touch. */
@@ -274,6 +282,8 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 void io_file_line(const struct io_open *o, double bytes, double ns, double spread_ns)
 {
 	struct io_file *f = o->file;
+	if (turns(o, IO_WRITE))
+		return;
 	io_tally_add(&f->lines, ns, spread_ns);
 	f->line_bytes += bytes;
 	f->line_starts += !o->used[IO_WRITE];

@@ -448,6 +448,32 @@ def test_messages_and_pages_in_pipes(folder):
             assert figures == {"socket pair 1": (1, 1, 60, 60), "pipe 1": (1, 1, 30, 30), "pipe 2": (1, 1, 30, 30)}, (way, figures)
 
 
+def test_answers_are_not_lines(folder):
+    """a client and a server that send each other one line at a time need no buffer, but lines that are sent alone do"""
+    script = """import socket, sys, threading
+a, b = socket.socketpair()
+def serve():
+    while line := b.recv(100):
+        b.send(line)
+answers = sys.argv[1] == "answers"
+if answers:
+    thread = threading.Thread(target=serve)
+    thread.start()
+for i in range(100):
+    a.send(b"question\\n")
+    if answers:
+        a.recv(100)
+a.close()
+if answers:
+    thread.join()
+"""
+    for way in WAYS:
+        need(way)
+        for what, want in (("answers", False), ("alone", True)):
+            prof = profile(folder, sys.executable, "-c", script, what, way=way)
+            assert (("line-writes", "socket pair 1") in found(folder, prof)) == want, (way, what, prof["findings"])
+
+
 def test_many_files(folder):
     """nothing is said about the common row of more files than have a row of their own"""
     (folder / "many").mkdir()
