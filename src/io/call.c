@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NONE = -1 }; /* the call has no such argument */
 
@@ -74,6 +75,10 @@ static void leave_seek(const struct io_context *x)
 	int at = io_find_kind(x->c, K_OUT_OFF_AT);
 	if (at >= 0 && (!x->ev->mem || mem_get(x->ev->mem, x->c->args[at], &to, sizeof(to)) < 0))
 		return;
+	int whence = io_find_kind(x->c, K_WHENCE);
+	bool to_end = x->c->args[1] == 0 && (at < 0 || x->c->args[2] == 0); /* _llseek(2) has two halves of an offset */
+	if (whence >= 0 && io_fd_of(x, whence) == SEEK_END && to_end)
+		o->file->size = to;
 	o->file->row.seeks++;
 	o->file->row.seeks_without_effect += to == o->pos;
 	io_tally_add(&o->file->seek, x->ns, x->spread_ns);

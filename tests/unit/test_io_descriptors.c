@@ -111,6 +111,20 @@ static void only_the_previous_request_makes_one_sequential(void **state)
 	shares_are(row(f, "/file5"), 2, 8, 0, 0);
 }
 
+/* fopen(3) and Python seek to the end of a file that they append to. Only this call shows how large the file is. */
+static void a_seek_to_the_end_shows_the_size(void **state)
+{
+	struct fixture *f = *state;
+	call(f, SYS_fcntl, 5, F_SETFL, O_APPEND, 0);
+	call(f, SYS_lseek, 5, 0, SEEK_END, 5000);
+	for (int i = 1; i <= 5; i++) {
+		call(f, SYS_write, 5, 0x2000, 10, 10);
+		call(f, SYS_lseek, 5, 0, SEEK_CUR, 5000 + 10 * i);
+	}
+	assert_float_equal(row(f, "/file5")->seeks, 6, 0);
+	assert_float_equal(row(f, "/file5")->seeks_without_effect, 5, 0);
+}
+
 /* Memory of a 32-bit program, from address 0x1000. */
 static const struct {
 	uint32_t buffers[4]; /* two struct iovec */
@@ -171,6 +185,7 @@ int main(void)
 		WITH(sendfile_with_an_offset_does_not_move_that_of_the_descriptor),
 		WITH(only_the_previous_request_makes_one_sequential),
 		WITH(memory_of_32_bit_programs_is_understood),
+		WITH(a_seek_to_the_end_shows_the_size),
 		WITH(a_write_after_the_file_is_closed_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
