@@ -7,6 +7,7 @@
 #include "out/chart.h"
 #include "present/cells.h"
 #include "present/kinds.h"
+#include "present/machine.h"
 #include "syscall/table.h"
 
 #include <math.h>
@@ -400,8 +401,7 @@ void page_of_count(struct page *p)
 		page_add_io(p);
 	struct page_section *below = page_section(p, SECTION_LINES, "The program", "");
 	buf_adds(&p->title, r->io.known ? "Use of files" : "System calls");
-	for (size_t i = 0; i < r->command.n; i++)
-		buf_addf(&p->subtitle, "%s%s", i ? " " : "", r->command.v[i]);
+	machine_command(r, &p->subtitle);
 	for (size_t i = 0; i < r->footer.n; i++)
 		buf_addf(&below->text, "%s\n", r->footer.v[i]);
 }

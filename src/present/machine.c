@@ -65,6 +65,33 @@ const char *machine_subtitle(struct page *p)
 	return page_keep(p, &text);
 }
 
+/* Characters that have no special meaning in any word of a shell command. */
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%,"
+
+/* Appends a word of a command, in quotes unless all its characters are plain. */
+static void add_word(const char *word, struct buf *out)
+{
+	if (*word && word[strspn(word, PLAIN)] == '\0') {
+		buf_adds(out, word);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			buf_adds(out, "'\\''");
+		else
+			buf_addc(out, *word);
+	buf_addc(out, '\'');
+}
+
+void machine_command(const struct run *r, struct buf *out)
+{
+	for (size_t i = 0; i < r->command.n; i++) {
+		buf_adds(out, i ? " " : "");
+		add_word(r->command.v[i], out);
+	}
+}
+
 void page_footer(const struct page *p, struct buf *out)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -72,8 +99,8 @@ void page_footer(const struct page *p, struct buf *out)
 		if (p->n > 1)
 			buf_addf(out, "%s%s: ", i ? "; " : "", p->runs[i].label);
 		buf_addf(out, "sctrace %s, %s:", or_unknown(r->version), or_unknown(r->date));
-		for (size_t k = 0; k < r->command.n; k++)
-			buf_addf(out, " %s", r->command.v[k]);
+		buf_adds(out, r->command.n ? " " : "");
+		machine_command(r, out);
 	}
 }
 

@@ -25,5 +25,7 @@ const char *machine_subtitle(struct page *p);
 void machine_html(const struct page_run *runs, size_t n, struct buf *out);
 /* Appends how the page was made: the version, the date and the command of each run. */
 void page_footer(const struct page *p, struct buf *out);
+/* Appends the command of the run, with quotes where a shell needs them. */
+void machine_command(const struct run *r, struct buf *out);
 
 #endif

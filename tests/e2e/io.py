@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`sctrace --io`: the planted faults are found, well-behaved programs have none, all formats, all engines (script.py)."""
 import csv
+import html
 import io
 import json
 import os
@@ -272,6 +273,13 @@ def test_pictures(folder):
     assert done.returncode == 0, done.stderr
     assert re.search(r"p50 64\s*KiB, p99 64\s*KiB, max 64\s*KiB, n", (folder / "sizes").read_text())
     assert text.count("<circle") >= 2 * 256, text.count("<circle")  # the picture is drawn twice, wide and narrow
+
+
+def test_command_in_quotes(folder):
+    """html shows the command so that it can be copied into a shell"""
+    done = sctrace(folder, "--io", "--format=html", "-o", "shown", "sh", "-c", "echo \"it's\" >/dev/null")
+    assert done.returncode == 0, done.stderr
+    assert html.unescape((folder / "shown").read_text()).count("sh -c 'echo \"it'\\''s\" >/dev/null'") >= 2
 
 
 def test_pictures_of_files_with_requests(folder):
