@@ -74,11 +74,11 @@ static void say_how(const struct run *r, struct buf *out)
 	if (r->method.shell_taken_out_s > 0) {
 		buf_adds(out, "commands ran in a shell; the time of an empty shell (");
 		duration_human(out, r->method.shell_taken_out_s * 1e9);
-		buf_adds(out,
-			 ") was subtracted; the calls of all processes, including the shell, are counted; peak RSS is "
-			 "that of the largest process\n");
+		buf_addf(out, ") was subtracted; %speak RSS is that of the largest process\n",
+			 engine ? "the calls of all processes, including the shell, are counted; " : "");
 	} else if (best && !best->strategy) {
-		buf_adds(out, "the calls of all processes are counted; peak RSS is that of the largest process\n");
+		buf_addf(out, "%speak RSS is that of the largest process\n",
+			 engine ? "the calls of all processes are counted; " : "");
 	}
 	const struct env_file_system *fs = &r->env.file_system;
 	if (fs->type)

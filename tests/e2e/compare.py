@@ -66,6 +66,15 @@ def test_counts_are_exact(place):
     assert counted(got["one-shot"])["counted_bytes"] == size
 
 
+def test_no_count_says_nothing_of_calls(place):
+    """with --no-count, no line says that calls are counted"""
+    for how in ([], ["-N"]):
+        for count, want in ((["--no-count"], False), ([], True)):
+            status, out, err = run(place, *count, *how, "--size=4K", "--runs=1", "true")
+            assert status == 0 and "peak RSS is that of the largest process" in " ".join(out.split()), (status, out, err)
+            assert ("are counted" in " ".join(out.split())) == want, out
+
+
 def test_peak_is_the_size_of_the_file_and_a_constant(place):
     small = rows(place, "--size=8M", "--runs=3", "--no-count", "--strategy=one-shot")["one-shot"]
     large = rows(place, "--size=24M", "--runs=3", "--no-count", "--strategy=one-shot")["one-shot"]
