@@ -2,6 +2,8 @@
 #include "recording/block.h"
 
 #include "base/memory.h"
+#include "syscall/kinds.h"
+#include "syscall/table.h"
 
 #include <string.h>
 
@@ -49,6 +51,33 @@ static void get_entry_captures(struct recording *r, struct block_thread *th, con
 	th->entry = before;
 }
 
+/*
+ * Returns true if the call takes data from the program, as write(2) does. This data is captured before the call, and
+ * after the call only if the recording was made with -e write=. But -e write= shows it after the call.
+ */
+static bool takes_data(const struct syscall_desc *d)
+{
+	for (unsigned i = 1; d && i < d->nargs; i++) {
+		uint16_t kind = d->args[i].kind;
+		if (kind == K_IN_BYTES || kind == K_SOCK_BYTES || kind == K_IN_IOVEC || kind == K_IN_MSGHDR ||
+		    kind == K_IN_MMSG)
+			return true;
+	}
+	return false;
+}
+
+/* The memory of an event: what was captured for it, or else what was captured before the call (r->before). */
+static ssize_t read_event(void *recording, uint64_t addr, void *buf, size_t n)
+{
+	struct recording *r = recording;
+	struct mem mem = captures_memory(&r->captures);
+	ssize_t got = mem_read(&mem, addr, buf, n);
+	if (got > 0 || !r->before)
+		return got;
+	mem = captures_memory(r->before);
+	return mem_read(&mem, addr, buf, n);
+}
+
 static void get_call(struct recording *r, struct block_thread *th, struct event *ev)
 {
 	struct item_reader *at = &r->at;
@@ -69,6 +98,7 @@ static void get_call(struct recording *r, struct block_thread *th, struct event 
 	}
 	captures_begin(&r->captures, NULL);
 	item_get_captures(at, c, &r->captures, &th->entry);
+	r->before = ev->kind != EV_ENTER && takes_data(c->desc) ? &th->entry : NULL;
 	if (ev->kind == EV_ENTER) {
 		captures_begin(&th->entry, NULL);
 		for (size_t i = 0; i < r->captures.list.n; i++) {
@@ -186,6 +216,6 @@ static const struct engine_ops recording_ops = {.name = "recording",
 struct engine *recording_engine(struct recording *r)
 {
 	r->engine.ops = &recording_ops;
-	r->mem = captures_memory(&r->captures);
+	r->mem = (struct mem){.read = read_event, .ctx = r};
 	return &r->engine;
 }

@@ -68,6 +68,17 @@ def show_stacks(world, mode):
     show(world, "-k", "recording", status=2)
 
 
+@scenario("show", TRACES)
+def show_data(world, mode):
+    """The beginning of data that was read or written is shown even if -e read= and -e write= were not given while recording"""
+    record(world, mode, "--", "sh", "-c", "echo 0123456789abcdefg; exec cat /etc/passwd", status=0)
+    begins = show(world, "-e", "read=all", "-e", "write=all", "-e", "trace=read,write", "recording")
+    if not re.search(r"(?m)^write\(1, .*\n \| 00000  30 31 32 33 .*\n \| 00010  67 0a ", begins):
+        raise Failed("the data of write is missing\n" + begins[-2000:])
+    if not re.search(r'(?m)^read\(3, "root:.*\n \| 00000  72 6f 6f 74 ', begins):
+        raise Failed("the data of read is missing\n" + begins[-2000:])
+
+
 def lines_of(text):
     return [line for line in text.splitlines() if re.match(r"[a-z0-9_]+\(", line)]
 

@@ -100,6 +100,34 @@ static void test_whole(void **state)
 	recording_close_read(r);
 }
 
+/* The data that a call takes was captured before the call, and can be read after it. That of other calls cannot. */
+static void test_taken_data(void **state)
+{
+	(void)state;
+	static const long numbers[] = {SYS_write, SYS_read};
+	struct recording_head h;
+	struct recording_writer *w = create(&h, NULL);
+	struct recording_thread th = {0};
+	for (int i = 0; i < 2; i++) {
+		write_event(w, &th, call_event(EV_ENTER, 100, numbers[i], 3, 0x1000, 1, 0), "a");
+		write_event(w, &th, call_event(EV_EXIT, 100, numbers[i], 3, 0x1000, 1, 1), NULL);
+	}
+	recording_thread_free(w, &th);
+	end(w, &h);
+	struct recording *r = open_it();
+	struct engine *e = recording_engine(r);
+	struct event ev;
+	int n = 0;
+	while (e->ops->next(e, &ev) == 1) {
+		char byte;
+		bool known = ev.kind == EV_ENTER || ev.call.nr == SYS_write;
+		assert_int_equal(mem_get(ev.mem, 0x1000, &byte, 1), known ? 0 : -EFAULT);
+		n++;
+	}
+	assert_int_equal(n, 4);
+	recording_close_read(r);
+}
+
 /* Truncates the file at every length. The rest can be read, and only the whole file is complete. */
 static void test_cut_off(void **state)
 {
@@ -364,6 +392,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_taken_data, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_cut_off, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_damaged, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_followed, make_path, remove_path),
