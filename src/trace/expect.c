@@ -11,21 +11,21 @@ static double seconds(const struct timeval *tv)
 	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
 }
 
-/* Returns a figure of the whole program; NAN if it is unknown. */
+/* Returns a figure of the whole program; NAN if it is unknown, as it is if the end of the program was not traced. */
 static double of_program(const struct trace_expect *e, enum condition_metric m)
 {
 	const struct engine_result *r = e->result;
 	double user = seconds(&r->usage.ru_utime);
 	double system = seconds(&r->usage.ru_stime);
 	const double of[CONDITION_METRICS] = {
-		[CONDITION_WALL] = r->wall_ns ? (double)r->wall_ns / 1e9 : NAN,
+		[CONDITION_WALL] = (double)r->wall_ns / 1e9,
 		[CONDITION_USER] = user,
 		[CONDITION_SYSTEM] = system,
 		[CONDITION_CPU] = user + system,
 		[CONDITION_PEAK_RSS] = r->peak_rss_bytes ? (double)r->peak_rss_bytes : NAN,
-		[CONDITION_PROCESSES] = (double)r->processes,
+		[CONDITION_PROCESSES] = r->processes || !e->program ? (double)r->processes : NAN,
 	};
-	return e->program || m == CONDITION_PROCESSES ? of[m] : NAN;
+	return (e->program && r->wall_ns) || m == CONDITION_PROCESSES ? of[m] : NAN;
 }
 
 static double actual(const struct trace_expect *e, const struct condition *c)

@@ -16,18 +16,19 @@ static double seconds(const struct timeval *tv)
 
 static void fill_program(struct run_program *p, const struct engine_result *r)
 {
+	bool ended = r->wall_ns > 0; /* otherwise, the end of the program is not part of the trace */
 	p->known = true;
-	p->wall_s = r->wall_ns > 0 ? (double)r->wall_ns / 1e9 : NAN;
-	p->user_s = seconds(&r->usage.ru_utime);
-	p->system_s = seconds(&r->usage.ru_stime);
-	p->peak_rss_bytes = r->peak_rss_bytes ? (double)r->peak_rss_bytes : NAN;
+	p->wall_s = ended ? (double)r->wall_ns / 1e9 : NAN;
+	p->user_s = ended ? seconds(&r->usage.ru_utime) : NAN;
+	p->system_s = ended ? seconds(&r->usage.ru_stime) : NAN;
+	p->peak_rss_bytes = ended && r->peak_rss_bytes ? (double)r->peak_rss_bytes : NAN;
 	p->largest = r->rss_is_largest ? TRUTH_YES : TRUTH_NO;
 	p->calls_before_main = r->main_found != MAIN_UNKNOWN ? (double)r->before_main : NAN;
 	if (r->main_found != MAIN_UNKNOWN)
 		field_set(&p->main_found_by, r->main_found == MAIN_SYMBOL ? "symbol" : "entry point");
-	p->processes = (double)r->processes;
-	p->exit_status = WIFEXITED(r->status) ? WEXITSTATUS(r->status) : NAN;
-	p->killed_by_signal = WIFSIGNALED(r->status) ? WTERMSIG(r->status) : NAN;
+	p->processes = r->processes ? (double)r->processes : NAN;
+	p->exit_status = ended && WIFEXITED(r->status) ? WEXITSTATUS(r->status) : NAN;
+	p->killed_by_signal = ended && WIFSIGNALED(r->status) ? WTERMSIG(r->status) : NAN;
 	p->lost_calls = (double)r->lost;
 }
 

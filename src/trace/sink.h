@@ -22,6 +22,7 @@ struct trace_session {
 	const struct names *names; /* names of descriptors and processes */
 	size_t tasks, tasks_seen;  /* number of threads now, and of all threads so far */
 	bool ending;               /* no more events will come; the calls in progress continue untraced */
+	bool cut;                  /* the events end earlier than the trace did: the rest of a recording is missing */
 };
 
 /* The pipeline's data about a thread, which it keeps between events. */

@@ -351,7 +351,8 @@ static void text_gone(struct trace_sink *s, struct trace_task *task)
 	struct trace_text *t = (struct trace_text *)s;
 	struct trace_text_task *k = trace_own(s, task);
 	if (s->session->ending && k->open && !k->unfinished)
-		buf_adds(&trace_outputs_of(t->c.out, k->tid)->buf, " <detached ...>\n");
+		buf_adds(&trace_outputs_of(t->c.out, k->tid)->buf,
+			 s->session->cut ? " <unfinished ...>\n" : " <detached ...>\n");
 	if (t->open == k)
 		t->open = NULL;
 	trace_outputs_gone(t->c.out, task->tid);

@@ -190,12 +190,19 @@ static double timeval_ns(const struct timeval *tv)
 	return (double)tv->tv_sec * 1e9 + (double)tv->tv_usec * 1e3;
 }
 
-/* Appends "program: 2.11 s wall, 0.14 s user, 1.95 s system, peak RSS 968 KiB; 31 calls before main". */
+/*
+ * Appends "program: 2.11 s wall, 0.14 s user, 1.95 s system, peak RSS 968 KiB; 31 calls before main". The end of the
+ * program is missing, for example, in a recording that was truncated, or that was saved while the program ran (--last).
+ */
 static void program_line(const struct trace_totals *t, const struct engine_result *r, struct buf *out)
 {
 	if (!t->c.program)
 		return;
 	buf_adds(out, "program: ");
+	if (!r->wall_ns) {
+		buf_adds(out, "its times are not known, because its end is not part of the trace\n");
+		return;
+	}
 	add_seconds(out, (double)r->wall_ns);
 	buf_adds(out, " wall, ");
 	add_seconds(out, timeval_ns(&r->usage.ru_utime));

@@ -130,6 +130,9 @@ def show_incomplete(world, mode):
         at = text.rfind("\n", 0, len(text) - 40)  # the last line may be a call that continues
         if seen.status != 1 or b"is incomplete" not in seen.stderr or not whole.startswith(text[:at]) or at < 100:
             raise Failed(f"{part} of {size} bytes: status {seen.status}\n" + tail(seen.stderr))
+    counts = show(world, "-c", "--expect=user<1s", "recording", status=125)
+    if "program: its times are not known" not in counts or " wall" in counts:
+        raise Failed("times of a program whose end was not recorded\n" + counts[-400:])
 
 
 @scenario("show", ["record"])
@@ -364,9 +367,11 @@ def last_asked(world, mode):
         def saved():
             return execute([str(world.sctrace), "show", "recording"], cwd=world.scratch).status == 0
         until("the end is saved", saved)
-        first, _ = last_calls(world)
+        first, text = last_calls(world)
         if len(first) < 500 or process.poll() is not None:
             raise Failed(f"{len(first)} calls")
+        if "<detached" in text or "its times are not known" not in show(world, "-c", "recording"):
+            raise Failed("the recording is shown as if the program had ended\n" + text[-400:])
         process.send_signal(signal.SIGTERM)
         wait_end(process)
     second, _ = last_calls(world)

@@ -189,6 +189,15 @@ static void calls_after_detaching_are_marked(void **state)
 	wrote(r, "read(0,  <detached ...>\n");
 }
 
+static void calls_at_the_end_of_a_cut_recording_are_unfinished(void **state)
+{
+	struct rig *r = start(*state);
+	enter(r, 100, SYS_read, 0, 0x1000, 4);
+	r->p.session.cut = true;
+	trace_pipeline_end(&r->p);
+	wrote(r, "read(0,  <unfinished ...>\n");
+}
+
 /* If the end of a call determines whether its line is shown, the line is written at the end, and is never split. */
 static void lines_wait_for_their_end(void **state)
 {
@@ -296,6 +305,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_never_returns, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_line_of_a_call_has_its_number, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(calls_after_detaching_are_marked, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(calls_at_the_end_of_a_cut_recording_are_unfinished, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lines_wait_for_their_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(addresses_come_with_the_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(descriptors_have_names, set_up, tear_down),

@@ -108,6 +108,24 @@ static void calls_that_are_not_selected_are_dropped(void **state)
 	filter_free(&only);
 }
 
+/* Without the end of the program, its times are not known. They are not 0. */
+static void times_are_known_only_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	static char *const program[] = {(char *)"cat", NULL};
+	struct engine_result r = {.processes = 2};
+	f->t.c.program = program;
+	f->t.c.view.format = SUMMARY_TEXT;
+	trace_totals_final(&f->t, &r);
+	assert_non_null(strstr(buf_str(&f->out.buf), "\nprogram: its times are not known"));
+	assert_null(strstr(buf_str(&f->out.buf), " wall"));
+	buf_clear(&f->out.buf);
+	f->t.c.view.format = SUMMARY_JSON;
+	trace_totals_final(&f->t, &r);
+	assert_non_null(strstr(buf_str(&f->out.buf), "\"user_s\": null"));
+	assert_non_null(strstr(buf_str(&f->out.buf), "\"processes\": 2, \"exit_status\": null"));
+}
+
 static void the_cost_of_tracing_can_be_named(void **state)
 {
 	struct fixture *f = *state;
@@ -179,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_counts_of_the_engine_are_printed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(calls_that_are_not_selected_are_dropped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(times_are_known_only_at_the_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_cost_of_tracing_can_be_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_has_one_row_and_its_busiest_name, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(calls_counted_from_events_are_not_collected, set_up, tear_down),

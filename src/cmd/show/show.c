@@ -82,6 +82,9 @@ static int show(struct trace *t)
 	trace_wire(t);
 	trace_pipeline_begin(&t->pipeline);
 	loop(t);
+	/* With --last, the recording may have been saved while the program continued and was still traced. */
+	t->pipeline.session.cut = h->last || !recording_is_complete(t->recording, &why);
+	buf_clear(&why);
 	status = trace_end(t, &result);
 	t->program = NULL;
 	free(program);
