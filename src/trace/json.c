@@ -156,7 +156,7 @@ static void json_other(struct trace_sink *s, struct trace_task *k, const struct 
 		buf_addf(out, ",\"former_tid\":%d", (int)ev->child);
 	else if (ev->kind == EV_DEATH)
 		json_death(ev, out);
-	else
+	else if (ev->kind != EV_CONT)
 		json_signal((struct trace_json *)s, ev, out);
 	buf_adds(out, "}\n");
 	trace_out_event(to);

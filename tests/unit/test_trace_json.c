@@ -66,6 +66,11 @@ static void each_kind_of_event_is_an_object(void **state)
 	give(r, (struct event){.kind = EV_DEATH, .tid = 101, .pid = 100, .status = 9});
 	wrote(r, "{\"type\":\"exit\",\"time\":0.000000000,\"pid\":100,\"tid\":101,\"killed_by\":\"SIGKILL\","
 		 "\"core_dumped\":false,\"process\":false}\n");
+	give(r, (struct event){.kind = EV_STOP, .tid = 100, .pid = 100, .sig.si_signo = SIGSTOP});
+	wrote(r, "{\"type\":\"stop\",\"time\":0.000000000,\"pid\":100,\"tid\":100,\"signal\":\"SIGSTOP\"}\n");
+	/* The engine does not know the signal that continues the process, and `sig` has no meaning. */
+	give(r, (struct event){.kind = EV_CONT, .tid = 100, .pid = 100, .sig.si_signo = SIGTRAP});
+	wrote(r, "{\"type\":\"continue\",\"time\":0.000000000,\"pid\":100,\"tid\":100}\n");
 }
 
 static void perfetto_is_one_document(void **state)
