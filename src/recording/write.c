@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -64,10 +65,13 @@ void recording_crash(struct recording_writer *w, const struct recording_thread *
 	}
 }
 
-/* Opens the file and sets its mode to 0600, even if it existed, because a recording contains the program's data. */
+/*
+ * Opens and locks the file, and sets its mode to 0600, even if it existed, because a recording contains the program's
+ * data.
+ */
 static int open_private(const char *path, int how, struct buf *why)
 {
-	struct stat st;
+	struct stat st = {0};
 	int fd = outfile_open(path, how, 0600);
 	if (fd >= 0 && fd <= STDERR_FILENO) {
 		int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -79,6 +83,13 @@ static int open_private(const char *path, int how, struct buf *why)
 		int err = -errno;
 		close(fd);
 		fd = err;
+	}
+	/* Two recorders would write their blocks in turn. File systems without locks permit this. */
+	if (fd >= 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+		close(fd);
+		buf_addf(why, "cannot write the recording '%s': another sctrace is writing to it; name another file",
+			 path);
+		return -EBUSY;
 	}
 	if (fd < 0)
 		buf_addf(why, "cannot write the recording '%s': %s", path, outfile_why(fd));

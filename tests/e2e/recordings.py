@@ -171,6 +171,21 @@ def show_overwrites(world, mode):
     record(world, mode, "-o", "/dev/null", "--", "true", status=0)
 
 
+@scenario("show", ["record"])
+def show_busy(world, mode):
+    """A second recorder does not write to a file while the first one does; its program does not run"""
+    argv, env = tracer(world, mode, "--record", world.scratch / "recording", "--", world.program("crash"), "serves", out=None)
+    with running(argv, env) as process:
+        wait_ready(process)
+        seen = record(world, mode, "--", "echo", "ran", status=125)
+        if b"another sctrace is writing to it" not in seen.stderr or seen.stdout:
+            raise Failed(tail(seen.stdout + seen.stderr))
+        process.send_signal(signal.SIGTERM)
+        wait_end(process)
+    show(world, "recording")
+    record(world, mode, "--", "true", status=0)
+
+
 @scenario("show", TRACES)
 def show_killed(world, mode):
     """If sctrace is killed by SIGKILL, the part that it has written can be shown, and the program continues"""
