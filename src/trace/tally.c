@@ -5,16 +5,22 @@
 #include "syscall/table.h"
 
 #include <ctype.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
 
 /* A text emitter that leaves out the parts that are different in each run. */
 struct tally_emit {
 	struct emit emit; /* must be first */
 	const struct emit_ops *text;
 	const struct trace_tally *tally;
-	const struct syscall_desc *desc;
-	int arg; /* index of the argument that is being shown */
+	const struct call *call;
+	int arg;        /* index of the argument that is being shown */
+	bool deadline;  /* the argument contains a point in time */
+	bool is_period; /* the numbers that follow are those of it_interval, which is a duration in any case */
+	bool is_pid;    /* the number that follows is the member `pid` */
 };
 
 static bool is_thread(const struct trace_tally *t, uint64_t id)
@@ -22,26 +28,68 @@ static bool is_thread(const struct trace_tally *t, uint64_t id)
 	return map_get(&t->threads, id) != NULL;
 }
 
+/* Returns the kind of argument `i`, or K_END if there is none. */
+static uint16_t kind_of(const struct call *c, int i)
+{
+	return c->desc && i >= 0 && i < c->desc->nargs ? c->desc->args[i].kind : K_END;
+}
+
+/* Does this argument contain a point in time? Otherwise, a time is a duration. */
+static bool is_deadline(const struct call *c, int i)
+{
+	_Static_assert(TIMER_ABSTIME == TFD_TIMER_ABSTIME, "both kinds of flags use the same bit");
+	uint16_t kind = kind_of(c, i), former = kind_of(c, i - 1);
+	if (kind == K_FUTEX_TIMEOUT)
+		return (c->args[1] & FUTEX_CMD_MASK) != FUTEX_WAIT;
+	if (kind != K_TIMESPEC && kind != K_TIMESPEC64 && kind != K_ITIMERSPEC && kind != K_ITIMERSPEC64)
+		return false;
+	if (former == K_TIMER_FLAGS || former == K_TFD_TIMER_FLAGS)
+		return c->args[i - 1] & TIMER_ABSTIME;
+	/* futex_waitv(2) and futex_wait(2) have a clock after the time. */
+	return strcmp(c->desc->args[i].name, "abs_timeout") == 0 || kind_of(c, i + 1) == K_CLOCK;
+}
+
 static void emit_argument(struct emit *e, const char *name, uint64_t raw)
 {
 	struct tally_emit *t = (struct tally_emit *)e;
 	t->arg++;
+	t->deadline = is_deadline(t->call, t->arg);
+	t->is_period = t->is_pid = false;
 	t->text->arg(e, name, raw);
+}
+
+static void emit_member(struct emit *e, const char *name, bool bare)
+{
+	struct tally_emit *t = (struct tally_emit *)e;
+	t->is_pid = name && strcmp(name, "pid") == 0;
+	if (name && strncmp(name, "it_", 3) == 0)
+		t->is_period = strcmp(name, "it_interval") == 0;
+	t->text->field(e, name, bare);
+}
+
+/* pthread_join() waits until the kernel clears the id of a thread. Such a futex is not private (set_tid_address(2)). */
+static bool is_join(const struct call *c, int i)
+{
+	return kind_of(c, i) == K_FUTEX_VAL && !(c->args[1] & FUTEX_PRIVATE_FLAG);
 }
 
 /*
  * A pointer, or a large number that decoders show in hexadecimal, is shown as "ADDRESS", because addresses are
- * different in each run. A thread id of the trace is shown as "PID".
+ * different in each run. A thread id of the trace is shown as "PID", and a point in time as "TIME".
  */
 static void emit_number(struct emit *e, uint64_t v, enum emit_form form)
 {
 	const struct tally_emit *t = (struct tally_emit *)e;
-	uint16_t kind = t->desc && t->arg >= 0 && t->arg < t->desc->nargs ? t->desc->args[t->arg].kind : K_END;
-	bool task = form == FORM_SIGNED && (kind == K_PID || kind == K_WAITID_ID), group = (int64_t)v < 0;
+	uint16_t kind = kind_of(t->call, t->arg);
+	bool task = t->is_pid || is_join(t->call, t->arg) ||
+		    (form == FORM_SIGNED && (kind == K_PID || kind == K_WAITID_ID));
+	bool group = (int64_t)v < 0;
 	if (form == FORM_POINTER || (form == FORM_HEX && v >= 1 << 20))
 		buf_adds(e->out, v ? "ADDRESS" : "NULL");
 	else if (task && is_thread(t->tally, group ? -v : v))
 		buf_adds(e->out, group ? "-PID" : "PID");
+	else if (t->deadline && !t->is_period && v)
+		buf_adds(e->out, "TIME");
 	else
 		t->text->number(e, v, form);
 }
@@ -104,7 +152,7 @@ static void describe(struct trace_tally *t, const struct event *ev)
 {
 	struct trace_line line = {0};
 	struct trace_decoder d;
-	struct tally_emit e = {.tally = t, .desc = ev->call.desc, .arg = -1};
+	struct tally_emit e = {.tally = t, .call = &ev->call, .arg = -1};
 	const struct trace_decoding decoding = {.string_max = t->string_max, .fd_names = FD_PATHS, .look = &t->look};
 	buf_clear(&t->text);
 	trace_call_name(&ev->call, &t->text);
@@ -113,6 +161,7 @@ static void describe(struct trace_tally *t, const struct event *ev)
 	e.text = e.emit.ops;
 	struct emit_ops ops = *e.text;
 	ops.arg = emit_argument;
+	ops.field = emit_member;
 	ops.number = emit_number;
 	ops.descriptor = emit_file;
 	ops.string = emit_text;
