@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import stat
+import subprocess
 
 from run import Failed, Skip, execute, tail
 from scenarios import attached, end_attached, left_over, running, scenario, tracer, until, wait_end, wait_ready
@@ -327,6 +328,12 @@ def show_diff(world, mode):
     status, text = diff("-e", "openat", "first", "failing")
     if status != 1 or not re.search(r'(?m)^fails +ok +ENOENT +openat\(AT_FDCWD, "gone"', text):
         raise Failed(f"status {status}\n{text}")
+    reader, writer = os.pipe()
+    os.close(reader)
+    gone = subprocess.run([str(world.sctrace), "show", "--diff", "first", "failing"], cwd=world.scratch, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    if gone.returncode != 2 or gone.stderr:
+        raise Failed(f"without a reader: status {gone.returncode}\n" + tail(gone.stderr))
     if diff("first", "/nonexistent")[0] != 2 or diff("first")[0] != 2:
         raise Failed("recordings that cannot be compared do not end with status 2")
 

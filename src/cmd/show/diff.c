@@ -1,10 +1,11 @@
 #include "base/diag.h"
-#include "cmd/put.h"
+#include "base/outfile.h"
 #include "cmd/show/show.h"
 #include "out/term.h"
 #include "trace/changes.h"
 #include "trace/pipeline.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
@@ -37,15 +38,20 @@ static int add(struct trace_tally *t, const struct trace_opts *o, struct recordi
 
 static int print(const struct trace_tally *t, const struct trace_opts *o)
 {
-	struct buf out = {0};
+	struct buf out = {0}, why = {0};
 	int status = trace_changes_exist(t) ? DIFFERENT : SAME;
 	if (o->format == TRACE_JSON)
 		trace_changes_json(t, &out);
 	else
 		trace_changes_text(t, term_look(o->output ? -1 : STDOUT_FILENO).width, &out);
-	if (put_text(o->output, &out))
+	int err = outfile_put(o->output, &out, &why);
+	/* A reader that has read enough (`| head -1`) is not an error that the user must read. */
+	if (err && (err != -EPIPE || o->output))
+		diag_error("%s", buf_str(&why));
+	if (err)
 		status = TROUBLE;
 	buf_free(&out);
+	buf_free(&why);
 	return status;
 }
 
