@@ -51,6 +51,7 @@ static void mistakes_are_explained(void **state)
 		{{"sctrace", "-e", "inject=read", "x"}, "no action was given"},
 		{{"sctrace", "-e", "inject=read:error=EIO:when=0", "x"}, "'0' does not select calls"},
 		{{"sctrace", "-e", "colour=blue", "x"}, "-e does not know 'colour'"},
+		{{"sctrace", "-e", "stats=failed", "x"}, "quiet, decode-fds; did you mean status?\n"},
 		{{"sctrace", "-Sc", "x"}, "under the name truss"},
 		{{"sctrace", "--format=csv", "x"}, "add -c"},
 		{{"sctrace", "--format=jsn", "x"}, "markdown, json, html, perfetto; did you mean json?"},

@@ -1,5 +1,7 @@
 /* Parsers of the tracer's option values. */
 #include "base/buf.h"
+#include "base/memory.h"
+#include "base/near.h"
 #include "base/size.h"
 #include "cmd/trace/opts.h"
 #include "engine/engine.h"
@@ -42,6 +44,23 @@ int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struc
 	return 0;
 }
 
+/* Reports that `word`, of `len` bytes, is not one of the words that -e accepts before '='. */
+static void say_unknown(const char *word, size_t len, struct buf *why)
+{
+	static const char *const known[] = {"trace", "status", "errno", "signal", "fds",     "inject", "fault",
+					    "read",  "write",  "raw",   "abbrev", "verbose", "quiet",  "decode-fds"};
+	char *text = memory_copy_part(word, len);
+	struct near near;
+	near_init(&near, text);
+	buf_addf(why, "-e does not know '%s'; it knows", text);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		buf_addf(why, "%s %s", i ? "," : "", known[i]);
+		near_offer(&near, known[i]);
+	}
+	near_say(&near, "", why);
+	free(text);
+}
+
 int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	struct trace_opts *o = ctx;
@@ -60,10 +79,7 @@ int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf
 		r = trace_look_parse(&o->look, arg, len, value, &at, why);
 	if (r)
 		return r > 0 ? 0 : point_at(arg, len + 1 + at, r, why);
-	buf_addf(why,
-		 "-e does not know '%.*s'; it knows trace, status, errno, signal, fds, inject, fault, read, write, "
-		 "raw, abbrev, verbose, quiet, decode-fds",
-		 (int)len, arg);
+	say_unknown(arg, len, why);
 	return point_at(arg, 0, -EINVAL, why);
 }
 
