@@ -1,10 +1,13 @@
 """Cases about recordings, like those of scenarios.py: the output of `sctrace show`, and the flight recorder."""
 import json
 import os
+import pty
 import re
+import select
 import signal
 import stat
 import subprocess
+import time
 
 from run import Failed, Skip, execute, tail
 from scenarios import attached, end_attached, left_over, running, scenario, tracer, until, wait_end, wait_ready
@@ -268,6 +271,40 @@ def show_memory(world, mode):
         peaks = [peak_of(world, *look, *[name] * (1 + ("--diff" in look))) for name in ("short", "long")]
         if peaks[1] > peaks[0] + 2048:
             raise Failed(f"{look}: peak memory {peaks} KiB")
+
+
+@scenario("show", ["record"])
+def show_progress(world, mode):
+    """A terminal shows how much of the recording has been read until a table appears, but not between the lines of a trace"""
+    record(world, mode, "--", world.program("crash"), "exits", "0", "400000", status=0)
+
+    def on_terminal(*words):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.chdir(world.scratch)
+            os.execv(world.sctrace, [str(world.sctrace), "show", *words, "recording"])
+        text, stopped = b"", 0.0
+        while True:
+            try:
+                chunk = os.read(fd, 65536) if select.select([fd], [], [], 0.02)[0] else b""
+            except OSError:
+                break
+            text += chunk
+            # Progress is shown every quarter of a second. On a fast machine, the recording would be read by then.
+            if stopped < 2 and b"recording read" not in text:
+                os.kill(pid, signal.SIGSTOP)
+                time.sleep(0.3)
+                os.kill(pid, signal.SIGCONT)
+                stopped += 0.3
+        os.close(fd)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), text.decode()
+    status, text = on_terminal("-c")
+    parts = text.split("\r\x1b[K")
+    if status or " % of the recording read" not in parts[0] or len(parts) != 2 or "syscall " not in parts[1][:20]:
+        raise Failed(f"-c: status {status}\n{text}")
+    status, text = on_terminal("-e", "trace=exit_group")
+    if status or "recording read" in text:
+        raise Failed(f"a trace: status {status}\n{text}")
 
 
 @scenario("show", TRACES)

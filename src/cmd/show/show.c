@@ -36,7 +36,8 @@ static int suit(struct trace *t, const struct recording_head *h)
 static void loop(struct trace *t)
 {
 	struct event ev;
-	struct show_progress progress = {.recording = t->recording, .output = t->out.common.fd};
+	/* A table appears only at the end, so the progress can be shown on the same terminal. */
+	struct show_progress progress = {.recording = t->recording, .output = t->shows ? t->out.common.fd : -1};
 	uint64_t last_ns = 0;
 	while (!t->out.common.failed && t->ops->next(t->engine, &ev) == 1) {
 		last_ns = ev.time_ns;
