@@ -90,8 +90,8 @@ static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 {
 	const struct trace_session *all = t->sink.session;
 	const struct names *n = all->names;
-	bool bracket = t->c.pids == PIDS_OF_SEVERAL;
-	if (t->c.pids == PIDS_NEVER || (bracket && all->tasks < 2) ||
+	bool bracket = t->c.pids == PIDS_OF_SEVERAL || t->c.pids == PIDS_OF_ALL;
+	if (t->c.pids == PIDS_NEVER || (t->c.pids == PIDS_OF_SEVERAL && all->tasks < 2) ||
 	    (t->c.pids == PIDS_SINCE_SEVERAL && all->tasks_seen < 2))
 		return;
 	buf_adds(out, bracket ? "[pid " : "");

@@ -21,10 +21,10 @@ struct trace_text_config {
 	unsigned emit_flags; /* flags for emit_text_init() */
 	size_t column;       /* -a: the column in which results begin */
 	/*
-	 * Which lines begin with a thread id: none; lines that are written while there are several threads (the id is
-	 * then in brackets); all lines since the second thread appeared; all lines.
+	 * Which lines begin with a thread id: none; in brackets, lines that are written while there are several threads,
+	 * or all lines; in a column, all lines since the second thread appeared, or all lines.
 	 */
-	enum { PIDS_NEVER, PIDS_OF_SEVERAL, PIDS_SINCE_SEVERAL, PIDS_ALWAYS } pids;
+	enum { PIDS_NEVER, PIDS_OF_SEVERAL, PIDS_OF_ALL, PIDS_SINCE_SEVERAL, PIDS_ALWAYS } pids;
 	enum { CLOCK_NONE, CLOCK_SECONDS, CLOCK_MICROSECONDS, CLOCK_EPOCH } clock; /* -t, -tt, -ttt */
 	bool relative, durations, numbers, addresses;                              /* -r, -T, -n, -i */
 	bool waits; /* lines wait for the ends of their calls, which decide whether they are shown */

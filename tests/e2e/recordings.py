@@ -415,6 +415,16 @@ def last_ends(world, mode):
 
 
 @scenario("show", TRACES)
+def last_processes(world, mode):
+    """With -f, each line of the last calls has the id of its process, because there may be processes without calls"""
+    record(world, mode, "-f", "--last", "50", "--", "sh", "-c", "for i in 1 2 3 4 5; do /bin/true; done; exit 3", status=3)
+    lines = show(world, "recording").splitlines()
+    without = [line for line in lines if not line.startswith("[pid ")]
+    if without or len(lines) < 50:
+        raise Failed(f"{len(lines)} lines; without an id:\n" + "\n".join(without[:5]))
+
+
+@scenario("show", TRACES)
 def last_asked(world, mode):
     """The last calls are saved on SIGUSR1 while the program continues, and when a signal ends sctrace"""
     path = world.scratch / "recording"

@@ -54,6 +54,16 @@ static struct stack *crashes_of(const struct trace *t)
 	return t->recording && recording_head_of(t->recording)->last ? t->stack : NULL;
 }
 
+/*
+ * Returns true if the recording may begin when several processes already exist (--last and -f). Only processes that make
+ * calls in the recording are known, so the number of known processes does not say whether a line needs its id.
+ */
+static bool begins_with_several(const struct trace *t)
+{
+	const struct recording_head *h = t->recording ? recording_head_of(t->recording) : NULL;
+	return h && h->last && h->follow;
+}
+
 static struct trace_sink *wire_text(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
@@ -64,10 +74,11 @@ static struct trace_sink *wire_text(struct trace *t)
 				      .decoding = decoding(o),
 				      .emit_flags = emit_flags(o, colour),
 				      .column = (size_t)o->column,
-				      .pids = t->out.separate ? PIDS_NEVER
-					      : !o->output    ? PIDS_OF_SEVERAL
-					      : o->follow     ? PIDS_ALWAYS
-							      : PIDS_SINCE_SEVERAL,
+				      .pids = t->out.separate                        ? PIDS_NEVER
+					      : !o->output && begins_with_several(t) ? PIDS_OF_ALL
+					      : !o->output                           ? PIDS_OF_SEVERAL
+					      : o->follow                            ? PIDS_ALWAYS
+										     : PIDS_SINCE_SEVERAL,
 				      .clock = o->clock > 2 ? CLOCK_EPOCH : (unsigned)o->clock,
 				      .waits = trace_select_needs_exit(&o->select),
 				      .relative = o->relative,
