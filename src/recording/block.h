@@ -16,6 +16,7 @@ struct block_thread {
 
 struct recording {
 	struct engine engine; /* must be the first member */
+	struct engine_ops ops;
 	struct stack stack;
 	struct recording_answers names;
 	struct recording_head head;

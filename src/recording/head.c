@@ -1,5 +1,7 @@
 #include "recording/head.h"
 
+#include "base/escape.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,5 +98,13 @@ void recording_end_get(struct engine_result *result, struct buf *footer, struct 
 	result->lost = item_get(r);
 	result->processes = item_get(r);
 	const char *text = item_get_text(r, &n);
-	buf_add(footer, text, n);
+	/* The file may be damaged, or come from another user, and the text goes to a terminal. */
+	while (n) {
+		const char *newline = memchr(text, '\n', n);
+		size_t len = newline ? (size_t)(newline - text) : n, used = newline ? len + 1 : n;
+		escape_line(footer, text, len);
+		buf_adds(footer, newline ? "\n" : "");
+		text += used;
+		n -= used;
+	}
 }

@@ -190,13 +190,20 @@ static void engine_result(const struct engine *e, struct engine_result *result)
 	*result = ((const struct recording *)e)->result;
 }
 
+/* Is this the name of an engine? Names from a file that is damaged are not printed. */
+static bool is_name(const char *s)
+{
+	size_t len = s ? strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
+	return len > 0 && len < 32 && !s[len];
+}
+
 static void engine_footer(const struct engine *e, struct buf *text)
 {
 	const struct recording *r = (const struct recording *)e;
 	if (r->footer.len)
 		buf_adds(text, buf_str(&r->footer));
 	else
-		buf_addf(text, "engine: %s", r->head.about.engine ? r->head.about.engine : "unknown");
+		buf_addf(text, "engine: %s", is_name(r->head.about.engine) ? r->head.about.engine : "unknown");
 }
 
 static void engine_stop(struct engine *e)
@@ -215,7 +222,11 @@ static const struct engine_ops recording_ops = {.name = "recording",
 
 struct engine *recording_engine(struct recording *r)
 {
-	r->engine.ops = &recording_ops;
+	r->ops = recording_ops;
+	/* Tables and saved runs name the engine that made the recording, which may be unknown to this build. */
+	if (is_name(r->head.about.engine))
+		r->ops.name = r->head.about.engine;
+	r->engine.ops = &r->ops;
 	r->mem = (struct mem){.read = read_event, .ctx = r};
 	return &r->engine;
 }

@@ -35,7 +35,7 @@ static inline struct recording_writer *create(struct recording_head *h, const st
 	h->real_offset_ns = -77;
 	h->string_max = 64;
 	h->follow = true;
-	field_set(&h->about.engine, "made up");
+	field_set(&h->about.engine, "made-up");
 	strings_add(&h->about.program, "cat");
 	strings_add(&h->about.program, "x");
 	assert_int_equal(recording_create(&w, path, last, &why), 0);
@@ -48,7 +48,8 @@ static const struct engine_result result = {.status = 3 << 8, .wall_ns = 5, .pea
 static inline void end(struct recording_writer *w, struct recording_head *h)
 {
 	struct buf why = {0};
-	assert_int_equal(recording_close(w, &(struct recording_end){&result, "engine: made up"}, &why), 0);
+	assert_int_equal(
+		recording_close(w, &(struct recording_end){&result, "engine: made up \033[31m\nby a test"}, &why), 0);
 	recording_head_free(h);
 }
 

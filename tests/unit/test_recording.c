@@ -83,7 +83,7 @@ static void test_whole(void **state)
 	assert_int_equal(got->real_offset_ns, -77);
 	assert_int_equal(got->string_max, 64);
 	assert_true(got->follow && !got->stacks && !got->last);
-	assert_string_equal(got->about.engine, "made up");
+	assert_string_equal(got->about.engine, "made-up");
 	assert_int_equal(got->about.program.n, 2);
 	assert_int_equal(count_reads(r), 200000);
 	assert_true(recording_is_complete(r, &why));
@@ -92,10 +92,11 @@ static void test_whole(void **state)
 	struct engine_result found;
 	e->ops->result(e, &found);
 	e->ops->footer(e, &why);
+	assert_string_equal(e->ops->name, "made-up");
 	assert_int_equal(found.status, 3 << 8);
 	assert_int_equal(found.wall_ns, 5);
 	assert_int_equal(found.peak_rss_bytes, 4096);
-	assert_string_equal(buf_str(&why), "engine: made up");
+	assert_string_equal(buf_str(&why), "engine: made up \\x1b[31m\nby a test");
 	buf_free(&why);
 	recording_close_read(r);
 }
