@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+#include <string.h>
+
 void recording_learn(struct recording *r, struct item_reader *item)
 {
 	uint64_t kind = item_get(item), tid = item_get(item), key = item_get(item);
@@ -81,6 +83,18 @@ void recording_answers_init(struct recording_answers *a, recording_answer_fn *an
 					.ctx = ctx};
 }
 
+/*
+ * Checks the type and number of a device, such as "char 1:3". They are printed without escapes, and the file may be
+ * damaged.
+ */
+static bool is_device(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!text[i] || !strchr("abcdefghijklmnopqrstuvwxyz 0123456789:", text[i]))
+			return false;
+	return n > 0;
+}
+
 /* Finds the answer that was recorded. */
 static bool recorded(void *recording, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
 		     int64_t *number)
@@ -96,6 +110,8 @@ static bool recorded(void *recording, enum recording_name kind, pid_t tid, uint3
 		return false;
 	}
 	const char *text = item_get_text(&item, &n);
+	if (kind == NAME_DEVICE && !is_device(text, n))
+		return false;
 	if (out)
 		buf_add(out, text, n);
 	return true;

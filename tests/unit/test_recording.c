@@ -129,6 +129,34 @@ static void test_taken_data(void **state)
 	recording_close_read(r);
 }
 
+/* The type and number of a device are not printed if they contain other characters. */
+static void test_devices(void **state)
+{
+	(void)state;
+	static char *const texts[] = {"char 1:3", "char\033[31m", "char\"1:3", ""};
+	struct recording_head h;
+	struct recording_writer *w = create(&h, NULL);
+	struct recording_thread th = {0};
+	struct event ev = call_event(EV_ENTER, 100, SYS_read, 3, 0x1000, 1, 0);
+	struct captures none = {0};
+	recording_event_begin(w, &th, &ev);
+	for (uint32_t fd = 0; fd < 4; fd++)
+		recording_name(w, NAME_DEVICE, 100, fd, &(struct buf){.s = texts[fd], .len = strlen(texts[fd])}, 0);
+	recording_event(w, &th, &ev, &none, NULL);
+	recording_thread_free(w, &th);
+	end(w, &h);
+	struct recording *r = open_it();
+	struct engine *e = recording_engine(r);
+	const struct names *n = recording_names(r);
+	struct buf answer = {0};
+	assert_int_equal(e->ops->next(e, &ev), 1);
+	for (int fd = 0; fd < 4; fd++)
+		assert_int_equal(n->device(n->ctx, 100, fd, &answer), fd == 0);
+	assert_string_equal(buf_str(&answer), "char 1:3");
+	buf_free(&answer);
+	recording_close_read(r);
+}
+
 /* Truncates the file at every length. The rest can be read, and only the whole file is complete. */
 static void test_cut_off(void **state)
 {
@@ -394,6 +422,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_taken_data, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_devices, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_cut_off, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_damaged, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_followed, make_path, remove_path),
