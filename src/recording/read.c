@@ -84,6 +84,10 @@ static int begin(struct recording *r, struct buf *why)
 		header[n++] = r->input[r->in.pos++];
 	if (r->err)
 		return r->err;
+	if (!n) {
+		buf_adds(why, "it is empty; with --last, sctrace writes it when the program fails, and on SIGUSR1");
+		return -EBADMSG;
+	}
 	if (n < sizeof(header) || memcmp(header, RECORDING_MAGIC, strlen(RECORDING_MAGIC)) != 0) {
 		buf_adds(why, "it is not a recording; sctrace --record FILE PROGRAM makes one");
 		return -EBADMSG;

@@ -291,7 +291,7 @@ static void refused(const char *bytes, size_t n, const char *says)
 static void test_foreign(void **state)
 {
 	(void)state;
-	refused("", 0, "it is not a recording");
+	refused("", 0, "it is empty; with --last");
 	struct recording *r;
 	struct buf why = {0};
 	assert_int_equal(recording_open(&r, "/", &why), -EISDIR);
