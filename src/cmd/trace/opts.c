@@ -317,6 +317,16 @@ void trace_opts_unused(const struct trace_opts *o, struct buf *out)
 			buf_addf(out, "%s%s", out->len ? ", " : "", of_lines[i].letter);
 }
 
+/* Returns true if an option is for a table of calls or for stacks. Some options are for the tables of --io as well. */
+static bool wants_table(const struct trace_opts *o)
+{
+	enum summary_format f = o->view.format;
+	bool either =
+		o->html || (f != SUMMARY_TEXT && f != SUMMARY_JSON) || o->save || o->overhead_set || o->expect.list.n;
+	return o->count || o->count_too || o->folded || (either && !o->io) || o->view.sort || o->view.columns.n ||
+	       o->by || o->errors || o->hist || o->interval_ns;
+}
+
 /* Returns true if a condition of --expect tests only calls that -e leaves out. Such a condition always has the value 0. */
 static bool tests_unselected(const struct trace_opts *o)
 {
@@ -342,6 +352,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "-c and -C cannot be used together: -c only counts calls, -C also prints them"},
 		{o->count && o->format == TRACE_PERFETTO,
 		 "--format=perfetto is a format for traces and cannot be used with -c"},
+		{o->record && wants_table(o), "--record prints no table of calls; give -c, -C, --stacks and the "
+					      "options of summaries to `sctrace show FILE`"},
 		{!counts(o) && o->html, "--format=html is for summaries; add -c, or add --io for the use of files"},
 		{!counts(o) && f != SUMMARY_TEXT && f != SUMMARY_JSON && !o->truss,
 		 "this --format is for summaries; add -c"},
@@ -388,8 +400,6 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{(o->cgroup && o->all) || ((o->cgroup || o->all) && o->pids.n),
 		 "only one of -p, --cgroup and --all can be used"},
 		{o->daemonize && !program, "-D needs a program to run"},
-		{o->record && (o->count || o->count_too || o->folded),
-		 "--record cannot be used with -c, -C or --stacks; give them to `sctrace show FILE`"},
 		{o->record && (trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n),
 		 "--record cannot select calls by their results, paths, descriptors or durations; `sctrace show FILE` "
 		 "can"},
