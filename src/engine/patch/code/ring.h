@@ -220,7 +220,9 @@ enum recipe_rule {
 
 #define RECIPE_OPS 7
 struct agent_recipe {
-	uint8_t n, pad[3];
+	uint8_t n;
+	uint8_t timed; /* 1: t0 must not be taken before recorder_enter() has done its work */
+	uint8_t pad[2];
 	struct {
 		uint8_t rule, arg;
 		uint16_t size;

@@ -90,6 +90,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool wanted = is_in(config->only, nr);
 		bool renames = d && config->names && syscall_changes_names(d);
 		bool stops = must_stop(nr, wanted) || renames || (wanted && asked);
+		recipes[nr].timed = config->times;
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES
 								     : RECORD_PASSES;
