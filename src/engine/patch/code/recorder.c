@@ -462,7 +462,7 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	struct place p = place_in(r, off, used);
 	p.at = rec->before;
-	if (p.at < RECORD_HEAD || p.at > p.room)
+	if (p.at < RECORD_HEAD || p.at > p.room || (recipe->asks && s->result >= 0))
 		return 1;
 	for (unsigned i = 0; i < recipe->n; i++)
 		if (!capture(s, &p, r->string_max, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size))

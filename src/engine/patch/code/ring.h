@@ -222,7 +222,8 @@ enum recipe_rule {
 struct agent_recipe {
 	uint8_t n;
 	uint8_t timed; /* 1: t0 must not be taken before recorder_enter() has done its work */
-	uint8_t pad[2];
+	uint8_t asks;  /* 1: if the call succeeds, sctrace must complete the record */
+	uint8_t pad;
 	struct {
 		uint8_t rule, arg;
 		uint16_t size;

@@ -77,6 +77,15 @@ static bool must_stop(int64_t nr, bool wanted)
 	return (nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted;
 }
 
+/*
+ * Does the call give a name to a new descriptor, and change no other names? The thread then needs to stop only after the
+ * call, so that the new name can be looked up.
+ */
+static bool only_creates_names(const struct syscall_desc *d)
+{
+	return d->result == R_FD && !(d->groups & G_NAMES);
+}
+
 void record_open(struct patch *p, const struct engine_config *config)
 {
 	struct record *rec = memory_zeroed(1, sizeof(*rec));
@@ -89,8 +98,10 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
 		bool wanted = is_in(config->only, nr);
 		bool renames = d && config->names && syscall_changes_names(d);
-		bool stops = must_stop(nr, wanted) || renames || (wanted && asked);
+		bool creates = renames && only_creates_names(d);
+		bool stops = must_stop(nr, wanted) || (renames && !creates) || (wanted && asked);
 		recipes[nr].timed = config->times;
+		recipes[nr].asks = creates;
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES
 								     : RECORD_PASSES;
