@@ -135,7 +135,7 @@ static void wait_status(struct buf *text, int status)
 		buf_addf(text, "{WIFEXITED(s) && WEXITSTATUS(s) == %d}", code);
 	const char *event = flags_find(&flags_ptrace_event, (uint32_t)status >> 16);
 	if (status >> 16 && sig == 0x7f && event)
-		buf_addf(text, " | %s<<16", event);
+		buf_addf(text, "|%s<<16", event);
 	else if (status >> 16 && sig == 0x7f)
 		buf_addf(text, " | %#x", (unsigned)status & 0xffff0000u);
 }

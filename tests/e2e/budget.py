@@ -102,7 +102,7 @@ def stops_of(folder, *program, since_exec=False):
                    stdout=subprocess.DEVNULL, env=env)
     stops = re.findall(r"(?m)^wait4\(.*\) += [1-9]", (folder / "trace").read_text(errors="replace"))
     # Before that, the child of sctrace makes a few calls, and how many of these stop depends on when sctrace attaches to it.
-    execs = [i for i, stop in enumerate(stops) if "| 0x40000]" in stop]  # PTRACE_EVENT_EXEC << 16
+    execs = [i for i, stop in enumerate(stops) if "PTRACE_EVENT_EXEC" in stop]
     assert len(execs) == 1, f"{len(execs)} execve(2) among {len(stops)} stops"
     return len(stops) - (execs[0] if since_exec else 0)
 

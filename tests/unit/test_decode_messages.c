@@ -165,16 +165,20 @@ static void test_control_structures(void **state)
 {
 	struct {
 		struct msghdr m;
-		struct cmsghdr error;
+		/* The heads of two struct cmsghdr, which ends with an array of unknown size. */
+		struct head {
+			size_t len;
+			int level, type;
+		} error;
 		uint32_t err;
 		uint8_t origin[4];
 		uint32_t rest[2];
-		struct cmsghdr times;
+		struct head times;
 		int64_t stamps[6];
-	} m = {.error = {.cmsg_len = 32, .cmsg_level = SOL_IP, .cmsg_type = 11},
+	} m = {.error = {32, SOL_IP, 11},
 	       .err = ECONNREFUSED,
 	       .origin = {2, 3, 4},
-	       .times = {.cmsg_len = 64, .cmsg_level = SOL_SOCKET, .cmsg_type = 37},
+	       .times = {64, SOL_SOCKET, 37},
 	       .stamps = {1, 2, 0, 0, 5, 6}};
 	(void)state;
 	m.m.msg_control = (void *)(uintptr_t)(BASE + offsetof(typeof(m), error));

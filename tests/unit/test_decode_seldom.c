@@ -123,8 +123,8 @@ static void test_ptrace(void **state)
 	      "si_code=SI_TKILL, si_pid=5, si_uid=0}]) = 1",
 	      "ptrace", 1, 0x4209, 7, BASE, BASE + 16);
 	put(0, &(int){6 << 16 | SIGTRAP << 8 | 0x7f}, sizeof(int));
-	CHECK("7, [{WIFSTOPPED(s) && WSTOPSIG(s) == SIGTRAP} | PTRACE_EVENT_EXIT<<16], 0, NULL) = 7", "wait4", 7, 7,
-	      BASE, 0, 0);
+	CHECK("7, [{WIFSTOPPED(s) && WSTOPSIG(s) == SIGTRAP}|PTRACE_EVENT_EXIT<<16], 0, NULL) = 7", "wait4", 7, 7, BASE,
+	      0, 0);
 }
 
 static void next_is_7(void)
