@@ -376,14 +376,11 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 	buf_clear(&k->new_path);
 	k->writes_line = false;
 	k->positioned = 0;
-	k->sent = 0;
 	memset(k->offsets, 0, sizeof(k->offsets)); /* reading an offset of 32 bits sets only one half */
 	if (!row || !ev->mem)
 		return;
 	if (row->leave == leave_move)
 		read_offsets(k, ev);
-	if (row->leave == io_leave_messages)
-		io_enter_messages(k, ev);
 	int path = io_find_kind(c, K_PATH);
 	int second = row->leave == io_leave_remove ? io_find_second_path(c) : -1;
 	if (path >= 0)

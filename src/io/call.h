@@ -103,7 +103,6 @@ static inline uint64_t io_offset_of(const struct io_context *x, int arg)
 }
 
 /* sendmmsg(2), recvmmsg(2): the result is the number of messages. All of them count as one request. */
-void io_enter_messages(struct io_thread *k, const struct event *ev);
 void io_leave_messages(const struct io_context *x);
 /* pipe(2), pipe2(2), socketpair(2): the kernel stores two descriptors in memory. */
 void io_leave_pair(const struct io_context *x);

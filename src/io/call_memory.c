@@ -35,41 +35,17 @@ int64_t io_buffers_length(const struct call *c, const struct mem *m, uint64_t ad
 	return sum;
 }
 
-/* Returns the number of bytes in the buffers of a struct mmsghdr that will be sent. */
-static uint64_t message_length(const struct call *c, const struct mem *m, uint64_t addr)
-{
-	uint64_t wide[2] = {0}; /* msg_iov and msg_iovlen */
-	uint32_t narrow[2] = {0};
-	size_t word = word_of(c);
-	if (mem_get(m, addr + 2 * word, word == 8 ? (void *)wide : narrow, 2 * word) < 0)
-		return 0;
-	int64_t length = io_buffers_length(c, m, wide[0] | narrow[0], wide[1] | narrow[1]);
-	return length > 0 ? (uint64_t)length : 0;
-}
-
-/*
- * Returns the number of bytes in the first `n` struct mmsghdr of the call. The kernel stores the size of each message
- * that was received.
- */
-static uint64_t messages_length(const struct call *c, const struct mem *m, uint64_t n, enum io_direction d)
+/* Returns the number of bytes in the first `n` struct mmsghdr of the call, in which the kernel has stored their sizes. */
+static uint64_t messages_length(const struct call *c, const struct mem *m, uint64_t n)
 {
 	/* struct mmsghdr: a struct msghdr of seven words, the size, and padding to a whole word. */
 	size_t word = word_of(c);
 	uint64_t sum = 0;
-	uint32_t received;
+	uint32_t size;
 	for (uint64_t i = 0, addr = c->args[1]; i < n && n <= MESSAGES_MAX && m; i++, addr += 8 * word)
-		if (d == IO_WRITE)
-			sum += message_length(c, m, addr);
-		else if (mem_get(m, addr + 7 * word, &received, sizeof(received)) == 0)
-			sum += received;
+		if (mem_get(m, addr + 7 * word, &size, sizeof(size)) == 0)
+			sum += size;
 	return sum;
-}
-
-/* A recording contains the messages that are sent only as they were before the call. */
-void io_enter_messages(struct io_thread *k, const struct event *ev)
-{
-	if (strcmp(ev->call.desc->name, "sendmmsg") == 0)
-		k->sent = messages_length(&ev->call, ev->mem, (uint32_t)ev->call.args[2], IO_WRITE);
 }
 
 void io_leave_messages(const struct io_context *x)
@@ -78,9 +54,7 @@ void io_leave_messages(const struct io_context *x)
 	enum io_direction d = x->row->direction;
 	if (!o || x->c->error)
 		return;
-	uint64_t n = (uint64_t)x->c->result;
-	bool all_sent = d == IO_WRITE && n == (uint32_t)x->c->args[2];
-	uint64_t bytes = all_sent ? x->k->sent : messages_length(x->c, x->ev->mem, n, d);
+	uint64_t bytes = messages_length(x->c, x->ev->mem, (uint64_t)x->c->result);
 	*(d == IO_READ ? &o->file->row.reads : &o->file->row.writes) += 1;
 	if (bytes)
 		io_file_request(o, &(struct io_request){.direction = d,
