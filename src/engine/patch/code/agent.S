@@ -636,6 +636,10 @@ agent_remote:				/* makes a call for the tracer */
 agent_allowed_end:
 trap:	syscall				/* always stops, because it is after agent_allowed_end */
 	ud2
+agent_announce:				/* always stops, so that sctrace reports the beginning of the call (record/step.c) */
+	syscall
+	jmp	agent_announced
+agent_announce_end:
 agent_ask:				/* always stops, so that sctrace completes the record (record/step.c) */
 	syscall
 	jmp	agent_ask_after

@@ -242,6 +242,8 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	rec->ret = s->ret;
 	rec->sp = s->sp;
 	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
+	if (recipe->announces)
+		s->kind = KIND_ANNOUNCED;
 	/* rdtsc does not wait for the instructions before it (Intel SDM, volume 2, RDTSC). */
 	if (recipe->timed)
 		__asm__ volatile("lfence" : : : "memory");

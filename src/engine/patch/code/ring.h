@@ -80,6 +80,7 @@
 #define KIND_VFORK_TAKEN 2 /* from the reservation on; the thread releases the structure when its call has returned */
 #define KIND_RETURN      3 /* rt_sigreturn(2), whose record is committed just before the call */
 #define KIND_THREAD      4 /* clone(2) or clone3(2) of a thread */
+#define KIND_ANNOUNCED   5 /* the thread stops before the call, when its record is open */
 
 /* Bytes below the program's stack pointer during a call of the agent: red zone, return address, three registers. */
 #define BELOW_PROGRAM (128 + 8 + 24)
@@ -87,7 +88,11 @@
 #define UC_RAX  144
 #define UC_MASK 296
 
-#define AGENT_ASK 0x5ca5 /* a call with this number asks sctrace to complete a record; the kernel has no such call */
+/*
+ * A call with this number stops the thread, so that sctrace reports the beginning of a recorded call, or completes its
+ * record. The kernel has no such call.
+ */
+#define AGENT_ASK 0x5ca5
 
 #ifndef __ASSEMBLER__
 #include "engine/patch/code/agent.h"
@@ -221,9 +226,9 @@ enum recipe_rule {
 #define RECIPE_OPS 7
 struct agent_recipe {
 	uint8_t n;
-	uint8_t timed; /* 1: t0 must not be taken before recorder_enter() has done its work */
-	uint8_t asks;  /* 1: if the call succeeds, sctrace must complete the record */
-	uint8_t pad;
+	uint8_t timed;     /* 1: t0 must not be taken before recorder_enter() has done its work */
+	uint8_t announces; /* 1: the thread stops before the call, when its record is open */
+	uint8_t asks;      /* 1: if the call succeeds, sctrace must complete the record */
 	struct {
 		uint8_t rule, arg;
 		uint16_t size;

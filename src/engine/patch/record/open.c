@@ -2,6 +2,7 @@
 #include "engine/patch/record/record.h"
 
 #include "base/memory.h"
+#include "syscall/kinds.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -77,13 +78,28 @@ static bool must_stop(int64_t nr, bool wanted)
 	return (nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted;
 }
 
-/*
- * Does the call give a name to a new descriptor, and change no other names? The thread then needs to stop only after the
- * call, so that the new name can be looked up.
- */
-static bool only_creates_names(const struct syscall_desc *d)
+/* Does the call, if it succeeds, give the program descriptors whose names are shown with its results? */
+static bool creates_names(const struct syscall_desc *d)
 {
-	return d->result == R_FD && !(d->groups & G_NAMES);
+	for (unsigned i = 0; i < d->nargs; i++)
+		if (d->args[i].kind == K_OUT_FD_PAIR || d->args[i].kind == K_OUT_MSGHDR ||
+		    d->args[i].kind == K_OUT_MMSG)
+			return true;
+	return d->result == R_FD || d->result == R_FCNTL;
+}
+
+/*
+ * Can the call change names other than those it creates? Its arguments are shown with the names before the call. Calls of
+ * which only the result is a new descriptor have this group if they also replace one, as dup2(2) does.
+ */
+static bool changes_names(const struct syscall_desc *d)
+{
+	return d->groups & G_NAMES && (d->result == R_FD || !creates_names(d));
+}
+
+static bool ends_image(int64_t nr)
+{
+	return nr == SYS_execve || nr == SYS_exit_group;
 }
 
 void record_open(struct patch *p, const struct engine_config *config)
@@ -97,10 +113,11 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool recordable = d && recipe_of(d, nr, config->verbose, &recipes[nr]);
 		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
 		bool wanted = is_in(config->only, nr);
-		bool renames = d && config->names && syscall_changes_names(d);
-		bool creates = renames && only_creates_names(d);
-		bool stops = must_stop(nr, wanted) || (renames && !creates) || (wanted && asked);
+		bool creates = d && config->names && creates_names(d);
+		bool changes = d && config->names && changes_names(d);
+		bool stops = must_stop(nr, wanted) || (changes && (!wanted || ends_image(nr))) || (wanted && asked);
 		recipes[nr].timed = config->times;
+		recipes[nr].announces = changes;
 		recipes[nr].asks = creates;
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES

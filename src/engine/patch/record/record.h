@@ -99,10 +99,13 @@ bool record_exec(struct patch *p, struct task *task);
  * ring was full. Returns true if the thread now has a ring with room, so that the call can be sent to its stub again.
  */
 bool record_retry(struct patch *p, struct task *task, int64_t nr);
-/* True if a task with registers `r` has stopped at the call by which the recorder asks sctrace to complete a record. */
+/*
+ * True if a task with registers `r` has stopped at a call with which the agent asks sctrace to report the beginning of a
+ * recorded call, or to complete its record.
+ */
 bool record_is_asking(const struct user_regs_struct *r);
-/* Completes the record for which the recorder has asked. Changes `r`, and sets the task's registers to it. */
-void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r);
+/* Does what the agent has asked for. Changes `r`, and sets the task's registers to it. */
+void record_answer(struct patch *p, struct task *task, struct user_regs_struct *r);
 /*
  * Must be called at the first stop of a new process, before the process is given a ring or detached. If the call that
  * created the process is recorded, the process is in the agent's code for that call, and would write to its parent's ring.

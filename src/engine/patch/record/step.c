@@ -76,22 +76,29 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 	p->t.hold_current = true;
 }
 
-void record_complete(struct patch *p, struct task *task, struct user_regs_struct *r)
+static bool is_announcing(const struct user_regs_struct *r)
 {
-	struct record_thread *th = recorded_of(task);
-	record_look(p);
-	if (th && th->reader.ring) {
-		p->record->asked_calls[th->reader.open.nr]++;
-		complete(p, th, task, th->reader.open.result);
-	}
-	r->rip = AGENT_AT(agent_ask_after);
-	r->orig_rax = (unsigned long long)-1;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
+	return r->rip == AGENT_AT(agent_announce) + 2;
 }
 
 bool record_is_asking(const struct user_regs_struct *r)
 {
-	return r->rip == AGENT_AT(agent_ask) + 2;
+	return r->rip == AGENT_AT(agent_ask) + 2 || is_announcing(r);
+}
+
+void record_answer(struct patch *p, struct task *task, struct user_regs_struct *r)
+{
+	struct record_thread *th = recorded_of(task);
+	bool before = is_announcing(r);
+	record_look(p); /* also finds the open record, and reports the beginning of its call */
+	if (!before && th && th->reader.ring) {
+		p->record->asked_calls[th->reader.open.nr]++;
+		complete(p, th, task, th->reader.open.result);
+	}
+	p->t.hold_current = true;
+	r->rip = before ? AGENT_AT(agent_announced) : AGENT_AT(agent_ask_after);
+	r->orig_rax = (unsigned long long)-1;
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 }
 
 /* Completes the record of a call that was made, and moves the thread to where it would be when the recorder returns. */
@@ -148,7 +155,7 @@ static bool is_on_path(const struct user_regs_struct *r)
 {
 	return agent_is_between(r->rip, agent_record_entering, agent_record_refuse) ||
 	       (agent_is_between(r->rip, agent_record_special, agent_record_end) && !vfork_frame_is_child(r)) ||
-	       agent_is_between(r->rip, agent_ask, agent_ask_end) || record_is_recorder(r->rip);
+	       agent_is_between(r->rip, agent_announce, agent_ask_end) || record_is_recorder(r->rip);
 }
 
 /*

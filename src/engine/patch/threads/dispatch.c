@@ -165,7 +165,7 @@ bool dispatch_undo(const struct task *task, int status)
 	bool pending = status >> 16 == PTRACE_EVENT_STOP && dispatch_is_pending(task->tid) &&
 		       ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
 	struct patch_task *pt = patch_task_of(task);
-	/* The call by which the recorder asks sctrace comes after the program's call, which has thus been made. */
+	/* A call by which the recorder asks sctrace is not a call of the program. */
 	if ((forced || pending) && !record_is_asking(&r)) {
 		r.rip += pt->redone ? 2 : 0;
 		pt->redone = false;
@@ -426,7 +426,7 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		return STOP_HANDLED;
 	}
 	if (p->record && record_is_asking(r)) {
-		record_complete(p, task, r);
+		record_answer(p, task, r);
 		return STOP_HANDLED;
 	}
 	watch_call(p, task, nr, r);
