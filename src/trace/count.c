@@ -2,6 +2,7 @@
 
 #include "arch/arch.h"
 #include "base/buf.h"
+#include "syscall/kinds.h"
 #include "syscall/life.h"
 #include "syscall/table.h"
 #include "tracee/names.h"
@@ -85,12 +86,15 @@ static void record(const struct trace_count *t, const struct life_ends *ends)
 	for (size_t i = 0; i < ends->n; i++) {
 		const struct life_end *e = &ends->v[i];
 		const struct call *c = &e->call;
-		bool returned = e->end == CALL_RETURNED;
+		/* An rt_sigreturn(2) that was recorded has no duration, like one that the agent has counted. */
+		bool timeless = !e->ns && c->desc && c->desc->nargs && c->desc->args[0].kind == K_SIGRETURN;
+		enum call_end end = timeless ? CALL_UNFINISHED : e->end;
+		bool returned = end == CALL_RETURNED;
 		bool bytes = returned && !c->error && c->result > 0 && c->desc && c->desc->result == R_BYTES;
 		if (!e->tag)
 			continue;
 		summary_record(t->summary, e->tag, c->arch, c->nr,
-			       &(struct call_outcome){.end = e->end,
+			       &(struct call_outcome){.end = end,
 						      .ns = (double)e->ns,
 						      .cost_ns = returned ? (double)c->cost_ns : 0,
 						      .spread_ns = (double)c->spread_ns,

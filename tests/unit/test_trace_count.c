@@ -94,6 +94,20 @@ static void calls_of_a_killed_thread_are_unfinished(void **state)
 	assert_int_equal(row(f, SYS_flock)->errors, 0);
 }
 
+static void a_recorded_sigreturn_has_no_time(void **state)
+{
+	struct fixture *f = *state;
+	start(f, BY_NOTHING);
+	enter(&f->rig, 100, SYS_rt_sigreturn, 0, 0, 0);
+	struct event ev = call_event(EV_EXIT, 100, SYS_rt_sigreturn, 0, 0, 0, 0);
+	ev.call.duration_ns = 0;
+	give(&f->rig, ev);
+	const struct call_stats *c = row(f, SYS_rt_sigreturn);
+	assert_int_equal(call_stats_calls(c), 1);
+	assert_int_equal(c->returned, 0);
+	assert_true(call_stats_consistent(c));
+}
+
 static void groups_by_descriptor(void **state)
 {
 	struct fixture *f = *state;
@@ -148,6 +162,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_restarted_call_is_one_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(after_a_handler_it_was_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(calls_of_a_killed_thread_are_unfinished, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_recorded_sigreturn_has_no_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(groups_by_descriptor, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_path_that_is_opened_is_the_file_of_its_descriptor, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(groups_by_process_follow_its_name, set_up, tear_down),
