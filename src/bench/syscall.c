@@ -84,7 +84,7 @@ void op_control_measure(struct op_control *c)
 	struct sample_summary d;
 	sample_summarise(x, CONTROL_PAIRS, &d);
 	c->single_ns = d.median;
-	c->single_spread_ns = fmax((d.q3 - d.q1) / 1.349, c->clock_step_ns / 2);
+	c->single_spread_ns = fmax(quartiles_sd(d.q1, d.q3), c->clock_step_ns / 2);
 	for (int i = 0; i < CONTROL_PAIRS; i++) {
 		double op;
 		double once = time_loop(empty->once, &s, CONTROL_BATCH);
@@ -93,11 +93,7 @@ void op_control_measure(struct op_control *c)
 	}
 	sample_summarise(x, CONTROL_PAIRS, &d);
 	c->loop_ns = fmax(d.median, 0);
-	/*
-	 * The standard deviation is computed from the quartiles, as for a normal distribution, so that a sample that
-	 * was interrupted does not change it.
-	 */
-	c->spread_ns = (d.q3 - d.q1) / 1.349;
+	c->spread_ns = quartiles_sd(d.q1, d.q3);
 	free(x);
 }
 

@@ -1,6 +1,7 @@
 #include "stats/hist.h"
 
 #include "base/memory.h"
+#include "stats/quantile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -75,4 +76,9 @@ double hist_quantile(const struct hist *h, double q)
 	uint64_t low = hist_bucket_low(h->first + i);
 	uint64_t next = hist_bucket_low(h->first + i + 1);
 	return (double)low + (double)(next - low - 1) / 2;
+}
+
+double hist_sd(const struct hist *h)
+{
+	return quartiles_sd(hist_quantile(h, 0.25), hist_quantile(h, 0.75));
 }

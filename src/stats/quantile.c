@@ -89,6 +89,11 @@ void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summa
 		s->outliers_high++;
 }
 
+double quartiles_sd(double q1, double q3)
+{
+	return (q3 - q1) / 1.349; /* 2 * 0.6745, the upper quartile of the standard normal distribution */
+}
+
 void sample_summarise(const double *v, size_t n, struct sample_summary *s)
 {
 	double *sorted = sample_sorted(v, &n);

@@ -47,8 +47,7 @@ int bpf_calibrate(struct bpf_engine *b, double native_ns)
 	if (r == 0) {
 		bpf_collect_hist(b, &h, slot); /* nothing is subtracted yet, because b->cost is 0 */
 		b->cost.ns = counted - native_ns;
-		/* Robust standard deviation: for a normal distribution, IQR / 1.349 is the standard deviation. */
-		b->cost.spread_ns = (hist_quantile(&h, 0.75) - hist_quantile(&h, 0.25)) / 1.349;
+		b->cost.spread_ns = hist_sd(&h);
 	}
 	hist_free(&h);
 	return r;

@@ -132,7 +132,7 @@ static void end_child(struct patch *p, pid_t pid)
 
 /*
  * Sets the traced time to the mean time of the undisturbed calls (those below the 90th percentile), and the spread to
- * the robust standard deviation (IQR / 1.349).
+ * the standard deviation that the quartiles have.
  */
 static int read_cost(struct patch *p, double native_ns, struct cost_numbers *cost)
 {
@@ -154,7 +154,7 @@ static int read_cost(struct patch *p, double native_ns, struct cost_numbers *cos
 	}
 	cost->v[COST_TRACED] = sum / (double)n;
 	cost->v[COST_NATIVE] = native_ns;
-	cost->v[COST_SPREAD] = (hist_quantile(&c->hist, 0.75) - hist_quantile(&c->hist, 0.25)) / 1.349;
+	cost->v[COST_SPREAD] = hist_sd(&c->hist);
 	cost->v[COST_TICK] = p->tick_ns;
 	return 0;
 }

@@ -98,8 +98,7 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p, const cpu_s
 }
 
 /*
- * Sets the traced time of getppid(2) to its median, and its spread to the robust standard deviation of the traced time
- * (IQR / 1.349, exact for a normal distribution).
+ * Sets the traced time of getppid(2) to its median, and its spread to the standard deviation that its quartiles have.
  */
 static int read_cost(struct tracer *t, double native_ns, struct cost_numbers *n)
 {
@@ -109,7 +108,7 @@ static int read_cost(struct tracer *t, double native_ns, struct cost_numbers *n)
 		return -EIO;
 	n->v[COST_TRACED] = hist_quantile(&c->hist, 0.5);
 	n->v[COST_NATIVE] = native_ns;
-	n->v[COST_SPREAD] = (hist_quantile(&c->hist, 0.75) - hist_quantile(&c->hist, 0.25)) / 1.349;
+	n->v[COST_SPREAD] = hist_sd(&c->hist);
 	return 0;
 }
 
