@@ -2,6 +2,7 @@
 #include "e2e.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -72,12 +73,13 @@ static void on_tick(int sig)
 
 static void *rename_all(void *arg)
 {
+	static const struct open_how how = {.flags = O_RDWR | O_CREAT, .mode = 0600};
 	const char *name = arg;
 	int other = 100 + name[0];
 	for (int i = 0; i < 300; i++) {
-		int fd = (int)syscall(SYS_creat, name, 0600);
+		int fd = (int)syscall(SYS_openat2, AT_FDCWD, name, &how, sizeof how);
 		CHECK(fd >= 0);
-		CHECK(syscall(SYS_dup2, fd, other) == other);
+		CHECK(syscall(SYS_dup3, fd, other, O_CLOEXEC) == other);
 		CHECK(syscall(SYS_fchdir, here) == 0);
 		CHECK(close(fd) == 0 && write(other, name, 1) == 1 && close(other) == 0);
 		CHECK_FAILS(write(other, name, 1), EBADF);
@@ -104,8 +106,8 @@ static void test_storm(int argc, char **argv)
 	CHECK(setitimer(ITIMER_REAL, &none, NULL) == 0);
 	for (int i = 0; i < 3; i++)
 		CHECK(unlink(names[i]) == 0);
-	calls("creat", 900, 0);
-	calls("dup2", 900, 0);
+	calls("openat2", 900, 0);
+	calls("dup3", 900, 0);
 	calls("fchdir", 900, 0);
 	calls("chdir", ticks, 0);
 }
