@@ -27,9 +27,11 @@ struct buf;
 
 /*
  * Loads the library `soname` (dlopen(3)) and stores the addresses of its `n` functions `names` in `table`, which has a
- * pointer for each. Libraries that are loaded later can use its symbols, because Debian's libunwind-ptrace.so.0 does not
- * name the libraries that it needs. The library is never unloaded. If the table has been filled in, nothing is done. Returns 0, or
- * -ENOSYS with the reason, which names the library, in `why`.
+ * pointer for each. If the table has been filled in, does nothing. Returns 0, or -ENOSYS with the reason, which names
+ * the library, in `why`.
+ *
+ * The library is never unloaded. Libraries that are loaded later can use its symbols, because libunwind-ptrace.so.0 of
+ * Debian does not name the libraries that it needs.
  */
 int library_load(const char *soname, const char *const *names, size_t n, void *table, struct buf *why);
 

@@ -89,8 +89,9 @@ static bool creates_names(const struct syscall_desc *d)
 }
 
 /*
- * Can the call change names other than those it creates? Its arguments are shown with the names before the call. Calls of
- * which only the result is a new descriptor have this group if they also replace one, as dup2(2) does.
+ * Can the call change what an existing name means? Then its arguments must be shown with the names before the call. The
+ * group G_NAMES also contains calls that only create descriptors, such as pipe(2). A call that returns a descriptor is in
+ * the group only if it can also replace one, as dup2(2) can.
  */
 static bool changes_names(const struct syscall_desc *d)
 {

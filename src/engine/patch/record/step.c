@@ -90,7 +90,7 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
 {
 	struct record_thread *th = recorded_of(task);
 	bool before = is_announcing(r);
-	record_look(p); /* also finds the open record, and reports the beginning of its call */
+	record_look(p); /* this also finds the open record, so that the beginning of its call is reported */
 	if (!before && th && th->reader.ring) {
 		p->record->asked_calls[th->reader.open.nr]++;
 		complete(p, th, task, th->reader.open.result);
