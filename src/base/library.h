@@ -30,8 +30,8 @@ struct buf;
  * pointer for each. If the table has been filled in, does nothing. Returns 0, or -ENOSYS with the reason, which names
  * the library, in `why`.
  *
- * The library is never unloaded. Libraries that are loaded later can use its symbols, because libunwind-ptrace.so.0 of
- * Debian does not name the libraries that it needs.
+ * The library is never unloaded. It is loaded with RTLD_GLOBAL, so that libraries that are loaded later can use its
+ * symbols: libunwind-ptrace.so.0 of Debian uses symbols of libunwind, but has no DT_NEEDED entry for it.
  */
 int library_load(const char *soname, const char *const *names, size_t n, void *table, struct buf *why);
 

@@ -87,7 +87,7 @@ static int open_private(const char *path, int how, struct buf *why)
 	/* Two recorders would write their blocks in turn. File systems without locks permit this. */
 	if (fd >= 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
 		close(fd);
-		buf_addf(why, "cannot write the recording '%s': another sctrace is writing to it; name another file",
+		buf_addf(why, "cannot write the recording '%s': another sctrace is writing to it; choose another file",
 			 path);
 		return -EBUSY;
 	}

@@ -86,7 +86,7 @@ static void record(const struct trace_count *t, const struct life_ends *ends)
 	for (size_t i = 0; i < ends->n; i++) {
 		const struct life_end *e = &ends->v[i];
 		const struct call *c = &e->call;
-		/* An rt_sigreturn(2) that was recorded has no duration, like one that the agent has counted. */
+		/* rt_sigreturn(2) does not return to the agent, so its record has no duration. */
 		bool timeless = !e->ns && c->desc && c->desc->nargs && c->desc->args[0].kind == K_SIGRETURN;
 		enum call_end end = timeless ? CALL_UNFINISHED : e->end;
 		bool returned = end == CALL_RETURNED;

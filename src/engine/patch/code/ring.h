@@ -89,8 +89,8 @@
 #define UC_MASK 296
 
 /*
- * A call with this number stops the thread, so that sctrace reports the beginning of a recorded call, or completes its
- * record. The kernel has no such call.
+ * The kernel has no call with this number. The agent makes it only to stop the thread for sctrace, which then reports
+ * that a recorded call begins (from agent_announce), or completes the record of a call that was made (from agent_ask).
  */
 #define AGENT_ASK 0x5ca5
 
@@ -226,7 +226,7 @@ enum recipe_rule {
 #define RECIPE_OPS 7
 struct agent_recipe {
 	uint8_t n;
-	uint8_t timed;     /* 1: t0 must not be taken before recorder_enter() has done its work */
+	uint8_t timed;     /* 1: t0 is taken only after recorder_enter() has finished, so that durations are exact */
 	uint8_t announces; /* 1: the thread stops before the call, when its record is open */
 	uint8_t asks;      /* 1: if the call succeeds, sctrace must complete the record */
 	struct {

@@ -89,9 +89,9 @@ static bool creates_names(const struct syscall_desc *d)
 }
 
 /*
- * Can the call change what an existing name means? Then its arguments must be shown with the names before the call. The
- * group G_NAMES also contains calls that only create descriptors, such as pipe(2). A call that returns a descriptor is in
- * the group only if it can also replace one, as dup2(2) can.
+ * Can the call change the name of an open descriptor, or of the current directory? Then its arguments must be shown with
+ * the names from before the call. Being in G_NAMES is not enough: pipe(2), which only creates descriptors, is in that
+ * group. But of the calls whose result is a descriptor, only those that can also replace one, such as dup2(2), are in it.
  */
 static bool changes_names(const struct syscall_desc *d)
 {

@@ -46,7 +46,10 @@ void tracer_resume(struct tracer *t, struct task *task)
 	task->stopped = false;
 	int sig = task->deliver;
 	task->deliver = 0;
-	/* The tracer and its output have used the time up to now, so this time is not part of the call's duration. */
+	/*
+	 * The call begins now. Since its thread stopped, sctrace has handled the stop and has written its output, and
+	 * this time is not part of the call's duration.
+	 */
 	if (thread_of(task)->entering)
 		thread_of(task)->entered_ns = clock_ns();
 	thread_of(task)->entering = false;

@@ -172,8 +172,9 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
 #define FLOW_NS 4000000
 /*
  * The shortest pause between two looks at the ring. The ring has room for the records of at least 1 ms, so sctrace can
- * sleep meanwhile. Each look delays the program, because the program writes to the same memory. If no records come,
- * the pauses grow to half of the time since the last records: many programs make their calls in bursts.
+ * sleep meanwhile. Each look delays the program, because the program writes to the same memory. Many programs
+ * make their calls in bursts. So while no records come, each pause is half of the time since the last records, and no
+ * longer than FLOW_NS / 2.
  */
 #define FLOW_SLEEP_NS 50000
 
