@@ -70,39 +70,37 @@ void io_leave_pair(const struct io_context *x)
 		io_set_fd(x, f, fds[i], closes_on_exec(x));
 }
 
-void io_leave_socket(const struct io_context *x)
+/* The call has returned a descriptor of a file without a path, which is named "KIND NUMBER", or "KIND" if `number` is 0. */
+static struct io_file *created(const struct io_context *x, const char *kind, unsigned number, enum io_kind type)
 {
 	struct buf name = {0};
-	if (x->c->error)
-		return;
-	buf_addf(&name, "socket %u", ++x->p->sockets);
-	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), IO_SOCKET);
+	buf_adds(&name, kind);
+	if (number)
+		buf_addf(&name, " %u", number);
+	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), type);
 	buf_free(&name);
 	f->row.opens++;
 	io_count_call(x, f);
-	f->messages = io_is_call(x, "socket") && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
 	io_set_fd(x, f, (int)x->c->result, closes_on_exec(x));
+	return f;
+}
+
+void io_leave_socket(const struct io_context *x)
+{
+	if (x->c->error)
+		return;
+	struct io_file *f = created(x, "socket", ++x->p->sockets, IO_SOCKET);
+	f->messages = io_is_call(x, "socket") && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
 }
 
 void io_leave_other_fd(const struct io_context *x)
 {
-	if (x->c->error)
-		return;
-	struct io_file *f = io_profile_pathless(x->p, x->c->desc->name, IO_OTHER);
-	f->row.opens++;
-	io_count_call(x, f);
-	io_set_fd(x, f, (int)x->c->result, closes_on_exec(x));
+	if (!x->c->error)
+		created(x, x->c->desc->name, 0, IO_OTHER);
 }
 
 void io_leave_memfd(const struct io_context *x)
 {
-	struct buf name = {0};
-	if (x->c->error)
-		return;
-	buf_addf(&name, "memfd %u", ++x->p->memfds);
-	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), IO_FILE);
-	buf_free(&name);
-	f->row.opens++;
-	io_count_call(x, f);
-	io_set_fd(x, f, (int)x->c->result, closes_on_exec(x));
+	if (!x->c->error)
+		created(x, "memfd", ++x->p->memfds, IO_FILE);
 }
