@@ -52,16 +52,16 @@ static void pin(struct recording_writer *w, uint64_t number, int by)
 void recording_thread_free(struct recording_writer *w, struct recording_thread *th)
 {
 	for (int i = 0; i < THREAD_BLOCKS; i++)
-		pin(w, th->blocks[i], -1);
+		pin(w, th->blocks[i].number, -1);
 	captures_free(&th->entry);
 }
 
 void recording_crash(struct recording_writer *w, const struct recording_thread *th)
 {
 	for (int i = 0; i < THREAD_BLOCKS; i++) {
-		pin(w, th->blocks[i], 1);
+		pin(w, th->blocks[i].number, 1);
 		pin(w, w->crash[i], -1);
-		w->crash[i] = th->blocks[i];
+		w->crash[i] = th->blocks[i].number;
 	}
 }
 
@@ -231,22 +231,34 @@ void recording_begin(struct recording_writer *w, const struct recording_head *he
 	put_header(w);
 }
 
+/* Adds the current block to the blocks of the thread, and unpins those that are no longer needed. */
+static void add_block(struct recording_writer *w, struct recording_thread *th)
+{
+	uint64_t calls = 0;
+	int kept = 0;
+	while (kept < THREAD_BLOCKS - 1 && calls < THREAD_CALLS && th->blocks[kept].number)
+		calls += th->blocks[kept++].calls;
+	for (int i = kept; i < THREAD_BLOCKS; i++) {
+		pin(w, th->blocks[i].number, -1);
+		th->blocks[i] = (struct thread_block){0};
+	}
+	memmove(th->blocks + 1, th->blocks, (size_t)kept * sizeof(*th->blocks));
+	th->blocks[0] = (struct thread_block){.number = w->number};
+	pin(w, w->number, 1);
+}
+
 uint64_t recording_event_begin(struct recording_writer *w, struct recording_thread *th, const struct event *ev)
 {
 	bool late = w->time_ns && ev->time_ns > w->begun_ns + BLOCK_AGE_NS;
-	bool is_new = th->blocks[0] != w->number || th->pid != ev->pid;
+	bool is_new = th->blocks[0].number != w->number || th->pid != ev->pid;
 	if (w->block.len >= w->limit || late || (is_new && w->threads == RECORDING_THREADS_MOST))
 		flush(w);
 	if (!w->time_ns)
 		w->begun_ns = ev->time_ns;
-	if (th->blocks[0] == w->number && th->pid == ev->pid)
+	if (th->blocks[0].number == w->number && th->pid == ev->pid)
 		return w->number;
-	if (th->blocks[0] != w->number) {
-		pin(w, th->blocks[THREAD_BLOCKS - 1], -1);
-		pin(w, w->number, 1);
-		memmove(th->blocks + 1, th->blocks, sizeof(th->blocks) - sizeof(*th->blocks));
-		th->blocks[0] = w->number;
-	}
+	if (th->blocks[0].number != w->number)
+		add_block(w, th);
 	th->index = w->threads++;
 	th->pid = ev->pid;
 	th->calls = (struct item_calls){0};
@@ -306,6 +318,7 @@ static void put_call(struct recording_writer *w, struct recording_thread *th, co
 		p = item_signed_at(p, (int64_t)(ev->call.duration_ns - since));
 		p = item_signed_at(p, ev->call.result);
 		w->calls++;
+		th->blocks[0].calls++;
 	}
 	buf_end_at(out, p);
 }

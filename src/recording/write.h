@@ -10,17 +10,23 @@
 
 struct recording_writer;
 
-#define THREAD_BLOCKS 3
+/*
+ * For --last: the last blocks that contain calls of a thread are pinned. There are enough of them for THREAD_CALLS calls,
+ * but at most THREAD_BLOCKS, which limits the memory. If other threads make many calls, one block may contain a single
+ * call of the thread.
+ */
+#define THREAD_CALLS  32
+#define THREAD_BLOCKS 16
+
+struct thread_block {
+	uint64_t number; /* 0: none */
+	uint64_t calls;  /* number of calls of the thread that ended in the block */
+};
 
 /* What the writer remembers of a thread. Initialise with zeros; free with recording_thread_free(). */
 struct recording_thread {
-	/*
-	 * Numbers of the last blocks that contain events of the thread, the latest one first; 0: none. `index` is the
-	 * number of the thread in the first of them. Two blocks would not be enough: a block may begin just before a
-	 * crash, or after it, so two blocks might contain only a few calls.
-	 */
-	uint64_t blocks[THREAD_BLOCKS];
-	uint32_t index;
+	struct thread_block blocks[THREAD_BLOCKS]; /* the pinned blocks, the latest one first */
+	uint32_t index;                            /* number of the thread in the first block */
 	pid_t pid;
 	struct item_calls calls;
 	struct captures entry; /* captures of the start of the current call */
