@@ -45,6 +45,17 @@ struct engine_tamper {
 	uint64_t delay_enter_ns, delay_exit_ns;
 };
 
+/* Which times the events must have. */
+enum engine_times {
+	TIMES_NONE,
+	TIMES_USUAL, /* the engine measures cost_ns at its start, which takes a few milliseconds */
+	/*
+	 * Times from which savings are predicted: a call must not include the time in which the memory that the engine
+	 * wrote before the call reaches the cache. The program takes longer than with TIMES_USUAL.
+	 */
+	TIMES_EXACT,
+};
+
 struct engine_config {
 	unsigned want;       /* CAP_* */
 	struct spawn spawn;  /* its pointers must stay valid after start() */
@@ -57,7 +68,7 @@ struct engine_config {
 	unsigned string_max; /* the number of bytes of a buffer that decoders read (-s) */
 	bool verbose;        /* decoders show all arguments and variables of execve(2) (-v) */
 	bool names; /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
-	bool times; /* events need cost_ns; measuring it at the start takes a few milliseconds */
+	enum engine_times times;
 	const struct call_set *only; /* send events only for these calls (threads need not stop at other calls);
 				      * NULL: all */
 	/* The thread must stop at these calls, for CAP_INJECT or CAP_STOPS (reading its stack); NULL: all. */

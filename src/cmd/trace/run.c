@@ -226,7 +226,8 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->cgroup = o->cgroup;
 	c->follow = o->follow > 0;
 	c->kill_on_exit = o->kill_on_exit;
-	c->times = t->by_events || o->record || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
+	bool timed = t->by_events || o->record || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
+	c->times = o->io ? TIMES_EXACT : timed ? TIMES_USUAL : TIMES_NONE;
 	c->string_max = trace_string_max(o);
 	c->verbose = shows_all_of_exec(o);
 	c->names = o->record || o->look.fd_names || o->pid_names || o->select.paths.n ||
@@ -351,7 +352,8 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	 */
 	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && !conditions_use_main(&t->o.expect) &&
 	    t->ops == engine_find("ptrace")) {
-		t->by_events = c->times = true;
+		t->by_events = true;
+		c->times = TIMES_USUAL;
 		c->want = (c->want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
 		c->only = &t->only;
 		c->find_main = false; /* the engine cannot count the calls before main */

@@ -214,6 +214,20 @@ HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const
 	return true;
 }
 
+/*
+ * rdtsc does not wait for the instructions before it (Intel SDM, volume 2, RDTSC). lfence waits for these instructions,
+ * but not until their stores have reached the cache. Such a store can take 100 ns, because sctrace has read the ring
+ * on another CPU, and the kernel would wait for it at its first locked instruction. mfence waits for stores as well,
+ * but then the program takes longer.
+ */
+HELPER void wait_before_t0(uint8_t fence)
+{
+	if (fence == FENCE_STORES)
+		__asm__ volatile("mfence\n\tlfence" : : : "memory");
+	else if (fence == FENCE_LOADS)
+		__asm__ volatile("lfence" : : : "memory");
+}
+
 IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
@@ -244,9 +258,7 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
 	if (recipe->announces)
 		s->kind = KIND_ANNOUNCED;
-	/* rdtsc does not wait for the instructions before it (Intel SDM, volume 2, RDTSC). */
-	if (recipe->timed)
-		__asm__ volatile("lfence" : : : "memory");
+	wait_before_t0(recipe->fence);
 	return rec;
 }
 

@@ -223,10 +223,15 @@ enum recipe_rule {
 	RECIPE_OUT_MMSG, /* as many struct mmsghdr as the result says, which the kernel writes */
 };
 
+/* Values of agent_recipe.fence. */
+#define FENCE_NONE   0
+#define FENCE_LOADS  1
+#define FENCE_STORES 2
+
 #define RECIPE_OPS 7
 struct agent_recipe {
 	uint8_t n;
-	uint8_t timed;     /* 1: t0 is taken only after recorder_enter() has finished, so that durations are exact */
+	uint8_t fence;     /* FENCE_*: what must be finished before t0 is taken */
 	uint8_t announces; /* 1: the thread stops before the call, when its record is open */
 	uint8_t asks;      /* 1: if the call succeeds, sctrace must complete the record */
 	struct {

@@ -105,6 +105,8 @@ static bool ends_image(int64_t nr)
 
 void record_open(struct patch *p, const struct engine_config *config)
 {
+	static const uint8_t fences[] = {
+		[TIMES_NONE] = FENCE_NONE, [TIMES_USUAL] = FENCE_LOADS, [TIMES_EXACT] = FENCE_STORES};
 	struct record *rec = memory_zeroed(1, sizeof(*rec));
 	const char *limit = getenv("SCTRACE_RING");
 	make_program(rec);
@@ -117,7 +119,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool creates = d && config->names && creates_names(d);
 		bool changes = d && config->names && changes_names(d);
 		bool stops = must_stop(nr, wanted) || (changes && (!wanted || ends_image(nr))) || (wanted && asked);
-		recipes[nr].timed = config->times;
+		recipes[nr].fence = fences[config->times];
 		recipes[nr].announces = changes;
 		recipes[nr].asks = creates;
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
