@@ -227,6 +227,7 @@ enum record_way { RECORD_PASSES, RECORD_WRITES, RECORD_STOPS };
 enum stepout_for {
 	STEPOUT_UNSEEN,  /* nothing: the thread stays in the agent or stub */
 	STEPOUT_PROGRAM, /* a signal handler, or the program after it was detached */
+	STEPOUT_CAUGHT,  /* a signal handler, which will certainly run */
 	/*
 	 * A signal handler whose return sctrace may not see: of an attached process (sctrace may have been killed), or of
 	 * a child of vfork(2) that is not traced. If the native address is in the middle of a long jump, the handler

@@ -87,9 +87,10 @@ static void test_restart(int argc, char **argv)
 	calls("readv", 1 + n, n);
 }
 
-/* Some calls return EINTR regardless of SA_RESTART. */
+/* Some calls return EINTR regardless of SA_RESTART. Each is made several times, so that its call site is patched. */
 static void test_never_restarted(int argc, char **argv)
 {
+	const int rounds = 3;
 	(void)argc;
 	(void)argv;
 	catch (SIGUSR1, on_hit, SA_RESTART);
@@ -100,19 +101,21 @@ static void test_never_restarted(int argc, char **argv)
 	struct timespec nap = {5, 0}, left;
 	sigset_t none;
 	sigemptyset(&none);
-	pid_t pid = start_signals(SIGUSR1, 6, NULL, 0);
-	CHECK_FAILS(poll(&p, 1, 10000), EINTR);
-	CHECK_FAILS(ppoll(&p, 1, &nap, &none), EINTR);
-	CHECK_FAILS(epoll_wait(ep, &event, 1, 10000), EINTR);
-	CHECK_FAILS(syscall(SYS_nanosleep, &nap, &left), EINTR);
-	CHECK(left.tv_sec == 4 && left.tv_nsec > 0);
-	CHECK_FAILS(pause(), EINTR);
-	CHECK_FAILS(sigsuspend(&none), EINTR);
+	pid_t pid = start_signals(SIGUSR1, 6 * rounds, NULL, 0);
+	for (int i = 0; i < rounds; i++) {
+		CHECK_FAILS(poll(&p, 1, 10000), EINTR);
+		CHECK_FAILS(ppoll(&p, 1, &nap, &none), EINTR);
+		CHECK_FAILS(epoll_wait(ep, &event, 1, 10000), EINTR);
+		CHECK_FAILS(syscall(SYS_nanosleep, &nap, &left), EINTR);
+		CHECK(left.tv_sec == 4 && left.tv_nsec > 0);
+		CHECK_FAILS(pause(), EINTR);
+		CHECK_FAILS(sigsuspend(&none), EINTR);
+	}
 	reap_ok(pid, 0);
-	CHECK(hits == 6);
-	calls("nanosleep", 1, 1);
-	calls("rt_sigsuspend", 1, 1);
-	calls("rt_sigreturn", 6, 0);
+	CHECK(hits == 6 * rounds);
+	calls("nanosleep", rounds, rounds);
+	calls("rt_sigsuspend", rounds, rounds);
+	calls("rt_sigreturn", 6 * rounds, 0);
 }
 
 /*

@@ -48,7 +48,7 @@ static enum stepout_for seen_by(const struct task *task, const struct user_regs_
 	bool steady = is_steady(task, &actions);
 	bool dumped = core_is_dumped_by(sig);
 	if (!dumped && handler_of(task, sig) != HANDLER_UNKNOWN)
-		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_PROGRAM : STEPOUT_UNSEEN;
+		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_CAUGHT : STEPOUT_UNSEEN;
 	proc_status(task->tid, &s);
 	/*
 	 * /proc is soon out of date if the thread has counted a new action, but has not made the call that sets it yet.
@@ -58,7 +58,7 @@ static enum stepout_for seen_by(const struct task *task, const struct user_regs_
 	h->actions = actions;
 	h->caught = s.caught;
 	if (!s.has_signals || s.caught & SIGBIT(sig))
-		return STEPOUT_PROGRAM;
+		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_CAUGHT : STEPOUT_PROGRAM;
 	/* Such a signal does not end the first process of a pid namespace (pid_namespaces(7)). */
 	return dumped && !(s.ignored & SIGBIT(sig)) && !s.init ? STEPOUT_CORE : STEPOUT_UNSEEN;
 }
@@ -177,10 +177,11 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	 * be in the middle of a jump that replaced two instructions.
 	 */
 	bool unseen = p->watchdog_fd >= 0 || !arm_is_served(p, task);
-	bool outlives = what == STEPOUT_PROGRAM && unseen && !caused;
+	bool handled = what == STEPOUT_PROGRAM || what == STEPOUT_CAUGHT;
+	bool outlives = handled && unseen && !caused;
 	if (inside) {
 		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : outlives ? STEPOUT_HANDLER : what);
-		if (what == STEPOUT_PROGRAM)
+		if (handled)
 			note_way_out(task, ip, r.rip);
 	}
 	if (what == STEPOUT_CORE)

@@ -10,8 +10,10 @@
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/calls/calls.h"
+#include "syscall/restart.h"
 #include "syscall/table.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -244,6 +246,12 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
+/* Does this result of an interrupted call become EINTR if a handler runs, whatever its flags are (signal(7))? */
+static bool becomes_eintr(uint64_t result)
+{
+	return -result == ERESTARTNOHAND || -result == ERESTART_RESTARTBLOCK;
+}
+
 /* Does the rest of the agent's work after a call. Not for a vfork(2) child that has not loaded its frame yet. */
 static bool step_out_after_call(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
@@ -279,6 +287,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 		ticks = r->rdx;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
 	bool again = ip == AGENT_AT(path->after) && remote_restart_pending(r);
+	bool fails = again && what == STEPOUT_CAUGHT && becomes_eintr(result);
 	if (borrowed)
 		vfork_frame_release(task);
 	if (!tail && has_set_exec_word(r, path, f.slot))
@@ -292,11 +301,11 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	site_set_after_call(r, s);
 	if (again && what == STEPOUT_CORE)
 		return true;
-	if (again) {
+	if (again && !fails) {
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on, the tracer counts the call */
 		remember_interrupted(p, task, r, s, &f, ticks);
 	} else if (slot && !child && ip <= AGENT_AT(path->add_hist))
-		finish_updates(slot, path, ip, ticks, (int64_t)result, f.slot);
+		finish_updates(slot, path, ip, ticks, fails ? -EINTR : (int64_t)result, f.slot);
 	return true;
 }
 
