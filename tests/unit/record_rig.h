@@ -22,6 +22,7 @@ struct rig {
 	uint64_t clock;
 };
 
+#define UNRECORDABLE 15 /* the value of agent_recipe.n */
 static struct agent_recipe *recipes;
 static struct rig rig;
 
@@ -42,14 +43,14 @@ static inline int set_up_all(void **state)
 	for (int64_t nr = 0; nr < 512; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
 		if (!d || !recipe_of(d, nr, false, &recipes[nr]))
-			recipes[nr].n = 255;
+			recipes[nr].n = UNRECORDABLE;
 	}
 	return 0;
 }
 
 static inline bool is_recordable(int64_t nr)
 {
-	return recipes[nr].n != 255;
+	return recipes[nr].n != UNRECORDABLE;
 }
 
 static inline void set_up(uint32_t limit)

@@ -80,12 +80,21 @@ struct place {
 	uint32_t before; /* 1: the call has not been made */
 };
 
-/* Returns the room for a record at `off`, if `used` bytes are in use. The last record may end after the data. */
-HELPER struct place place_in(const struct agent_ring *r, uint32_t off, uint64_t used)
+/* Returns the size of a record's head. */
+HELPER uint64_t head_of(const struct agent_recipe *recipe)
+{
+	return RECORD_HEAD_LEAST + recipe->nargs * sizeof(uint64_t);
+}
+
+/*
+ * Returns the room after the head of a record at `off`, if `used` bytes are in use. The last record may end after the
+ * data.
+ */
+HELPER struct place place_in(const struct agent_ring *r, const struct agent_recipe *recipe, uint32_t off, uint64_t used)
 {
 	uint64_t free_bytes = r->limit - used;
 	uint64_t room = off + free_bytes >= r->limit || free_bytes > RECORD_MOST ? RECORD_MOST : free_bytes;
-	struct place p = {.rec = ring_record((struct agent_ring *)r, off), .at = RECORD_HEAD, .room = room};
+	struct place p = {.rec = ring_record((struct agent_ring *)r, off), .at = head_of(recipe), .room = room};
 	return p;
 }
 
@@ -235,26 +244,24 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	uint32_t limit = r->limit, next = r->next;
 	/* The program may have written to the ring. Values read from it are used only if they are within bounds. */
-	if (limit > RING_DATA || next >= limit || used > limit - RECORD_HEAD || !may_record(s, recipe))
+	if (limit > RING_DATA || next >= limit || used > limit - RECORD_HEAD_MOST || !may_record(s, recipe))
 		return NULL;
-	struct place p = place_in(r, next, used);
+	struct place p = place_in(r, recipe, next, used);
 	p.before = 1;
 	if (!capture_before(s, &p, recipe, r->string_max))
 		return NULL;
 	struct agent_record *rec = p.rec;
-	rec->before = p.at;
 	rec->size = 0;
+	rec->before = (uint16_t)p.at;
+	rec->nr = (uint16_t)s->nr;
+	rec->head = (uint8_t)head_of(recipe);
+	rec->marks = 0;
 	rec->t0 = 0;
 	rec->t1 = 0;
-	rec->nr = s->nr;
-	rec->args[0] = s->args[0];
-	rec->args[1] = s->args[1];
-	rec->args[2] = s->args[2];
-	rec->args[3] = s->args[3];
-	rec->args[4] = s->args[4];
-	rec->args[5] = s->args[5];
 	rec->ret = s->ret;
 	rec->sp = s->sp;
+	for (unsigned i = 0; i < recipe->nargs; i++)
+		rec->args[i] = s->args[i];
 	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
 	if (recipe->announces)
 		s->kind = KIND_ANNOUNCED;
@@ -413,28 +420,26 @@ HELPER bool is_written(unsigned rule)
 }
 
 /* Returns the value of the record's first capture. For RECIPE_OUT_SIZED, this is the length before the call. */
-HELPER uint32_t length_before(const struct agent_record *rec)
+HELPER uint32_t length_before(const struct agent_record *rec, uint64_t head)
 {
-	const struct agent_capture *c =
-		(const struct agent_capture *)(const void *)((const unsigned char *)rec + RECORD_HEAD);
-	return rec->before > RECORD_HEAD ? *(const uint32_t *)(const void *)(c + 1) : 0;
+	const struct agent_capture *c = (const struct agent_capture *)(const void *)((const unsigned char *)rec + head);
+	return rec->before > head ? *(const uint32_t *)(const void *)(c + 1) : 0;
 }
 
 /* Captures the id of a new thread. The record's first capture is the struct clone_args before the call. */
-HELPER bool put_parent_tid(const struct agent_scratch *r, struct place *p)
+HELPER bool put_parent_tid(const struct agent_scratch *r, struct place *p, uint64_t head)
 {
 	const struct agent_capture *c =
-		(const struct agent_capture *)(const void *)((const unsigned char *)p->rec + RECORD_HEAD);
+		(const struct agent_capture *)(const void *)((const unsigned char *)p->rec + head);
 	const struct agent_clone_args *args = (const struct agent_clone_args *)(const void *)(c + 1);
-	if (r->result < 0 || p->rec->before < RECORD_HEAD + sizeof(*c) + sizeof(*args) ||
-	    !(args->flags & AGENT_PARENT_SETTID))
+	if (r->result < 0 || p->rec->before < head + sizeof(*c) + sizeof(*args) || !(args->flags & AGENT_PARENT_SETTID))
 		return true;
 	return put_any(p, args->parent_tid, sizeof(int32_t));
 }
 
-/* Appends the captures of one operation. Returns false if sctrace must capture the memory instead. */
-HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t string_max, unsigned rule, unsigned arg,
-		    unsigned size)
+/* Appends the captures of one operation to a record whose head has `head` bytes. Returns false if sctrace must capture the memory instead. */
+HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t head, uint64_t string_max, unsigned rule,
+		    unsigned arg, unsigned size)
 {
 	uint64_t addr = r->args[arg];
 	bool known;
@@ -454,13 +459,13 @@ HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t str
 	if (rule == RECIPE_SIGSET_PAIR)
 		return put_sigset_pair(r, p, addr);
 	if (rule == RECIPE_CLONE_ARGS)
-		return put_parent_tid(r, p);
+		return put_parent_tid(r, p, head);
 	if (rule >= RECIPE_MSG)
 		return put_messages(r, p, string_max, rule, arg);
 	if (rule == RECIPE_ON_ERROR)
 		return !addr || r->result >= 0;
 	if (is_written(rule))
-		return put_any(p, addr, bytes_needed_out(r, string_max, rule, arg, size, length_before(p->rec)));
+		return put_any(p, addr, bytes_needed_out(r, string_max, rule, arg, size, length_before(p->rec, head)));
 	uint64_t n = bytes_needed_in(r, string_max, rule, arg, size, &known);
 	return !addr || !n || (known && put_copy(p, addr, n));
 }
@@ -474,14 +479,15 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	if (limit > RING_DATA || off >= limit)
 		return 1;
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
-	struct place p = place_in(r, off, used);
+	struct place p = place_in(r, recipe, off, used);
+	const uint64_t head = p.at;
 	p.at = rec->before;
-	if (p.at < RECORD_HEAD || p.at > p.room || (recipe->asks && s->result >= 0))
+	if (p.at < head || p.at > p.room || (recipe->asks && s->result >= 0))
 		return 1;
 	for (unsigned i = 0; i < recipe->n; i++)
-		if (!capture(s, &p, r->string_max, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size))
+		if (!capture(s, &p, head, r->string_max, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size))
 			return 1;
-	rec->size = (uint32_t)p.at;
+	rec->size = (uint16_t)p.at;
 	r->next = ring_step(off, (uint32_t)p.at, limit, &taken);
 	/* The order matters: record_step_out() may find the thread between these writes. */
 	__atomic_store_n(&r->produced, r->produced + taken, __ATOMIC_RELEASE);

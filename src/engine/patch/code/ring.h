@@ -36,7 +36,6 @@
 #define RING_HEAD   0x1000                                /* the header has a page of its own */
 #define RECORD_MOST 0x8200                                /* the greatest size of a record */
 #define RING_DATA   (RING_SIZE - RING_HEAD - RECORD_MOST) /* a record that begins in this part may end after it */
-#define RECORD_HEAD 128                                   /* size of a record without captures */
 #define RINGS       256                                   /* rings in one region */
 /*
  * Rings that a program maps at first. It maps more only when it has more threads (record/admit.c), because mapped
@@ -65,9 +64,9 @@
 #define SCRATCH_RECORD 88
 #define SCRATCH_SAVED  96
 #define SCRATCH_RING   144
-#define RECORD_T0      80
-#define RECORD_T1      88
-#define RECORD_RESULT  96
+#define RECORD_T0      8
+#define RECORD_T1      16
+#define RECORD_RESULT  24
 
 /* Values of agent_scratch.busy. */
 #define SCRATCH_IDLE     0
@@ -101,18 +100,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * The head of a record. It ends with the call's last argument; the captures follow. It is as short as possible, because
+ * each cache line of the ring costs time: sctrace has read it on another CPU before.
+ */
 struct agent_record {
-	uint32_t size, pad; /* `size` includes the captures; it is 0 while the record is open */
-	uint64_t nr;
-	uint64_t args[6];
-	uint64_t ret; /* the return address into the stub, which identifies the call site */
-	uint64_t sp;  /* the stack pointer at the agent's frame */
+	uint16_t size;   /* of the head and the captures; 0 while the record is open */
+	uint16_t before; /* size of the head and of the captures that were made before the call */
+	uint16_t nr;
+	uint8_t head;  /* size of the head */
+	uint8_t marks; /* the reader's; 0 in the ring */
 	/* Time stamps. t0 is 0 until just before the call, and t1 until the call has been made. */
 	uint64_t t0, t1;
 	int64_t result;
-	uint64_t before; /* number of bytes of the record's head and of the captures that were made before the call */
-	uint64_t spare[2];
+	uint64_t ret; /* the return address into the stub, which identifies the call site */
+	uint64_t sp;  /* the stack pointer at the agent's frame */
+	uint64_t args[6];
 };
+#define RECORD_HEAD_LEAST offsetof(struct agent_record, args)
+#define RECORD_HEAD_MOST  sizeof(struct agent_record)
 
 /* A capture; its bytes follow, padded to a multiple of 8. */
 struct agent_capture {
@@ -230,10 +236,10 @@ enum recipe_rule {
 
 #define RECIPE_OPS 7
 struct agent_recipe {
-	uint8_t n;
-	uint8_t fence;     /* FENCE_*: what must be finished before t0 is taken */
-	uint8_t announces; /* 1: the thread stops before the call, when its record is open */
-	uint8_t asks;      /* 1: if the call succeeds, sctrace must complete the record */
+	uint8_t n : 4, nargs : 4; /* number of operations, and of the call's arguments */
+	uint8_t fence;            /* FENCE_*: what must be finished before t0 is taken */
+	uint8_t announces;        /* 1: the thread stops before the call, when its record is open */
+	uint8_t asks;             /* 1: if the call succeeds, sctrace must complete the record */
 	struct {
 		uint8_t rule, arg;
 		uint16_t size;
@@ -317,7 +323,7 @@ static inline bool may_be_netlink(uint32_t first, uint64_t n)
 	return n >= 16 && first < 0x10000;
 }
 
-_Static_assert(sizeof(struct agent_record) == RECORD_HEAD && offsetof(struct agent_record, t0) == RECORD_T0 &&
+_Static_assert(RECORD_MOST <= UINT16_MAX && offsetof(struct agent_record, t0) == RECORD_T0 &&
 		       offsetof(struct agent_record, t1) == RECORD_T1 &&
 		       offsetof(struct agent_record, result) == RECORD_RESULT,
 	       "agent.S");

@@ -301,7 +301,7 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 	rec->live = (struct mem){.read = p->t.userfaultfd ? mem_read_present : mem_read_process, .ctx = &rec->mem_pid};
 	if (!item->live)
 		rec->mem = (struct mem){.read = before ? captures_read_before : captures_read, .ctx = rec->mem_record};
-	else if (before && item->record->size > RECORD_HEAD)
+	else if (before && item->record->size > item->record->head)
 		rec->mem = (struct mem){.read = read_entered, .ctx = rec};
 	else
 		rec->mem = rec->live;
@@ -320,7 +320,8 @@ static void call_of(const struct patch *p, const struct record_thread *th, const
 	c->foreign = false;
 	c->nr = (int64_t)rec->nr;
 	c->desc = syscall_lookup(c->arch, c->nr);
-	memcpy(c->args, rec->args, sizeof(rec->args));
+	for (size_t i = 0; i < sizeof(c->args) / sizeof(*c->args); i++)
+		c->args[i] = RECORD_HEAD_LEAST + i * sizeof(*c->args) < rec->head ? rec->args[i] : 0;
 	c->ip = s ? s->ip : rec->ret;
 	c->sp = rec->sp + BELOW_PROGRAM;
 	c->result = 0;

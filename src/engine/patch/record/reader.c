@@ -8,8 +8,7 @@
 #include <sys/syscall.h>
 
 /*
- * Flags in agent_record.pad of the reader's copies. LIVE: the record has no captures. CONTINUED: the call continued
- * after an interruption.
+ * Values of agent_record.marks. LIVE: the record has no captures. CONTINUED: the call continued after an interruption.
  */
 enum { LIVE = 1, CONTINUED = 2 };
 
@@ -38,12 +37,13 @@ static uint32_t check(const unsigned char *at, size_t most)
 {
 	struct agent_record head;
 	struct agent_capture c;
-	if (most < RECORD_HEAD)
+	if (most < RECORD_HEAD_LEAST)
 		return 0;
-	memcpy(&head, at, sizeof(head));
-	if (head.size < RECORD_HEAD || head.size > most || head.size > RECORD_MOST || head.size % 8 || head.nr >= 512)
+	memcpy(&head, at, RECORD_HEAD_LEAST);
+	if (head.head < RECORD_HEAD_LEAST || head.head > RECORD_HEAD_MOST || head.head % 8 || head.size < head.head ||
+	    head.size > most || head.size > RECORD_MOST || head.size % 8 || head.nr >= 512)
 		return 0;
-	for (uint32_t k = RECORD_HEAD; k < head.size;) {
+	for (uint32_t k = head.head; k < head.size;) {
 		if (head.size - k < sizeof(c))
 			return 0;
 		memcpy(&c, at + k, sizeof(c));
@@ -85,7 +85,7 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 			if (!size)
 				return -EPROTO;
 			struct agent_record *rec = (struct agent_record *)(void *)(to + k);
-			rec->pad = 0;
+			rec->marks = 0;
 			r->off = ring_step(r->off, size, r->limit, &taken);
 			taken_in_all += taken;
 			if (was_reported(r, rec)) {
@@ -116,20 +116,17 @@ static int drop(struct record_reader *r)
 /* Copies the header and the captures of a call in progress, unless its record was committed in the meantime. */
 static void look_for_open(struct record_reader *r)
 {
-	uint64_t before;
 	uint64_t open = __atomic_load_n(&r->ring->open, __ATOMIC_ACQUIRE);
 	r->has_open = false;
 	/* A record that has just been committed may still be marked as open. */
 	if (open != (uint64_t)r->off + 1 || r->ahead)
 		return;
-	memcpy(&r->open, ring_record(r->ring, (uint32_t)open - 1), sizeof(r->open));
-	before = r->open.before;
-	if (before > RECORD_HEAD && before <= RECORD_MOST)
-		memcpy(r->open_bytes + RECORD_HEAD,
-		       (const unsigned char *)ring_record(r->ring, (uint32_t)open - 1) + RECORD_HEAD,
-		       before - RECORD_HEAD);
-	r->open.size = before <= RECORD_MOST ? (uint32_t)before : 0;
-	r->open.pad = 0;
+	const unsigned char *from = (const unsigned char *)ring_record(r->ring, (uint32_t)open - 1);
+	memcpy(&r->open, from, sizeof(r->open));
+	if (r->open.before > sizeof(r->open) && r->open.before <= RECORD_MOST)
+		memcpy(r->open_bytes + sizeof(r->open), from + sizeof(r->open), r->open.before - sizeof(r->open));
+	r->open.size = r->open.before;
+	r->open.marks = 0;
 	r->halted = r->halted && !r->open.t1;
 	r->has_open = !r->halted && r->open.t0 && check(r->open_bytes, RECORD_MOST);
 	r->open_at = open;
@@ -148,7 +145,7 @@ void *reader_capture_open(struct record_reader *r, uint64_t addr, uint32_t len)
 	if (at > room || len > room - at)
 		return NULL;
 	memcpy(r->open_bytes + at, &c, sizeof(c));
-	r->open.size = at + (uint32_t)sizeof(c) + ((len + 7) & ~7u);
+	r->open.size = (uint16_t)(at + sizeof(c) + ((len + 7) & ~7u));
 	return r->open_bytes + at + sizeof(c);
 }
 
@@ -186,8 +183,8 @@ static void append(struct record_reader *r, int64_t result, uint64_t t1, bool li
 	unsigned char *to = make_room(r, size);
 	memcpy(to, r->open_bytes, size);
 	struct agent_record *copy = (struct agent_record *)(void *)to;
-	copy->size = (uint32_t)size;
-	copy->pad = (r->went_on ? CONTINUED : 0) | (live ? LIVE : 0);
+	copy->size = (uint16_t)size;
+	copy->marks = (uint8_t)((r->went_on ? CONTINUED : 0) | (live ? LIVE : 0));
 	copy->t0 = r->went_on ? r->went_on : copy->t0;
 	copy->t1 = t1;
 	copy->result = result;
@@ -227,7 +224,7 @@ void reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1)
 void reader_renew(struct record_reader *r, const struct mem *live)
 {
 	unsigned char *ring = (unsigned char *)ring_record(r->ring, (uint32_t)r->open_at - 1);
-	for (uint32_t k = RECORD_HEAD; r->has_open && k < r->open.before;) {
+	for (uint32_t k = r->open.head; r->has_open && k < r->open.before;) {
 		struct agent_capture c;
 		memcpy(&c, r->open_bytes + k, sizeof(c));
 		k += (uint32_t)sizeof(c);
@@ -258,7 +255,7 @@ struct record_item reader_peek(const struct record_reader *r)
 		item.record = &r->open;
 	else
 		return item;
-	unsigned marks = item.record->pad;
+	unsigned marks = item.record->marks;
 	bool went_on = !(marks & LIVE) && r->went_on > item.record->t0;
 	item.committed = committed;
 	item.live = marks & LIVE;
@@ -287,7 +284,7 @@ void reader_pop(struct record_reader *r)
 		return;
 	}
 	const struct agent_record *record = (const struct agent_record *)(const void *)(r->bytes + r->at);
-	if (!(record->pad & LIVE))
+	if (!(record->marks & LIVE))
 		r->went_on = 0;
 	r->at += record->size;
 }
@@ -301,7 +298,7 @@ static const unsigned char *find(const struct agent_record *head, uint64_t addr,
 {
 	const unsigned char *at = (const unsigned char *)head, *from[2] = {NULL, NULL};
 	uint64_t len[2] = {0, 0}, next = UINT64_MAX;
-	for (uint32_t k = RECORD_HEAD; k < head->size;) {
+	for (uint32_t k = head->head; k < head->size;) {
 		struct agent_capture c;
 		memcpy(&c, at + k, sizeof(c));
 		k += sizeof(c);

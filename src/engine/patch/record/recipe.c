@@ -126,7 +126,7 @@ static bool exec_recipe(bool verbose, struct agent_recipe *recipe)
 
 bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct agent_recipe *recipe)
 {
-	*recipe = (struct agent_recipe){0};
+	*recipe = (struct agent_recipe){.nargs = d->nargs};
 	if (nr == SYS_execve)
 		return exec_recipe(verbose, recipe);
 	if (nr == SYS_rt_sigreturn)

@@ -23,7 +23,7 @@ bool record_retry(struct patch *p, struct task *task, int64_t nr)
 	if (!th || !th->reader.ring)
 		return record_admit(p, task);
 	const struct agent_ring *ring = th->reader.ring;
-	bool full = ring->produced - ring->consumed + RECORD_HEAD > th->reader.limit;
+	bool full = ring->produced - ring->consumed + RECORD_HEAD_MOST > th->reader.limit;
 	uint64_t before = th->fs_base;
 	record_look(p);
 	return full || (record_admit(p, task) && th->fs_base != before);
@@ -68,7 +68,7 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 	/* A detached thread does not stay stopped until the record is reported, so its memory is captured now. */
 	bool live = !p->t.detaching;
 	if (!live) {
-		th->reader.open.size = (uint32_t)th->reader.open.before;
+		th->reader.open.size = th->reader.open.before;
 		record_capture(p, th, result);
 	}
 	reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(), live);
