@@ -9,8 +9,8 @@ In each round, a run is traced under each engine, and the program and its correc
 virtual machine changes within minutes. The median of the predictions is compared with that of the CPU time (user and system)
 of untraced runs, which does not include the time in which other programs had the CPU. For fsync(2), which waits, it is
 compared with the time until the program ended. A program runs several times for one figure if it saves less than 30 ms
-in each run. A prediction that is not confirmed counts as unclear if the standard error of the measured saving (+-) is
-more than 20 %.
+in each run. While the standard error of the measured saving (+-) is more than 10 % of it, there are more rounds, at most
+four times as many. A prediction that is not confirmed counts as unclear if this error is more than 20 % in the end.
 """
 import json
 import os
@@ -141,8 +141,10 @@ def measure(case, times, engines, work):
     Alternates traced and untraced runs. Returns the time that the corrected program saves in a run, the uncertainty of
     this time, and the prediction of each engine. All are medians.
     """
-    saved, predicted = [], {e: [] for e in engines}
-    for r in range(ROUNDS + 1):
+    saved, predicted, doubt = [], {e: [] for e in engines}, 0.0
+    for r in range(4 * ROUNDS + 1):
+        if r > ROUNDS and doubt <= 0.1 * abs(statistics.median(saved)):
+            break
         took = [0.0, 0.0]
         for _ in range(times):
             for k in ((0, 1) if r % 2 else (1, 0)):
@@ -151,9 +153,11 @@ def measure(case, times, engines, work):
             saved.append((took[0] - took[1]) / times)
             for e in engines:
                 predicted[e].append(predict(case, e, work)[0])
-    quartiles = statistics.quantiles(saved, n=4)
+        if r > 1:
+            quartiles = statistics.quantiles(saved, n=4)
+            doubt = (quartiles[2] - quartiles[0]) / len(saved) ** 0.5
     medians = {e: [statistics.median(p[i] for p in ps if p) for i in range(2)] for e, ps in predicted.items()}
-    return statistics.median(saved), (quartiles[2] - quartiles[0]) / len(saved) ** 0.5, medians
+    return statistics.median(saved), doubt, medians
 
 
 def judge(case, work, score):
