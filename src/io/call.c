@@ -178,7 +178,7 @@ static void leave_transfer(const struct io_context *x)
 		return;
 	uint64_t bytes = (uint64_t)x->c->result;
 	*(r->direction == IO_READ ? &f->row.reads : &f->row.writes) += 1;
-	if (!bytes)
+	if (!bytes || io_peeks(x))
 		return;
 	bool whole = r->size >= 0 && bytes == size;
 	/* A write of all the bytes that a short read returned could not have been larger. */

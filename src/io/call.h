@@ -11,6 +11,7 @@
 #include "syscall/table.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
 struct io_context;
 
@@ -69,6 +70,13 @@ static inline int io_find_second_path(const struct call *c)
 static inline void io_set_fd(const struct io_context *x, struct io_file *f, int fd, bool cloexec)
 {
 	io_fds_set(x->t, fd, io_open_new(f), cloexec, true);
+}
+
+/* Returns true if the call only looks at data, which stays in the socket until another call reads it (recv(2)). */
+static inline bool io_peeks(const struct io_context *x)
+{
+	int flags = x->row->direction == IO_READ ? io_find_kind(x->c, K_MSG_FLAGS) : -1;
+	return flags >= 0 && x->c->args[flags] & MSG_PEEK;
 }
 
 static inline void io_count_call(const struct io_context *x, struct io_file *f)

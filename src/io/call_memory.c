@@ -56,7 +56,7 @@ void io_leave_messages(const struct io_context *x)
 		return;
 	uint64_t bytes = messages_length(x->c, x->ev->mem, (uint64_t)x->c->result);
 	*(d == IO_READ ? &o->file->row.reads : &o->file->row.writes) += 1;
-	if (bytes)
+	if (bytes && !io_peeks(x))
 		io_file_request(o, &(struct io_request){.direction = d,
 							.asked = bytes,
 							.bytes = bytes,

@@ -456,6 +456,22 @@ def test_messages_and_pages_in_pipes(folder):
             assert figures == {"socket pair 1": (1, 1, 60, 60), "pipe 1": (1, 1, 30, 30), "pipe 2": (1, 1, 30, 30)}, (way, figures)
 
 
+def test_peeked_bytes_are_not_read(folder):
+    """bytes that recv(2) only looks at (MSG_PEEK) are counted when another call reads them"""
+    script = """import socket
+a, b = socket.socketpair()
+for i in range(10):
+    a.send(b"0123456789")
+    b.recv(100, socket.MSG_PEEK)
+    b.recvmsg(4, 0, socket.MSG_PEEK)
+    b.recv(100)
+"""
+    for way in WAYS:
+        need(way)
+        row = counts(folder, profile(folder, sys.executable, "-c", script, way=way))["socket pair 1"]
+        assert (row["reads"], row["read_bytes"]) == (30, 100), (way, row)
+
+
 def test_answers_are_not_lines(folder):
     """a client and a server that send each other one line at a time need no buffer, but lines that are sent alone do"""
     script = """import socket, sys, threading
