@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			char bytes[64];
 			if (it.kind == RECORD_NONE)
 				break;
-			(void)captures_read((void *)(uintptr_t)it.record, it.record->args[1], bytes, sizeof(bytes));
+			uint64_t addr = it.record->head == RECORD_HEAD_MOST ? it.record->args[1] : it.record->t0;
+			(void)captures_read((void *)(uintptr_t)it.record, addr, bytes, sizeof(bytes));
 			reader_pop(&r);
 		}
 	}
