@@ -50,8 +50,8 @@ enum engine_times {
 	TIMES_NONE,
 	TIMES_USUAL, /* the engine measures cost_ns at its start, which takes a few milliseconds */
 	/*
-	 * Times from which savings are predicted: a call must not include the time in which the memory that the engine
-	 * wrote before the call reaches the cache. The program takes longer than with TIMES_USUAL.
+	 * For predictions of savings. Before each call, the engine waits until its own writes have reached the cache,
+	 * because the call would otherwise wait for them. The program takes longer than with TIMES_USUAL.
 	 */
 	TIMES_EXACT,
 };

@@ -225,9 +225,9 @@ HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const
 
 /*
  * rdtsc does not wait for the instructions before it (Intel SDM, volume 2, RDTSC). lfence waits for these instructions,
- * but not until their stores have reached the cache. Such a store can take 100 ns, because sctrace has read the ring
- * on another CPU, and the kernel would wait for it at its first locked instruction. mfence waits for stores as well,
- * but then the program takes longer.
+ * but not until the values that they have stored reach the cache. A store to the ring can take 100 ns, because sctrace
+ * has read the ring on another CPU. The kernel would wait for it at its first locked instruction. mfence waits for the
+ * stores, but then the program takes longer.
  */
 HELPER void wait_before_t0(uint8_t fence)
 {
