@@ -72,6 +72,17 @@ static void add_lacks(const struct engine_ops *e, unsigned want, struct buf *out
 	}
 }
 
+/* Appends the advice to use the first engine that can do `want`, if an engine can. */
+static void add_able(unsigned want, struct buf *out)
+{
+	for (size_t i = 0; engines[i]; i++) {
+		if ((engines[i]->caps & want) == want) {
+			buf_addf(out, "; engine %s can, so leave out --engine", engines[i]->name);
+			return;
+		}
+	}
+}
+
 /* True if `e` can do `want` and works here. Otherwise the reason is in `why`. */
 static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
 {
@@ -99,6 +110,8 @@ const struct engine_ops *engine_choose(const char *name, unsigned want, struct b
 		buf_free(&why);
 		if (ok)
 			buf_adds(note, "; ptrace is used instead");
+		else if ((asked->caps & want) != want)
+			add_able(want, note);
 		return ok ? &engine_ptrace : NULL;
 	}
 	/* Reasons are collected only from engines that could do what is requested. */

@@ -128,6 +128,20 @@ def test_details_of_messages(tmp):
         assert r.returncode != 0 or r.stderr.count("attached to process") == 1, r
 
 
+def test_engines_that_cannot(_):
+    """If the selected engine and ptrace cannot do what is requested, the message names the engine that can"""
+    for engine in ("ptrace", "patch"):
+        r = run("-c", "--all", f"--engine={engine}", "true")
+        if "there is no engine" in r.stderr:
+            continue
+        wanted = f"engine {engine} cannot count every process (--all)"
+        assert r.returncode == 125 and wanted in r.stderr and "; ptrace is used" not in r.stderr, r
+        assert "; engine bpf can, so leave out --engine" in r.stderr or "bpf" not in run("--list-engines").stdout, r
+    r = run("-c", "--engine=patch", "true", env={**os.environ, "SCTRACE_ARM": "sdu"})
+    if not any(x in r.stderr for x in ("there is no engine", "x86-64", "invariant")):
+        assert "the variable SCTRACE_ARM is 'sdu', but must be sud or filter; ptrace is used instead" in r.stderr, r
+
+
 def test_few_descriptors(tmp):
     """If the limit of open files is too low, the message says how to raise it; 64 is enough"""
     for words in (["-c"], ["-o", "out"], ["--record", "calls"]):
@@ -167,7 +181,7 @@ def test_no_room_for_the_agent(_):
     r = run("-c", "-f", "--engine=patch", program, "fork", "2")
     assert r.returncode == 0 and re.search(r"getppid .* 13 ", r.stderr), r
     if "engine: patch" in r.stderr:
-        assert "program images were traced by ptrace: the agent cannot be mapped: File exists" in r.stderr, r
+        assert "program images were traced by ptrace: the addresses of the agent are in use" in r.stderr, r
 
 
 def test_statuses(tmp):
@@ -885,6 +899,7 @@ def test_truss(tmp):
     assert lines(r.stderr, r"close\(3\)\t\t\t\t\t = 0 \(0x0\)"), r.stderr
     assert lines(r.stderr, r"openat\(AT_FDCWD,\"/nonexistent\",O_RDONLY\)\t* ERR#2 'No such file or directory'")
     assert lines(r.stderr, r"process exit, rval = 1")
+    assert "print the duration of each call" in run("--help", prog=str(truss)).stdout
     for letter in "-d", "-D":
         assert lines(run(letter, "true", prog=str(truss)).stderr, r"\d+\.\d{9} execve\(.*"), letter
     kill = ["sh", "-c", "trap : TERM; kill $$"]

@@ -26,6 +26,7 @@ TYPED = [
     ("-e verb", "-e verbose="),
     ("--status=failed,succ", "--status=failed,successful"),
     ("--hist io_uring_e", "--hist io_uring_enter"),
+    ("-S bytes_", "-S bytes_per_call"),
     ("bench lat", "bench latency"),
     ("bench syscall gettime", "bench syscall gettimeofday"),
     ("bench syscall getpid page-f", "bench syscall getpid page-fault"),

@@ -10,7 +10,9 @@
 #include <string.h>
 
 /* The columns of the table of -c that completion offers for -U and -S. */
-#define COLUMN_WORDS "syscall seconds calls errors percent avg min p50 p90 p99 max stddev bytes bytes/call"
+#define COLUMN_WORDS                                                                                                   \
+	"syscall seconds calls errors percent avg min p50 p90 p99 max stddev bytes bytes_per_call "                    \
+	"unfinished restarted resolved"
 /* The metrics that completion offers for --expect. */
 #define EXPECT_WORDS "calls errors bytes seconds wall user system cpu peak_rss processes"
 /* The defaults of -s. More bytes are recorded than shown, because `sctrace show` may be asked for more. */
@@ -187,7 +189,8 @@ static const struct opt truss_table[] = {
 	{'a', NULL, NULL, trace_opt_nothing, "print the arguments of execve (they are always printed)"},
 	{'c', NULL, NULL, opt_flag, "count and time the calls instead of printing them", AT(count)},
 	{'d', NULL, NULL, opt_flag, "print the time since the start", AT(clock)},
-	{'D', NULL, NULL, opt_flag, "print the time since the previous event", AT(relative)},
+	{'D', NULL, NULL, opt_flag,
+	 "print the duration of each call, and for other events the time since the previous event", AT(relative)},
 	{'e', NULL, NULL, opt_count, "print the environment of execve", AT(verbose_count)},
 	{'f', NULL, NULL, opt_count, "trace child processes as well", AT(follow)},
 	{'H', NULL, NULL, opt_flag, "print thread ids", AT(truss_thread_ids)},
@@ -232,7 +235,7 @@ static const struct {
 	{false, 'k', "prints stacks"},
 	{false, 'n', "prints the number of each call"},
 	{false, 'q', "omits messages"},
-	{false, 'r', "prints the time since the previous call; use -D"},
+	{false, 'r', "prints the time since the previous call"},
 	{false, 'u', "runs the program as another user"},
 	{false, 'v', "prints structures in full"},
 	{false, 'w', "selects wall-clock time, which is always used"},

@@ -42,7 +42,7 @@ static int check_target(pid_t pid, struct buf *why)
 	if (!what && s.tgid != pid)
 		what = "it is a thread, not a process; use the process id";
 	if (what)
-		buf_addf(why, "cannot attach to %d: %s", (int)pid, what);
+		buf_addf(why, "cannot attach to process %d: %s", (int)pid, what);
 	return what ? -ESRCH : 0;
 }
 
@@ -83,7 +83,7 @@ static int attach_targets(struct bpf_engine *b, struct buf *why)
 		if (bpf_map_lookup_elem(fd, &b->config.attach[i], &found) < 0 || !found)
 			r = -ESRCH;
 		if (r < 0)
-			buf_addf(why, "cannot attach to %d: no such process", (int)b->config.attach[i]);
+			buf_addf(why, "cannot attach to process %d: no such process", (int)b->config.attach[i]);
 	}
 	if (r < 0 && !buf_str(why)[0])
 		buf_addf(why, "cannot attach: %s", strerror(-r));

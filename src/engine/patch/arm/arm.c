@@ -55,6 +55,7 @@ static int filter_probe(struct buf *why)
 	return r;
 }
 
+/* Returns whether the environment permits this way of intercepting calls. Both are permitted if the variable is not set. */
 static bool allowed(const char *name)
 {
 	const char *s = getenv("SCTRACE_ARM");
@@ -64,6 +65,10 @@ static bool allowed(const char *name)
 int arm_choose(unsigned want, enum arming *how, struct buf *why)
 {
 	struct buf sud = {0};
+	if (!allowed("sud") && !allowed("filter")) {
+		buf_addf(why, "the variable SCTRACE_ARM is '%s', but must be sud or filter", getenv("SCTRACE_ARM"));
+		return -EINVAL;
+	}
 	*how = ARM_SUD;
 	int r = allowed("sud") ? sud_probe(&sud) : -ENOTSUP;
 	if (r < 0 && sud.len == 0)

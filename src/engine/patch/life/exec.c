@@ -48,6 +48,10 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 		if (err == -E2BIG)
 			buf_adds(why, "its address-space limit (ulimit -v) is too small for the agent");
+		else if (err == -EEXIST)
+			buf_adds(why,
+				 "the addresses of the agent are in use, by the program itself or by the agent of an "
+				 "earlier sctrace");
 		else if (err < 0)
 			buf_addf(why, "the agent cannot be mapped: %s", strerror(-err));
 	}

@@ -49,7 +49,7 @@ static void explain(pid_t pid, int err, struct buf *why)
 	char path[32], theirs[USER_NAME_SIZE], yours[USER_NAME_SIZE];
 	const char *untraceable = err == ESRCH ? "no such process" : proc_why_untraceable(pid, &s);
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	buf_addf(why, "cannot attach to %d: ", (int)pid);
+	buf_addf(why, "cannot attach to process %d: ", (int)pid);
 	/* The owner of /proc/PID is the user of the process, or root if the process is not dumpable (proc(5)). */
 	if (untraceable)
 		buf_adds(why, untraceable);
@@ -123,7 +123,7 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 	int r = pid > 0 && pid != getpid() ? seize(t, pid, pid) : -ESRCH;
 	if (r < 0) {
 		if (pid == getpid())
-			buf_addf(why, "cannot attach to %d: it is sctrace itself", (int)pid);
+			buf_addf(why, "cannot attach to process %d: it is sctrace itself", (int)pid);
 		else
 			explain(pid, -r, why);
 		return r;
@@ -135,6 +135,6 @@ int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
 	if (r == -ENOENT || r == -ESRCH)
 		return 0; /* the process has ended in the meantime */
 	if (r < 0)
-		buf_addf(why, "cannot attach to all threads of %d: %s", (int)pid, error_text(-r));
+		buf_addf(why, "cannot attach to all threads of process %d: %s", (int)pid, error_text(-r));
 	return r;
 }
