@@ -9,8 +9,9 @@
 #include <stdio.h>
 
 /*
- * Ends sctrace with a message and EXIT_OWN, as suddenly as SIGKILL would: a traced program continues unharmed. Call it
- * if a library reports that it has no memory.
+ * Ends sctrace with a message and EXIT_OWN, as suddenly as SIGKILL would. A program that the patch engine runs is then
+ * killed; other traced programs continue (sctrace.1, CAVEATS). Call this function if a library reports that it has no
+ * memory.
  */
 _Noreturn void memory_exhausted(void);
 /*

@@ -162,8 +162,8 @@ const struct engine_ops *engine_find(const char *name);
 int engine_check(const char *name, struct buf *why);
 /*
  * Chooses the first engine that can do `want` and works here. If `name` is neither NULL nor "auto", chooses that
- * engine; if that engine cannot do `want`, chooses ptrace and gives the reason in `note`. Returns NULL with the reason
- * in `note` if no engine is suitable.
+ * engine; if that engine cannot do `want` or does not work here, chooses ptrace and gives the reason in `note`. Returns
+ * NULL with the reason, and the name of an engine that can do `want`, in `note` if no engine is suitable.
  */
 const struct engine_ops *engine_choose(const char *name, unsigned want, struct buf *note);
 /*
