@@ -30,7 +30,7 @@ struct switch_pair {
 	char why[256]; /* if not empty: which system call of a task failed, and why */
 	atomic_bool stop, ready;
 	size_t message; /* size in bytes of the messages that are written to descriptors */
-	size_t size;    /* each task touches this many bytes of memory, its working set, in each turn */
+	size_t size; /* each task changes a byte in each cache line of this much memory, its working set, at each turn */
 	struct place_policy policy;
 	int cpu[2];
 };

@@ -110,9 +110,9 @@ static void describe_method(struct run *run, const struct switch_plan *p, const 
 	buf_addf(&head,
 		 ";\na round is two switches, there and back; subtracted: twice \"own\",\n"
 		 "the cost of %s in one task alone\n",
-		 p->size ? "waking, waiting and reading the working set" : "waking and waiting");
+		 p->size ? "waking, waiting and changing the working set" : "waking and waiting");
 	if (p->size)
-		buf_addf(&head, "each task reads a working set of %s at each turn\n", buf_str(&size));
+		buf_addf(&head, "each task changes a working set of %s at each turn\n", buf_str(&size));
 	strings_add_lines(&run->head, buf_str(&head));
 	buf_free(&head);
 	buf_free(&size);
