@@ -825,6 +825,21 @@ def test_attach(tmp):
         assert "kernel thread" in run("-p", "2").stderr
 
 
+def test_attach_again(_):
+    """Nothing of the agent stays in a process that waits in one call until sctrace detaches, and the call still takes its time"""
+    start = time.monotonic()
+    with subprocess.Popen(["sleep", "3"]) as sleeper:
+        for _ in range(2):
+            with subprocess.Popen([SCTRACE, "-c", "-p", str(sleeper.pid)], stderr=subprocess.PIPE, text=True) as p:
+                assert "attached" in p.stderr.readline()
+                time.sleep(0.3)
+                p.send_signal(signal.SIGINT)
+                text = p.stderr.read()
+            assert p.returncode == 0 and "addresses of the agent are in use" not in text, text
+            assert "memfd:sctrace" not in Path(f"/proc/{sleeper.pid}/maps").read_text(), text
+    assert sleeper.returncode == 0 and time.monotonic() - start >= 3, sleeper.returncode
+
+
 def test_attach_and_start(tmp):
     """-p and a program are traced together until both have ended"""
     code = "import os, sys, time\nuntil = time.monotonic() + 1\nwhile time.monotonic() < until: os.getppid(); time.sleep(0.01)"

@@ -97,12 +97,34 @@ static bool can_unmap(const struct patch *p, const struct image *img)
 	return true;
 }
 
+/*
+ * Moves a thread from the stop at the end of an interrupted call to an event-stop, in which it can run code (remote.h).
+ * Returns false if it is in the middle of another call, or has stopped differently. Any stop discards the event-stop that
+ * PTRACE_INTERRUPT has requested (ptrace_stop() in kernel/signal.c), so it is requested again.
+ */
+static bool leave_call(struct patch *p, struct task *task)
+{
+	int status;
+	struct user_regs_struct r;
+	if (!task->mid_call)
+		return true;
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !remote_restart_pending(&r) ||
+	    ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
+	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
+		return false;
+	task->mid_call = false;
+	if (status >> 16 == 0)
+		task->deliver = WSTOPSIG(status);
+	task->listening = status >> 16 == PTRACE_EVENT_STOP && tracer_is_stopping(WSTOPSIG(status));
+	return !task->deliver && !task->listening;
+}
+
 static void unmap_all(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
 	struct areas areas = {0};
 	/* A thread would have to leave its group-stop to unmap the agent. So the agent stays, unused. */
-	if (task->mid_call || task->listening || task->deliver)
+	if (task->listening || task->deliver || !leave_call(p, task))
 		return;
 	sigkill_guard_remove(p, task, false);
 	setup_areas(img, &areas);
