@@ -263,7 +263,7 @@ static const struct command_arg fcntl_args[] = {
 	{14, K_FLOCK64, WHEN_ENTERING},      /* F_SETLKW64 */
 	{15, K_OWNER_EX, WHEN_ENTERING},     /* F_SETOWN_EX */
 	{16, K_OWNER_EX, WHEN_LEFT},         /* F_GETOWN_EX */
-	{17, K_OUT_FD_PAIR, WHEN_LEFT},      /* F_GETOWNER_UIDS */
+	{17, K_OUT_UID_PAIR, WHEN_LEFT},     /* F_GETOWNER_UIDS */
 	{36, K_FLOCK_HELD, WHEN_LEFT},       /* F_OFD_GETLK */
 	{37, K_FLOCK, WHEN_ENTERING},        /* F_OFD_SETLK */
 	{38, K_FLOCK, WHEN_ENTERING},        /* F_OFD_SETLKW */

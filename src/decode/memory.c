@@ -38,6 +38,7 @@ static const struct {
 	{K_OUT_STAT, {MEMORY_OUT, sizeof(struct stat)}},
 	{K_OUT_STATX, {MEMORY_OUT, 256}}, /* struct statx, including its reserved space */
 	{K_OUT_FD_PAIR, {MEMORY_OUT, 2 * sizeof(int)}},
+	{K_OUT_UID_PAIR, {MEMORY_OUT, 2 * sizeof(uint32_t)}},
 	{K_OUT_WSTATUS, {MEMORY_OUT, sizeof(int)}},
 	{K_SIGSET, {MEMORY_IN, sizeof(uint64_t)}},
 	{K_OUT_SIGSET, {MEMORY_OUT, sizeof(uint64_t)}},

@@ -201,6 +201,8 @@ static void test_commands(void **state)
 	CHECK("3, F_SETFL, O_RDONLY|O_APPEND|O_NONBLOCK) = 0", "fcntl", 0, 3, F_SETFL, O_APPEND | O_NONBLOCK);
 	CHECK("3, F_DUPFD_CLOEXEC, 10) = 10", "fcntl", 10, 3, F_DUPFD_CLOEXEC, 10);
 	CHECK("3, 0x270f /* F_??? */, 0x5) = -1 EINVAL (Invalid argument)", "fcntl", -EINVAL, 3, 9999, 5);
+	put(0, (uint32_t[]){3, 65534}, 2 * sizeof(uint32_t));
+	CHECK_AS(NAMED, "3</f3>, F_GETOWNER_UIDS, [3, 65534]) = 0", "fcntl", 0, 3, 17, BASE);
 	put(0, &ts, sizeof(ts));
 	CHECK("0x5, FUTEX_WAIT_PRIVATE, 3, {tv_sec=1, tv_nsec=2}) = -1 ETIMEDOUT (Connection timed out)", "futex",
 	      -ETIMEDOUT, 5, 128, 3, BASE, 77, 88);
