@@ -390,6 +390,13 @@ def test_unknown_numbers(_):
         assert len(lines(t, r"syscall_0x[0-9a-f]+\(0x7, .* = -1 ENOSYS .*")) == shown, (choice, t[-2000:])
 
 
+def test_longest_vectors(_):
+    """The buffers of a call that fails are shown, also if there are 1024 of them, the most that the kernel accepts"""
+    call = "import os\nfor i in range(8):\n    try: os.writev(1000, [b'a'] * (1023 + i % 2))\n    except OSError: pass"
+    t = run("-e", "trace=writev", sys.executable, "-S", "-c", call).stderr
+    assert len(lines(t, r'writev\(1000, \[\{iov_base="a", iov_len=1\}, .*, 102[34]\) = -1 EBADF .*')) == 8, t[-2000:]
+
+
 # A C program that sends two messages and receives them.
 MESSAGES = """
 #include <sys/socket.h>

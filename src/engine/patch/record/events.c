@@ -51,7 +51,7 @@ static void capture_iovec(struct record_reader *r, const struct mem *live, uint6
 			  uint64_t most, bool socket)
 {
 	struct agent_iovec v;
-	n = n < IOVECS_MOST ? n : 0;
+	n = n <= IOVECS_MOST ? n : 0;
 	capture_bytes(r, live, addr, n * sizeof(v));
 	for (uint64_t i = 0; i < n && mem_get(live, addr + i * sizeof(v), &v, sizeof(v)) == 0; i++) {
 		uint64_t len = v.len < left ? v.len : left;
