@@ -102,7 +102,8 @@ struct image_counters {
 	bool single_thread;        /* copy of agent_data.single_thread in the program */
 	struct agent_words *words; /* the image's words in the region; if NULL, the agent does not make execve(2) */
 	unsigned rings;            /* number of rings that the program has mapped after the slots */
-	bool off;                  /* the agent passes all calls to the tracer, because `sharers` is not 0 */
+	/* The agent passes all calls to the tracer: `sharers` is not 0, or the image has fallen back to ptrace. */
+	bool off;
 	/* Number of processes that share the memory, but whose calls are counted elsewhere or not at all. */
 	unsigned sharers;
 };
@@ -255,8 +256,8 @@ struct patch {
 
 	/* Length of a tick of the time stamp counter, in nanoseconds. */
 	double tick_ns;
-	uint64_t tsc0, ns0; /* time stamp counter and clock, read together at the start */
-	struct tracer_cost fast;
+	uint64_t tsc0, ns0;      /* time stamp counter and clock, read together at the start */
+	struct tracer_cost fast; /* cost of a call that the agent makes */
 
 	/* Counters. */
 	VEC(struct region *) regions;

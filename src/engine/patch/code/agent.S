@@ -1,5 +1,6 @@
 /*
- * The agent (agent.h), at address AGENT_CODE. It uses about 60 bytes of the program's stack, below the red zone.
+ * The agent (agent.h), at address AGENT_CODE. Below the red zone, it uses at most 56 bytes of the program's stack, and
+ * 160 bytes at a clone3(2) that creates a thread.
  *
  * Entry: called by a stub with the program's registers, except rcx and r11, which a system call changes anyway.
  * Exit:  if ecx is 0, the call was made, rax is its result, and r11 holds the flags. If ecx is 1, nothing was done: the
@@ -289,7 +290,7 @@ agent_check:				/* rcx = slot; handles calls with arguments to check, and calls 
 	test	$2, %r10b
 	jnz	agent_refuse
 agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or patched code */
-	lea	31(%rsp), %rdx		/* the last byte of this frame, which has 55 bytes, 24 of them not pushed yet */
+	lea	31(%rsp), %rdx		/* the last byte of this frame, of 56 bytes, 24 not pushed yet */
 	sub	%rdi, %rdx
 	lea	55(%rsi), %rax
 	cmp	%rax, %rdx

@@ -177,8 +177,8 @@ struct agent_data {
 	uint64_t blocking;
 	uint32_t map[AGENT_CALLS];
 	/*
-	 * Ranges [lo, hi) of code that may be patched, then a row of zeros. Calls that remap this code go to the
-	 * tracer.
+	 * Ranges [lo, hi) of code that may be patched and of the engine's own memory, then a row of zeros. Calls that
+	 * remap these ranges go to the tracer.
 	 */
 	uint64_t code[AGENT_RANGES + 2][2];
 	uint8_t scratch[256]; /* memory for the arguments of calls that the tracer has the program make */

@@ -15,12 +15,12 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 #define STUB_SIZE       64
 #define STUB_LEA_DOWN   5  /* from here on the stack pointer is 128 lower */
 #define STUB_LEA_UP     19 /* the agent returns here */
-#define STUB_DECIDE     27
+#define STUB_DECIDE     27 /* tests whether the agent has made the call */
 #define STUB_RAW        29 /* the program's own call instruction, which stops */
 #define STUB_AFTER_CALL 31 /* the call has been made */
 #define STUB_MOVED      38 /* the instructions that moved into the stub */
 #define STUB_EARLY      43 /* the instruction before the call, if it moved; in this case, no other instruction has */
-#define STUB_EXIT       57
+#define STUB_EXIT       57 /* exit(2) */
 #define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
 #define STUB_EARLY_MAX  (STUB_EXIT - STUB_EARLY - 2)
 

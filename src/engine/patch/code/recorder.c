@@ -437,7 +437,10 @@ HELPER bool put_parent_tid(const struct agent_scratch *r, struct place *p, uint6
 	return put_any(p, args->parent_tid, sizeof(int32_t));
 }
 
-/* Appends the captures of one operation to a record whose head has `head` bytes. Returns false if sctrace must capture the memory instead. */
+/*
+ * Appends the captures of one operation to a record whose head has `head` bytes. Returns false if sctrace must capture
+ * the memory instead.
+ */
 HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t head, uint64_t string_max, unsigned rule,
 		    unsigned arg, unsigned size)
 {

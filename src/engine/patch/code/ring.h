@@ -246,7 +246,7 @@ struct agent_recipe {
 	} op[RECIPE_OPS];
 };
 
-/* A command of fcntl(2) or ioctl(2). Each table ends with a row whose rule is RECIPE_END. */
+/* A command of fcntl(2), ioctl(2) or prctl(2). Each table ends with a row whose rule is RECIPE_END. */
 struct agent_command {
 	uint32_t command;
 	uint16_t size;

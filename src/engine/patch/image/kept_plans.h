@@ -22,9 +22,10 @@ struct kept_plans;
 
 /*
  * Reads the kept plans. `rights` are sctrace's own capabilities: plans that a run with other capabilities has kept are
- * not used. Returns NULL if nothing can be kept.
+ * not used. Returns NULL if nothing can be kept. The caller frees the result with kept_plans_close().
  */
 struct kept_plans *kept_plans_open(uint64_t rights);
+/* Does nothing if `k` is NULL. */
 void kept_plans_close(struct kept_plans *k);
 /* Can this plan of the module be kept? */
 bool kept_plans_suit(const struct module *mod, const struct plan *plan);

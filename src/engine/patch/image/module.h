@@ -10,6 +10,7 @@ struct plan {
 	char program[PROC_NAME]; /* short name of the program in which it was learned, or "" */
 	uint64_t offset;         /* the address after the call instruction, as an offset in the file */
 	int16_t call; /* number of the system call that was made there when the plan was made; -1: none below AGENT_CALLS */
+	/* The following members are as in struct site. */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
 	uint8_t nchanges;

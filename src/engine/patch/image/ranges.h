@@ -5,8 +5,9 @@
 #include "engine/patch/remote/maps.h"
 
 /*
- * Collects the patchable code among `n` mappings in at most AGENT_RANGES rows [lo, hi), followed by a row of zeros. If
- * there are more ranges, neighbouring ones are merged. Returns the number of rows.
+ * Collects the patchable code among `n` mappings, which are in ascending order, in at most AGENT_RANGES rows [lo, hi),
+ * followed by a row of zeros: `rows` has room for AGENT_RANGES + 1. If there are more ranges, neighbouring ones are
+ * merged. Returns the number of rows without the row of zeros.
  */
 size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2]);
 /* Writes the ranges of img->mappings to the agent's memory. Calls that remap them then go to the tracer. */

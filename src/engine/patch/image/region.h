@@ -38,7 +38,10 @@ struct region *region_from_pool(struct patch *p, const struct task *task, char *
  * not another file with the same name.
  */
 struct agent_tail *region_tail(const struct region *r);
-/* Opens descriptor `their_fd` of thread `tid`, a memfd: sets its size, seals and maps it. Returns 0 or -errno. */
+/*
+ * Opens descriptor `their_fd` of thread `tid`, a memfd: sets its size, seals and maps it. Returns 0, and the caller
+ * must then close r->fd, or -errno.
+ */
 int region_adopt(struct region *r, pid_t tid, int their_fd);
 /*
  * Releases one reference; `r` may be NULL. With the last one, the counts are collected, and the region is freed. A pooled

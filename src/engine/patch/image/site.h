@@ -26,7 +26,7 @@ struct site {
 	bool retry;                 /* a long jump may become possible later */
 	uint8_t moved;              /* number of bytes that moved into the stub (SITE_LONG, SITE_EARLY) */
 	uint8_t code[RELOCATE_MAX]; /* the bytes that moved */
-	uint32_t serial;            /* image_sites.serial when the site was last patched */
+	uint32_t serial;            /* number of the site's last decision or patch (image_sites.serial) */
 	/*
 	 * Bytes of the program that were overwritten with a jump, so that they can be restored. In a site's list of
 	 * changes, the hops come first, and the site itself is last.

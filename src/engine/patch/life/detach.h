@@ -6,7 +6,10 @@
 
 /* tracer_ops.detach: disarms a stopped task before it is detached, and moves it out of the agent and the stubs. */
 void detach_task(struct tracer *t, struct task *task);
-/* tracer_ops.leave: restores the code of the task's process and unmaps the agent, once for each image. */
+/*
+ * tracer_ops.leave: if sctrace attached to the task's process, restores the process's code and unmaps the agent, once
+ * for each image.
+ */
 void detach_clean(struct tracer *t, struct task *task);
 
 #endif

@@ -8,7 +8,8 @@
 #include <sys/syscall.h>
 
 /*
- * Values of agent_record.marks. LIVE: the record has no captures. CONTINUED: the call continued after an interruption.
+ * Values of agent_record.marks. LIVE: the record has only the captures that were made before the call. CONTINUED: the
+ * call continued after an interruption.
  */
 enum { LIVE = 1, CONTINUED = 2 };
 

@@ -33,8 +33,11 @@ struct record_reader {
 	struct agent_ring *ring; /* NULL: the ring no longer exists, and only copied records are left */
 	uint32_t limit;          /* number of bytes of the ring that are used */
 	uint32_t off;            /* offset of the next record */
-	uint64_t consumed;
-	/* Records that were copied and have not been reported yet. */
+	uint64_t consumed;       /* number of bytes that were copied from the ring so far (agent_ring.consumed) */
+	/*
+	 * Records that were copied: bytes [at, n) of a buffer of `cap` bytes have not been reported yet. The buffer
+	 * belongs to the reader.
+	 */
 	unsigned char *bytes;
 	size_t n, at, cap;
 	bool entered;  /* the beginning of the next record, or of the open record, has been reported */
@@ -66,8 +69,9 @@ uint64_t reader_waiting(const struct record_reader *r);
 int reader_fill(struct record_reader *r);
 /*
  * Appends the record of the call in progress, which has returned `result` at `t1` and whose thread will not commit the
- * record. If `live` is true, the record has no captures. The thread must be stopped, reader_fill() must have been
- * called, and the caller must remove the record from the ring.
+ * record. If `live` is true, the appended record has only the captures that were made before the call. `t1` is a value
+ * of the time stamp counter. The thread must be stopped, reader_fill() must have been called, and the caller must
+ * remove the record from the ring.
  */
 void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
 /*

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 
 /*
- * Is this a call that sctrace itself must handle? These calls create threads or images, end threads, concern signals, or
- * change something that the agent depends on.
+ * Is this a call that sctrace itself must handle? These calls create an image, end a thread, continue an interrupted
+ * call, or change something that the agent depends on.
  */
 static bool is_special(int64_t nr)
 {
@@ -98,7 +98,7 @@ void recipe_commands(struct agent_command *rows)
 	}
 }
 
-/* Returns an error after which the kernel has read the call's strings, besides the usual ones (put_string()), or 0. */
+/* Returns an error after which the kernel has read the call's strings, besides those of proves_string(), or 0. */
 static unsigned error_after_strings(const struct syscall_desc *d, int64_t nr)
 {
 	for (unsigned i = 0; i < d->nargs; i++)

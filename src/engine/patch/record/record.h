@@ -112,7 +112,11 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
  * Changes its registers so that it leaves the agent as after a call that is not recorded.
  */
 void record_free_child(const struct task *task);
-/* Moves a task out of a recorded call, as stepout() does: changes `r`. Returns false if the task is not in one. */
+/*
+ * Moves a task out of a recorded call, as stepout() does: changes `r`. With STEPOUT_UNSEEN it moves nothing, but
+ * reports the end of a call that was made, and returns false. It also returns false if the task is not in a recorded
+ * call, or if its memory cannot be read.
+ */
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
 /*
  * Completes the record after the recorder has faulted because the memory that it was copying was unmapped in the

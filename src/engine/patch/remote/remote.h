@@ -7,7 +7,7 @@
 
 #include "engine/patch/state.h"
 
-/* Reads `n` bytes of memory, whatever its protection. Returns 0, or -EFAULT unless all could be read. */
+/* Reads `n` bytes of memory that the program itself can read. Returns 0, or -EFAULT unless all could be read. */
 int remote_read(pid_t tid, uint64_t addr, void *buf, size_t n);
 /* Writes `n` bytes of memory, whatever its protection. Returns 0, or -EFAULT unless all could be written. */
 int remote_write(pid_t tid, uint64_t addr, const void *buf, size_t n);

@@ -11,6 +11,7 @@ bool core_is_dumped_by(int sig);
  * ignores the signal. Moves all threads of the process to where they would be natively, restores the program's code,
  * unmaps the engine's memory, and makes the image fall back to ptrace. Restores and unmaps nothing if another
  * process uses the image, if a thread does not stop, or if the program has a seccomp filter, which might forbid unmapping.
+ * `si` describes the signal. It is set again at the end, because code that ran in the task has replaced it.
  */
 void core_prepare(struct patch *p, struct task *task, const siginfo_t *si);
 
