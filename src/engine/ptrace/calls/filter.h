@@ -11,8 +11,9 @@ struct call_filter {
 };
 
 /*
- * Builds the filter for the wanted calls of the native architecture. Calls of other architectures, and numbers without
- * a name or beyond CALL_SET_MAX, always stop.
+ * Builds the filter for the wanted calls of the native architecture. Calls of other architectures, numbers without
+ * a name or beyond CALL_SET_MAX, and userfaultfd(2) always stop. The caller calls
+ * call_filter_free().
  */
 void call_filter_build(struct call_filter *f, const struct call_set *only);
 void call_filter_free(struct call_filter *f);

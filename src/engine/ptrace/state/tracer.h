@@ -169,7 +169,7 @@ struct tracer {
 	unsigned long options;
 	size_t unreported; /* tasks whose first stop came before their parent reported them */
 	bool filter;       /* sctrace's seccomp filter stops at the wanted calls */
-	/* Descendants that are not counted stay attached, because the agent or sctrace's filter is in them. */
+	/* Descendants that are not counted stay attached, because sctrace's filter is in them. */
 	bool hold;
 	/* The kernel kills the program when sctrace dies, because the program cannot run without sctrace. */
 	bool exit_kill;

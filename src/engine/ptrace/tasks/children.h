@@ -17,7 +17,7 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event);
 bool tracer_first_stop(struct tracer *t, struct task *task, int sig);
 /* Adds a task whose parent was killed before it reported the task; /proc says to which process it belongs. */
 void tracer_adopt(struct tracer *t, struct task *task);
-/* Adopts all tasks that have waited too long for their parent's event. */
+/* Adopts all tasks whose parents will not report them any more. */
 void tracer_adopt_orphans(struct tracer *t);
 
 #endif
