@@ -59,11 +59,15 @@ struct bpf_engine {
 /* Checks whether BPF programs can be loaded here. Returns 0, or -errno with the reason in `why`. */
 int bpf_probe(unsigned want, struct buf *why);
 /*
- * Loads and attaches the programs, which count nothing until bpf_mark() or bpf_attach() names tasks. Returns 0, or
- * -errno with the reason in `why`.
+ * Loads the programs into the kernel and maps the memory that they share with sctrace. They run only after
+ * bpf_attach(). Returns 0, or -errno with the reason in `why`.
  */
 int bpf_load(struct bpf_engine *b, struct buf *why);
-/* Starts to count the tasks that the configuration requests. Returns 0, or -errno with the reason in `why`. */
+/*
+ * Attaches the programs to the kernel's hooks. If the configuration requests the whole system or a cgroup, counting
+ * starts now. Otherwise tasks are counted once they are marked (bpf_mark(), or mark_targets in sctrace.bpf.c). Returns
+ * 0, or -errno with the reason in `why`.
+ */
 int bpf_attach(struct bpf_engine *b, struct buf *why);
 /* Stops counting. The counts can still be read. */
 void bpf_stop_counting(struct bpf_engine *b);
@@ -85,14 +89,21 @@ enum { BPF_BATCHES = 15, BPF_BATCH = 500 };
 int bpf_collect(struct engine *e, struct summary *s);
 /* Adds to `s` what one row has counted since it was last read. */
 int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s);
+/* Adds to `s` how often calls have failed with each error since the previous call of this function. */
 void bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
 /* Adds to `h` the times, without the cost of counting, that a slot has counted since they were last read. */
 void bpf_collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot);
 /* Reads the tags of rows that are new since the previous call. */
 void bpf_find_rows(struct bpf_engine *b);
-/* If few slots are free, saves and frees the rows of all ended processes or threads. Returns 0 or -errno. */
+/*
+ * If more than half of the slots are in use and enough processes or threads have ended, moves the contents of their
+ * rows to b->retired and frees the rows. Returns 0 or -errno.
+ */
 int bpf_retire(struct bpf_engine *b);
-/* Sums one row over all CPUs, with the smallest and greatest time of this epoch; both are 0 if there was none. */
+/*
+ * Sums one row over all CPUs, with the smallest and greatest time of this epoch; both are 0 if there was none. Returns
+ * 0 or -errno.
+ */
 int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum);
 /* Returns the slot of a row, or 0 if there is none. */
 unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key);

@@ -17,7 +17,7 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* include/linux/mm_types_task.h, sched.h */
+/* asm-generic/errno-base.h, asm-generic/signal-defs.h, linux/sched.h and linux/mm_types_task.h of the kernel */
 #define EINTR         4
 #define SA_RESTART    0x10000000
 #define PF_EXITING    4

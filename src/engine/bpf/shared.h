@@ -1,11 +1,12 @@
-/* Definitions that the kernel half (sctrace.bpf.c) and the loader (bpf.c) of the bpf engine share. */
+/* Definitions that the kernel half (sctrace.bpf.c) and the loader (loader.h) of the bpf engine share. */
 #ifndef SCTRACE_ENGINE_BPF_SHARED_H
 #define SCTRACE_ENGINE_BPF_SHARED_H
 
 /*
  * Times fall into the buckets of stats/hist.h: 32 for each power of two. A histogram consists of chunks of 32 buckets,
  * each of which is allocated when a measured time first falls into it, because a call's times spread over few powers of
- * two. Chunks 0 and 1 hold 0 to 63 ns, and the last one all times from 2^46 ns (19 hours) on.
+ * two. Chunks 0 and 1 hold 0 to 63 ns, and the last one all times from 2^45 ns (9.8 hours) on. Times from 2^46 ns
+ * on fall into its last bucket.
  */
 #define CHUNK_BITS     5
 #define CHUNK_SIZE     (1 << CHUNK_BITS)
@@ -48,6 +49,10 @@ struct row_counts {
 	unsigned long long ns, restarted_ns;
 	/* smallest and greatest time of one epoch, and the number of this epoch (see `epoch` in maps.bpf.h) */
 	unsigned long long min_ns, max_ns, epoch;
+	/*
+	 * Sums of the squares of the times: `squares` in ns^2, of times below 2^(2 * SQUARE_SHIFT) ns, and
+	 * `big_squares` of the others, in units of (2^SQUARE_SHIFT ns)^2.
+	 */
 	unsigned long long squares, big_squares;
 	unsigned long long sum; /* sum of the positive results */
 };
