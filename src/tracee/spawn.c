@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 /*
- * Checks whether execve(2) can run `path`. Returns 0, ENOENT, EISDIR, or EACCES for a file without execute permission.
+ * Checks whether execve(2) can run `path`. Returns 0, ENOENT, EISDIR, EACCES for a file without execute permission, or
+ * another errno.
  */
 static int runnable(const char *path)
 {

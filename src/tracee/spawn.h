@@ -62,7 +62,8 @@ char **spawn_environment(const char *const *changes, size_t n);
 
 /*
  * Looks `name` up as execvp(3) does: in PATH (of `envp`, or of this process if `envp` is NULL), unless it contains a
- * slash. Returns a path, which the caller frees, or NULL with *err set to ENOENT or EACCES.
+ * slash. Returns a path, which the caller frees, or NULL with *err set to ENOENT or EACCES. If `name` contains a
+ * slash, *err can also be EISDIR or another error of stat(2) or access(2).
  */
 char *spawn_find(const char *name, char *const *envp, int *err);
 

@@ -13,12 +13,12 @@ struct process {
 	pid_t pid;
 	unsigned ntasks;
 	bool counted;  /* its calls are shown; false if it is traced only because it has inherited sctrace's seccomp
-			* filter */
+			* filter or because of `hold`, or until it is detached */
 	bool root;     /* the program that sctrace started */
 	bool attached; /* sctrace attached to it, and it will continue when sctrace exits */
 	bool execed;   /* it has called execve(2) while it was traced; the calls of the root count from then on */
-	bool hold;     /* it stays attached although its calls are not shown, because it shares memory with a process
-			* whose calls are shown */
+	bool hold;     /* it stays attached because it shares memory with a process whose calls are shown, and its
+			* own calls are not shown or are counted separately */
 	void *image;   /* used and freed by the engine; may be NULL */
 };
 
