@@ -22,6 +22,7 @@ struct trace_json {
 	bool any; /* Perfetto: an object has been written, so the next one needs a comma before it */
 };
 
+/* Initialise the sink for one object on each line, or for Perfetto's format. The sink need not be freed. */
 void trace_json_init(struct trace_json *j, const struct trace_json_config *c);
 void trace_perfetto_init(struct trace_json *j, const struct trace_json_config *c);
 

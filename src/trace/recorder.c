@@ -61,7 +61,7 @@ static void read_data(const struct trace_recorder *r, const struct event *ev, co
 	buf_free(&out.buf);
 }
 
-/* `mem` reads a memory of the event, and keeps what is read in r->captures or r->after. */
+/* Prepares a decoder that writes nothing. The caller then sets d->decode.mem, which keeps what the decoder reads. */
 static void begin_decoding(struct trace_recorder *r, struct recorded *own, const struct event *ev, struct emit *e,
 			   struct trace_decoder *d)
 {

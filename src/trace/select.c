@@ -83,7 +83,7 @@ static int select_status(void *select, const char *text, size_t *at, struct buf 
 	s->status = 0;
 	if (strcmp(text + negated, "all") == 0 || strcmp(text + negated, "none") == 0) {
 		bool all = (text[negated] == 'a') != negated;
-		s->status = all ? 0 : 1u << 31;
+		s->status = all ? 0 : 1u << 31; /* a bit that no call has */
 		*at = 0;
 		return 0;
 	}

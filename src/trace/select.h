@@ -13,7 +13,7 @@ struct buf;
 struct call_set;
 struct trace_subject;
 
-/* The outcome of a call, for -e status=. */
+/* The outcome of a call, for -e status=. The last two are names of strace; no call has these outcomes. */
 enum trace_status {
 	STATUS_SUCCESSFUL = 1 << 0,
 	STATUS_FAILED = 1 << 1,
@@ -27,6 +27,7 @@ struct trace_select {
 	struct filter calls;
 	bool by_call;
 	unsigned status; /* a combination of enum trace_status; 0: all */
+	/* A bit for each signal, 64 in each word; used if `by_signal` is true. */
 	uint64_t signals[2];
 	bool by_signal;
 	VEC(int) errnos; /* empty: any error */
@@ -34,7 +35,9 @@ struct trace_select {
 	VEC(char *)
 	paths; /* -P: each path as the user typed it and as it was resolved; "/etc/..." means everything
 		* below /etc */
+	/* -e fds=; empty: any descriptor */
 	VEC(int) fds;
+	/* Only calls that took longer than this, without the tracing cost, are selected; 0: all. */
 	uint64_t slower_ns;
 };
 
@@ -75,6 +78,7 @@ bool trace_select_needs_exit(const struct trace_select *s);
 bool trace_select_exit(const struct trace_select *s, const struct event *ev);
 /* Fills in the calls that must be events, with those that end interrupted ones (restart_syscall, rt_sigreturn). */
 void trace_select_only(const struct trace_select *s, struct call_set *only);
+/* Returns true if signal `sig` is selected. */
 bool trace_select_signal(const struct trace_select *s, int sig);
 
 #endif

@@ -21,6 +21,7 @@ struct trace_truss {
 	uint64_t last_ns; /* time of the previous event */
 };
 
+/* Initialises the sink, which need not be freed. */
 void trace_truss_init(struct trace_truss *t, const struct trace_truss_config *c);
 
 #endif
