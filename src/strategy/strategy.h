@@ -41,8 +41,9 @@ const struct strategy *strategy_find(const char *name);
 uint64_t strategy_expected_calls(const struct strategy *s, uint64_t bytes, uint64_t buffer);
 /*
  * Appends the path of the copier `program`, which is searched for in examples/ beside the running executable (in a
- * build), in the libexec directory that belongs to the executable, and in the installation directory. Returns 0, or
- * -ENOENT with the searched directories in `why`.
+ * build), in the libexec directory that belongs to the executable, in the installation directory, and in the directory
+ * in which the copiers were built. Returns 0, or -ENOENT with a message in `why` that names the first and the third of
+ * these directories.
  */
 int strategy_locate(const char *program, struct buf *path, struct buf *why);
 
