@@ -19,7 +19,10 @@ struct show_progress {
 	bool shown;
 };
 
-/* Must be called after each event. Writes the progress to standard error four times a second. */
+/*
+ * Must be called after each event. Writes the progress to standard error, at most four times a second, if standard
+ * error is a terminal and the output is not.
+ */
 void show_progress(struct show_progress *p);
 /* Removes the line with the progress from the terminal. */
 void show_progress_end(struct show_progress *p);

@@ -13,7 +13,7 @@
 
 /*
  * `why` contains what is wrong with the word at offset `at` of `text`. Appends two lines to it: the text, and a caret
- * below that word. The command prints these two lines separately (trace.c). An empty text is not shown.
+ * below that word. The command prints these two lines separately (put_usage_error()). An empty text is not shown.
  */
 static int point_at(const char *text, size_t at, int r, struct buf *why)
 {
