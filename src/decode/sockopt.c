@@ -81,7 +81,10 @@ void show_sockopt(const struct decode *d, const struct value *x)
 	emit_hex(d->out, (uint32_t)x->v);
 }
 
-/* Options whose value is not an int. A value is shown only if it has at least `size` bytes. */
+/*
+ * Options whose value is not a plain number: the kind of an int, or the layout of a structure. A structure is shown
+ * only if the value is long enough for its layout. Of TCP_INFO, the members that the value has are shown.
+ */
 static const struct {
 	uint32_t level, option;
 	enum syscall_kind kind;
