@@ -67,8 +67,8 @@ static void fill_columns(struct columns *c, const struct chart_hist *h, const st
 }
 
 /*
- * Returns the width of the columns in pixels, which is that of the widest bucket: if columns were narrower than a
- * bucket, some of them could be empty between two others.
+ * Returns the width of the columns in pixels: that of the widest bucket, but at least COARSE and at most 16. If columns
+ * were narrower than a bucket, some of them could be empty between two others.
  */
 static double column_width(const struct chart_hist *h, const struct axis *x)
 {
