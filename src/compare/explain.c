@@ -89,11 +89,14 @@ static struct figure a_factor(double x)
 	return take(&b);
 }
 
-/* Returns "1.4 times" or "340 times": with a decimal only below 10. */
+/* Returns "2.5 %", "1.4 times" or "340 times". "1.0 times" would not show a small difference. */
 static struct figure a_ratio(double x)
 {
 	struct figure f;
-	snprintf(f.s, sizeof(f.s), x < 9.95 ? "%.1f times" : "%.0f times", x);
+	if (x < 1.1)
+		snprintf(f.s, sizeof(f.s), "%.2g %%", 100 * (x - 1));
+	else
+		snprintf(f.s, sizeof(f.s), x < 9.95 ? "%.1f times" : "%.0f times", x);
 	return f;
 }
 

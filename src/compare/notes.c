@@ -61,8 +61,10 @@ static void say_how(const struct run *r, struct buf *out)
 	buf_addf(out, "wall and peak RSS: medians of %zu", least);
 	if (most > least)
 		buf_addf(out, " to %zu", most);
-	buf_addf(out, " untraced run%s, interleaved in random order (seed %.0f), %s cache%s%s\n", most == 1 ? "" : "s",
-		 r->method.seed, cold ? "cold" : "warm",
+	buf_addf(out, " untraced run%s, ", most == 1 ? "" : "s");
+	if (r->subjects.n > 1)
+		buf_addf(out, "interleaved in random order (seed %.0f), ", r->method.seed);
+	buf_addf(out, "%s cache%s%s\n", cold ? "cold" : "warm",
 		 cold && r->method.input_resident_share == 0 ? " (confirmed by mincore)" : "",
 		 r->method.fsync == TRUTH_YES ? ", including fsync" : "");
 	if (engine)

@@ -138,6 +138,42 @@ static void sentences_come_from_the_rows(void **state)
 	run_free(&r);
 }
 
+/* "1.0 times faster" would not show how large the difference is. */
+static void a_small_difference_is_a_percentage(void **state)
+{
+	(void)state;
+	struct run r;
+	struct buf out = {0};
+	start(&r);
+	add(&r, "slow", 0, 102.5, 0.5, 1e6);
+	add(&r, "quick", 0, 100, 0.5, 1e6);
+	assert_int_equal(run_judge(&r), 0);
+	compare_lessons(&r, &out);
+	has(&out, "quick is the fastest, 2.5 % faster than slow");
+	buf_free(&out);
+	run_free(&r);
+}
+
+/* Runs are interleaved, and have an order, only if there are several programs. */
+static void a_single_row_has_no_order(void **state)
+{
+	(void)state;
+	struct run r;
+	struct buf out = {0};
+	start(&r);
+	add(&r, "only", 0, 100, 0.5, 1e6);
+	assert_int_equal(run_judge(&r), 0);
+	compare_notes(&r, &out);
+	has(&out, "medians of 12 untraced runs, warm cache");
+	add(&r, "another", 0, 200, 0.5, 1e6);
+	assert_int_equal(run_judge(&r), 0);
+	buf_clear(&out);
+	compare_notes(&r, &out);
+	has(&out, "medians of 12 untraced runs, interleaved in random order (seed 1), warm cache");
+	buf_free(&out);
+	run_free(&r);
+}
+
 /* If the intervals leave open whether a larger buffer gains something, no sentence says that it gains nothing. */
 static void undecided_gains_are_not_denied(void **state)
 {
@@ -574,6 +610,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_knee_is_the_smallest_buffer_that_no_larger_one_beats),
 		cmocka_unit_test(sentences_come_from_the_rows),
+		cmocka_unit_test(a_small_difference_is_a_percentage),
+		cmocka_unit_test(a_single_row_has_no_order),
 		cmocka_unit_test(undecided_gains_are_not_denied),
 		cmocka_unit_test(no_difference_is_no_sentence),
 		cmocka_unit_test(equal_memory_has_no_sentence),
