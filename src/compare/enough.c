@@ -3,6 +3,8 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/near.h"
+#include "base/words.h"
 #include "stats/change.h"
 
 #include <errno.h>
@@ -99,26 +101,61 @@ static double mean(const struct subject *s)
 	return s->samples.n && !s->unable ? sum / (double)s->samples.n : INFINITY;
 }
 
+/* Returns true if `word` is the label of the subject (read/write 4K), or its name without the buffer size. */
+static bool is_named(const struct subject *s, const char *word)
+{
+	struct buf label = {0};
+	compare_label(&label, s);
+	bool named = strcmp(s->name, word) == 0 || strcmp(buf_str(&label), word) == 0;
+	buf_free(&label);
+	return named;
+}
+
 /* Returns the subject that --reference names, or NULL. */
 static const struct subject *named_reference(const struct compare *c)
 {
-	for (size_t i = 0; c->opt.reference && i < c->subjects.n; i++) {
-		const struct subject *s = c->subjects.v[i];
-		struct buf label = {0};
-		compare_label(&label, s);
-		bool named = strcmp(s->name, c->opt.reference) == 0 || strcmp(buf_str(&label), c->opt.reference) == 0;
-		buf_free(&label);
-		if (named)
-			return s;
-	}
+	for (size_t i = 0; c->opt.reference && i < c->subjects.n; i++)
+		if (is_named(c->subjects.v[i], c->opt.reference))
+			return c->subjects.v[i];
 	return NULL;
+}
+
+/* Appends that no row has the name that --reference gives, and similar names. */
+static void unknown_reference(const struct compare *c, struct buf *why)
+{
+	struct near near;
+	struct words labels = {0};
+	near_init(&near, c->opt.reference);
+	for (size_t i = 0; i < c->subjects.n; i++) {
+		struct buf label = {0};
+		compare_label(&label, c->subjects.v[i]);
+		words_take(&labels, buf_take(&label));
+		near_offer(&near, labels.list.v[i]);
+	}
+	buf_addf(why, "--reference names the row '%s', which does not exist", c->opt.reference);
+	near_say(&near, "", why);
+	words_free(words_done(&labels));
 }
 
 int compare_check_reference(const struct compare *c, struct buf *why)
 {
-	if (!c->opt.reference || named_reference(c))
+	const struct subject *found[2] = {NULL, NULL};
+	size_t n = 0;
+	for (size_t i = 0; c->opt.reference && i < c->subjects.n && n < 2; i++)
+		if (is_named(c->subjects.v[i], c->opt.reference))
+			found[n++] = c->subjects.v[i];
+	if (!c->opt.reference || n == 1)
 		return 0;
-	buf_addf(why, "--reference names the row '%s', which does not exist", c->opt.reference);
+	if (n == 0)
+		unknown_reference(c, why);
+	else {
+		buf_addf(why, "--reference '%s' names several rows; add the buffer size, for example '",
+			 c->opt.reference);
+		compare_label(why, found[0]);
+		buf_adds(why, "' or '");
+		compare_label(why, found[1]);
+		buf_addc(why, '\'');
+	}
 	return -EINVAL;
 }
 
