@@ -19,6 +19,11 @@ struct table_look display_look(const struct page_options *o)
 	return look;
 }
 
+bool display_is_data(const struct page_options *o)
+{
+	return !o->output && o->format && strcmp(o->format, "text") != 0;
+}
+
 /* An option for an output, and its file; NULL: none. */
 struct output {
 	const char *option, *path;

@@ -5,6 +5,7 @@
 #include "cli/opt.h"
 #include "present/page.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The options for the output of a run. `settings` is a struct with a member `show`, which is a struct page_options. */
@@ -28,6 +29,14 @@
 	0, "color", "WHEN", opt_word, "auto, always or never (default: auto)", offsetof(settings, show.colour),        \
 		COMPLETE_WORDS, "auto always never"
 
+/*
+ * Returns true if the report is written to standard output in a format that other text would make invalid. An option
+ * that lets other programs write there is then refused with the message DISPLAY_MIXED.
+ */
+bool display_is_data(const struct page_options *o);
+#define DISPLAY_MIXED                                                                                                  \
+	"--show-output would mix the output of the command with the report, whose format does not permit this; "       \
+	"write the report to a file with -o"
 /* Returns the width (in a file: no limit) and the colours (in a file: none) for the text of the output. */
 struct table_look display_look(const struct page_options *o);
 /*

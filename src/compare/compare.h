@@ -95,7 +95,7 @@ struct compare {
 	VEC(int) cpus;
 	int null_fd;
 	const volatile sig_atomic_t *stop;
-	bool progress;                   /* standard error is a terminal */
+	bool progress;                   /* progress is shown on standard error */
 	bool interrupted;                /* the user interrupted the runs, so there are fewer than requested */
 	uint64_t started_ns;             /* value of clock_ns() when the timed runs began */
 	double shell_s[3];               /* wall, user and system time in seconds of an empty shell, which are

@@ -55,6 +55,7 @@ def test_bad_input_is_reported(_):
         (["syscall", "--single", "--per-process"], "only one of"),
         (["syscall", "-c", nowhere], f"CPU {nowhere} does not exist"),
         (["syscall", "--dir", "/nonexistent"], "/nonexistent"),
+        (["load", "--show-output", "--format=csv", "true"], "write the report to a file with -o"),
         (["switch", "nope"], "there is no kind"),
         (["switch", "evenfd"], "; did you mean eventfd?"),
         (["switch", "-t", "1ms"], "too short"),

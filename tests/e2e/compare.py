@@ -330,6 +330,17 @@ def on_terminal(place, columns, *args, **environment):
     return status, out.decode()
 
 
+def test_the_output_of_commands_is_not_mixed_with_other_text(place):
+    """--show-output suppresses progress, and needs a file for a report that is data"""
+    status, out = on_terminal(place, 80, "--show-output", "--runs=2", "--no-count", "echo the output")
+    assert status == 0 and out.count("the output\r\n") == 3 and "timed run" not in out and "\x1b[K" not in out, out
+    for fmt in ("json", "csv", "markdown", "html"):
+        status, out, err = run(place, "--show-output", "--format", fmt, "true")
+        assert status == 2 and "write the report to a file with -o" in err and out == "", (fmt, status, err)
+    status, out, err = run(place, "--show-output", "--format=json", "-o", str(place / "r.json"), "--runs=1", "--no-count", "echo hello")
+    assert status == 0 and out == "hello\n" * 2 and json.loads((place / "r.json").read_text()), (status, out, err)
+
+
 def test_a_terminal_has_progress_and_fits(place):
     for columns in (60, 80, 100, 200):
         status, out = on_terminal(place, columns, "--size=8K", "--runs=2")

@@ -86,7 +86,7 @@ int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv
 	if (status)
 		return status;
 	results_begin(&s->run, &s->start, kind, argc, argv, s->dir);
-	if (!o->quiet && isatty(STDERR_FILENO))
+	if (!o->quiet && !o->show_output && isatty(STDERR_FILENO))
 		s->progress = (struct progress){.show = show_progress, .ctx = s};
 	stop_catch();
 	return 0;

@@ -28,10 +28,11 @@ static const struct opt_command face = {
 static int check(const struct bench_options *o, char **words, size_t n, struct buf *why)
 {
 	(void)words;
-	if (!n || !o->time_ns)
-		return 0;
-	buf_adds(why, "--time cannot be used with a command; it sets the length of the suite");
-	return -EINVAL;
+	if (n && o->time_ns)
+		buf_adds(why, "--time cannot be used with a command; it sets the length of the suite");
+	else if (n && o->show_output && display_is_data(&o->show))
+		buf_adds(why, DISPLAY_MIXED);
+	return why->len ? -EINVAL : 0;
 }
 
 static int run(struct bench_session *s, char **words, size_t nwords, struct buf *why)

@@ -143,7 +143,7 @@ int cmd_compare(int argc, char **argv)
 	catch_signals();
 	run_init(&c.run, "compare", argc, argv);
 	c.work.stop = &stop_signal;
-	c.progress = isatty(STDERR_FILENO);
+	c.progress = isatty(STDERR_FILENO) && !c.opt.show_output;
 	c.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	return compare_run(&c, argv + first, (size_t)(argc - first));
 }

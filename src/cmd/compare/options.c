@@ -155,6 +155,8 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 		return "--parameter-step-size needs a --parameter-scan";
 	if (o->shell && o->no_shell)
 		return "--shell and --no-shell cannot be used together";
+	if (o->show_output && display_is_data(&o->show))
+		return DISPLAY_MIXED;
 	if (o->strategies && o->all)
 		return "--strategy and --all cannot be used together";
 	return NULL;
