@@ -76,14 +76,41 @@ int outfile_open_special(const char *path)
 	return -EBUSY; /* the caller saw a special file, so another program has replaced it by a regular one */
 }
 
+/* Returns a copy of the part of `path` that names the directory. The caller frees it. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	return slash ? memory_copy_part(path, len ? len : 1) : memory_copy(".");
+}
+
+static const char *name_in_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static bool is_same_file(const char *one, const char *other, struct stat *a)
+{
+	struct stat b;
+	return stat(one, a) == 0 && stat(other, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+}
+
 bool outfile_is_same(const char *one, const char *other)
 {
-	struct stat a, b;
+	struct stat a;
 	if (!one || !other)
 		return false;
-	if (stat(one, &a) < 0)
-		return errno == ENOENT && strcmp(one, other) == 0;
-	return stat(other, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	if (access(one, F_OK) == 0 || errno != ENOENT)
+		return is_same_file(one, other, &a) && S_ISREG(a.st_mode);
+	/* Neither file exists yet, or they are not the same. "x" and "./x" will be the same file. */
+	char *folder = folder_of(one);
+	char *folder_of_other = folder_of(other);
+	bool same = access(other, F_OK) < 0 && strcmp(name_in_folder(one), name_in_folder(other)) == 0 &&
+		    is_same_file(folder, folder_of_other, &a);
+	free(folder);
+	free(folder_of_other);
+	return same;
 }
 
 int outfile_check(const char *path)
@@ -93,9 +120,7 @@ int outfile_check(const char *path)
 		return -ENOENT;
 	if (stat(path, &st) == 0)
 		return S_ISDIR(st.st_mode) ? -EISDIR : access(path, W_OK) < 0 ? -errno : 0;
-	const char *slash = strrchr(path, '/');
-	size_t len = slash ? (size_t)(slash - path) : 0;
-	char *folder = slash ? memory_copy_part(path, len ? len : 1) : memory_copy(".");
+	char *folder = folder_of(path);
 	int err = access(folder, W_OK | X_OK) < 0 ? -errno : 0;
 	free(folder);
 	return err;

@@ -24,7 +24,7 @@ int outfile_open(const char *path, int how, mode_t mode);
 int outfile_open_special(const char *path);
 
 /*
- * Returns true if both names refer to the same regular file, or are the same name of a file that does not exist yet.
+ * Returns true if both names refer to the same regular file, or are names of one file that does not exist yet.
  * Writing to one would overwrite the other. Returns false if one of them is NULL.
  */
 bool outfile_is_same(const char *one, const char *other);

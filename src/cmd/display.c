@@ -48,10 +48,42 @@ static int check_overwriting(const char *command, const struct output *first, co
 	return 0;
 }
 
+/* Returns true if `path` could be the name of a further picture (part_path()) of --svg=`svg`: "x-boxes.svg" of "x.svg". */
+static bool is_further_picture(const char *svg, const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *first = strrchr(svg, '/') ? strrchr(svg, '/') + 1 : svg;
+	size_t stem = strlen(first) - (strlen(first) > 4 ? 4 : 0);
+	size_t len = strlen(name);
+	if (strncmp(name, first, stem) != 0 || name[stem] != '-' || len < 4 || strcmp(name + len - 4, ".svg") != 0)
+		return false;
+	struct buf beside = {0};
+	buf_addf(&beside, "%.*s%s", (int)(first - svg), svg, name);
+	bool same = outfile_is_same(buf_str(&beside), path);
+	buf_free(&beside);
+	return same;
+}
+
+/* Checks that no further picture of --svg can overwrite another output, or an input. */
+static int check_pictures(const char *command, const struct page_options *o, char *const *inputs)
+{
+	const char *taken = o->output && is_further_picture(o->svg, o->output) ? o->output : NULL;
+	if (o->save && is_further_picture(o->svg, o->save))
+		taken = o->save;
+	for (; inputs && *inputs && !taken; inputs++)
+		if (is_further_picture(o->svg, *inputs))
+			taken = *inputs;
+	if (taken)
+		diag_error("%s: --svg '%s' can also draw the picture '%s', which would overwrite a file of this "
+			   "command; choose another name",
+			   command, o->svg, taken);
+	return taken ? EXIT_USAGE : 0;
+}
+
 int display_check(const char *command, const struct page_options *o, char *const *inputs)
 {
 	const struct output outputs[] = {{"-o", o->output}, {"--save", o->save}, {"--svg", o->svg}};
-	int status = 0;
+	int status = o->svg ? check_pictures(command, o, inputs) : 0;
 	for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs) && !status; i++) {
 		const char *path = outputs[i].path;
 		status = check_overwriting(command, outputs, &outputs[i], inputs);

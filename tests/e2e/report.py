@@ -354,12 +354,17 @@ def test_nothing_is_overwritten(folder):
     text, new = runs[0].read_bytes(), folder / "new"
     link = folder / "link"
     link.symlink_to("b.json")
+    picture = folder / "x-boxes.svg"
+    shutil.copy(runs[1], picture)
     both, into = "name the same file; write to different files", "would overwrite the input"
     compare = ["compare", "-r1", "-w0", "-b4", "-s", "read/write", "-n8"]
     for words, says in ((["report", *runs, "-o", runs[0]], into), (["report", *runs, "-o", link], into),
                         (["report", *runs, "--svg", runs[1]], into), (["report", runs[0], "-o", new, "--svg", new], both),
                         (["bench", "syscall", "-r1", "-o", new, "--save", new, "loop"], both), ([*compare, "--save", new, "--svg", new], both),
-                        ([*compare, "-o", new, "--save", new], both), ([*compare, "-i", runs[0], "-o", runs[0]], into)):
+                        ([*compare, "-o", new, "--save", new], both), ([*compare, "-i", runs[0], "-o", runs[0]], into),
+                        ([*compare, "-o", new, "--save", f"{folder}/./new"], both),
+                        ([*compare, "--svg", folder / "x.svg", "--save", f"{folder}/./x-bars.svg"], "can also draw the picture"),
+                        (["report", *runs, picture, "--svg", folder / "x.svg"], "can also draw the picture")):
         done = run(*words)
         assert done.returncode == 2 and says in done.stderr and not done.stdout, (words, done)
         assert all(r.read_bytes() == text for r in runs) and not new.exists(), words

@@ -129,6 +129,25 @@ static void failures_are_reported(void **state)
 	buf_free(&why);
 }
 
+/* Two names of one file are recognised before and after the file is created. */
+static void names_of_one_file_are_recognised(void **state)
+{
+	struct place *p = *state;
+	char other[128];
+	snprintf(other, sizeof(other), "%s/./file", p->dir);
+	for (int created = 0; created < 2; created++) {
+		assert_true(outfile_is_same(p->file, p->file));
+		assert_true(outfile_is_same(p->file, other));
+		assert_false(outfile_is_same(p->file, p->dir));
+		assert_false(outfile_is_same(p->file, "/tmp/file-of-no-one"));
+		assert_false(outfile_is_same("/no/such/folder/file", p->file));
+		assert_int_equal(close(open(p->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), 0);
+	}
+	assert_true(outfile_is_same(p->link, p->file));
+	assert_false(outfile_is_same("/dev/null", "/dev/null"));
+	assert_false(outfile_is_same(NULL, p->file));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +155,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_of_another_user_is_refused, make_place, remove_place),
 		cmocka_unit_test_setup_teardown(regular_files_are_not_special, make_place, remove_place),
 		cmocka_unit_test_setup_teardown(modes_and_appending, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(names_of_one_file_are_recognised, make_place, remove_place),
 		cmocka_unit_test(failures_are_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
