@@ -332,7 +332,12 @@ static int read_subject(struct reader *r, const char *op)
 	bool whole = r->use == CONDITION_FAIL_IF ? r->to->metric != CONDITION_CALLS || r->to->chosen
 						 : !condition_sums_calls(r->to);
 	if (rc == 0 && r->to->after_main && whole) {
-		buf_addf(r->why, "main: excludes the calls before main; it cannot be used with '%s'", word);
+		if (condition_sums_calls(r->to))
+			buf_adds(r->why, "main: needs 'calls' here, as in main:calls>0, because a saved run contains "
+					 "only the total number of calls before main; it");
+		else
+			buf_adds(r->why, "main: excludes the calls before main; it");
+		buf_addf(r->why, " cannot be used with '%s'", word);
 		rc = -EINVAL;
 	}
 	free(word);

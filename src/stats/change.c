@@ -105,6 +105,14 @@ static bool all_positive(const double *v, size_t n)
 	return all;
 }
 
+static bool any_negative(const double *v, size_t n)
+{
+	bool any = false;
+	for (size_t i = 0; i < n; i++)
+		any |= v[i] < 0;
+	return any;
+}
+
 /*
  * Computes struct location for sample `b` (if `of_b`) or `a`. NANs are ignored. If `logs`, computes it for the
  * logarithms of the values. For pairs, computes it for the differences between the values of this sample and `a`.
@@ -148,9 +156,16 @@ static int difference(const struct change_spec *s, bool logs, double *value, dou
 	return 0;
 }
 
+/* Unlike fmax(3), keeps NAN. */
+static double not_below_zero(double x)
+{
+	return x < 0 ? 0 : x;
+}
+
 /*
  * Computes a ratio if some values are zero or negative and have no logarithm: 1 + the difference of the trimmed means,
- * divided by the trimmed mean of `a`.
+ * divided by the trimmed mean of `a`. If no value is negative, the ratio is not negative either, which the symmetric
+ * interval of the difference does not take into account.
  */
 static int ratio_of_differences(const struct change_spec *s, struct change *out)
 {
@@ -168,6 +183,11 @@ static int ratio_of_differences(const struct change_spec *s, struct change *out)
 	double unit = both_zero ? 1 : a.mean > 0 ? a.mean : NAN;
 	out->interval = (struct interval){1 + (out->value - half) / unit, 1 + (out->value + half) / unit};
 	out->value = 1 + out->value / unit;
+	if (!any_negative(s->a, s->na) && !any_negative(s->b, s->nb)) {
+		out->value = not_below_zero(out->value);
+		out->interval =
+			(struct interval){not_below_zero(out->interval.low), not_below_zero(out->interval.high)};
+	}
 	return 0;
 }
 

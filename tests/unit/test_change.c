@@ -73,6 +73,13 @@ static void zeros(void **state)
 	assert_true(c.value == 1 && c.interval.low == 1 && c.interval.high == 1);
 	assert_int_equal(measure(some, more, 5, false, true, &c), 0);
 	assert_true(fabs(c.value - 19.0 / 9.0) < 0.2 && c.interval.low < c.value && c.value < c.interval.high);
+	/* The interval of a ratio of times contains no negative ratio. */
+	const double wide[] = {0, 0, 1, 2, 90};
+	assert_int_equal(measure(some, wide, 5, false, true, &c), 0);
+	assert_true(c.interval.low == 0 && c.value > 0 && c.interval.high > c.value);
+	const double negative[] = {-1, 0, 1, 2, 90};
+	assert_int_equal(measure(some, negative, 5, false, true, &c), 0);
+	assert_true(c.interval.low < 0);
 	assert_int_equal(measure(zero, some, 5, false, true, &c), 0);
 	assert_true(isnan(c.value) && isnan(c.interval.low));
 }

@@ -154,7 +154,9 @@ static void test_mistakes(void **state)
 		{CONDITION_FAIL_IF, "wall>5x", 5, "or a percentage, for example 5%"},
 		{CONDITION_FAIL_IF, "wall>nan%", 5, "'nan%' is not a limit"},
 		{CONDITION_FAIL_IF, "wal>5%", 0, "did you mean wall?"},
-		{CONDITION_FAIL_IF, "main:read>5%", 5, "cannot be used with 'read'"},
+		{CONDITION_FAIL_IF, "main:read>5%", 5, "main: needs 'calls' here, as in main:calls>0"},
+		{CONDITION_FAIL_IF, "main:wall>5%", 5,
+		 "main: excludes the calls before main; it cannot be used with 'wall'"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct conditions c = {0};
