@@ -81,6 +81,15 @@ void cell_factor(struct table *t, size_t col, double x)
 	cell_real(t, col, x, &b);
 }
 
+void cell_share(struct table *t, size_t col, double share)
+{
+	struct buf b = {0};
+	if (!isfinite(share))
+		return;
+	buf_addf(&b, "%.1f %%", 100 * share);
+	cell_real(t, col, share, &b);
+}
+
 void cell_printf(struct table *t, size_t col, double x, const char *fmt)
 {
 	char text[64];

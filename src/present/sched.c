@@ -12,12 +12,12 @@
 #include <string.h>
 
 /*
- * Returns the median of a figure over the repetitions, multiplied by `scale`. The figure is the double at offset
- * `member` in struct run_process of process `i`, and repetitions without this process are left out. If `i` is WHOLE, it
- * is the double at that offset in struct run_repetition. Returns NAN if there are no such repetitions.
+ * Returns the median of a figure over the repetitions. The figure is the double at offset `member` in struct
+ * run_process of process `i`, and repetitions without this process are left out. If `i` is WHOLE, it is the double at
+ * that offset in struct run_repetition. Returns NAN if there are no such repetitions.
  */
 #define WHOLE SIZE_MAX
-static double over_runs(const struct run_subject *s, size_t i, size_t member, double scale)
+static double over_runs(const struct run_subject *s, size_t i, size_t member)
 {
 	size_t n = 0;
 	double *x = memory_zeroed(s->repetitions.n, sizeof(*x));
@@ -26,7 +26,7 @@ static double over_runs(const struct run_subject *s, size_t i, size_t member, do
 		if (i != WHOLE && i >= r->processes.n)
 			continue;
 		const void *from = i == WHOLE ? (const void *)r : &r->processes.v[i];
-		x[n++] = scale * *(const double *)(const void *)((const char *)from + member);
+		x[n++] = *(const double *)(const void *)((const char *)from + member);
 	}
 	double found = sample_median(x, n);
 	free(x);
@@ -78,7 +78,7 @@ static struct table *sizes_table(const struct run *r, const char *test)
 {
 	static const struct column c[] = {
 		{"processes", "processes", COL_RIGHT},
-		{"runs", "runs", COL_RIGHT},
+		{"runs", "runs", COL_RIGHT | COL_SPARE},
 		{"throughput_per_s", "throughput", COL_RIGHT},
 		{"throughput_ratio", "x throughput", COL_RIGHT},
 		{"latency_mean_s", "mean latency", COL_RIGHT},
@@ -92,16 +92,16 @@ static struct table *sizes_table(const struct run *r, const char *test)
 		if (!is_shown(s, test))
 			continue;
 		first = first ? first : s;
-		double throughput = over_runs(s, WHOLE, OF_RUN(throughput_per_s), 1);
-		double latency = over_runs(s, WHOLE, OF_RUN(latency_mean_s), 1);
+		double throughput = over_runs(s, WHOLE, OF_RUN(throughput_per_s));
+		double latency = over_runs(s, WHOLE, OF_RUN(latency_mean_s));
 		table_row(t);
 		table_integer(t, 0, (long long)s->repetitions.v[0].processes.n, NULL);
 		table_integer(t, 1, (long long)s->repetitions.n, NULL);
 		cell_printf(t, 2, throughput, "%.3f /s");
-		cell_printf(t, 3, throughput / over_runs(first, WHOLE, OF_RUN(throughput_per_s), 1), "%.2f");
+		cell_printf(t, 3, throughput / over_runs(first, WHOLE, OF_RUN(throughput_per_s)), "%.2f");
 		cell_time(t, 4, latency, 1);
-		cell_printf(t, 5, latency / over_runs(first, WHOLE, OF_RUN(latency_mean_s), 1), "%.2f");
-		cell_printf(t, 6, over_runs(s, WHOLE, OF_RUN(others_share), 100), "%.1f %%");
+		cell_printf(t, 5, latency / over_runs(first, WHOLE, OF_RUN(latency_mean_s)), "%.2f");
+		cell_share(t, 6, over_runs(s, WHOLE, OF_RUN(others_share)));
 	}
 	return t;
 }
@@ -113,11 +113,11 @@ static void process_row(struct table *t, const struct run_subject *s, size_t i)
 	table_integer(t, 0, (long long)s->repetitions.v[0].processes.n, NULL);
 	table_integer(t, 1, (long long)i + 1, NULL);
 	cell_printf(t, 2, p->nice, "%.0f");
-	cell_time(t, 3, over_runs(s, i, OF_PROCESS(latency_s), 1), 1);
-	cell_printf(t, 4, over_runs(s, i, OF_PROCESS(cpu_share), 100), "%.1f %%");
-	cell_printf(t, 5, 100 * p->cpu_share_by_weight, "%.1f %%");
+	cell_time(t, 3, over_runs(s, i, OF_PROCESS(latency_s)), 1);
+	cell_share(t, 4, over_runs(s, i, OF_PROCESS(cpu_share)));
+	cell_share(t, 5, p->cpu_share_by_weight);
 	slice_cells(t, s, i);
-	cell_printf(t, 8, over_runs(s, i, OF_PROCESS(involuntary_switches), 1), "%.0f");
+	cell_printf(t, 8, over_runs(s, i, OF_PROCESS(involuntary_switches)), "%.0f");
 }
 
 static struct table *processes_table(const struct run *r)
@@ -177,8 +177,8 @@ static void staircase_free(struct staircase *s)
 static void name_process(const struct run_subject *subject, size_t i, char *name, size_t size)
 {
 	double nice = subject->repetitions.v[0].processes.v[i].nice;
-	double latency = over_runs(subject, i, OF_PROCESS(latency_s), 1);
-	double share = over_runs(subject, i, OF_PROCESS(cpu_share), 100);
+	double latency = over_runs(subject, i, OF_PROCESS(latency_s));
+	double share = 100 * over_runs(subject, i, OF_PROCESS(cpu_share));
 	struct buf text = {0};
 	buf_addf(&text, "%zu (nice %.0f)", i + 1, isfinite(nice) ? fmax(fmin(nice, 19), -20) : 0);
 	if (isfinite(latency)) {

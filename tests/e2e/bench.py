@@ -55,6 +55,8 @@ def test_bad_input_is_reported(_):
         (["syscall", "--single", "--per-process"], "only one of"),
         (["syscall", "-c", nowhere], f"CPU {nowhere} does not exist"),
         (["syscall", "--dir", "/nonexistent"], "/nonexistent"),
+        (["sched", "--procs", "1,2", "--nice", "0,5,10"], "--nice has 3 values, but there are at most 2 processes"),
+        (["sched", "--policy", "rr", "--nice", "5"], "no effect with the real-time policy 'rr'"),
         (["load", "--show-output", "--format=csv", "true"], "write the report to a file with -o"),
         (["switch", "nope"], "there is no kind"),
         (["switch", "evenfd"], "; did you mean eventfd?"),
@@ -208,6 +210,11 @@ def test_shares_of_one_cpu(_):
     assert abs(sum(p["cpu_share"] for p in procs) - 1) < 1e-6
     assert [p["nice"] for p in procs] == [0, 15] and procs[0]["cpu_share"] > procs[1]["cpu_share"], procs
     status, out, err = run("sched", "-n", "1,2", "-r", "1", "-t", "5ms")
+    table = subprocess.run([SCTRACE, "bench", "sched", "-n1,2", "-r1", "-t5ms"], capture_output=True, text=True, check=True,
+                           env={**os.environ, "COLUMNS": "60"}).stdout
+    assert all(len(line) <= 60 for line in table.splitlines()), table
+    status, table, err = run("sched", "-n", "1,2", "-r", "1", "-t", "50ms", "--format=csv")
+    assert status == 0 and all(0 <= float(r["others_share"]) <= 1 for r in csv.DictReader(io.StringIO(table))), (table, err)
     head = re.search(r"^processes +runs .*", out, re.M)
     assert status == 0 and len(set(re.split("  +", head[0]))) == len(re.split("  +", head[0])), (out, err)
     for p in procs:

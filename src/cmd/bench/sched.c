@@ -50,6 +50,21 @@ static const struct opt_command face = {
 	.epilog = "sctrace-bench(1) explains the result.",
 };
 
+/* Checks that each value of --nice has an effect. */
+static int check(const struct bench_options *o, char **words, size_t n, struct buf *why)
+{
+	int most = 0;
+	(void)words;
+	(void)n;
+	for (size_t i = 0; i < o->procs.n; i++)
+		most = o->procs.v[i] > most ? o->procs.v[i] : most;
+	if (o->nice.n > (size_t)most)
+		buf_addf(why, "--nice has %zu values, but there are at most %d processes (--procs)", o->nice.n, most);
+	else if (o->nice.n && o->policy && (strcmp(o->policy, "fifo") == 0 || strcmp(o->policy, "rr") == 0))
+		buf_addf(why, "--nice has no effect with the real-time policy '%s'; use only one of them", o->policy);
+	return why->len ? -EINVAL : 0;
+}
+
 static int make_plan(struct sched_plan *p, struct bench_session *s, struct buf *why)
 {
 	struct bench_options *o = s->o;
@@ -100,4 +115,5 @@ const struct bench_test bench_sched_test = {
 	.name = "sched",
 	.face = &face,
 	.defaults = {.runs = 3, .time_ns = NSEC_PER_SEC * 3 / 10, .procs = {{1, 2, 4}, 3}},
+	.check = check,
 	.run = run};
