@@ -232,13 +232,16 @@ void run_dump(const struct run *r, struct buf *out)
 
 /*
  * Appends one sentence that explains why jansson could not parse a text of `size` bytes. `first` is the first byte of
- * the text.
+ * the text, or EOF.
  */
 static void parse_why(struct buf *why, const char *path, const json_error_t *e, size_t size, int first)
 {
 	/* If the text ends within a word ("nul" instead of "null"), jansson reports an invalid word at the end. */
 	bool at_end = first == '{' && size && e->position >= 0 && (size_t)e->position >= size;
-	if (json_error_code(e) == json_error_premature_end_of_input || at_end)
+	bool early = json_error_code(e) == json_error_premature_end_of_input && first == '{';
+	if (first == EOF)
+		buf_addf(why, "'%s' is incomplete: the file is empty", path);
+	else if (early || at_end)
 		buf_addf(why, "'%s' is incomplete: the JSON text ends at line %d", path, e->line);
 	else
 		buf_addf(why, "'%s' is not a saved run: it is not valid JSON (line %d, column %d)%s", path, e->line,

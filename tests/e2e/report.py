@@ -467,7 +467,9 @@ def test_broken_files(folder):
     for length in list(range(0, 400, 23)) + [len(good) // 2, len(good) - 2]:
         said = refused(save(folder, "cut.json", good[:length]))
         assert "cut.json" in said and "is incomplete" in said, said
-    assert "not valid JSON" in refused(save(folder, "x.json", "GIF89a"))
+    for text in ("GIF89a", "\0", "(null)"):
+        assert "not valid JSON" in refused(save(folder, "x.json", text)), text
+    assert "x.json' is incomplete: the file is empty" in refused(save(folder, "x.json", ""))
     assert "was not written by sctrace with --save" in refused(save(folder, "x.json", '{"results": []}'))
     newer = json.loads(good)
     newer["schema_version"] = 99
