@@ -388,6 +388,35 @@ def test_a_page_of_a_count(folder):
         assert done.returncode == 2 and ("html" in done.stderr or "--format=text" in done.stderr), (words, done.stderr)
 
 
+def members(value, free):
+    """The names of all members in a JSON value, except those below the members in `free`, whose names are data."""
+    if isinstance(value, list):
+        return set().union(*(members(v, free) for v in value))
+    if not isinstance(value, dict):
+        return set()
+    return set(value).union(*(members(v, free) for k, v in value.items() if k not in free))
+
+
+def test_members_are_documented(folder):
+    """sctrace-run(5) names every member of a saved run"""
+    root = Path(__file__).resolve().parents[2]
+    page = set(re.findall(r"\w+", (root / "man" / "sctrace-run.5").read_text()))
+    known = page | {f"{figure}_{of}_s" for figure in ("wall", "user", "system") for of in page}
+    known |= {f"{of}_{unit}" for of in ("min", "q1", "median", "mean", "q3", "max", "stddev") for unit in ("s", "ns")}
+    texts = [p.read_text() for p in (root / "tests" / "data" / "runs").glob("*.json")]
+    for words in (["compare", "-r1", "-w0", "-n4K", "--columns=all", "-L", "n=1", "cp {in} {out}; : {n}"], ["bench", "syscall", "-r1", "page-fault"],
+                  ["bench", "sched", "-r1", "-t5ms"], ["bench", "latency", "-t20ms"], ["bench", "load", "-r1", "--loads=none", "true"],
+                  ["bench", "switch", "-r1", "-t10ms", "pipe"], ["-c", "--io", "cat", __file__]):
+        done = run(*words, "--save", folder / "run.json") if words[0] != "-c" else run("--save", folder / "run.json", *words)
+        assert done.returncode in (0, 125), (words, done)
+        if done.returncode == 0:
+            texts.append((folder / "run.json").read_text())
+    for text in texts:
+        doc = json.loads(text)
+        unknown = members(doc, ("mitigations", "errnos", "parameters", "load_work")) - known
+        assert not unknown, (doc["kind"], unknown)
+
+
 def test_old_files_stay_readable(folder):
     """Runs saved by sctrace 0.1.0 are shown in every format, alone and compared with themselves"""
     told = {"compare": r"^read/write +2K ", "bench-syscall": r"^getpid-raw +109 ns", "bench-switch": r"^bare +user-level",
