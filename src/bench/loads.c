@@ -3,11 +3,14 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/near.h"
 #include "bench/stop.h"
 #include "run/run.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -15,32 +18,65 @@
 
 #define FIRST_WORK_NS (30 * NSEC_PER_SEC) /* a load that has done no work after this time has failed */
 
-static const struct load_kind *find(const char *name, size_t len)
+static const struct load_kind *find(const char *name)
 {
 	for (size_t i = 0; load_kind_at(i); i++)
-		if (strlen(load_kind_at(i)->name) == len && strncmp(load_kind_at(i)->name, name, len) == 0)
+		if (strcmp(load_kind_at(i)->name, name) == 0)
 			return load_kind_at(i);
 	return NULL;
 }
 
+/* Appends why `word`, a part of the load `l`, is wrong. */
+static void say_wrong(const struct load *l, const char *word, struct buf *why)
+{
+	struct near near;
+	near_init(&near, word);
+	if (strcmp(word, "none") == 0) {
+		buf_addf(why, "'%s' joins 'none' with another load; 'none' can only stand alone", l->name);
+		return;
+	}
+	buf_addf(why, "there is no load '%s'; choose from none", word);
+	near_offer(&near, "none");
+	for (size_t i = 0; load_kind_at(i); i++) {
+		buf_addf(why, ", %s", load_kind_at(i)->name);
+		near_offer(&near, load_kind_at(i)->name);
+	}
+	buf_adds(why, "; join several with +");
+	near_say(&near, "", why);
+}
+
+/* Adds the part `word` to the load. Returns 0, or -EINVAL with the reason in `why`. */
+static int add_part(struct load *l, const char *word, struct buf *why)
+{
+	const struct load_kind *k = find(word);
+	bool twice = false;
+	for (size_t i = 0; i < l->parts; i++)
+		twice |= l->kind[i] == k;
+	if (k && !twice && l->parts < LOAD_PARTS) {
+		l->kind[l->parts++] = k;
+		return 0;
+	}
+	if (!k)
+		say_wrong(l, word, why);
+	else if (twice)
+		buf_addf(why, "'%s' joins the load '%s' with itself", l->name, word);
+	else
+		buf_addf(why, "'%s' joins more than %d loads", l->name, LOAD_PARTS);
+	return -EINVAL;
+}
+
 int load_parse(struct load *l, const char *name, struct buf *why)
 {
+	int rc = 0;
 	*l = (struct load){.name = name};
 	if (strcmp(name, "none") == 0)
 		return 0;
-	for (const char *p = name; p; p = strchr(p, '+') ? strchr(p, '+') + 1 : NULL) {
-		size_t len = strcspn(p, "+");
-		const struct load_kind *k = find(p, len);
-		if (!k || l->parts == LOAD_PARTS) {
-			buf_addf(why, "there is no load '%.*s'; choose from none", (int)len, p);
-			for (size_t i = 0; load_kind_at(i); i++)
-				buf_addf(why, ", %s", load_kind_at(i)->name);
-			buf_adds(why, "; join several with +");
-			return -EINVAL;
-		}
-		l->kind[l->parts++] = k;
+	for (const char *p = name; p && rc == 0; p = strchr(p, '+') ? strchr(p, '+') + 1 : NULL) {
+		char *word = memory_copy_part(p, strcspn(p, "+"));
+		rc = add_part(l, word, why);
+		free(word);
 	}
-	return 0;
+	return rc;
 }
 
 int load_list_parse(struct load_list *l, const char *text, struct buf *why)

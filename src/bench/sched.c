@@ -287,7 +287,7 @@ int sched_measure_all(const struct sched_plan *plan, const int *procs, struct sc
 	one.progress.what = what;
 	for (size_t run = 0; run < runs; run++)
 		for (size_t i = 0; i < n && !err && !stop_signal(); i++, one.progress.done++) {
-			snprintf(what, sizeof(what), "%zu processes", sizes[i].procs);
+			snprintf(what, sizeof(what), "%zu process%s", sizes[i].procs, sizes[i].procs == 1 ? "" : "es");
 			one.procs = sizes[i].procs;
 			struct sched_run *r = &sizes[i].runs[sizes[i].n];
 			err = sched_measure(&one, r);

@@ -40,9 +40,9 @@ static int check_status(const struct timing *t, int status)
 		buf_addf(t->why, "%s was killed by signal %d (%s), so its time is not valid", what, WTERMSIG(status),
 			 strsignal(WTERMSIG(status)));
 	else
-		buf_addf(t->why,
-			 "%s exited with status %d, so its time is not valid; use --ignore-failure to accept it", what,
-			 WEXITSTATUS(status));
+		buf_addf(t->why, "%s exited with status %d, so its time is not valid", what, WEXITSTATUS(status));
+	if (t->plan->command)
+		buf_adds(t->why, "; use --ignore-failure to accept it");
 	return -ECANCELED;
 }
 

@@ -57,6 +57,10 @@ def test_bad_input_is_reported(_):
         (["syscall", "--dir", "/nonexistent"], "/nonexistent"),
         (["sched", "--procs", "1,2", "--nice", "0,5,10"], "--nice has 3 values, but there are at most 2 processes"),
         (["sched", "--policy", "rr", "--nice", "5"], "no effect with the real-time policy 'rr'"),
+        (["syscal"], "; did you mean sctrace bench syscall?"),
+        (["load", "--loads", "cpu,dsk"], "; did you mean disk?"),
+        (["load", "--loads", "none+cpu"], "'none' can only stand alone"),
+        (["load", "--loads", "cpu+net+cpu"], "joins the load 'cpu' with itself"),
         (["load", "--show-output", "--format=csv", "true"], "write the report to a file with -o"),
         (["switch", "nope"], "there is no kind"),
         (["switch", "evenfd"], "; did you mean eventfd?"),
@@ -268,6 +272,7 @@ def test_commands_under_load(_):
     for args, expected in [(["false"], 125), (["sh", "-c", "kill -9 $$"], 125), (["/nonexistent"], 127), (["/etc"], 126)]:
         status, out, err = run("load", "-r", "1", "--loads", "none", "--", *args)
         assert status == expected and err and not out, (args, status, err)
+        assert ("; use --ignore-failure to accept it" in err) == (status == 125), (args, err)
     assert run("load", "-r", "1", "--loads", "none", "--ignore-failure", "--", "false")[0] == 0
 
 

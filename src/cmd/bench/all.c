@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/near.h"
 #include "bench/stop.h"
 
 #define WORDS_MAX 32
@@ -60,6 +61,20 @@ static int run_one(struct bench_session *s, const struct shortened *p)
 	return bench_quit(&part, 0);
 }
 
+/* Prints a message about a word that is not the name of a test. */
+static void no_test(const char *word)
+{
+	struct near near;
+	struct buf similar = {0};
+	near_init(&near, word);
+	for (size_t i = 0; i < TESTS; i++)
+		near_offer(&near, shortened[i].test->name);
+	near_say(&near, "sctrace bench ", &similar);
+	diag_error("there is no test '%s'; the tests are syscall, switch, sched, latency and load%s", word,
+		   buf_str(&similar));
+	buf_free(&similar);
+}
+
 int cmd_bench_all(int argc, char **argv)
 {
 	struct bench_session s = {.o = memory_zeroed(1, sizeof(struct bench_options))};
@@ -68,8 +83,7 @@ int cmd_bench_all(int argc, char **argv)
 	if (status != BENCH_DONE)
 		return bench_quit(&s, status);
 	if (first < argc) {
-		diag_error("there is no test '%s'; the tests are syscall, switch, sched, latency and load",
-			   argv[first]);
+		no_test(argv[first]);
 		return bench_quit(&s, EXIT_USAGE);
 	}
 	status = bench_begin(&s, "bench", argc - 1, argv + 1);
