@@ -163,8 +163,8 @@ static int link_input(struct work *w, const char *file, uint64_t size, struct bu
 	else if (st.st_size == 0)
 		buf_addf(why, "the input '%s' is empty, so there is nothing to compare", file);
 	else if ((uint64_t)st.st_size < size)
-		buf_addf(why, "the input '%s' has only %jd bytes, which is less than --size; omit --size", file,
-			 (intmax_t)st.st_size);
+		buf_addf(why, "the input '%s' has only %jd byte%s, which is less than --size; omit --size", file,
+			 (intmax_t)st.st_size, st.st_size == 1 ? "" : "s");
 	else if (symlink(whole, w->in) < 0)
 		buf_addf(why, "cannot link the input into '%s': %s", w->dir, error_text(errno));
 	free(whole);

@@ -118,10 +118,24 @@ static void decide(const struct question *q, const struct change *d)
 	}
 }
 
+/* Appends the beginning of a sentence about the subject: "wall>5%: 'ls' " */
+static void begin_sentence(const struct question *q)
+{
+	buf_addf(q->undecided, "%s: %s%s%s", q->c->text, q->name ? "'" : "", q->name ? q->name : "",
+		 q->name ? "' " : "the program ");
+}
+
 static void cannot_decide(const struct question *q, const char *why)
 {
-	buf_addf(q->undecided, "%s: %s%s%s%s in %s or %s\n", q->c->text, q->name ? "'" : "", q->name ? q->name : "",
-		 q->name ? "' " : "the program ", why, q->base->label, q->run->label);
+	begin_sentence(q);
+	buf_addf(q->undecided, "%s in %s or %s\n", why, q->base->label, q->run->label);
+}
+
+static void too_few(const struct question *q, size_t na, size_t nb)
+{
+	begin_sentence(q);
+	buf_addf(q->undecided, "has too few samples, %zu in %s and %zu in %s; each run needs at least %d\n", na,
+		 q->base->label, nb, q->run->label, CHANGE_LEAST);
 }
 
 /* Converts a ratio (1.05) to a change in percent (5). */
@@ -142,9 +156,7 @@ static void ask_samples(const struct question *q)
 	if (!a.n || !b.n)
 		cannot_decide(q, "has no such figure");
 	else if (a.n < CHANGE_LEAST || b.n < CHANGE_LEAST)
-		buf_addf(q->undecided,
-			 "%s: there are too few samples, %zu in %s and %zu in %s; each run needs at least %d\n",
-			 q->c->text, a.n, q->base->label, b.n, q->run->label, CHANGE_LEAST);
+		too_few(q, a.n, b.n);
 	else {
 		int rc = change_measure(&(struct change_spec){.a = a.v,
 							      .na = a.n,

@@ -640,7 +640,7 @@ def test_gate(folder):
     gate("wall>5%", "--undecided", base, slow, status=4)
     gate("wall>5%,wall>2%", "--undecided", base, slow, status=3)
     gate("wall>10%", "--undecided", base, slow)
-    assert "too few samples, 30 in base and 4 in few" in gate("wall>1%", "--undecided", base, few, status=4)
+    assert "wall>1%: 'prog' has too few samples, 30 in base and 4 in few" in gate("wall>1%", "--undecided", base, few, status=4)
     assert "has no such figure in base or slow" in gate("minor_faults>1%", "--undecided", base, slow, status=4)
     more = one_program(folder, "more", 1, calls=12)
     for condition in ("calls>0", "read>1", "read>=20%", "main:calls>1", "calls>19.9%"):
