@@ -40,6 +40,15 @@ static void run_cpu(struct load_board *b, const char *dir)
 	}
 }
 
+/* Writes 1 MiB. Returns false, with errno, if this fails; a short write alone sets no errno. */
+static bool write_block(int fd, const char *block, uint64_t at)
+{
+	ssize_t n = 1;
+	for (size_t done = 0; done < MIB && n > 0; done += (size_t)n)
+		n = pwrite(fd, block + done, MIB - done, (off_t)(at + done));
+	return n > 0;
+}
+
 /* Writes a file of 512 MiB in blocks of 1 MiB, and flushes the file to the device, again and again. */
 static void run_disk(struct load_board *b, const char *dir)
 {
@@ -55,7 +64,7 @@ static void run_disk(struct load_board *b, const char *dir)
 	memset(block, 0x5a, MIB);
 	while (!failed) {
 		for (uint64_t at = 0; at < DISK_FILE && !failed; at += MIB)
-			if (pwrite(fd, block, MIB, (off_t)at) == (ssize_t)MIB)
+			if (write_block(fd, block, at))
 				atomic_fetch_add(&b->work, 1);
 			else
 				failed = "write";

@@ -2,6 +2,7 @@
 #include "bench/op.h"
 
 #include "base/buf.h"
+#include "base/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,12 +58,15 @@ static int make_file(struct op_state *s, struct buf *why)
 		return cannot(why, s->dir);
 	char block[4096];
 	memset(block, 'x', sizeof(block));
-	for (s->size = 0; s->size < FILE_BYTES; s->size += sizeof(block))
-		if (write(s->fd, block, sizeof(block)) != (ssize_t)sizeof(block)) {
-			int err = cannot(why, "write");
-			close(s->fd);
-			return err;
-		}
+	int err = 0;
+	for (s->size = 0; s->size < FILE_BYTES && !err; s->size += sizeof(block))
+		err = outfile_write(s->fd, block, sizeof(block), NULL);
+	if (err) {
+		errno = -err;
+		cannot(why, "write");
+		close(s->fd);
+		return err;
+	}
 	lseek(s->fd, 0, SEEK_SET);
 	return 0;
 }

@@ -99,8 +99,9 @@ static void config_read(struct kernel_config *c, const char *release, char *boot
 	bool piped = !f && access("/proc/config.gz", R_OK) == 0;
 	if (piped)
 		f = popen("gzip -dc /proc/config.gz 2>/dev/null", "re");
-	if (piped && !f && errno == ENOMEM)
-		memory_exhausted();
+	/* popen(3) sets ENOMEM whenever it cannot create the process. If memory has really run out, this call ends sctrace. */
+	if (piped && !f)
+		free(memory_get(BUFSIZ));
 	if (!f)
 		return;
 	char line[1024];

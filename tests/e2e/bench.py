@@ -276,6 +276,37 @@ def test_commands_under_load(_):
     assert run("load", "-r", "1", "--loads", "none", "--ignore-failure", "--", "false")[0] == 0
 
 
+def test_a_limit_within_a_block_is_reported(_):
+    """If a file may not be larger, a write is first short, and has no error; the reason is named nevertheless"""
+    def tiny_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    for words in (["syscall", "-r", "2", "read-file"], ["load", "-r", "1", "--loads", "none,disk", "true"]):
+        status, out, err = run(*words, preexec_fn=tiny_files)
+        assert status == 0 and "write: File too large" in " ".join(out.split()), (words, status, out, err)
+
+
+def test_without_processes(folder):
+    """If no process can be created, a message says so, and not that memory has run out"""
+    nobody = 65534
+    if os.geteuid() != 0:
+        raise Skip("needs root, to run as a user without other processes")
+
+    def alone():
+        os.setgroups([])
+        os.setresgid(nobody, nobody, nobody)
+        os.setresuid(nobody, nobody, nobody)
+        resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+
+    os.chmod(folder, 0o777)
+    if subprocess.run([SCTRACE, "--version"], preexec_fn=lambda: os.setresuid(nobody, nobody, nobody), capture_output=True,
+                      check=False).returncode != 0:
+        raise Skip("the build folder cannot be read by others")
+    for words in (["compare", "-r", "1", "-N", "--dir", str(folder), "true"], ["bench", "load", "-r", "1", "--dir", str(folder), "true"]):
+        done = subprocess.run([SCTRACE, *words], capture_output=True, text=True, check=False, preexec_fn=alone, timeout=TIMEOUT)
+        assert done.returncode == 125 and "Resource temporarily unavailable" in done.stderr, (words, done)
+
+
 def test_an_incomplete_suite_is_reported(_):
     def small_files():
         resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
