@@ -5,6 +5,7 @@
 #include "out/svg.h"
 #include "out/table.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The page must not load anything, so it contains its style sheet and its script. */
@@ -26,7 +27,7 @@ static const char style[] =
 	"h1{font-size:1.6rem;line-height:1.2;margin:.2em 0}h2{font-size:1.15rem;margin:2em 0 .5em}"
 	".sub,footer,.note{color:var(--soft)}footer{margin-top:3em;border-top:1px solid var(--rule);padding-top:.8em;"
 	"font-size:.85rem;overflow-wrap:anywhere}.note{font-size:.85rem;margin:.4em 0}p,ul.see,.warn{max-width:52rem}\n"
-	"ul.see{padding-left:1.2em}ul.see li{margin:.35em 0}\n"
+	".whole{white-space:nowrap}ul.see{padding-left:1.2em}ul.see li{margin:.35em 0}\n"
 	".warn{background:var(--warn);border-left:4px solid var(--warnrule);padding:.6em 1em;margin:1.2em 0}"
 	".warn h2{margin:0 0 .3em;font-size:1rem}.warn ul{margin:0;padding-left:1.1em}\n"
 	".scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:6px}"
@@ -86,6 +87,28 @@ static void element(struct buf *out, const char *name, const char *class, const 
 	buf_addf(out, "</%s>\n", name);
 }
 
+/*
+ * Appends the first `len` bytes of `text`, a sentence. The browser must not break a line within an option ("--runs"), or
+ * before a percent sign. It may break the lines within a word of more than WORD_MAX bytes, such as a path.
+ */
+#define WORD_MAX 40
+static void sentence(struct buf *out, const char *text, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		struct buf word = {0};
+		size_t n = strcspn(text + at, " \n");
+		buf_add(&word, text + at, n);
+		bool whole = n <= WORD_MAX && strstr(buf_str(&word), "--");
+		buf_adds(out, whole ? "<span class=\"whole\">" : "");
+		svg_escape(out, buf_str(&word));
+		buf_adds(out, whole ? "</span>" : "");
+		buf_free(&word);
+		at += n;
+		if (at < len)
+			buf_adds(out, text[++at] == '%' ? "&#160;" : " ");
+	}
+}
+
 void html_begin(struct buf *out, const char *title, const char *subtitle)
 {
 	buf_adds(out, head);
@@ -103,10 +126,9 @@ void html_lessons(struct buf *out, const char *heading, const char *text)
 	buf_adds(out, "<ul class=\"see\">\n");
 	while (*text) {
 		size_t len = strcspn(text, "\n");
-		struct buf line = {0};
-		buf_add(&line, text, len);
-		element(out, "li", NULL, buf_str(&line));
-		buf_free(&line);
+		buf_adds(out, len ? "<li>" : "");
+		sentence(out, text, len);
+		buf_adds(out, len ? "</li>\n" : "");
 		text += len + (text[len] == '\n');
 	}
 	buf_adds(out, "</ul>\n");

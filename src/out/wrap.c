@@ -2,7 +2,14 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+/* Returns true if a line may end before this character: a blank, but not that of "7 %". */
+static bool is_break(const char *c)
+{
+	return *c == ' ' && c[1] != '%';
+}
 
 static void wrap_line(struct buf *out, const char *prefix, const char *line, size_t len, size_t width)
 {
@@ -11,10 +18,10 @@ static void wrap_line(struct buf *out, const char *prefix, const char *line, siz
 	buf_adds(out, prefix);
 	while (width && len > room) {
 		size_t end = room;
-		while (end && line[end] != ' ')
+		while (end && !is_break(line + end))
 			end--;
 		/* A word that is longer than the line is not split. */
-		for (end = end ? end : room; end < len && line[end] != ' ';)
+		for (end = end ? end : room; end < len && !is_break(line + end);)
 			end++;
 		if (end == len)
 			break;

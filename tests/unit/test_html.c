@@ -75,8 +75,20 @@ static void a_page_holds_all_it_needs_and_nothing_else(void **state)
 	buf_free(&b);
 }
 
+/* The browser breaks no line within an option, or between a number and its percent sign. */
+static void options_are_not_broken(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	html_lessons(&b, "Beware", "use more --runs=<5>, or 9 % less\n\nplain");
+	assert_string_equal(buf_str(&b), "<h2>Beware</h2>\n<ul class=\"see\">\n<li>use more <span class=\"whole\">"
+					 "--runs=&lt;5&gt;,</span> or 9&#160;% less</li>\n<li>plain</li>\n</ul>\n");
+	buf_free(&b);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_page_holds_all_it_needs_and_nothing_else)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(a_page_holds_all_it_needs_and_nothing_else),
+					   cmocka_unit_test(options_are_not_broken)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
