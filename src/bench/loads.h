@@ -48,7 +48,9 @@ struct load {
 	uint64_t mark_ns, span_ns;
 };
 
-#define LOADS_MAX 32
+/* The names of all loads, for shell completion. */
+#define LOAD_WORDS "none cpu disk net fork memory suite"
+#define LOADS_MAX  32
 
 /* The loads under which a test measures. */
 struct load_list {

@@ -31,6 +31,8 @@ TYPED = [
     ("bench syscall gettime", "bench syscall gettimeofday"),
     ("bench syscall getpid page-f", "bench syscall getpid page-fault"),
     ("bench switch eventf", "bench switch eventfd"),
+    ("bench latency --loads none,di", "bench latency --loads none,disk"),
+    ("bench load --loads mem", "bench load --loads memory"),
     ("bench syscall --per-p", "bench syscall --per-process"),
     ("--completion=fi", "--completion=fish"),
     ("--engine=ptr", "--engine=ptrace"),

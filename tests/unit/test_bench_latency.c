@@ -84,6 +84,17 @@ static void names_of_loads_are_parsed(void **state)
 	buf_free(&why);
 }
 
+static void completion_offers_every_load(void **state)
+{
+	struct buf words = {0};
+	(void)state;
+	buf_adds(&words, "none");
+	for (size_t i = 0; load_kind_at(i); i++)
+		buf_addf(&words, " %s", load_kind_at(i)->name);
+	assert_string_equal(LOAD_WORDS, buf_str(&words));
+	buf_free(&words);
+}
+
 /* Killed orphans disappear only after the process that adopted them has reaped them. */
 static bool ends_soon(pid_t group)
 {
@@ -172,6 +183,7 @@ int main(void)
 		cmocka_unit_test(merging_keeps_figures),
 		cmocka_unit_test(wake_ups_are_counted),
 		cmocka_unit_test(names_of_loads_are_parsed),
+		cmocka_unit_test(completion_offers_every_load),
 		cmocka_unit_test(loads_work_and_end),
 		cmocka_unit_test(a_load_that_cannot_run_has_a_reason),
 		cmocka_unit_test(loads_end_when_their_parent_is_killed),

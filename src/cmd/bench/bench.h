@@ -72,8 +72,13 @@ opt_parse_fn bench_opt_loads;
 
 /* The options --loads and --list. */
 #define BENCH_LOADS_OPTIONS(defaults)                                                                                  \
-	{0, "loads", "LIST", bench_opt_loads,                                                                          \
-	 "measure under these loads; A+B runs several at once (see --list) (default: " defaults ")"},                  \
+	{0,                                                                                                            \
+	 "loads",                                                                                                      \
+	 "LIST",                                                                                                       \
+	 bench_opt_loads,                                                                                              \
+	 "measure under these loads; A+B runs several at once (see --list) (default: " defaults ")",                   \
+	 .complete = COMPLETE_LIST,                                                                                    \
+	 .words = LOAD_WORDS},                                                                                         \
 	{                                                                                                              \
 		'l', "list", NULL, opt_flag, "list the loads", BENCH_AT(list)                                          \
 	}
