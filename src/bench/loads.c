@@ -217,7 +217,7 @@ void load_end(struct load *l, struct kid_guard *guard, struct run *run)
 {
 	struct buf why = {0};
 	if (load_stop(l, guard, &why) < 0 && run)
-		run_note(run, "in one run, %s", buf_str(&why));
+		run_note(run, "in at least one run, %s", buf_str(&why));
 	buf_free(&why);
 }
 

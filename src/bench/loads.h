@@ -84,7 +84,10 @@ int load_stop(struct load *l, struct kid_guard *guard, struct buf *why);
  * signal asked sctrace to stop (-EINTR).
  */
 int load_begin(struct load *l, const char *dir, struct kid_guard *guard, struct run *run);
-/* Like load_stop(). If a part of the load gave up or did no work, adds a note to `run`, which may be NULL. */
+/*
+ * Like load_stop(). If a part of the load gave up or did no work, adds a note to `run`, which may be NULL. The note is
+ * the same for each run of the load, so it is added once.
+ */
 void load_end(struct load *l, struct kid_guard *guard, struct run *run);
 /*
  * Appends the work that load_stop() has added up: "disk 512 MiB, suite 12345 operations". Appends nothing for the load

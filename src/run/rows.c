@@ -370,6 +370,10 @@ void run_note(struct run *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
 	va_end(ap);
-	strings_add(&r->notes, buf_str(&text));
+	bool known = false;
+	for (size_t i = 0; i < r->notes.n; i++)
+		known |= strcmp(r->notes.v[i], buf_str(&text)) == 0;
+	if (!known)
+		strings_add(&r->notes, buf_str(&text));
 	buf_free(&text);
 }

@@ -275,7 +275,7 @@ unsigned run_kind_bits(const char *kind);
 struct run_subject *run_add_subject(struct run *r, const char *name, const char *unit);
 /* Returns the subject with this name, or NULL. */
 const struct run_subject *run_find(const struct run *r, const char *name);
-/* Appends a sentence to r->notes. */
+/* Appends a sentence to r->notes, unless they contain it already. */
 void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Frees all warnings of the run. */

@@ -307,6 +307,12 @@ def test_without_processes(folder):
         assert done.returncode == 125 and "Resource temporarily unavailable" in done.stderr, (words, done)
 
 
+def test_notes_are_not_repeated(_):
+    """A load that does no work in several short runs is noted once"""
+    notes = document("load", "-r", "30", "--loads", "none,disk", "--", "true")["notes"]
+    assert len(notes) == len(set(notes)) and sum("did no work" in note for note in notes) <= 1, notes
+
+
 def test_an_incomplete_suite_is_reported(_):
     def small_files():
         resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))

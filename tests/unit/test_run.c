@@ -300,10 +300,24 @@ static void numbers_survive(void **state)
 	json_decref(a);
 }
 
+static void notes_are_added_once(void **state)
+{
+	(void)state;
+	struct run r;
+	run_init(&r, "bench-load", 0, NULL);
+	run_note(&r, "load %d", 1);
+	run_note(&r, "load %d", 2);
+	run_note(&r, "load 1");
+	assert_int_equal(r.notes.n, 2);
+	assert_string_equal(r.notes.v[1], "load 2");
+	run_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_summary_survives_the_file),
+		cmocka_unit_test(notes_are_added_once),
 		cmocka_unit_test(a_changed_row_is_refused),
 		cmocka_unit_test(rows_of_calls_tell_what_follows),
 		cmocka_unit_test(a_comparison_survives_the_file),
