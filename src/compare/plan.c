@@ -284,16 +284,39 @@ static int add_commands(struct compare *c, char *const *operands, size_t n, stru
 	return err;
 }
 
-int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why)
+static int add_strategies(struct compare *c, struct buf *why)
 {
-	if (ncommands)
-		return add_commands(c, commands, ncommands, why);
 	int err = check_beside(&c->opt.prepare, "--prepare", 1, why);
 	if (!err)
 		err = check_beside(&c->opt.conclude, "--conclude", 1, why);
 	if (err)
 		return err;
 	return c->opt.strategies ? add_named(c, why) : add_set(c, why);
+}
+
+/* Checks that a program takes the buffer sizes of --buffers, and that one writes the copy that --fsync is about. */
+static int check_effects(const struct compare *c, struct buf *why)
+{
+	bool buffers = false;
+	bool copies = false;
+	for (size_t i = 0; i < c->subjects.n; i++) {
+		const struct subject *s = c->subjects.v[i];
+		buffers |= s->buffer > 0;
+		copies |= s->strategy || strstr(s->command, "{out}");
+	}
+	if (c->opt.buffers && !buffers)
+		buf_adds(why,
+			 "--buffers has no effect: no strategy takes a buffer size, and no command contains {buffer}");
+	else if (c->opt.fsync && !copies)
+		buf_adds(why, "--fsync has no effect: no command contains {out}, the copy that would be written to the "
+			      "device");
+	return why->len ? -EINVAL : 0;
+}
+
+int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why)
+{
+	int err = ncommands ? add_commands(c, commands, ncommands, why) : add_strategies(c, why);
+	return err < 0 ? err : check_effects(c, why);
 }
 
 void compare_list(struct buf *out, const struct table_look *look)
