@@ -262,6 +262,17 @@ static int check_parameters(const struct compare *c, const struct texts *params,
 	return why->len ? -EINVAL : 0;
 }
 
+/* Checks the names that --command-name gives to `n` commands. */
+static int check_names(const struct compare_texts *names, size_t n, struct buf *why)
+{
+	if (names->n > n)
+		buf_addf(why, "--command-name is given %zu times for %zu command%s", names->n, n, n == 1 ? "" : "s");
+	for (size_t i = 0; i < names->n && !why->len; i++)
+		if (!*names->v[i])
+			buf_adds(why, "--command-name needs a name, because tables and saved runs identify rows by it");
+	return why->len ? -EINVAL : 0;
+}
+
 static int add_commands(struct compare *c, char *const *operands, size_t n, struct buf *why)
 {
 	struct combinations all = {0};
@@ -273,11 +284,8 @@ static int add_commands(struct compare *c, char *const *operands, size_t n, stru
 		err = check_beside(&c->opt.prepare, "--prepare", n - first, why);
 	if (!err)
 		err = check_beside(&c->opt.conclude, "--conclude", n - first, why);
-	if (!err && c->opt.names.n > n - first) {
-		buf_addf(why, "--command-name is given %zu times for %zu command%s", c->opt.names.n, n - first,
-			 n - first == 1 ? "" : "s");
-		err = -EINVAL;
-	}
+	if (!err)
+		err = check_names(&c->opt.names, n - first, why);
 	for (size_t i = first; i < n && !err; i++)
 		err = add_command_set(c, operands[i], i - first, &all, why);
 	compare_combinations_free(&all);

@@ -177,6 +177,7 @@ def test_usage_errors(place):
         (["--buffers=4K", "-s", "one-shot"], "--buffers has no effect"),
         (["--buffers=4K", "true"], "--buffers has no effect"),
         (["--fsync", "true"], "--fsync has no effect"),
+        (["--command-name=", "true"], "--command-name needs a name"),
         (["--runs=0"], "out of range"),
         (["--runs=3", "--max-time=1s"], "--runs"),
         (["--runs=3", "--min-runs=2"], "--runs sets the exact number"),
