@@ -42,7 +42,8 @@ struct table_look display_look(const struct page_options *o);
 /*
  * Must be called before anything is measured or read. Checks that the files o->output, o->save and o->svg can be
  * written, but does not create them. Checks that they are different files, and not one of the `inputs` (a list that
- * ends with NULL, or NULL), and that no further picture of o->svg has the name of one of these files. Returns 0, or an exit status after a message.
+ * ends with NULL, or NULL), and that no further picture of o->svg has the name of one of these files. Returns 0, or an
+ * exit status after a message.
  */
 int display_check(const char *command, const struct page_options *o, char *const *inputs);
 /*
