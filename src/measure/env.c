@@ -91,17 +91,30 @@ static void config_line(struct kernel_config *c, const char *line)
 		strings_add(c->debug, option);
 }
 
+/*
+ * Opens /proc/config.gz for reading, or returns NULL. popen(3) sets ENOMEM whenever it cannot create the process, so
+ * only memory_get(), which does not fail, finds out whether memory has run out.
+ */
+static FILE *unpack_config(void)
+{
+	static const char command[] = "gzip -dc /proc/config.gz 2>/dev/null";
+	if (access("/proc/config.gz", R_OK) < 0)
+		return NULL;
+	FILE *f = popen(command, "re");
+	if (f)
+		return f;
+	free(memory_get(BUFSIZ));
+	return popen(command, "re");
+}
+
 /* Reads the build options of the kernel from the file that distributions install in /boot, or from /proc/config.gz. */
 static void config_read(struct kernel_config *c, const char *release, char *boot_path, size_t size)
 {
 	snprintf(boot_path, size, "/boot/config-%s", release);
 	FILE *f = memory_fopen(boot_path);
-	bool piped = !f && access("/proc/config.gz", R_OK) == 0;
+	bool piped = !f;
 	if (piped)
-		f = popen("gzip -dc /proc/config.gz 2>/dev/null", "re");
-	/* popen(3) sets ENOMEM whenever it cannot create the process. If memory has really run out, this call ends sctrace. */
-	if (piped && !f)
-		free(memory_get(BUFSIZ));
+		f = unpack_config();
 	if (!f)
 		return;
 	char line[1024];

@@ -671,7 +671,8 @@ COPIES = ["compare", "-r", "1", "-w", "0", "-n", "8K", "-b", "4K"]
 def fault_calls_compare(world, _):
     """Each system call of compare and report is refused."""
     made = calls_fail(world, [*COPIES, "-s", "read/write", "--save={place}/run", "-o", "{place}/out"], something_shown)
-    calls_fail(world, [*COPIES, "--cold", "--fsync", "-o", "{place}/out", "true"], something_shown, known=made)
+    copier = "cat {{in}} > {{out}} # {{buffer}}"
+    calls_fail(world, [*COPIES, "--cold", "--fsync", "-o", "{place}/out", copier], something_shown, known=made)
     run = world.scratch / "run.json"
     execute([str(world.sctrace), *COPIES, f"--save={run}"])
     calls_fail(world, ["report", run, "-o", "{place}/out", "--svg={place}/picture"], something_shown)
