@@ -10,29 +10,49 @@ static const char *const errnos[] = {
 #define E(name) [name] = #name,
 #include "decode/errno.def"
 #undef E
-	[ERESTARTSYS] = "ERESTARTSYS",
-	[ERESTARTNOINTR] = "ERESTARTNOINTR",
-	[ERESTARTNOHAND] = "ERESTARTNOHAND",
-	[ENOIOCTLCMD] = "ENOIOCTLCMD",
-	[ERESTART_RESTARTBLOCK] = "ERESTART_RESTARTBLOCK",
 };
 
-static const char *const restarts[] = {
-	[0] = "To be restarted if SA_RESTART is set",
-	[ERESTARTNOINTR - ERESTARTSYS] = "To be restarted",
-	[ERESTARTNOHAND - ERESTARTSYS] = "To be restarted if no handler",
-	[ENOIOCTLCMD - ERESTARTSYS] = "No ioctl command",
-	[ERESTART_RESTARTBLOCK - ERESTARTSYS] = "Interrupted by signal",
+/* The errors from ERESTARTSYS on, which programs seldom see (include/linux/errno.h). The C library has no text. */
+static const struct {
+	const char *name, *text;
+} internal[] = {
+	[0] = {"ERESTARTSYS", "To be restarted if SA_RESTART is set"},
+	[ERESTARTNOINTR - ERESTARTSYS] = {"ERESTARTNOINTR", "To be restarted"},
+	[ERESTARTNOHAND - ERESTARTSYS] = {"ERESTARTNOHAND", "To be restarted if no handler"},
+	[ENOIOCTLCMD - ERESTARTSYS] = {"ENOIOCTLCMD", "No ioctl command"},
+	[ERESTART_RESTARTBLOCK - ERESTARTSYS] = {"ERESTART_RESTARTBLOCK", "Interrupted by signal"},
+	[517 - ERESTARTSYS] = {"EPROBE_DEFER", "Driver requests probe retry"},
+	[518 - ERESTARTSYS] = {"EOPENSTALE", "Open found a stale dentry"},
+	[519 - ERESTARTSYS] = {"ENOPARAM", "Parameter not supported"},
+	[521 - ERESTARTSYS] = {"EBADHANDLE", "Illegal NFS file handle"},
+	[522 - ERESTARTSYS] = {"ENOTSYNC", "Update synchronization mismatch"},
+	[523 - ERESTARTSYS] = {"EBADCOOKIE", "Cookie is stale"},
+	[524 - ERESTARTSYS] = {"ENOTSUPP", "Operation is not supported"},
+	[525 - ERESTARTSYS] = {"ETOOSMALL", "Buffer or request is too small"},
+	[526 - ERESTARTSYS] = {"ESERVERFAULT", "An untranslatable error occurred"},
+	[527 - ERESTARTSYS] = {"EBADTYPE", "Type not supported by server"},
+	[528 - ERESTARTSYS] = {"EJUKEBOX", "Request initiated, but will not complete before timeout"},
+	[529 - ERESTARTSYS] = {"EIOCBQUEUED", "iocb queued, will get completion event"},
+	[530 - ERESTARTSYS] = {"ERECALLCONFLICT", "Conflict with recalled state"},
+	[531 - ERESTARTSYS] = {"ENOGRACE", "NFS file lock reclaim refused"},
 };
+#define NINTERNAL (int)(sizeof(internal) / sizeof(*internal))
+
+static bool is_internal(int err)
+{
+	return err >= ERESTARTSYS && err < ERESTARTSYS + NINTERNAL && internal[err - ERESTARTSYS].name;
+}
 
 const char *decode_errno_name(int err)
 {
+	if (is_internal(err))
+		return internal[err - ERESTARTSYS].name;
 	return err > 0 && (size_t)err < sizeof(errnos) / sizeof(*errnos) ? errnos[err] : NULL;
 }
 
 const char *decode_errno_text(int err)
 {
-	return err >= ERESTARTSYS && err <= ERESTART_RESTARTBLOCK ? restarts[err - ERESTARTSYS] : strerror(err);
+	return is_internal(err) ? internal[err - ERESTARTSYS].text : strerror(err);
 }
 
 int decode_errno_number(const char *name)
@@ -40,6 +60,9 @@ int decode_errno_number(const char *name)
 	for (size_t i = 1; i < sizeof(errnos) / sizeof(*errnos); i++)
 		if (errnos[i] && strcmp(errnos[i], name) == 0)
 			return (int)i;
+	for (int err = ERESTARTSYS; err < ERESTARTSYS + NINTERNAL; err++)
+		if (is_internal(err) && strcmp(internal[err - ERESTARTSYS].name, name) == 0)
+			return err;
 	return -1;
 }
 

@@ -123,6 +123,11 @@ static void test_json(void **state)
 	check(&(struct shown){.name = "close", .args = {5}, .result = -512, .mem = STR(""), .json = true},
 	      "\"fd\":{\"raw\":5,\"value\":5},\"result\":-512,\"errno\":\"ERESTARTSYS\","
 	      "\"error\":\"To be restarted if SA_RESTART is set\"");
+	check(&(struct shown){.name = "close", .args = {5}, .result = -524, .mem = STR("")},
+	      "5) = -1 ENOTSUPP (Operation is not supported)");
+	assert_int_equal(decode_errno_number("ENOTSUPP"), 524);
+	assert_int_equal(decode_errno_number("EPIPE"), EPIPE);
+	assert_null(decode_errno_name(520));
 }
 
 static void test_execve(void **state)
