@@ -1,9 +1,9 @@
 #include "decode/show.h"
 
+#include "base/buf.h"
 #include "decode/layout.h"
 
 #include <asm/ioctl.h>
-#include <stdio.h>
 
 struct kernel_termios {
 	uint32_t c_iflag, c_oflag, c_cflag, c_lflag;
@@ -150,6 +150,78 @@ static const struct command_arg args[] = {
 	{0x40042408, K_FD, WHEN_ENTERING},               /* PERF_EVENT_IOC_SET_BPF */
 	{0x40042409, K_UINT, WHEN_ENTERING},             /* PERF_EVENT_IOC_PAUSE_OUTPUT */
 	{0xae00, K_END, WHEN_NEVER},                     /* KVM_GET_API_VERSION */
+	{0x5405, K_TERMIO, WHEN_LEFT},                   /* TCGETA */
+	{0x5406, K_TERMIO, WHEN_ENTERING},               /* TCSETA */
+	{0x5407, K_TERMIO, WHEN_ENTERING},               /* TCSETAW */
+	{0x5408, K_TERMIO, WHEN_ENTERING},               /* TCSETAF */
+	{0x545c, K_MODEM_BITS, WHEN_ENTERING},           /* TIOCMIWAIT */
+	{0xc0189436, K_DEDUPE, WHEN_BOTH},               /* FIDEDUPERANGE */
+	{0xc020660b, K_FIEMAP, WHEN_BOTH},               /* FS_IOC_FIEMAP */
+	{0x81009431, K_STR, WHEN_LEFT},                  /* FS_IOC_GETFSLABEL */
+	{0x41009432, K_STR, WHEN_ENTERING},              /* FS_IOC_SETFSLABEL */
+	{0x4c04, K_LOOP_INFO, WHEN_ENTERING},            /* LOOP_SET_STATUS64 */
+	{0x4c05, K_LOOP_INFO, WHEN_LEFT},                /* LOOP_GET_STATUS64 */
+	{0x4c0a, K_LOOP_CONFIG, WHEN_ENTERING},          /* LOOP_CONFIGURE */
+	{0x1269, K_BLKPG, WHEN_ENTERING},                /* BLKPG */
+	{0x7001, K_END, WHEN_NEVER},                     /* RTC_AIE_ON */
+	{0x7002, K_END, WHEN_NEVER},                     /* RTC_AIE_OFF */
+	{0x7003, K_END, WHEN_NEVER},                     /* RTC_UIE_ON */
+	{0x7004, K_END, WHEN_NEVER},                     /* RTC_UIE_OFF */
+	{0x7005, K_END, WHEN_NEVER},                     /* RTC_PIE_ON */
+	{0x7006, K_END, WHEN_NEVER},                     /* RTC_PIE_OFF */
+	{0x700f, K_END, WHEN_NEVER},                     /* RTC_WIE_ON */
+	{0x7010, K_END, WHEN_NEVER},                     /* RTC_WIE_OFF */
+	{0x80247008, K_RTC_TIME, WHEN_LEFT},             /* RTC_ALM_READ */
+	{0x40247007, K_RTC_TIME, WHEN_ENTERING},         /* RTC_ALM_SET */
+	{0x80287010, K_RTC_WKALRM, WHEN_LEFT},           /* RTC_WKALM_RD */
+	{0x4028700f, K_RTC_WKALRM, WHEN_ENTERING},       /* RTC_WKALM_SET */
+	{0x8008700b, K_ULONG_AT, WHEN_LEFT},             /* RTC_IRQP_READ */
+	{0x4008700c, K_ULONG, WHEN_ENTERING},            /* RTC_IRQP_SET */
+	{0x8008700d, K_ULONG_AT, WHEN_LEFT},             /* RTC_EPOCH_READ */
+	{0x4008700e, K_ULONG, WHEN_ENTERING},            /* RTC_EPOCH_SET */
+	{0x40045201, K_INT_AT, WHEN_ENTERING},           /* RNDADDTOENTCNT */
+	{0x5204, K_END, WHEN_NEVER},                     /* RNDZAPENTCNT */
+	{0x5206, K_END, WHEN_NEVER},                     /* RNDCLEARPOOL */
+	{0x5207, K_END, WHEN_NEVER},                     /* RNDRESEEDCRNG */
+	{0x89a0, K_STR, WHEN_ENTERING},                  /* SIOCBRADDBR */
+	{0x89a1, K_STR, WHEN_ENTERING},                  /* SIOCBRDELBR */
+	{0x400454c8, K_INT, WHEN_ENTERING},              /* TUNSETNOCSUM */
+	{0x400454cb, K_INT, WHEN_ENTERING},              /* TUNSETPERSIST */
+	{0x400454cc, K_UID, WHEN_ENTERING},              /* TUNSETOWNER */
+	{0x400454ce, K_UID, WHEN_ENTERING},              /* TUNSETGROUP */
+	{0x400454d0, K_HEX, WHEN_ENTERING},              /* TUNSETOFFLOAD */
+	{0x800454cf, K_TUN_FLAGS_AT, WHEN_LEFT},         /* TUNGETFEATURES */
+	{0x800454d3, K_INT_AT, WHEN_LEFT},               /* TUNGETSNDBUF */
+	{0x400454d4, K_INT_AT, WHEN_ENTERING},           /* TUNSETSNDBUF */
+	{0x800454d7, K_INT_AT, WHEN_LEFT},               /* TUNGETVNETHDRSZ */
+	{0x400454d8, K_INT_AT, WHEN_ENTERING},           /* TUNSETVNETHDRSZ */
+	{0xc018aa3f, K_UFFD_API, WHEN_BOTH},             /* UFFDIO_API */
+	{0xc020aa00, K_UFFD_REGISTER, WHEN_BOTH},        /* UFFDIO_REGISTER */
+	{0x8010aa01, K_UFFD_RANGE, WHEN_ENTERING},       /* UFFDIO_UNREGISTER */
+	{0x8010aa02, K_UFFD_RANGE, WHEN_ENTERING},       /* UFFDIO_WAKE */
+	{0xc028aa03, K_UFFD_COPY, WHEN_BOTH},            /* UFFDIO_COPY */
+	{0xc020aa04, K_UFFD_ZEROPAGE, WHEN_BOTH},        /* UFFDIO_ZEROPAGE */
+	{0xc028aa05, K_UFFD_MOVE, WHEN_BOTH},            /* UFFDIO_MOVE */
+	{0xc018aa06, K_UFFD_PROTECT, WHEN_ENTERING},     /* UFFDIO_WRITEPROTECT */
+	{0xc020aa07, K_UFFD_CONTINUE, WHEN_BOTH},        /* UFFDIO_CONTINUE */
+	{0xc020aa08, K_UFFD_POISON, WHEN_BOTH},          /* UFFDIO_POISON */
+	{0x4b3a, K_KD_MODE, WHEN_ENTERING},              /* KDSETMODE */
+	{0x4b3b, K_KD_MODE_AT, WHEN_LEFT},               /* KDGETMODE */
+	{0x4b44, K_KB_MODE_AT, WHEN_LEFT},               /* KDGKBMODE */
+	{0x4b45, K_KB_MODE, WHEN_ENTERING},              /* KDSKBMODE */
+	{0x5600, K_INT_AT, WHEN_LEFT},                   /* VT_OPENQRY */
+	{0x5601, K_VT_MODE, WHEN_LEFT},                  /* VT_GETMODE */
+	{0x5602, K_VT_MODE, WHEN_ENTERING},              /* VT_SETMODE */
+	{0x5603, K_VT_STAT, WHEN_LEFT},                  /* VT_GETSTATE */
+	{0x5605, K_INT, WHEN_ENTERING},                  /* VT_RELDISP */
+	{0x5606, K_INT, WHEN_ENTERING},                  /* VT_ACTIVATE */
+	{0x5607, K_INT, WHEN_ENTERING},                  /* VT_WAITACTIVE */
+	{0x5608, K_INT, WHEN_ENTERING},                  /* VT_DISALLOCATE */
+	{0x80044501, K_HEX4_AT, WHEN_LEFT},              /* EVIOCGVERSION */
+	{0x80084502, K_INPUT_ID, WHEN_LEFT},             /* EVIOCGID */
+	{0x40044590, K_INT, WHEN_ENTERING},              /* EVIOCGRAB */
+	{0x40044591, K_INT, WHEN_ENTERING},              /* EVIOCREVOKE */
+	{0x400445a0, K_CLOCK_AT, WHEN_ENTERING},         /* EVIOCSCLOCKID */
 };
 #define NARGS (sizeof(args) / sizeof(*args))
 
@@ -165,35 +237,138 @@ void show_one_byte(const struct decode *d, const struct value *x)
 	decode_bytes(d, x->v, 1);
 }
 
+/*
+ * Commands that fill in a buffer whose size is a part of the command. The result is the number of bytes. `n` commands
+ * begin at `nr`; if there are several, the name has two parameters: EVIOCGBIT(EV_KEY, 96).
+ */
+static const struct sized {
+	uint8_t type, nr, n;
+	bool text; /* the buffer is filled with a string */
+	const char *name;
+	const struct flag_table *parameters;
+} sizeds[] = {
+	{'E', 0x06, 1, true, "EVIOCGNAME", NULL},     {'E', 0x07, 1, true, "EVIOCGPHYS", NULL},
+	{'E', 0x08, 1, true, "EVIOCGUNIQ", NULL},     {'E', 0x09, 1, false, "EVIOCGPROP", NULL},
+	{'E', 0x0a, 1, false, "EVIOCGMTSLOTS", NULL}, {'E', 0x18, 1, false, "EVIOCGKEY", NULL},
+	{'E', 0x19, 1, false, "EVIOCGLED", NULL},     {'E', 0x1a, 1, false, "EVIOCGSND", NULL},
+	{'E', 0x1b, 1, false, "EVIOCGSW", NULL},      {'E', 0x20, 0x20, false, "EVIOCGBIT", &flags_ev_type},
+	{'H', 0x04, 1, true, "HIDIOCGRAWNAME", NULL}, {'H', 0x05, 1, true, "HIDIOCGRAWPHYS", NULL},
+	{'H', 0x08, 1, true, "HIDIOCGRAWUNIQ", NULL}, {'U', 0x2c, 1, true, "UI_GET_SYSNAME", NULL},
+	{'j', 0x13, 1, true, "JSIOCGNAME", NULL},
+};
+
+static const struct sized *sized_command(uint32_t cmd)
+{
+	for (size_t i = 0; i < sizeof(sizeds) / sizeof(*sizeds); i++) {
+		const struct sized *s = &sizeds[i];
+		if (_IOC_DIR(cmd) == _IOC_READ && s->type == _IOC_TYPE(cmd) && _IOC_NR(cmd) - s->nr < s->n)
+			return s;
+	}
+	return NULL;
+}
+
+/* EVIOCGABS(axis) and EVIOCSABS(axis), whose argument is a struct input_absinfo. */
+enum { ABS_SIZE = 24, GET_ABS = 0x40, SET_ABS = 0xc0, AXES = 0x40 };
+
+static bool is_axis(uint32_t cmd)
+{
+	unsigned first = _IOC_DIR(cmd) == _IOC_READ ? GET_ABS : SET_ABS;
+	return _IOC_TYPE(cmd) == 'E' && _IOC_SIZE(cmd) == ABS_SIZE && _IOC_NR(cmd) - first < AXES;
+}
+
+static void append_parameter(struct buf *text, const struct flag_table *names, unsigned v)
+{
+	const char *name = flags_find(names, v);
+	if (name)
+		buf_adds(text, name);
+	else
+		buf_addf(text, "%#x", v);
+}
+
+/* Names a command with parameters: EVIOCGNAME(256), EVIOCGABS(ABS_X). Returns false if it has none. */
+static bool parametric(struct buf *text, uint32_t cmd)
+{
+	const struct sized *s = sized_command(cmd);
+	if (s) {
+		buf_addf(text, "%s(", s->name);
+		if (s->parameters) {
+			append_parameter(text, s->parameters, _IOC_NR(cmd) - s->nr);
+			buf_adds(text, ", ");
+		}
+		buf_addf(text, "%u)", _IOC_SIZE(cmd));
+	} else if (is_axis(cmd)) {
+		buf_adds(text, _IOC_DIR(cmd) == _IOC_READ ? "EVIOCGABS(" : "EVIOCSABS(");
+		append_parameter(text, &flags_ev_abs, _IOC_NR(cmd) % AXES);
+		buf_addc(text, ')');
+	}
+	return text->len;
+}
+
 /* A command without a name is shown by its parts, as _IOC() combines them. */
 void show_ioctl_command(const struct decode *d, const struct value *x)
 {
 	static const char *const directions[] = {"_IOC_NONE", "_IOC_WRITE", "_IOC_READ", "_IOC_READ|_IOC_WRITE"};
 	uint32_t cmd = (uint32_t)x->v;
 	const char *name = flags_find(&flags_ioctl, cmd);
-	char text[96];
-	snprintf(text, sizeof(text), "_IOC(%s, %#x, %#x, %#x)", directions[_IOC_DIR(cmd)], _IOC_TYPE(cmd), _IOC_NR(cmd),
-		 _IOC_SIZE(cmd));
-	emit_sym(d->out, name ? name : text, cmd);
+	struct buf text = {0};
+	if (!name && !parametric(&text, cmd))
+		buf_addf(&text, "_IOC(%s, %#x, %#x, %#x)", directions[_IOC_DIR(cmd)], _IOC_TYPE(cmd), _IOC_NR(cmd),
+			 _IOC_SIZE(cmd));
+	emit_sym(d->out, name ? name : buf_str(&text), cmd);
+	buf_free(&text);
+}
+
+/*
+ * Finds the row of a command, or makes one for commands with parameters. Returns false if the argument is not
+ * described.
+ */
+static bool find_command(uint32_t cmd, struct command_arg *a)
+{
+	const struct command_arg *row = command_find(args, NARGS, cmd);
+	const struct sized *s = sized_command(cmd);
+	if (row)
+		*a = *row;
+	else if (s && s->text)
+		*a = (struct command_arg){cmd, K_IOCTL_TEXT, WHEN_LEFT};
+	else if (is_axis(cmd))
+		*a = (struct command_arg){cmd, K_INPUT_ABSINFO, _IOC_DIR(cmd) == _IOC_READ ? WHEN_LEFT : WHEN_ENTERING};
+	return row || (s && s->text) || is_axis(cmd);
+}
+
+/* The result is the length of the string. */
+void show_ioctl_text(const struct decode *d, const struct value *x)
+{
+	decode_string(d, x->v, decode_returned(d));
 }
 
 enum when when_ioctl_arg(const struct decode *d, int i)
 {
-	const struct command_arg *a = command_find(args, NARGS, (uint32_t)d->call->args[i - 1]);
+	struct command_arg a;
 	enum when net;
-	return a ? a->when : ioctl_is_net(d, &net) ? net : WHEN_ENTERING;
+	if (find_command((uint32_t)d->call->args[i - 1], &a))
+		return a.when;
+	return ioctl_is_net(d, &net) ? net : WHEN_ENTERING;
 }
 
 void show_ioctl_arg(const struct decode *d, const struct value *x)
 {
-	const struct command_arg *a = command_find(args, NARGS, (uint32_t)d->call->args[x->arg - 1]);
+	struct command_arg a;
 	enum when net;
-	if (a)
-		show_kind(d, a->kind, x->v, -1);
+	if (find_command((uint32_t)d->call->args[x->arg - 1], &a))
+		show_kind(d, a.kind, x->v, -1);
 	else if (ioctl_is_net(d, &net))
 		show_ioctl_net(d, x->v);
 	else
 		emit_ptr(d->out, x->v);
+}
+
+void show_ioctl_arg_after(const struct decode *d, const struct value *x)
+{
+	struct command_arg a;
+	if (!find_command((uint32_t)d->call->args[x->arg - 1], &a))
+		return;
+	const struct kind *k = &decode_kinds[a.kind];
+	k->show_after(d, &(struct value){.v = x->v, .about = k->about, .arg = -1});
 }
 
 /* Commands that return a descriptor. */

@@ -50,6 +50,7 @@ static const struct row {
 	{0x89a2, false, "ifr_ifindex", INDEX},       /* SIOCBRADDIF */
 	{0x89a3, false, "ifr_ifindex", INDEX},       /* SIOCBRDELIF */
 	{0x400454ca, false, "ifr_flags", TUN_FLAGS}, /* TUNSETIFF */
+	{0x800454d2, true, "ifr_flags", TUN_FLAGS},  /* TUNGETIFF */
 };
 
 struct interface_map {

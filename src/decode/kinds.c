@@ -24,9 +24,11 @@
 		K_##k, size, n                                                                                         \
 	}
 #define OUT_NUMBERS(k, size, n) show_numbers, &(const struct numbers){K_##k, size, n}, WHEN_LEFT
-#define SHOW(f)                 show_##f
-#define FILLED(f)               show_##f, NULL, WHEN_LEFT
-#define WHEN(f, w)              show_##f, NULL, WHEN_ENTERING, when_##w
+#define EXCHANGE(in, out)                                                                                              \
+	show_exchange, &(const struct exchange){&layout_##in, &layout_##out}, WHEN_BOTH, NULL, show_exchange_after
+#define SHOW(f)    show_##f
+#define FILLED(f)  show_##f, NULL, WHEN_LEFT
+#define WHEN(f, w) show_##f, NULL, WHEN_ENTERING, when_##w
 
 const struct kind decode_kinds[K_COUNT] = {
 #define KIND(name, ...) [K_##name] = {__VA_ARGS__},

@@ -87,6 +87,11 @@ struct numbers {
 /* The number of elements is the result of the call, or its second argument (move_pages(2)). */
 enum { NUMBERS_RESULT = 1000, NUMBERS_ARG2 };
 
+/* A structure of which the kernel reads the members in `in`, and writes those in `out`. */
+struct exchange {
+	const struct layout *in, *out;
+};
+
 /* Returns the size of a pointer and of a long in this call. It is 8, or 4 for i386 and for the pointers of x32. */
 unsigned decode_word(const struct decode *d);
 /* Reads exactly `n` bytes at `addr`. Returns false if any of them cannot be read. */

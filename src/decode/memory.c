@@ -67,6 +67,8 @@ static const struct {
 	{K_LOADS, {MEMORY_IN, 3 * sizeof(uint64_t)}},
 	{K_TC_CC, {MEMORY_IN, 19}}, /* struct termios (asm-generic/termbits.h) */
 	{K_UTS_STRING, {MEMORY_IN, 65}},
+	{K_TEXT64, {MEMORY_IN, 64}},
+	{K_TERMIO_CC, {MEMORY_IN, 8}}, /* struct termio (asm-generic/termios.h) */
 	{K_SOCKLEN, {MEMORY_CHANGED, sizeof(socklen_t)}},
 	{K_OFF_PTR, {MEMORY_CHANGED, sizeof(int64_t)}}, /* the kernel adds the number of bytes that it has copied */
 	{K_MOVED_OFF_PTR, {MEMORY_CHANGED, sizeof(int64_t)}},
@@ -195,6 +197,8 @@ bool decode_memory_command(enum syscall_kind kind, size_t i, struct memory_comma
 	enum when when = a.when;
 	c->command = (uint32_t)a.command;
 	c->need = when == WHEN_NEVER ? (struct memory_need){MEMORY_NONE, 0} : decode_memory_need(a.kind);
+	if (when == WHEN_BOTH)
+		c->need.rule = MEMORY_UNKNOWN;
 	if (c->need.rule == MEMORY_IN && when == WHEN_LEFT)
 		c->need.rule = MEMORY_OUT;
 	if (c->need.rule != MEMORY_NONE && c->need.rule != (when == WHEN_LEFT ? MEMORY_OUT : MEMORY_IN))

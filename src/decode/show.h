@@ -18,8 +18,9 @@ when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq
 /* Returns the commands of fcntl(2) whose arguments are known, and sets *n to their number. */
 const struct command_arg *fcntl_commands(size_t *n);
 
-/* The commands of ioctl(2), and their arguments (ioctl.c, ioctl_net.c). */
-show_fn show_ioctl_command, show_ioctl_arg;
+/* The commands of ioctl(2), and their arguments (ioctl.c, ioctl_data.c, ioctl_net.c). */
+show_fn show_ioctl_command, show_ioctl_arg, show_ioctl_arg_after, show_exchange, show_exchange_after, show_dedupe,
+	show_dedupe_after, show_fiemap_after, show_text64, show_ioctl_text;
 when_fn when_ioctl_arg;
 /* Returns the commands whose arguments are known, and sets *n to their number. */
 const struct command_arg *ioctl_commands(size_t *n);

@@ -2,11 +2,15 @@
 #include "decode_check.h"
 
 #include <arpa/inet.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <linux/if_tun.h>
+#include <linux/input.h>
+#include <linux/loop.h>
 #include <linux/nsfs.h>
+#include <linux/userfaultfd.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -163,12 +167,73 @@ static void test_truncated(void **state)
 	CHECK("3, \"abc\", 3, MSG_TRUNC, NULL, NULL) = 2000", "recvfrom", 2000, 3, BASE, 3, MSG_TRUNC, 0, 0);
 }
 
+/* Structures of which the kernel reads one part, and fills in another. */
+static void test_exchanges(void **state)
+{
+	struct {
+		struct file_dedupe_range r;
+		struct file_dedupe_range_info info;
+	} dedupe = {{.src_length = 4096, .dest_count = 1}, {.dest_fd = 4, .dest_offset = 8, .bytes_deduped = 4096}};
+	struct {
+		struct fiemap m;
+		struct fiemap_extent e;
+	} map = {{.fm_length = 9, .fm_flags = FIEMAP_FLAG_SYNC, .fm_extent_count = 3, .fm_mapped_extents = 1},
+		 {.fe_logical = 1, .fe_physical = 2, .fe_length = 3, .fe_flags = FIEMAP_EXTENT_LAST}};
+	struct uffdio_copy copy = {.dst = 0x1000, .src = 0x2000, .len = 0x1000, .copy = 0x1000};
+	(void)state;
+	put(0, &dedupe, sizeof(dedupe));
+	CHECK("3, FIDEDUPERANGE, {src_offset=0, src_length=4096, dest_count=1, info=[{dest_fd=4, dest_offset=8}]} => "
+	      "{info=[{bytes_deduped=4096, status=0}]}) = 0",
+	      "ioctl", 0, 3, FIDEDUPERANGE, BASE);
+	CHECK("3, FIDEDUPERANGE, 0x7) = -1 EFAULT (Bad address)", "ioctl", -EFAULT, 3, FIDEDUPERANGE, 7);
+	put(0, &map, sizeof(map));
+	CHECK("3, FS_IOC_FIEMAP, {fm_start=0, fm_length=9, fm_flags=FIEMAP_FLAG_SYNC, fm_extent_count=3} => "
+	      "{fm_flags=FIEMAP_FLAG_SYNC, fm_mapped_extents=1, ...}) = 0",
+	      "ioctl", 0, 3, FS_IOC_FIEMAP, BASE);
+	CHECK_AS(VERBOSE,
+		 "3, FS_IOC_FIEMAP, {fm_start=0, fm_length=9, fm_flags=FIEMAP_FLAG_SYNC, fm_extent_count=3} => "
+		 "{fm_flags=FIEMAP_FLAG_SYNC, fm_mapped_extents=1, fm_extents=[{fe_logical=1, fe_physical=2, "
+		 "fe_length=3, fe_flags=FIEMAP_EXTENT_LAST}]}) = 0",
+		 "ioctl", 0, 3, FS_IOC_FIEMAP, BASE);
+	put(0, &copy, sizeof(copy));
+	CHECK("3, UFFDIO_COPY, {dst=0x1000, src=0x2000, len=0x1000, mode=0} => {copy=0x1000}) = 0", "ioctl", 0, 3,
+	      UFFDIO_COPY, BASE);
+	CHECK("3, UFFDIO_COPY, {dst=0x1000, src=0x2000, len=0x1000, mode=0}) = -1 EEXIST (File exists)", "ioctl",
+	      -EEXIST, 3, UFFDIO_COPY, BASE);
+	put(0, &(struct uffdio_api){.api = UFFD_API, .ioctls = UINT64_C(1) << _UFFDIO_API}, sizeof(struct uffdio_api));
+	CHECK("3, UFFDIO_API, {api=0xaa, features=0} => {features=0, ioctls=1<<_UFFDIO_API}) = 0", "ioctl", 0, 3,
+	      UFFDIO_API, BASE);
+}
+
+/* Commands of loop devices, terminals and input devices. */
+static void test_more_devices(void **state)
+{
+	struct loop_info64 loop = {.lo_flags = LO_FLAGS_AUTOCLEAR, .lo_file_name = "disk"};
+	(void)state;
+	put(0, &loop, sizeof(loop));
+	CHECK("3, LOOP_SET_STATUS64, {lo_offset=0, lo_number=0, lo_flags=LO_FLAGS_AUTOCLEAR, lo_file_name=\"disk\", "
+	      "...}) = 0",
+	      "ioctl", 0, 3, LOOP_SET_STATUS64, BASE);
+	put(0, (const uint16_t[9]){1}, 18);
+	CHECK("3, TCSETA, {c_iflag=IGNBRK, c_oflag=0, c_cflag=B0, c_lflag=0, ...}) = 0", "ioctl", 0, 3, 0x5406, BASE);
+	put(0, "mouse", 6);
+	CHECK("3, EVIOCGNAME(64), \"mouse\") = 6", "ioctl", 6, 3, EVIOCGNAME(64), BASE);
+	CHECK("3, EVIOCGBIT(EV_KEY, 96), 0x10000) = 96", "ioctl", 96, 3, EVIOCGBIT(EV_KEY, 96), BASE);
+	put(0, &(struct input_absinfo){.value = -3, .maximum = 9}, sizeof(struct input_absinfo));
+	CHECK("3, EVIOCGABS(ABS_Y), {value=-3, minimum=0, maximum=9, fuzz=0, flat=0, resolution=0}) = 0", "ioctl", 0, 3,
+	      EVIOCGABS(ABS_Y), BASE);
+	CHECK("3, EVIOCSABS(ABS_X), {value=-3, minimum=0, maximum=9, fuzz=0, flat=0, resolution=0}) = -1 EINVAL "
+	      "(Invalid argument)",
+	      "ioctl", -EINVAL, 3, EVIOCSABS(ABS_X), BASE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_interfaces), cmocka_unit_test(test_configuration),
 		cmocka_unit_test(test_commands),   cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_truncated),  cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_exchanges),  cmocka_unit_test(test_more_devices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

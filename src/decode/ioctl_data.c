@@ -1,0 +1,221 @@
+/* Shows the larger structures of ioctl(2): shared ranges, extents, loop devices, partitions, userfaultfd, terminals. */
+#include "decode/layout.h"
+#include "decode/show.h"
+
+/* A structure of which the kernel reads one part and fills in another: {api=0xaa} => {ioctls=...}. */
+void show_exchange(const struct decode *d, const struct value *x)
+{
+	const struct exchange *e = x->about;
+	layout_emit(d, e->in, x->v, e->in->size);
+}
+
+void show_exchange_after(const struct decode *d, const struct value *x)
+{
+	const struct exchange *e = x->about;
+	emit_after(d->out);
+	layout_emit(d, e->out, x->v, e->out->size);
+}
+
+/* struct file_dedupe_range (linux/fs.h), which an array of struct file_dedupe_range_info follows */
+struct shared_range {
+	uint64_t src_offset, src_length;
+	uint16_t dest_count, reserved1;
+	uint32_t reserved2;
+};
+struct shared_with {
+	int64_t dest_fd;
+	uint64_t dest_offset, bytes_deduped;
+	int32_t status;
+	uint32_t reserved;
+};
+static LAYOUT_SAME(shared_with, struct shared_with, (dest_fd, FD), (dest_offset, ULONG));
+static LAYOUT_SAME(shared_result, struct shared_with, (bytes_deduped, ULONG), (status, INT));
+
+/* Shows the range, or only the elements that follow it if `range` is false. */
+static void shared_range(const struct decode *d, uint64_t at, const struct layout *element, bool range)
+{
+	struct shared_range r;
+	if (!decode_need(d, at, &r, sizeof(r)))
+		return;
+	emit_open(d->out, '{');
+	if (range) {
+		show_field(d, "src_offset", K_ULONG, r.src_offset);
+		show_field(d, "src_length", K_ULONG, r.src_length);
+		show_field(d, "dest_count", K_UINT, r.dest_count);
+	}
+	emit_field(d->out, "info");
+	layout_emit_array(d, element, at + sizeof(r), r.dest_count);
+	emit_close(d->out, '}');
+}
+
+void show_dedupe(const struct decode *d, const struct value *x)
+{
+	shared_range(d, x->v, &layout_shared_with, true);
+}
+
+void show_dedupe_after(const struct decode *d, const struct value *x)
+{
+	emit_after(d->out);
+	shared_range(d, x->v, &layout_shared_result, false);
+}
+
+/* struct fiemap (linux/fiemap.h), which an array of struct fiemap_extent follows */
+struct extent_map {
+	uint64_t fm_start, fm_length;
+	uint32_t fm_flags, fm_mapped_extents, fm_extent_count, reserved;
+};
+LAYOUT_SAME(fiemap, struct extent_map, (fm_start, ULONG), (fm_length, ULONG), (fm_flags, FIEMAP_FLAGS),
+	    (fm_extent_count, UINT));
+struct extent {
+	uint64_t fe_logical, fe_physical, fe_length, reserved1[2];
+	uint32_t fe_flags, reserved2[3];
+};
+static LAYOUT_SAME(extent, struct extent, (fe_logical, ULONG), (fe_physical, ULONG), (fe_length, ULONG),
+		   (fe_flags, FIEMAP_EXTENT));
+
+/* If there is no room for extents, the kernel only counts them. */
+void show_fiemap_after(const struct decode *d, const struct value *x)
+{
+	struct extent_map m;
+	emit_after(d->out);
+	if (!decode_need(d, x->v, &m, sizeof(m)))
+		return;
+	emit_open(d->out, '{');
+	show_field(d, "fm_flags", K_FIEMAP_FLAGS, m.fm_flags);
+	show_field(d, "fm_mapped_extents", K_UINT, m.fm_mapped_extents);
+	if (m.fm_extent_count && d->opts->verbose) {
+		emit_field(d->out, "fm_extents");
+		uint32_t n = m.fm_mapped_extents < m.fm_extent_count ? m.fm_mapped_extents : m.fm_extent_count;
+		layout_emit_array(d, &layout_extent, x->v + sizeof(m), n);
+	} else if (m.fm_extent_count) {
+		emit_more(d->out);
+	}
+	emit_close(d->out, '}');
+}
+
+/* struct loop_info64 and struct loop_config (linux/loop.h) */
+struct loop_state {
+	uint64_t lo_device, lo_inode, lo_rdevice, lo_offset, lo_sizelimit;
+	uint32_t lo_number, lo_encrypt_type, lo_encrypt_key_size, lo_flags;
+	char lo_file_name[64], lo_crypt_name[64], lo_encrypt_key[32];
+	uint64_t lo_init[2];
+};
+LAYOUT_SAME(loop_info, struct loop_state, (lo_device, KERNEL_DEV, VERBOSE), (lo_inode, ULONG, VERBOSE),
+	    (lo_rdevice, KERNEL_DEV, VERBOSE), (lo_offset, HEX), (lo_sizelimit, ULONG, VERBOSE), (lo_number, UINT),
+	    (lo_flags, LOOP_FLAGS), (lo_file_name, TEXT64, AT));
+struct loop_setup {
+	uint32_t fd, block_size;
+	struct loop_state info;
+	uint64_t reserved[8];
+};
+LAYOUT_SAME(loop_config, struct loop_setup, (fd, FD), (block_size, UINT), (info, LOOP_INFO, AT));
+
+void show_text64(const struct decode *d, const struct value *x)
+{
+	decode_string(d, x->v, 64);
+}
+
+/* struct blkpg_ioctl_arg and struct blkpg_partition (linux/blkpg.h) */
+struct partition_request {
+	int32_t op, flags, datalen, pad;
+	uint64_t data;
+};
+LAYOUT(blkpg, struct partition_request, (op, BLKPG_OP), (flags, INT), (datalen, INT), (data, BLKPG_PARTITION));
+struct partition {
+	int64_t start, length;
+	int32_t pno;
+	char devname[64], volname[64];
+};
+LAYOUT_SAME(blkpg_partition, struct partition, (start, LONG), (length, LONG), (pno, INT), (devname, TEXT64, AT),
+	    (volname, TEXT64, AT));
+
+/* The structures of userfaultfd(2) (linux/userfaultfd.h) */
+struct fault_api {
+	uint64_t api, features, ioctls;
+};
+LAYOUT_SAME(uffd_api, struct fault_api, (api, HEX), (features, UFFD_FEATURES));
+LAYOUT_SAME(uffd_api_out, struct fault_api, (features, UFFD_FEATURES), (ioctls, UFFD_IOCTLS));
+struct fault_range {
+	uint64_t start, len;
+};
+LAYOUT_SAME(uffd_range, struct fault_range, (start, PTR), (len, HEX));
+struct fault_register {
+	struct fault_range range;
+	uint64_t mode, ioctls;
+};
+LAYOUT_SAME(uffd_register, struct fault_register, (range, UFFD_RANGE, AT), (mode, UFFD_REGISTER_MODE));
+LAYOUT_SAME(uffd_register_out, struct fault_register, (ioctls, UFFD_IOCTLS));
+struct fault_zero {
+	struct fault_range range;
+	uint64_t mode;
+	int64_t zeropage, mapped, updated;
+};
+LAYOUT_SAME(uffd_zeropage, struct fault_zero, (range, UFFD_RANGE, AT), (mode, UFFD_ZEROPAGE_MODE));
+LAYOUT_SAME(uffd_zeropage_out, struct fault_zero, (zeropage, HEX));
+struct fault_continue {
+	struct fault_range range;
+	uint64_t mode;
+	int64_t mapped;
+};
+LAYOUT_SAME(uffd_continue, struct fault_continue, (range, UFFD_RANGE, AT), (mode, UFFD_CONTINUE_MODE));
+LAYOUT_SAME(uffd_continue_out, struct fault_continue, (mapped, HEX));
+struct fault_poison {
+	struct fault_range range;
+	uint64_t mode;
+	int64_t updated;
+};
+LAYOUT_SAME(uffd_poison, struct fault_poison, (range, UFFD_RANGE, AT), (mode, UFFD_POISON_MODE));
+LAYOUT_SAME(uffd_poison_out, struct fault_poison, (updated, HEX));
+struct fault_copy {
+	uint64_t dst, src, len, mode;
+	int64_t copy;
+};
+LAYOUT_SAME(uffd_copy, struct fault_copy, (dst, PTR), (src, PTR), (len, HEX), (mode, UFFD_COPY_MODE));
+LAYOUT_SAME(uffd_copy_out, struct fault_copy, (copy, HEX));
+struct fault_move {
+	uint64_t dst, src, len, mode;
+	int64_t move;
+};
+LAYOUT_SAME(uffd_move, struct fault_move, (dst, PTR), (src, PTR), (len, HEX), (mode, UFFD_MOVE_MODE));
+LAYOUT_SAME(uffd_move_out, struct fault_move, (move, HEX));
+struct fault_protect {
+	struct fault_range range;
+	uint64_t mode;
+};
+LAYOUT_SAME(uffd_protect, struct fault_protect, (range, UFFD_RANGE, AT), (mode, UFFD_PROTECT_MODE));
+
+/* struct termio (asm/termios.h), the older form of struct termios, which terminfo programs use */
+struct kernel_termio {
+	uint16_t c_iflag, c_oflag, c_cflag, c_lflag;
+	uint8_t c_line, c_cc[8];
+};
+LAYOUT_SAME(termio, struct kernel_termio, (c_iflag, TC_IFLAG), (c_oflag, TC_OFLAG), (c_cflag, TC_CFLAG),
+	    (c_lflag, TC_LFLAG), (c_line, UINT, VERBOSE), (c_cc, TERMIO_CC, AT | VERBOSE));
+
+/* struct vt_stat and struct vt_mode (linux/vt.h) */
+struct console_state {
+	uint16_t v_active, v_signal, v_state;
+};
+LAYOUT_SAME(vt_stat, struct console_state, (v_active, UINT), (v_signal, UINT), (v_state, HEX));
+struct console_mode {
+	uint8_t mode, waitv;
+	int16_t relsig, acqsig, frsig;
+};
+LAYOUT_SAME(vt_mode, struct console_mode, (mode, VT_MODE_KIND), (waitv, UINT), (relsig, SIGNAL), (acqsig, SIGNAL),
+	    (frsig, UINT));
+
+/* struct input_id, struct input_absinfo (linux/input.h) and struct rtc_wkalrm (linux/rtc.h) */
+struct input_identity {
+	uint16_t bustype, vendor, product, version;
+};
+LAYOUT_SAME(input_id, struct input_identity, (bustype, HEX), (vendor, HEX), (product, HEX), (version, HEX));
+struct axis {
+	int32_t value, minimum, maximum, fuzz, flat, resolution;
+};
+LAYOUT_SAME(input_absinfo, struct axis, (value, INT), (minimum, INT), (maximum, INT), (fuzz, INT), (flat, INT),
+	    (resolution, INT));
+struct wake_alarm {
+	uint8_t enabled, pending, pad[2];
+	int32_t time[9];
+};
+LAYOUT_SAME(rtc_wkalrm, struct wake_alarm, (enabled, UINT), (pending, UINT), (time, RTC_TIME, AT));
