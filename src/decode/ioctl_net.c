@@ -84,22 +84,29 @@ static void name(const struct decode *d, const char *member, uint64_t at)
 		emit_str(d->out, text, strnlen(text, sizeof(text)), 0);
 }
 
-/* Shows a hardware address. Its family is a type of device. Most addresses have six bytes. */
+void show_hardware_address(const struct decode *d, const struct value *x)
+{
+	uint8_t a[6];
+	char text[24];
+	if (!decode_need(d, x->v, a, sizeof(a)))
+		return;
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", a[0], a[1], a[2], a[3], a[4], a[5]);
+	emit_sym(d->out, text, 0);
+}
+
+/* Shows a hardware address with its family, which is a type of device. Most addresses have six bytes. */
 static void hardware(const struct decode *d, uint64_t at)
 {
 	struct {
 		uint16_t family;
 		uint8_t data[14];
 	} a;
-	char text[64];
 	if (!decode_need(d, at, &a, sizeof(a)))
 		return;
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", a.data[0], a.data[1], a.data[2], a.data[3],
-		 a.data[4], a.data[5]);
 	emit_open(d->out, '{');
 	show_field(d, "sa_family", K_ARPHRD, a.family);
 	emit_field(d->out, "sa_data");
-	emit_sym(d->out, text, 0);
+	show_kind(d, K_HARDWARE_ADDRESS, at + sizeof(a.family), -1);
 	emit_close(d->out, '}');
 }
 

@@ -110,12 +110,12 @@ static show_fn *const plain[] = {
 /* Kinds of numbers that have a show function of their own and read no memory. */
 static const uint16_t numbers[] =
 	{
-		K_OPEN_FLAGS,     K_OPEN_MODE,    K_FILE_MODE,     K_MAP_FLAGS,   K_CLOCK,      K_SIGNAL,
-		K_FUTEX_OP,       K_FUTEX_VAL,    K_FUTEX_UADDR2,  K_FUTEX_VAL3,  K_WHENCE,     K_MKNOD_DEV,
-		K_SOCK_PROTO,     K_WAITID_ID,    K_WAITID_TYPE,   K_MREMAP_ADDR, K_OUT_PTR,    K_OFF_HIGH,
-		K_OFF_UPPER,      K_SHMGET_FLAGS, K_IPC_GET_FLAGS, K_IPC_KEY,     K_IOPRIO,     K_PERSONALITY,
-		K_MEMBARRIER_CPU, K_RLIM,         K_IOCTL_CMD,     K_SOCKOPT,     K_PRCTL_ARG3, K_PRCTL_ARG4,
-		K_PRCTL_ARG5, /* prctl_option() leaves out the options for which these are memory */
+		K_OPEN_FLAGS,     K_OPEN_MODE,    K_FILE_MODE,     K_MAP_FLAGS,   K_CLOCK,        K_SIGNAL,
+		K_FUTEX_OP,       K_FUTEX_VAL,    K_FUTEX_UADDR2,  K_FUTEX_VAL3,  K_WHENCE,       K_MKNOD_DEV,
+		K_SOCK_PROTO,     K_WAITID_ID,    K_WAITID_TYPE,   K_MREMAP_ADDR, K_OUT_PTR,      K_OFF_HIGH,
+		K_OFF_UPPER,      K_SHMGET_FLAGS, K_IPC_GET_FLAGS, K_IPC_KEY,     K_IOPRIO,       K_PERSONALITY,
+		K_MEMBARRIER_CPU, K_RLIM,         K_IOCTL_CMD,     K_SOCKOPT,     K_SOCKOPT_READ, K_SOL_LEVEL,
+		K_PRCTL_ARG3,     K_PRCTL_ARG4,   K_PRCTL_ARG5, /* prctl_option() leaves out the options for which these are memory */
 };
 
 static bool is_plain(const struct kind *k)

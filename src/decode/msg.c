@@ -101,14 +101,22 @@ static bool get_control_header(const struct decode *d, uint64_t at, struct contr
 	return true;
 }
 
-/* struct sock_extended_err (linux/errqueue.h) */
+/* struct sock_extended_err (linux/errqueue.h), which the address of the sender of the error follows */
 struct queued_error {
 	uint32_t ee_errno;
 	uint8_t ee_origin, ee_type, ee_code, ee_pad;
 	uint32_t ee_info, ee_data;
+	char offender[16]; /* longer for IPv6 */
 };
 static LAYOUT_SAME(queued_error, struct queued_error, (ee_errno, ERRNO), (ee_origin, ERROR_ORIGIN), (ee_type, UINT),
-		   (ee_code, UINT), (ee_info, UINT), (ee_data, UINT));
+		   (ee_code, UINT), (ee_info, UINT), (ee_data, UINT), (offender, SOME_ADDRESS, AT));
+/* struct tpacket_auxdata (linux/if_packet.h) */
+struct packet_auxdata {
+	uint32_t tp_status, tp_len, tp_snaplen;
+	uint16_t tp_mac, tp_net, tp_vlan_tci, tp_vlan_tpid;
+};
+static LAYOUT_SAME(packet_auxdata, struct packet_auxdata, (tp_status, HEX), (tp_len, UINT), (tp_snaplen, UINT),
+		   (tp_mac, UINT), (tp_net, UINT), (tp_vlan_tci, HEX), (tp_vlan_tpid, HEX));
 
 /* Control messages that contain a structure, or an array of `n` structures. */
 static const struct {
@@ -127,19 +135,56 @@ static const struct {
 	{0, 11, &layout_queued_error, 1},         /* IP_RECVERR */
 	{41, 25, &layout_queued_error, 1},        /* IPV6_RECVERR */
 	{41, 50, &layout_in6_pktinfo, 1},         /* IPV6_PKTINFO */
+	{263, 8, &layout_packet_auxdata, 1},      /* PACKET_AUXDATA */
 };
+/* Control messages that contain a single value. */
+static const struct {
+	int32_t level, type;
+	enum syscall_kind kind;
+	unsigned size; /* 0: the kind shows the memory itself */
+} control_kinds[] = {
+	{0, 1, K_HEX, 1},            /* IP_TOS, which has one byte if it was received */
+	{0, 20, K_SOME_ADDRESS, 0},  /* IP_ORIGDSTADDR */
+	{41, 67, K_HEX, 4},          /* IPV6_TCLASS */
+	{41, 74, K_SOME_ADDRESS, 0}, /* IPV6_ORIGDSTADDR */
+};
+
+/* Returns the size of the shortest message with this structure. Only the sender of an error may be missing. */
+static size_t control_least(const struct layout *l, unsigned n)
+{
+	return l == &layout_queued_error ? offsetof(struct queued_error, offender) : n * l->size;
+}
 
 /* Shows the structure in a control message of `n` bytes at `at`. Returns false if it is not one of those above. */
 static bool control_struct(const struct decode *d, const struct control_header *h, uint64_t at, uint64_t n)
 {
 	for (size_t i = 0; i < sizeof(controls) / sizeof(*controls); i++) {
 		const struct layout *l = layout_for(d, controls[i].layout);
-		if (controls[i].level != h->level || controls[i].type != h->type || !l || n < controls[i].n * l->size)
+		if (controls[i].level != h->level || controls[i].type != h->type || !l ||
+		    n < control_least(l, controls[i].n))
 			continue;
 		if (controls[i].n == 1)
-			layout_emit(d, l, at, l->size);
+			layout_emit(d, l, at, n < l->size ? n : l->size);
 		else
 			layout_emit_array(d, controls[i].layout, at, controls[i].n);
+		return true;
+	}
+	return false;
+}
+
+/* Like control_struct(), for the messages in control_kinds. */
+static bool control_kind(const struct decode *d, const struct control_header *h, uint64_t at, uint64_t n)
+{
+	const size_t least = 16; /* bytes of a struct sockaddr_in */
+	for (size_t i = 0; i < sizeof(control_kinds) / sizeof(*control_kinds); i++) {
+		unsigned size = control_kinds[i].size;
+		if (control_kinds[i].level != h->level || control_kinds[i].type != h->type ||
+		    (size ? n != size : n < least))
+			continue;
+		if (size)
+			decode_number(d, at, size, control_kinds[i].kind);
+		else
+			show_kind(d, control_kinds[i].kind, at, -1);
 		return true;
 	}
 	return false;
@@ -150,7 +195,7 @@ static void control_value(const struct decode *d, const struct control_header *h
 	enum { RIGHTS = 1, PIDFD = 4 };
 	if (h->level == SOL_SOCKET && (h->type == RIGHTS || h->type == PIDFD))
 		decode_numbers(d, at, n / sizeof(int), sizeof(int), K_FD);
-	else if (control_struct(d, h, at, n))
+	else if (control_struct(d, h, at, n) || control_kind(d, h, at, n))
 		return;
 	else if (n == sizeof(int))
 		decode_number(d, at, sizeof(int), K_INT);
@@ -160,11 +205,7 @@ static void control_value(const struct decode *d, const struct control_header *h
 
 static void control_type(const struct decode *d, const struct control_header *h)
 {
-	const struct flag_table *t = h->level == SOL_SOCKET ? &flags_scm
-				     : h->level == 0        ? &flags_ip
-				     : h->level == 41       ? &flags_ipv6
-				     : h->level == 17       ? &flags_udp
-							    : NULL;
+	const struct flag_table *t = h->level == SOL_SOCKET ? &flags_scm : sockopt_names((uint32_t)h->level);
 	if (t)
 		flags_emit_choice(d->out, t, (uint32_t)h->type);
 	else

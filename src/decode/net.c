@@ -135,7 +135,11 @@ static void address_vsock(const struct decode *d, const struct address *a)
 		flags_emit_choice(e, &flags_vsock_cid, a->vm.cid);
 	else
 		emit_hex(e, a->vm.cid);
-	show_field(d, "svm_port", K_HEX, a->vm.port);
+	emit_field(e, "svm_port");
+	if (a->vm.port == UINT32_MAX)
+		emit_sym(e, "VMADDR_PORT_ANY", a->vm.port);
+	else
+		emit_hex(e, a->vm.port);
 	show_field(d, "svm_flags", K_HEX, a->vm.flags);
 }
 
@@ -157,7 +161,7 @@ static void address_can(const struct decode *d, const struct address *a)
 
 static void address_xdp(const struct decode *d, const struct address *a)
 {
-	show_field(d, "sxdp_flags", K_HEX, a->xdp.flags);
+	show_field(d, "sxdp_flags", K_XDP_FLAGS, a->xdp.flags);
 	show_field(d, "sxdp_ifindex", K_IFINDEX, a->xdp.ifindex);
 	show_field(d, "sxdp_queue_id", K_ULONG, a->xdp.queue);
 	show_field(d, "sxdp_shared_umem_fd", K_INT, a->xdp.shared_fd);
@@ -227,17 +231,38 @@ void show_out_sockaddr(const struct decode *d, const struct value *x)
 }
 
 /* socket(2): two arguments earlier is the domain, which decides what the number of a protocol means. */
+/* The names of protocols of each family. */
+static const struct {
+	uint32_t domain;
+	const struct flag_table *names;
+} protocols[] = {
+	{AF_INET, &flags_ipproto},        {AF_INET6, &flags_ipproto}, {AF_NETLINK, &flags_netlink_protocol},
+	{AF_BLUETOOTH, &flags_bluetooth}, {AF_CAN, &flags_can},       {43 /* AF_SMC */, &flags_smc},
+};
+
 void show_sock_proto(const struct decode *d, const struct value *x)
 {
 	uint32_t domain = (uint32_t)d->call->args[x->arg - 2];
-	if (domain == AF_INET || domain == AF_INET6)
-		flags_emit_choice(d->out, &flags_ipproto, (uint32_t)x->v);
-	else if (domain == AF_NETLINK)
-		flags_emit_choice(d->out, &flags_netlink_protocol, (uint32_t)x->v);
-	else if (domain == AF_PACKET && flags_find(&flags_ethertype, ntohs((uint16_t)x->v)))
+	for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++)
+		if (protocols[i].domain == domain) {
+			flags_emit_choice(d->out, protocols[i].names, (uint32_t)x->v);
+			return;
+		}
+	if (domain == AF_PACKET && flags_find(&flags_ethertype, ntohs((uint16_t)x->v)))
 		show_ethertype(d, x);
 	else
 		emit_num(d->out, (int32_t)x->v);
+}
+
+/* Shows an address whose length is not known. Only addresses of IPv4 and IPv6 are shown in full. */
+void show_some_address(const struct decode *d, const struct value *x)
+{
+	uint16_t family;
+	if (decode_need(d, x->v, &family, sizeof(family)))
+		decode_sockaddr(d, x->v,
+				family == AF_INET    ? sizeof(struct sockaddr_in)
+				: family == AF_INET6 ? sizeof(struct sockaddr_in6)
+						     : sizeof(family));
 }
 
 /* Shows a member that is in network byte order. */

@@ -49,7 +49,10 @@ when_fn when_keyctl_arg, when_uring_register_arg;
 /* Addresses, messages and options of sockets (net.c, msg.c, sockopt.c). */
 show_fn show_sockaddr, show_out_sockaddr, show_socklen, show_sock_proto, show_in_msghdr, show_out_msghdr, show_in_mmsg,
 	show_out_mmsg, show_in_iovec, show_out_iovec, show_remote_iovec, show_sockopt, show_sockopt_value,
-	show_sock_bytes, show_out_sock_bytes, show_out_sockopt_value, show_in_addr, show_in6_addr;
+	show_sock_bytes, show_out_sock_bytes, show_out_sockopt_value, show_in_addr, show_in6_addr, show_sol_level,
+	show_sockopt_read, show_some_address, show_hardware_address;
+/* Returns the names of the options of a level, or NULL. */
+const struct flag_table *sockopt_names(uint32_t level);
 /* Emits a length that the kernel has written. If it differs from the length at entry, emits both: 110 => 16. */
 void decode_length(const struct decode *d, uint32_t v);
 /* Emits the socket address of `len` bytes at `addr`. */

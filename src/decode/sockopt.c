@@ -27,14 +27,25 @@ LAYOUT_SAME(in6_pktinfo, struct pktinfo6, (ipi6_addr, IN6_ADDR, AT), (ipi6_ifind
 static LAYOUT_SAME(tpacket_stats, struct tpacket_stats, (tp_packets, UINT), (tp_drops, UINT));
 static LAYOUT_SAME(tpacket_req, struct tpacket_req, (tp_block_size, UINT), (tp_block_nr, UINT), (tp_frame_size, UINT),
 		   (tp_frame_nr, UINT));
+static LAYOUT_SAME(tpacket_stats_v3, struct tpacket_stats_v3, (tp_packets, UINT), (tp_drops, UINT),
+		   (tp_freeze_q_cnt, UINT));
+static LAYOUT_SAME(tpacket_req3, struct tpacket_req3, (tp_block_size, UINT), (tp_block_nr, UINT), (tp_frame_size, UINT),
+		   (tp_frame_nr, UINT), (tp_retire_blk_tov, UINT), (tp_sizeof_priv, UINT), (tp_feature_req_word, HEX));
 struct membership {
 	int32_t mr_ifindex;
 	uint16_t mr_type, mr_alen;
 	uint8_t mr_address[8];
 };
-static LAYOUT_SAME(packet_mreq, struct membership, (mr_ifindex, IFINDEX), (mr_type, PACKET_MR), (mr_alen, UINT));
+static LAYOUT_SAME(packet_mreq, struct membership, (mr_ifindex, IFINDEX), (mr_type, PACKET_MR), (mr_alen, UINT),
+		   (mr_address, HARDWARE_ADDRESS, AT));
 static LAYOUT_SAME(ip_mreq_source, struct ip_mreq_source, (imr_multiaddr, IN_ADDR), (imr_interface, IN_ADDR),
 		   (imr_sourceaddr, IN_ADDR));
+/* struct group_req (linux/in.h) */
+struct group_request {
+	uint32_t gr_interface, pad;
+	char gr_group[128];
+};
+static LAYOUT(group_req, struct group_request, (gr_interface, IFINDEX), (gr_group, SOME_ADDRESS, AT));
 /* The value of options named ..._NEW, which is the same for all word sizes. */
 struct new_timeval {
 	int64_t tv_sec, tv_usec;
@@ -52,6 +63,8 @@ LAYOUT_SAME(tcp_info, struct tcp_info_begin, (tcpi_state, UINT), (tcpi_retransmi
 	    (tcpi_snd_mss, UINT), (tcpi_unacked, UINT), (tcpi_lost, UINT), (tcpi_rtt, UINT), (tcpi_rttvar, UINT),
 	    (tcpi_snd_cwnd, UINT));
 
+#define AF_VSOCK_ 40 /* the level of the options of vsock(7) */
+
 static const struct {
 	uint32_t level;
 	const struct flag_table *names;
@@ -63,22 +76,47 @@ static const struct {
 	{17, &flags_udp},
 	{263, &flags_packet},
 	{270, &flags_netlink_option},
-	{40, &flags_vsock_option},
+	{AF_VSOCK_, &flags_vsock_option},
 	{282, &flags_tls},
 	{279, &flags_alg},
 	{283, &flags_xdp},
 };
 
+const struct flag_table *sockopt_names(uint32_t level)
+{
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)
+		if (levels[i].level == level)
+			return levels[i].names;
+	return NULL;
+}
+
+/* Most levels are constants SOL_..., but vsock(7) uses its address family. */
+void show_sol_level(const struct decode *d, const struct value *x)
+{
+	if ((uint32_t)x->v == AF_VSOCK_)
+		emit_sym(d->out, "AF_VSOCK", AF_VSOCK_);
+	else
+		flags_emit_choice(d->out, &flags_sol, (uint32_t)x->v);
+}
+
 /* The previous argument is the level. */
 void show_sockopt(const struct decode *d, const struct value *x)
 {
-	uint32_t level = (uint32_t)d->call->args[x->arg - 1];
-	for (size_t j = 0; j < sizeof(levels) / sizeof(*levels); j++)
-		if (levels[j].level == level) {
-			flags_emit_choice(d->out, levels[j].names, (uint32_t)x->v);
-			return;
-		}
-	emit_hex(d->out, (uint32_t)x->v);
+	const struct flag_table *names = sockopt_names((uint32_t)d->call->args[x->arg - 1]);
+	if (names)
+		flags_emit_choice(d->out, names, (uint32_t)x->v);
+	else
+		emit_hex(d->out, (uint32_t)x->v);
+}
+
+/* As show_sockopt(). SO_ATTACH_FILTER has another name if it is read. */
+void show_sockopt_read(const struct decode *d, const struct value *x)
+{
+	enum { SOCKET = 1, FILTER = 26 };
+	if ((uint32_t)d->call->args[x->arg - 1] == SOCKET && (uint32_t)x->v == FILTER)
+		emit_sym(d->out, "SO_GET_FILTER", FILTER);
+	else
+		show_sockopt(d, x);
 }
 
 /*
@@ -116,6 +154,13 @@ static const struct {
 	{263, 5, K_END, &layout_tpacket_req},   /* PACKET_RX_RING */
 	{263, 13, K_END, &layout_tpacket_req},  /* PACKET_TX_RING */
 	{263, 6, K_END, &layout_tpacket_stats}, /* PACKET_STATISTICS */
+	{0, 42, K_END, &layout_group_req},      /* MCAST_JOIN_GROUP */
+	{0, 45, K_END, &layout_group_req},      /* MCAST_LEAVE_GROUP */
+	{41, 42, K_END, &layout_group_req},     /* MCAST_JOIN_GROUP */
+	{41, 45, K_END, &layout_group_req},     /* MCAST_LEAVE_GROUP */
+	{AF_VSOCK_, 0, K_ULONG, NULL},          /* SO_VM_SOCKETS_BUFFER_SIZE */
+	{AF_VSOCK_, 1, K_ULONG, NULL},          /* SO_VM_SOCKETS_BUFFER_MIN_SIZE */
+	{AF_VSOCK_, 2, K_ULONG, NULL},          /* SO_VM_SOCKETS_BUFFER_MAX_SIZE */
 };
 #define NVALUES (sizeof(values) / sizeof(*values))
 
@@ -128,18 +173,34 @@ static size_t value_row(const struct decode *d, int i)
 	return j;
 }
 
+/* Some options have several structures, and the length of the value says which one is meant. */
+static const struct layout *of_length(const struct layout *l, uint64_t len)
+{
+	static const struct {
+		const struct layout *usual, *other;
+	} pairs[] = {{&layout_ip_mreqn, &layout_ip_mreq},
+		     {&layout_tpacket_req, &layout_tpacket_req3},
+		     {&layout_tpacket_stats, &layout_tpacket_stats_v3}};
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (l == pairs[i].usual && len == pairs[i].other->size)
+			return pairs[i].other;
+	return l;
+}
+
 static void value(const struct decode *d, uint64_t addr, uint64_t len, int i)
 {
 	size_t j = value_row(d, i);
-	const struct layout *l = j < NVALUES && values[j].layout ? layout_for(d, values[j].layout) : NULL;
-	if (j < NVALUES && values[j].layout == &layout_ip_mreqn && len == layout_ip_mreq.size)
-		l = &layout_ip_mreq;
+	const struct layout *l =
+		j < NVALUES && values[j].layout ? of_length(layout_for(d, values[j].layout), len) : NULL;
+	bool number = j < NVALUES && !values[j].layout;
 	if (l && len >= l->size)
 		layout_emit(d, l, addr, l->size);
 	else if (l && l == &layout_tcp_info)
 		layout_emit(d, l, addr, len);
 	else if (len == sizeof(int))
-		decode_number(d, addr, sizeof(int), j < NVALUES && !values[j].layout ? values[j].kind : K_INT);
+		decode_number(d, addr, sizeof(int), number ? values[j].kind : K_INT);
+	else if (number && len == sizeof(uint64_t))
+		decode_number(d, addr, sizeof(uint64_t), values[j].kind);
 	else
 		decode_bytes(d, addr, len);
 }

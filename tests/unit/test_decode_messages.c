@@ -147,7 +147,7 @@ static void test_option_values(void **state)
 	      "setsockopt", 0, 3, 263, 5, BASE, 16);
 	put(0, &member, sizeof(member));
 	CHECK("3, SOL_PACKET, PACKET_ADD_MEMBERSHIP, {mr_ifindex=if_nametoindex(\"lo\"), mr_type=PACKET_MR_PROMISC, "
-	      "mr_alen=0}, 16) = 0",
+	      "mr_alen=0, mr_address=00:00:00:00:00:00}, 16) = 0",
 	      "setsockopt", 0, 3, 263, 1, BASE, 16);
 	put(0, (const uint32_t[]){htonl(0xe0000101), 0, htonl(0x7f000001)}, 3 * sizeof(uint32_t));
 	CHECK("3, SOL_IP, IP_ADD_SOURCE_MEMBERSHIP, {imr_multiaddr=inet_addr(\"224.0.1.1\"), "
@@ -192,12 +192,74 @@ static void test_control_structures(void **state)
 	      "recvmsg", 0, 3, BASE, MSG_ERRQUEUE);
 }
 
+/* Control messages with addresses and single values. */
+static void test_control_values(void **state)
+{
+	struct head {
+		size_t len;
+		int level, type;
+	};
+	struct {
+		struct msghdr m;
+		struct head error;
+		uint32_t err[4];
+		struct sockaddr_in sender;
+		struct head tos;
+		uint8_t byte, pad[7];
+		struct head to;
+		struct sockaddr_in address;
+	} m = {.error = {48, SOL_IP, 11},
+	       .err = {ECONNREFUSED},
+	       .sender = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001)},
+	       .tos = {17, SOL_IP, 1},
+	       .byte = 0xc0,
+	       .to = {32, SOL_IP, 20},
+	       .address = {.sin_family = AF_INET, .sin_port = htons(53)}};
+	(void)state;
+	m.m.msg_control = (void *)(uintptr_t)(BASE + offsetof(typeof(m), error));
+	m.m.msg_controllen = sizeof(m) - offsetof(typeof(m), error);
+	put(0, &m, sizeof(m));
+	CHECK("3, {msg_name=NULL, msg_namelen=0, msg_iov=NULL, msg_iovlen=0, msg_control=[{cmsg_len=48, "
+	      "cmsg_level=SOL_IP, cmsg_type=IP_RECVERR, cmsg_data={ee_errno=ECONNREFUSED, "
+	      "ee_origin=SO_EE_ORIGIN_NONE, ee_type=0, ee_code=0, ee_info=0, ee_data=0, offender={sa_family=AF_INET, "
+	      "sin_port=htons(0), sin_addr=inet_addr(\"127.0.0.1\")}}}, {cmsg_len=17, cmsg_level=SOL_IP, "
+	      "cmsg_type=IP_TOS, cmsg_data=[0xc0]}, {cmsg_len=32, cmsg_level=SOL_IP, cmsg_type=IP_ORIGDSTADDR, "
+	      "cmsg_data={sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr(\"0.0.0.0\")}}], "
+	      "msg_controllen=104, msg_flags=0}, 0) = 0",
+	      "recvmsg", 0, 3, BASE, 0);
+}
+
+static void test_option_lengths(void **state)
+{
+	(void)state;
+	put(0, (const uint32_t[7]){4096, 1, 2048, 2, 10, 0, 1}, 28);
+	CHECK("3, SOL_PACKET, PACKET_RX_RING, {tp_block_size=4096, tp_block_nr=1, tp_frame_size=2048, tp_frame_nr=2, "
+	      "tp_retire_blk_tov=10, tp_sizeof_priv=0, tp_feature_req_word=0x1}, 28) = 0",
+	      "setsockopt", 0, 3, 263, 5, BASE, 28);
+	put(0, (const uint64_t[1]){65536}, 8);
+	CHECK("3, AF_VSOCK, SO_VM_SOCKETS_BUFFER_SIZE, [65536], 8) = 0", "setsockopt", 0, 3, AF_VSOCK, 0, BASE, 8);
+	struct {
+		uint64_t interface;
+		struct sockaddr_in group;
+		char rest[112];
+	} group = {1, {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xe0000101)}, {0}};
+	put(0, &group, sizeof(group));
+	CHECK("3, SOL_IP, MCAST_JOIN_GROUP, {gr_interface=if_nametoindex(\"lo\"), gr_group={sa_family=AF_INET, "
+	      "sin_port=htons(0), sin_addr=inet_addr(\"224.0.1.1\")}}, 136) = 0",
+	      "setsockopt", 0, 3, SOL_IP, 42, BASE, 136);
+	put(0, &(uint32_t){1}, sizeof(uint32_t));
+	CHECK("3, SOL_SOCKET, SO_GET_FILTER, NULL, [1]) = 1", "getsockopt", 1, 3, SOL_SOCKET, 26, 0, BASE);
+	CHECK("AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI) = 3", "socket", 3, AF_BLUETOOTH, SOCK_RAW, 1);
+	CHECK("AF_UNIX, SOCK_RAW, 0) = 3", "socket", 3, AF_UNIX, SOCK_RAW, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages),         cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_option_values),    cmocka_unit_test(test_control_structures),
 		cmocka_unit_test(test_several_messages), cmocka_unit_test(test_narrow_messages),
+		cmocka_unit_test(test_control_values),   cmocka_unit_test(test_option_lengths),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

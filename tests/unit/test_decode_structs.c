@@ -129,7 +129,7 @@ static void test_rare_addresses(void **state)
 	put(0, can, sizeof(can));
 	CHECK("3, {sa_family=AF_CAN, can_ifindex=0}, 88) = 0", "bind", 0, 3, BASE, 88);
 	put(0, xdp, sizeof(xdp));
-	CHECK("3, {sa_family=AF_XDP, sxdp_flags=0x2, sxdp_ifindex=0, sxdp_queue_id=7, sxdp_shared_umem_fd=9}, 88) = 0",
+	CHECK("3, {sa_family=AF_XDP, sxdp_flags=XDP_COPY, sxdp_ifindex=0, sxdp_queue_id=7, sxdp_shared_umem_fd=9}, 88) = 0",
 	      "bind", 0, 3, BASE, 88);
 	strcpy((char *)alg + 24, "sha256\n");
 	put(0, alg, sizeof(alg));
