@@ -89,13 +89,16 @@ static bool known_at_entry(enum when when)
 static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
 {
 	/*
-	 * In a struct msghdr, the length of the address follows the pointer to it. In a struct ifconf and a struct
+	 * In a struct msghdr and a struct iovec, the length follows a pointer. In a struct ifconf and a struct
 	 * file_handle, the length is the first member.
 	 */
+	enum { GETREGSET = 0x4204 };
 	bool conf = kind == K_IOCTL_ARG && (uint32_t)d->call->args[1] == SIOCGIFCONF;
-	if (kind == K_SOCKLEN || kind == K_OUT_MSGHDR || kind == K_OUT_FILE_HANDLE || conf)
-		d->memo->known = decode_get(d, kind == K_OUT_MSGHDR ? v + decode_word(d) : v, &d->memo->length,
-					    sizeof(d->memo->length));
+	bool regset = kind == K_PTRACE_DATA && (uint32_t)d->call->args[0] == GETREGSET;
+	bool second = kind == K_OUT_MSGHDR || regset;
+	if (kind == K_SOCKLEN || kind == K_OUT_FILE_HANDLE || second || conf)
+		d->memo->known =
+			decode_get(d, second ? v + decode_word(d) : v, &d->memo->length, sizeof(d->memo->length));
 }
 
 /* Must be called at the entry of a call. Saves the structure at `v`, if it is shown after the call (K_CHANGED_...). */

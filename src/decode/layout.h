@@ -119,13 +119,12 @@ extern const struct layout layout_timespec, layout_timespec64, layout_timeval, l
 	layout_rtc_time, layout_rusage32, layout_sysinfo32, layout_tms32, layout_itimerval32, layout_itimerspec32,
 	layout_stack32, layout_mq_attr32, layout_flock32, layout_flock_held32, layout_flock64, layout_flock64_held,
 	layout_statfs32, layout_statfs64, layout_msqid_ds32, layout_shmid_ds32, layout_semid_ds32, layout_stat32,
-	layout_stat64, layout_itimerspec64, layout_regset_buffer, layout_peek_signals, layout_key_dh, layout_key_query,
-	layout_key_params, layout_filter_program, layout_new_timeval, layout_fiemap, layout_loop_info,
-	layout_loop_config, layout_blkpg, layout_blkpg_partition, layout_uffd_api, layout_uffd_api_out,
-	layout_uffd_range, layout_uffd_register, layout_uffd_register_out, layout_uffd_zeropage,
-	layout_uffd_zeropage_out, layout_uffd_continue, layout_uffd_continue_out, layout_uffd_poison,
-	layout_uffd_poison_out, layout_uffd_copy, layout_uffd_copy_out, layout_uffd_move, layout_uffd_move_out,
-	layout_uffd_protect, layout_termio, layout_vt_stat, layout_vt_mode, layout_input_id, layout_input_absinfo,
-	layout_rtc_wkalrm;
+	layout_stat64, layout_itimerspec64, layout_peek_signals, layout_key_dh, layout_key_query, layout_key_params,
+	layout_filter_program, layout_new_timeval, layout_fiemap, layout_loop_info, layout_loop_config, layout_blkpg,
+	layout_blkpg_partition, layout_uffd_api, layout_uffd_api_out, layout_uffd_range, layout_uffd_register,
+	layout_uffd_register_out, layout_uffd_zeropage, layout_uffd_zeropage_out, layout_uffd_continue,
+	layout_uffd_continue_out, layout_uffd_poison, layout_uffd_poison_out, layout_uffd_copy, layout_uffd_copy_out,
+	layout_uffd_move, layout_uffd_move_out, layout_uffd_protect, layout_termio, layout_vt_stat, layout_vt_mode,
+	layout_input_id, layout_input_absinfo, layout_rtc_wkalrm;
 
 #endif

@@ -13,12 +13,14 @@ static const struct {
 } ptraces[] = {
 	{1, K_PTR, K_HEX_AT, WHEN_LEFT},                 /* PTRACE_PEEKTEXT */
 	{2, K_PTR, K_HEX_AT, WHEN_LEFT},                 /* PTRACE_PEEKDATA */
-	{3, K_HEX, K_HEX_AT, WHEN_LEFT},                 /* PTRACE_PEEKUSER */
+	{3, K_USER_OFFSET, K_HEX_AT, WHEN_LEFT},         /* PTRACE_PEEKUSER */
 	{4, K_PTR, K_HEX, 0},                            /* PTRACE_POKETEXT */
 	{5, K_PTR, K_HEX, 0},                            /* PTRACE_POKEDATA */
-	{6, K_HEX, K_HEX, 0},                            /* PTRACE_POKEUSER */
+	{6, K_USER_OFFSET, K_HEX, 0},                    /* PTRACE_POKEUSER */
 	{7, K_PTR, K_SIGNAL, 0},                         /* PTRACE_CONT */
 	{9, K_PTR, K_SIGNAL, 0},                         /* PTRACE_SINGLESTEP */
+	{12, K_PTR, K_USER_REGS, WHEN_LEFT},             /* PTRACE_GETREGS */
+	{13, K_PTR, K_USER_REGS, 0},                     /* PTRACE_SETREGS */
 	{17, K_PTR, K_SIGNAL, 0},                        /* PTRACE_DETACH */
 	{24, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSCALL */
 	{31, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSEMU */
@@ -67,16 +69,6 @@ void show_ptrace_arg(const struct decode *d, const struct value *x)
 	else
 		show_kind(d, x->arg == 2 ? ptraces[r].addr : ptraces[r].data, x->v, -1);
 }
-
-struct regset_buffer {
-	uint64_t iov_base, iov_len;
-};
-struct narrow_regset_buffer {
-	uint32_t iov_base, iov_len;
-};
-static LAYOUT(regset_buffer32, struct narrow_regset_buffer, (iov_base, PTR), (iov_len, ULONG));
-/* The registers are not shown. After PTRACE_GETREGSET, iov_len is the number of bytes that the kernel has written. */
-LAYOUT_NARROW(regset_buffer, struct regset_buffer, &layout_regset_buffer32, (iov_base, PTR), (iov_len, ULONG));
 
 struct peek_signals {
 	uint64_t off;

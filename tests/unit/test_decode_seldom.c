@@ -101,8 +101,8 @@ static void test_ptrace(void **state)
 	(void)state;
 	put(0, &(uint64_t){0x1122}, sizeof(uint64_t));
 	CHECK("PTRACE_PEEKDATA, 7, 0x55, [0x1122]) = 0", "ptrace", 0, PTRACE_PEEKDATA, 7, 0x55, BASE);
-	CHECK("PTRACE_PEEKUSER, 7, 0x78, 0x10000) = -1 EIO (Input/output error)", "ptrace", -EIO, PTRACE_PEEKUSER, 7,
-	      0x78, BASE);
+	CHECK("PTRACE_PEEKUSER, 7, 0x79, 0x10000) = -1 EIO (Input/output error)", "ptrace", -EIO, PTRACE_PEEKUSER, 7,
+	      0x79, BASE);
 	put(0, buffer, sizeof(buffer));
 	CHECK("PTRACE_GETREGSET, 7, NT_PRSTATUS, {iov_base=0x99, iov_len=216}) = 0", "ptrace", 0, PTRACE_GETREGSET, 7,
 	      1, BASE);
@@ -125,6 +125,40 @@ static void test_ptrace(void **state)
 	put(0, &(int){6 << 16 | SIGTRAP << 8 | 0x7f}, sizeof(int));
 	CHECK("7, [{WIFSTOPPED(s) && WSTOPSIG(s) == SIGTRAP}|PTRACE_EVENT_EXIT<<16], 0, NULL) = 7", "wait4", 7, 7, BASE,
 	      0, 0);
+}
+
+static void written_16(void)
+{
+	memcpy(memory + 8, &(uint64_t){16}, sizeof(uint64_t));
+}
+
+static void test_registers(void **state)
+{
+	uint64_t set[4] = {BASE + 16, 4096, 0x15, 0x14};
+	bool x86 = syscall_native_arch() == AUDIT_ARCH_X86_64;
+	(void)state;
+	put(0, set, sizeof(set));
+	kernel_writes = written_16;
+	CHECK(x86 ? "PTRACE_GETREGSET, 7, NT_PRSTATUS, {iov_base={r15=0x15, r14=0x14}, iov_len=4096 => 16}) = 0"
+		  : "PTRACE_GETREGSET, 7, NT_PRSTATUS, {iov_base=0x10010, iov_len=4096 => 16}) = 0",
+	      "ptrace", 0, PTRACE_GETREGSET, 7, 1, BASE);
+	CHECK("PTRACE_GETREGSET, 7, NT_FPREGSET, {iov_base=0x10010, iov_len=16}) = 0", "ptrace", 0, PTRACE_GETREGSET, 7,
+	      2, BASE);
+	kernel_writes = NULL;
+	set[1] = 68;
+	put(0, set, sizeof(set));
+	CHECK("PTRACE_SETREGSET, 7, NT_PRSTATUS, {iov_base=0x10010, iov_len=68}) = 0", "ptrace", 0, PTRACE_SETREGSET, 7,
+	      1, BASE);
+	if (!x86)
+		return;
+	put(0, (const uint64_t[27]){[0] = 0x15, [26] = 0x26}, 27 * sizeof(uint64_t));
+	CHECK("PTRACE_GETREGS, 7, NULL, {r15=0x15, r14=0, r13=0, r12=0, rbp=0, rbx=0, r11=0, r10=0, r9=0, r8=0, rax=0, "
+	      "rcx=0, rdx=0, rsi=0, rdi=0, orig_rax=0, rip=0, cs=0, eflags=0, rsp=0, ss=0, fs_base=0, gs_base=0, ds=0, "
+	      "es=0, fs=0, gs=0x26}) = 0",
+	      "ptrace", 0, 12, 7, 0, BASE);
+	CHECK("PTRACE_GETREGS, 7, NULL, 0x10000) = -1 ESRCH (No such process)", "ptrace", -ESRCH, 12, 7, 0, BASE);
+	CHECK("PTRACE_PEEKUSER, 7, 8*ORIG_RAX, [0x15]) = 0", "ptrace", 0, PTRACE_PEEKUSER, 7, 0x78, BASE);
+	CHECK("PTRACE_POKEUSER, 7, offsetof(struct user, u_debugreg)+56, 0x1) = 0", "ptrace", 0, 6, 7, 904, 1);
 }
 
 static void next_is_7(void)
@@ -278,8 +312,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles), cmocka_unit_test(test_ptrace),
-		cmocka_unit_test(test_bpf),        cmocka_unit_test(test_perf),    cmocka_unit_test(test_io_uring),
-		cmocka_unit_test(test_keys),       cmocka_unit_test(test_mounts),  cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_registers),  cmocka_unit_test(test_bpf),     cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_io_uring),   cmocka_unit_test(test_keys),    cmocka_unit_test(test_mounts),
+		cmocka_unit_test(test_sets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
