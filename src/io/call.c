@@ -52,17 +52,35 @@ static void leave_close(const struct io_context *x)
 #define RANGE_UNSHARE 2u /* CLOSE_RANGE_UNSHARE, CLOSE_RANGE_CLOEXEC (linux/close_range.h) */
 #define RANGE_CLOEXEC 4u
 
+/* If the process shares its table with others (CLONE_FILES), gives it a copy. Returns the table of the process. */
+static struct io_fds *unshared_table(const struct io_context *x)
+{
+	if (x->t->refs == 1)
+		return x->t;
+	struct io_fds *own = io_fds_copy(x->t);
+	io_fds_drop(x->t);
+	map_put(&x->p->processes, (uint64_t)x->ev->pid, own);
+	return own;
+}
+
 static void leave_close_range(const struct io_context *x)
 {
 	uint32_t first = (uint32_t)x->c->args[0], last = (uint32_t)x->c->args[1];
-	/* If processes share the table, CLOSE_RANGE_UNSHARE leaves the descriptors of the others open. */
-	bool others = x->c->args[2] & RANGE_UNSHARE && x->t->refs > 1;
-	if (x->c->error || others)
+	if (x->c->error)
 		return;
+	struct io_fds *t = x->c->args[2] & RANGE_UNSHARE ? unshared_table(x) : x->t;
 	if (x->c->args[2] & RANGE_CLOEXEC)
-		io_fds_close_on_exec(x->t, first, last);
+		io_fds_close_on_exec(t, first, last);
 	else
-		io_fds_close_range(x->t, first, last, false);
+		io_fds_close_range(t, first, last, false);
+}
+
+#define UNSHARE_FILES 0x400u /* CLONE_FILES (linux/sched.h) */
+
+static void leave_unshare(const struct io_context *x)
+{
+	if (!x->c->error && x->c->args[0] & UNSHARE_FILES)
+		unshared_table(x);
 }
 
 static void leave_seek(const struct io_context *x)
@@ -299,6 +317,7 @@ static const struct io_call calls[] = {
 	{"fcntl fcntl64", leave_fcntl, 0, NONE, NONE, NONE, IO_READ},
 	{"close", leave_close, 0, NONE, NONE, NONE, IO_READ},
 	{"close_range", leave_close_range, NONE, NONE, NONE, NONE, IO_READ},
+	{"unshare", leave_unshare, NONE, NONE, NONE, NONE, IO_READ},
 	{"chdir", io_leave_chdir, NONE, NONE, NONE, NONE, IO_READ},
 	{"fchdir", io_leave_chdir, 0, NONE, NONE, NONE, IO_READ},
 	{"lseek _llseek", leave_seek, 0, NONE, NONE, NONE, IO_READ},

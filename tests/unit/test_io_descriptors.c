@@ -45,6 +45,56 @@ static void a_range_can_be_closed_in_an_own_table(void **state)
 	assert_null(finding(f, "never-closed"));
 }
 
+/* A call of process 200. */
+static void other_call(struct fixture *f, long nr, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+	struct event ev = call_event(EV_ENTER, 200, nr, a0, a1, a2, 0);
+	ev.pid = 200;
+	give(&f->rig, ev);
+	ev = call_event(EV_EXIT, 200, nr, a0, a1, a2, 0);
+	ev.pid = 200;
+	give(&f->rig, ev);
+}
+
+/* Process 100 opens 100 descriptors, which process 200 shares. */
+static void share_descriptors(struct fixture *f)
+{
+	for (int i = 0; i < 100; i++)
+		call(f, SYS_eventfd2, 0, 0, 0, 20 + i);
+	give(&f->rig, call_event(EV_ENTER, 100, SYS_clone, 0x400 /* CLONE_FILES */, 0, 0, 0));
+	give(&f->rig, (struct event){.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 200});
+	give(&f->rig, call_event(EV_EXIT, 100, SYS_clone, 0x400, 0, 0, 200));
+}
+
+static void a_shared_table_is_closed_for_all(void **state)
+{
+	struct fixture *f = *state;
+	share_descriptors(f);
+	other_call(f, SYS_close_range, 3, UINT32_MAX, 0);
+	end_process(f, false);
+	assert_null(finding(f, "never-closed"));
+}
+
+static void close_range_can_unshare_the_table(void **state)
+{
+	struct fixture *f = *state;
+	share_descriptors(f);
+	other_call(f, SYS_close_range, 3, 4, 2 /* CLOSE_RANGE_UNSHARE */);
+	other_call(f, SYS_close_range, 3, UINT32_MAX, 0);
+	end_process(f, false);
+	assert_non_null(finding(f, "never-closed"));
+}
+
+static void unshare_gives_an_own_table(void **state)
+{
+	struct fixture *f = *state;
+	share_descriptors(f);
+	other_call(f, SYS_unshare, 0x400 /* CLONE_FILES */, 0, 0);
+	other_call(f, SYS_close_range, 3, UINT32_MAX, 0);
+	end_process(f, false);
+	assert_non_null(finding(f, "never-closed"));
+}
+
 /* A program that saves a file and then reads it often uses the same buffer for both. */
 static void a_write_after_the_file_is_closed_is_not(void **state)
 {
@@ -181,6 +231,9 @@ int main(void)
 		WITH(descriptors_that_exec_closes_are_not_left_open),
 		WITH(descriptors_without_that_flag_are),
 		WITH(a_range_can_be_closed_in_an_own_table),
+		WITH(a_shared_table_is_closed_for_all),
+		WITH(close_range_can_unshare_the_table),
+		WITH(unshare_gives_an_own_table),
 		WITH(each_file_without_a_name_has_a_row),
 		WITH(sendfile_with_an_offset_does_not_move_that_of_the_descriptor),
 		WITH(only_the_previous_request_makes_one_sequential),
