@@ -46,8 +46,7 @@ LAYOUT(stack32, struct compat_stack, (ss_sp, PTR), (ss_flags, SS_FLAGS), (ss_siz
 struct compat_mq_attr {
 	int32_t mq_flags, mq_maxmsg, mq_msgsize, mq_curmsgs, reserved[4];
 };
-LAYOUT(mq_attr32, struct compat_mq_attr, (mq_flags, OPEN_FLAGS), (mq_maxmsg, INT), (mq_msgsize, INT),
-       (mq_curmsgs, INT));
+LAYOUT(mq_attr32, struct compat_mq_attr, (mq_flags, MQ_FLAGS), (mq_maxmsg, INT), (mq_msgsize, INT), (mq_curmsgs, INT));
 
 struct compat_flock {
 	int16_t l_type, l_whence;

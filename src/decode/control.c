@@ -23,7 +23,7 @@ static const struct prctl_row {
 	{15, 1, {K_COMM}, 0},                                       /* PR_SET_NAME */
 	{16, 1, {K_COMM}, WHEN_LEFT},                               /* PR_GET_NAME */
 	{21, 0, {0}, 0},                                            /* PR_GET_SECCOMP */
-	{22, 2, {K_SECCOMP_MODE, K_PTR}, 0},                        /* PR_SET_SECCOMP */
+	{22, 2, {K_SECCOMP_MODE, K_FILTER_PROGRAM}, 0},             /* PR_SET_SECCOMP */
 	{23, 1, {K_CAP}, 0},                                        /* PR_CAPBSET_READ */
 	{24, 1, {K_CAP}, 0},                                        /* PR_CAPBSET_DROP */
 	{25, 1, {K_TSC_AT}, WHEN_LEFT},                             /* PR_GET_TSC */
@@ -55,6 +55,19 @@ static const struct prctl_row {
 	{66, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_GET_MDWE */
 	{67, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_SET_MEMORY_MERGE */
 	{68, 4, {K_ULONG, K_ULONG, K_ULONG, K_ULONG}, 0},           /* PR_GET_MEMORY_MERGE */
+	{5, 1, {K_UINT_AT}, WHEN_LEFT},                             /* PR_GET_UNALIGN */
+	{6, 1, {K_UINT}, 0},                                        /* PR_SET_UNALIGN */
+	{9, 1, {K_UINT_AT}, WHEN_LEFT},                             /* PR_GET_FPEMU */
+	{10, 1, {K_UINT}, 0},                                       /* PR_SET_FPEMU */
+	{11, 1, {K_UINT_AT}, WHEN_LEFT},                            /* PR_GET_FPEXC */
+	{12, 1, {K_HEX}, 0},                                        /* PR_SET_FPEXC */
+	{19, 1, {K_UINT_AT}, WHEN_LEFT},                            /* PR_GET_ENDIAN */
+	{20, 1, {K_UINT}, 0},                                       /* PR_SET_ENDIAN */
+	{50, 1, {K_HEX}, 0},                                        /* PR_SVE_SET_VL */
+	{51, 0, {0}, 0},                                            /* PR_SVE_GET_VL */
+	{63, 1, {K_HEX}, 0},                                        /* PR_SME_SET_VL */
+	{64, 0, {0}, 0},                                            /* PR_SME_GET_VL */
+	{0x41555856, 4, {K_PTR, K_ULONG, K_ULONG, K_ULONG}, 0},     /* PR_GET_AUXV */
 	{0x59616d61, 1, {K_PID}, 0},                                /* PR_SET_PTRACER */
 	{0x53564d41, 4, {K_PR_VMA, K_PTR, K_ULONG, K_STR}, 0},      /* PR_SET_VMA */
 };
@@ -72,9 +85,11 @@ bool prctl_option(size_t i, struct command_arg *a)
 	if (i >= sizeof(prctls) / sizeof(*prctls))
 		return false;
 	const struct prctl_row *r = &prctls[i];
-	/* The last argument of PR_SET_VMA is a string. */
-	uint16_t kind = r->n == 4 && r->kinds[3] == K_STR ? r->kinds[3] : r->kinds[0];
-	*a = (struct command_arg){r->option, kind, r->n ? r->when : WHEN_NEVER};
+	*a = (struct command_arg){r->option, r->kinds[0], r->n ? r->when : WHEN_NEVER};
+	/* The memory of a later argument is not described by that of the second one. */
+	for (unsigned later = 1; later < r->n; later++)
+		if (r->kinds[later] == K_STR || r->kinds[later] == K_FILTER_PROGRAM)
+			*a = (struct command_arg){r->option, r->kinds[later], WHEN_BOTH};
 	return true;
 }
 

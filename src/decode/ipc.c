@@ -221,7 +221,7 @@ void show_out_msgbuf(const struct decode *d, const struct value *x)
 	message_buffer(d, x->v, decode_returned(d));
 }
 
-LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, (mq_flags, OPEN_FLAGS), (mq_maxmsg, LONG), (mq_msgsize, LONG),
+LAYOUT_NARROW(mq_attr, struct mq_attr, &layout_mq_attr32, (mq_flags, MQ_FLAGS), (mq_maxmsg, LONG), (mq_msgsize, LONG),
 	      (mq_curmsgs, LONG));
 
 /* The kernel reads and writes one bit less than `maxnode` says (get_nodes() of mm/mempolicy.c). */
@@ -261,6 +261,30 @@ void show_io_events(const struct decode *d, const struct value *x)
 	layout_emit_array(d, &layout_io_event, x->v, decode_returned(d));
 }
 
+/* How the members of a request depend on its command. Other commands use only the descriptor. */
+enum iocb_buffer { BUFFER_NONE, BUFFER_POINTER, BUFFER_BYTES, BUFFER_VECTOR, BUFFER_POINTERS, BUFFER_EVENTS };
+static const uint8_t iocb_buffers[] = {
+	[IOCB_CMD_PREAD] = BUFFER_POINTER,   [IOCB_CMD_PWRITE] = BUFFER_BYTES,   [IOCB_CMD_POLL] = BUFFER_EVENTS,
+	[IOCB_CMD_PREADV] = BUFFER_POINTERS, [IOCB_CMD_PWRITEV] = BUFFER_VECTOR,
+};
+
+static void iocb_buffer(const struct decode *d, const struct iocb *cb, enum iocb_buffer how)
+{
+	emit_field(d->out, "aio_buf");
+	if (how == BUFFER_EVENTS)
+		show_kind(d, K_POLL_EVENTS, cb->aio_buf, -1);
+	else if (how == BUFFER_BYTES)
+		decode_bytes(d, cb->aio_buf, cb->aio_nbytes);
+	else if (how == BUFFER_POINTER)
+		emit_ptr(d->out, cb->aio_buf);
+	else
+		decode_iovec(d, cb->aio_buf, cb->aio_nbytes, how == BUFFER_POINTERS);
+	if (how == BUFFER_BYTES || how == BUFFER_POINTER)
+		show_field(d, "aio_nbytes", K_ULONG, cb->aio_nbytes);
+	if (how != BUFFER_EVENTS)
+		show_field(d, "aio_offset", K_LONG, (uint64_t)cb->aio_offset);
+}
+
 void show_iocb(const struct decode *d, const struct value *x)
 {
 	struct iocb cb;
@@ -270,15 +294,18 @@ void show_iocb(const struct decode *d, const struct value *x)
 	show_field(d, "aio_data", K_HEX, cb.aio_data);
 	emit_field(d->out, "aio_lio_opcode");
 	flags_emit_choice(d->out, &flags_iocb_cmd, cb.aio_lio_opcode);
-	emit_field(d->out, "aio_fildes");
-	show_kind(d, K_FD, cb.aio_fildes, -1);
-	emit_field(d->out, "aio_buf");
-	if (cb.aio_lio_opcode == IOCB_CMD_PWRITE)
-		decode_bytes(d, cb.aio_buf, cb.aio_nbytes);
-	else
-		emit_ptr(d->out, cb.aio_buf);
-	show_field(d, "aio_nbytes", K_ULONG, cb.aio_nbytes);
-	show_field(d, "aio_offset", K_LONG, (uint64_t)cb.aio_offset);
+	if (cb.aio_reqprio)
+		show_field(d, "aio_reqprio", K_SHORT, (uint16_t)cb.aio_reqprio);
+	if (cb.aio_rw_flags)
+		show_field(d, "aio_rw_flags", K_RWF_FLAGS, (uint32_t)cb.aio_rw_flags);
+	show_field(d, "aio_fildes", K_FD, cb.aio_fildes);
+	size_t op = cb.aio_lio_opcode;
+	if (op < sizeof(iocb_buffers) && iocb_buffers[op] != BUFFER_NONE)
+		iocb_buffer(d, &cb, iocb_buffers[op]);
+	if (cb.aio_flags)
+		show_field(d, "aio_flags", K_IOCB_FLAGS, cb.aio_flags);
+	if (cb.aio_flags & IOCB_FLAG_RESFD)
+		show_field(d, "aio_resfd", K_FD, cb.aio_resfd);
 	emit_close(d->out, '}');
 }
 

@@ -59,6 +59,11 @@ static void iovec(const struct decode *d, uint64_t addr, uint64_t n, struct iove
 	decode_array(d, addr, n, 2 * (size_t)decode_word(d), one_iovec, &w);
 }
 
+void decode_iovec(const struct decode *d, uint64_t addr, uint64_t n, bool pointers)
+{
+	iovec(d, addr, n, (struct iovec_walk){.left = UINT64_MAX, .pointers = pointers});
+}
+
 void show_in_iovec(const struct decode *d, const struct value *x)
 {
 	iovec(d, x->v, d->call->args[x->arg + 1], (struct iovec_walk){.left = UINT64_MAX});

@@ -55,6 +55,8 @@ show_fn show_sockaddr, show_out_sockaddr, show_socklen, show_sock_proto, show_in
 const struct flag_table *sockopt_names(uint32_t level);
 /* Emits a length that the kernel has written. If it differs from the length at entry, emits both: 110 => 16. */
 void decode_length(const struct decode *d, uint32_t v);
+/* Emits `n` I/O vectors with the data in their buffers or, if `pointers`, only with the addresses of the buffers. */
+void decode_iovec(const struct decode *d, uint64_t addr, uint64_t n, bool pointers);
 /* Emits the socket address of `len` bytes at `addr`. */
 void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len);
 

@@ -1,15 +1,20 @@
 /* Decodes calls that few programs use, on fake memory: what they point at, and what the kernel writes. */
 #include "decode_check.h"
 
+#include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <linux/bpf.h>
+#include <linux/fs.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/ptrace.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/uio.h>
 
 static void test_ipc_limits(void **state)
 {
@@ -125,6 +130,50 @@ static void test_ptrace(void **state)
 	put(0, &(int){6 << 16 | SIGTRAP << 8 | 0x7f}, sizeof(int));
 	CHECK("7, [{WIFSTOPPED(s) && WSTOPSIG(s) == SIGTRAP}|PTRACE_EVENT_EXIT<<16], 0, NULL) = 7", "wait4", 7, 7, BASE,
 	      0, 0);
+}
+
+static void test_requests(void **state)
+{
+	struct iocb cb = {.aio_lio_opcode = IOCB_CMD_PREADV,
+			  .aio_fildes = 6,
+			  .aio_buf = BASE + 128,
+			  .aio_nbytes = 1,
+			  .aio_flags = IOCB_FLAG_RESFD,
+			  .aio_resfd = 7};
+	const struct iovec v = {(void *)0x55, 9};
+	(void)state;
+	put(0, &(uint64_t){BASE + 16}, sizeof(uint64_t));
+	memcpy(memory + 16, &cb, sizeof(cb));
+	memcpy(memory + 128, &v, sizeof(v));
+	CHECK("0x1, 1, [{aio_data=0, aio_lio_opcode=IOCB_CMD_PREADV, aio_fildes=6, aio_buf=[{iov_base=0x55, "
+	      "iov_len=9}], aio_offset=0, aio_flags=IOCB_FLAG_RESFD, aio_resfd=7}]) = 1",
+	      "io_submit", 1, 1, 1, BASE);
+	cb = (struct iocb){.aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = 6, .aio_buf = POLLIN};
+	memcpy(memory + 16, &cb, sizeof(cb));
+	CHECK("0x1, 1, [{aio_data=0, aio_lio_opcode=IOCB_CMD_POLL, aio_fildes=6, aio_buf=POLLIN}]) = 1", "io_submit", 1,
+	      1, 1, BASE);
+	cb = (struct iocb){.aio_lio_opcode = IOCB_CMD_FDSYNC, .aio_fildes = 6, .aio_rw_flags = RWF_HIPRI};
+	memcpy(memory + 16, &cb, sizeof(cb));
+	CHECK("0x1, 1, [{aio_data=0, aio_lio_opcode=IOCB_CMD_FDSYNC, aio_rw_flags=RWF_HIPRI, aio_fildes=6}]) = 1",
+	      "io_submit", 1, 1, 1, BASE);
+}
+
+static void test_options(void **state)
+{
+	const struct {
+		uint16_t len, pad[3];
+		uint64_t filter;
+	} program = {4, {0}, 0x55};
+	(void)state;
+	put(0, &program, sizeof(program));
+	CHECK("PR_SET_SECCOMP, SECCOMP_MODE_FILTER, {len=4, filter=0x55}) = 0", "prctl", 0, 22, 2, BASE);
+	CHECK("PR_SET_SECCOMP, SECCOMP_MODE_STRICT, NULL) = 0", "prctl", 0, 22, 1, 0);
+	CHECK("PR_GET_AUXV, 0x10000, 100, 0, 0) = 448", "prctl", 448, 0x41555856, BASE, 100);
+	put(0, (const int64_t[8]){O_NONBLOCK, 10, 100, 1}, 64);
+	CHECK("3, NULL, {mq_flags=O_NONBLOCK, mq_maxmsg=10, mq_msgsize=100, mq_curmsgs=1}) = 0", "mq_getsetattr", 0, 3,
+	      0, BASE);
+	put(0, (const int64_t[8]){0, 10, 100}, 64);
+	CHECK("3, {mq_flags=0, mq_maxmsg=10, mq_msgsize=100, mq_curmsgs=0}, NULL) = 0", "mq_getsetattr", 0, 3, BASE, 0);
 }
 
 static void written_16(void)
@@ -311,10 +360,10 @@ static void test_sets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles), cmocka_unit_test(test_ptrace),
-		cmocka_unit_test(test_registers),  cmocka_unit_test(test_bpf),     cmocka_unit_test(test_perf),
-		cmocka_unit_test(test_io_uring),   cmocka_unit_test(test_keys),    cmocka_unit_test(test_mounts),
-		cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles),  cmocka_unit_test(test_ptrace),
+		cmocka_unit_test(test_registers),  cmocka_unit_test(test_requests), cmocka_unit_test(test_options),
+		cmocka_unit_test(test_bpf),        cmocka_unit_test(test_perf),     cmocka_unit_test(test_io_uring),
+		cmocka_unit_test(test_keys),       cmocka_unit_test(test_mounts),   cmocka_unit_test(test_sets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
