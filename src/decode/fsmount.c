@@ -45,6 +45,8 @@ struct kernel_statx {
 	uint64_t stx_mnt_id;
 	uint32_t stx_dio_mem_align, stx_dio_offset_align;
 	uint64_t stx_subvol;
+	uint32_t stx_atomic_write_unit_min, stx_atomic_write_unit_max, stx_atomic_write_segments_max,
+		stx_dio_read_offset_align, stx_atomic_write_unit_max_opt;
 };
 static LAYOUT_SAME(statx, struct kernel_statx, (stx_mask, STATX_MASK), (stx_blksize, UINT, VERBOSE),
 		   (stx_attributes, STATX_ATTRIBUTES), (stx_nlink, UINT, VERBOSE), (stx_uid, UID, VERBOSE),
@@ -53,7 +55,11 @@ static LAYOUT_SAME(statx, struct kernel_statx, (stx_mask, STATX_MASK), (stx_blks
 		   (stx_atime, STATX_TIME, AT | VERBOSE), (stx_btime, STATX_TIME, AT | VERBOSE),
 		   (stx_ctime, STATX_TIME, AT | VERBOSE), (stx_mtime, STATX_TIME, AT | VERBOSE),
 		   (stx_rdev_major, UINT, VERBOSE), (stx_rdev_minor, UINT, VERBOSE), (stx_dev_major, UINT, VERBOSE),
-		   (stx_dev_minor, UINT, VERBOSE), (stx_mnt_id, HEX, VERBOSE));
+		   (stx_dev_minor, UINT, VERBOSE), (stx_mnt_id, HEX, VERBOSE), (stx_dio_mem_align, UINT, VERBOSE),
+		   (stx_dio_offset_align, UINT, VERBOSE), (stx_subvol, ULONG, VERBOSE),
+		   (stx_atomic_write_unit_min, UINT, VERBOSE), (stx_atomic_write_unit_max, UINT, VERBOSE),
+		   (stx_atomic_write_segments_max, UINT, VERBOSE), (stx_dio_read_offset_align, UINT, VERBOSE),
+		   (stx_atomic_write_unit_max_opt, UINT, VERBOSE));
 
 /* Returns true if `mask` (STATX_ATIME, ...) says that the file system has filled in this member. */
 static bool statx_has(const struct member *m, uint64_t mask)
@@ -61,13 +67,23 @@ static bool statx_has(const struct member *m, uint64_t mask)
 	static const struct {
 		size_t offset;
 		uint32_t bit;
-	} times[] = {{offsetof(struct kernel_statx, stx_atime), STATX_ATIME},
-		     {offsetof(struct kernel_statx, stx_mtime), STATX_MTIME},
-		     {offsetof(struct kernel_statx, stx_ctime), STATX_CTIME},
-		     {offsetof(struct kernel_statx, stx_btime), STATX_BTIME}};
-	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-		if (times[i].offset == m->offset)
-			return mask & times[i].bit;
+	} needs[] = {
+		{offsetof(struct kernel_statx, stx_atime), STATX_ATIME},
+		{offsetof(struct kernel_statx, stx_mtime), STATX_MTIME},
+		{offsetof(struct kernel_statx, stx_ctime), STATX_CTIME},
+		{offsetof(struct kernel_statx, stx_btime), STATX_BTIME},
+		{offsetof(struct kernel_statx, stx_dio_mem_align), 0x2000 /* STATX_DIOALIGN */},
+		{offsetof(struct kernel_statx, stx_dio_offset_align), 0x2000},
+		{offsetof(struct kernel_statx, stx_subvol), 0x8000 /* STATX_SUBVOL */},
+		{offsetof(struct kernel_statx, stx_atomic_write_unit_min), 0x10000 /* STATX_WRITE_ATOMIC */},
+		{offsetof(struct kernel_statx, stx_atomic_write_unit_max), 0x10000},
+		{offsetof(struct kernel_statx, stx_atomic_write_segments_max), 0x10000},
+		{offsetof(struct kernel_statx, stx_dio_read_offset_align), 0x20000 /* STATX_DIO_READ_ALIGN */},
+		{offsetof(struct kernel_statx, stx_atomic_write_unit_max_opt), 0x10000},
+	};
+	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
+		if (needs[i].offset == m->offset)
+			return mask & needs[i].bit;
 	return true;
 }
 
@@ -98,7 +114,35 @@ struct xattr_arguments {
 	uint64_t value;
 	uint32_t size, flags;
 };
-LAYOUT_SAME(xattr_args, struct xattr_arguments, (value, PTR), (size, UINT), (flags, XATTR_FLAGS));
+static void xattr_args(const struct decode *d, uint64_t at, bool filled)
+{
+	struct xattr_arguments a;
+	if (!decode_need(d, at, &a, sizeof(a)))
+		return;
+	emit_open(d->out, '{');
+	emit_field(d->out, "value");
+	if (filled && !a.size)
+		emit_ptr(d->out, a.value); /* the call only returns the length */
+	else
+		decode_bytes(d, a.value, filled ? decode_returned(d) : a.size);
+	show_field(d, "size", K_UINT, a.size);
+	show_field(d, "flags", K_XATTR_FLAGS, a.flags);
+	if (d->call->args[5] > sizeof(a))
+		emit_more(d->out);
+	emit_close(d->out, '}');
+}
+
+/* setxattrat(2) and getxattrat(2) */
+void show_xattr_args(const struct decode *d, const struct value *x)
+{
+	xattr_args(d, x->v, false);
+}
+
+void show_out_xattr_args(const struct decode *d, const struct value *x)
+{
+	xattr_args(d, x->v, true);
+}
+
 struct file_attributes {
 	uint64_t fa_xflags;
 	uint32_t fa_extsize, fa_nextents, fa_projid, fa_cowextsize;
@@ -120,6 +164,19 @@ struct mount_id_request {
 };
 LAYOUT_SAME(mnt_id_req, struct mount_id_request, (size, UINT), (mnt_id, HEX), (param, STATMOUNT_MASK),
 	    (mnt_ns_id, HEX, NONZERO));
+/* For listmount(2), `param` is the mount after which the list begins. */
+LAYOUT_SAME(listmount_req, struct mount_id_request, (size, UINT), (mnt_id, LISTMOUNT_ID), (param, HEX),
+	    (mnt_ns_id, HEX, NONZERO));
+
+void show_listmount_id(const struct decode *d, const struct value *x)
+{
+	if (x->v == UINT64_MAX)
+		emit_sym(d->out, "LSMT_ROOT", x->v);
+	else
+		emit_hex(d->out, x->v);
+}
+
+/* struct statmount (linux/mount.h). The members that are strings contain offsets in `str`. */
 struct kernel_statmount {
 	uint32_t size, mnt_opts;
 	uint64_t mask;
@@ -128,11 +185,66 @@ struct kernel_statmount {
 	uint32_t sb_flags, fs_type;
 	uint64_t mnt_id, mnt_parent_id;
 	uint32_t mnt_id_old, mnt_parent_id_old;
-	uint64_t mnt_attr, mnt_propagation;
+	uint64_t mnt_attr, mnt_propagation, mnt_peer_group, mnt_master, propagate_from;
+	uint32_t mnt_root, mnt_point;
+	uint64_t mnt_ns_id;
+	uint32_t fs_subtype, sb_source;
+	uint64_t spare[48];
+	char str[];
 };
-LAYOUT_SAME(statmount, struct kernel_statmount, (size, UINT), (mask, STATMOUNT_MASK), (sb_dev_major, UINT),
-	    (sb_dev_minor, UINT), (sb_magic, STATFS_TYPE), (mnt_id, HEX), (mnt_parent_id, HEX),
-	    (mnt_attr, MOUNT_ATTR_FLAGS));
+_Static_assert(offsetof(struct kernel_statmount, str) == 512, "struct statmount");
+
+/* The members, and the bit of `mask` that says that the kernel has filled in the member. */
+static const struct {
+	const char *name;
+	uint16_t offset, bit;
+	uint8_t size; /* 4 or 8 bytes; 0: a string */
+	enum syscall_kind kind;
+} mount_members[] = {
+#define MEMBER_OF_MOUNT(m, bit, size, kind)                                                                            \
+	{                                                                                                              \
+#m, offsetof(struct kernel_statmount, m), bit, size, kind                                              \
+	}
+	MEMBER_OF_MOUNT(sb_dev_major, 0x1, 4, K_UINT),
+	MEMBER_OF_MOUNT(sb_dev_minor, 0x1, 4, K_UINT),
+	MEMBER_OF_MOUNT(sb_magic, 0x1, 8, K_STATFS_TYPE),
+	MEMBER_OF_MOUNT(fs_type, 0x20, 0, K_END),
+	MEMBER_OF_MOUNT(mnt_id, 0x2, 8, K_HEX),
+	MEMBER_OF_MOUNT(mnt_parent_id, 0x2, 8, K_HEX),
+	MEMBER_OF_MOUNT(mnt_attr, 0x2, 8, K_MOUNT_ATTR_FLAGS),
+	MEMBER_OF_MOUNT(mnt_propagation, 0x2, 8, K_MOUNT_FLAGS),
+	MEMBER_OF_MOUNT(mnt_root, 0x8, 0, K_END),
+	MEMBER_OF_MOUNT(mnt_point, 0x10, 0, K_END),
+	MEMBER_OF_MOUNT(mnt_ns_id, 0x40, 8, K_HEX),
+	MEMBER_OF_MOUNT(mnt_opts, 0x80, 0, K_END),
+	MEMBER_OF_MOUNT(sb_source, 0x200, 0, K_END),
+#undef MEMBER_OF_MOUNT
+};
+
+void show_statmount(const struct decode *d, const struct value *x)
+{
+	struct {
+		uint32_t size, pad;
+		uint64_t mask;
+	} head;
+	if (!decode_need(d, x->v, &head, sizeof(head)))
+		return;
+	emit_open(d->out, '{');
+	show_field(d, "size", K_UINT, head.size);
+	show_field(d, "mask", K_STATMOUNT_MASK, head.mask);
+	for (size_t i = 0; i < sizeof(mount_members) / sizeof(*mount_members); i++) {
+		uint64_t at = x->v + mount_members[i].offset;
+		uint32_t str;
+		if (!(head.mask & mount_members[i].bit))
+			continue;
+		emit_field(d->out, mount_members[i].name);
+		if (mount_members[i].size)
+			decode_kind_at(d, at, mount_members[i].size, mount_members[i].kind);
+		else if (decode_need(d, at, &str, sizeof(str)))
+			decode_string(d, x->v + offsetof(struct kernel_statmount, str) + str, 4096);
+	}
+	emit_close(d->out, '}');
+}
 
 LAYOUT_SAME(fsxattr, struct fsxattr, (fsx_xflags, FS_XFLAGS), (fsx_extsize, UINT), (fsx_nextents, UINT),
 	    (fsx_projid, UINT), (fsx_cowextsize, UINT));

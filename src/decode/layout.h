@@ -102,9 +102,9 @@ show_fn show_structs;
 
 extern const struct layout layout_timespec, layout_timespec64, layout_timeval, layout_timezone, layout_itimerval,
 	layout_itimerspec, layout_utimbuf, layout_tms, layout_timex, layout_statx_timestamp, layout_statfs,
-	layout_flock, layout_flock_held, layout_owner_ex, layout_open_how, layout_mount_attr, layout_xattr_args,
-	layout_file_attr, layout_cachestat_range, layout_cachestat, layout_mnt_id_req, layout_statmount, layout_fsxattr,
-	layout_dqblk, layout_dqinfo, layout_rusage, layout_rlimit, layout_rlimit64, layout_sysinfo, layout_utsname,
+	layout_flock, layout_flock_held, layout_owner_ex, layout_open_how, layout_mount_attr, layout_file_attr,
+	layout_cachestat_range, layout_cachestat, layout_mnt_id_req, layout_listmount_req, layout_fsxattr, layout_dqblk,
+	layout_dqinfo, layout_rusage, layout_rlimit, layout_rlimit64, layout_sysinfo, layout_utsname,
 	layout_sched_param, layout_sched_attr, layout_cap_header, layout_futex_waitv, layout_user_desc, layout_stack,
 	layout_mq_attr, layout_shmid_ds, layout_msqid_ds, layout_semid_ds, layout_sembuf, layout_ucred, layout_tcp_info,
 	layout_ifinfomsg, layout_link_stats, layout_link_stats64, layout_link_map, layout_ifa_cacheinfo,

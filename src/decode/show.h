@@ -13,7 +13,8 @@
 /* Files, directories, descriptors and mounts (fs.c, fsmount.c). */
 show_fn show_open_flags, show_file_mode, show_stat, show_statx, show_dents, show_old_dents, show_fcntl_arg,
 	show_file_handle, show_mount_id, show_out_xattr, show_fsid, show_fsconfig_value, show_quota_cmd,
-	show_quota_addr, show_quota_id, show_fsconfig_aux;
+	show_quota_addr, show_quota_id, show_fsconfig_aux, show_statmount, show_listmount_id, show_xattr_args,
+	show_out_xattr_args;
 when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq_attr, when_file_handle;
 /* Returns the commands of fcntl(2) whose arguments are known, and sets *n to their number. */
 const struct command_arg *fcntl_commands(size_t *n);
@@ -50,7 +51,7 @@ when_fn when_keyctl_arg, when_uring_register_arg;
 show_fn show_sockaddr, show_out_sockaddr, show_socklen, show_sock_proto, show_in_msghdr, show_out_msghdr, show_in_mmsg,
 	show_out_mmsg, show_in_iovec, show_out_iovec, show_remote_iovec, show_sockopt, show_sockopt_value,
 	show_sock_bytes, show_out_sock_bytes, show_out_sockopt_value, show_in_addr, show_in6_addr, show_sol_level,
-	show_sockopt_read, show_some_address, show_hardware_address;
+	show_icmp_filter, show_sockopt_read, show_some_address, show_hardware_address;
 /* Returns the names of the options of a level, or NULL. */
 const struct flag_table *sockopt_names(uint32_t level);
 /* Emits a length that the kernel has written. If it differs from the length at entry, emits both: 110 => 16. */

@@ -1,4 +1,5 @@
 /* getsockopt(2) and setsockopt(2): the names of the options of each level, and the kinds of their values. */
+#include "base/buf.h"
 #include "decode/layout.h"
 #include "decode/show.h"
 
@@ -80,6 +81,8 @@ static const struct {
 	{282, &flags_tls},
 	{279, &flags_alg},
 	{283, &flags_xdp},
+	{255, &flags_raw},
+	{58, &flags_icmpv6},
 };
 
 const struct flag_table *sockopt_names(uint32_t level)
@@ -158,6 +161,7 @@ static const struct {
 	{0, 45, K_END, &layout_group_req},      /* MCAST_LEAVE_GROUP */
 	{41, 42, K_END, &layout_group_req},     /* MCAST_JOIN_GROUP */
 	{41, 45, K_END, &layout_group_req},     /* MCAST_LEAVE_GROUP */
+	{255, 1, K_ICMP_FILTER, NULL},          /* ICMP_FILTER */
 	{AF_VSOCK_, 0, K_ULONG, NULL},          /* SO_VM_SOCKETS_BUFFER_SIZE */
 	{AF_VSOCK_, 1, K_ULONG, NULL},          /* SO_VM_SOCKETS_BUFFER_MIN_SIZE */
 	{AF_VSOCK_, 2, K_ULONG, NULL},          /* SO_VM_SOCKETS_BUFFER_MAX_SIZE */
@@ -171,6 +175,28 @@ static size_t value_row(const struct decode *d, int i)
 			       values[j].option != (uint32_t)d->call->args[i - 1]))
 		j++;
 	return j;
+}
+
+/* Shows the types of messages that are discarded: ~[ICMP_ECHOREPLY] means all others. */
+void show_icmp_filter(const struct decode *d, const struct value *x)
+{
+	struct buf text = {0};
+	bool most = __builtin_popcount((uint32_t)x->v) > 16;
+	uint32_t mask = most ? ~(uint32_t)x->v : (uint32_t)x->v;
+	buf_adds(&text, most ? "~[" : "[");
+	for (unsigned type = 0, n = 0; type < 32; type++) {
+		const char *name = flags_find(&flags_icmp, type);
+		if (!(mask >> type & 1))
+			continue;
+		buf_adds(&text, n++ ? " " : "");
+		if (name)
+			buf_adds(&text, name);
+		else
+			buf_addf(&text, "%u", type);
+	}
+	buf_addc(&text, ']');
+	emit_sym(d->out, buf_str(&text), (uint32_t)x->v);
+	buf_free(&text);
 }
 
 /* Some options have several structures, and the length of the value says which one is meant. */
@@ -193,10 +219,14 @@ static void value(const struct decode *d, uint64_t addr, uint64_t len, int i)
 	const struct layout *l =
 		j < NVALUES && values[j].layout ? of_length(layout_for(d, values[j].layout), len) : NULL;
 	bool number = j < NVALUES && !values[j].layout;
+	uint32_t mask;
 	if (l && len >= l->size)
 		layout_emit(d, l, addr, l->size);
 	else if (l && l == &layout_tcp_info)
 		layout_emit(d, l, addr, len);
+	else if (number && values[j].kind == K_ICMP_FILTER && len == sizeof(mask) &&
+		 decode_get(d, addr, &mask, sizeof(mask)))
+		show_kind(d, K_ICMP_FILTER, mask, -1);
 	else if (len == sizeof(int))
 		decode_number(d, addr, sizeof(int), number ? values[j].kind : K_INT);
 	else if (number && len == sizeof(uint64_t))

@@ -249,6 +249,9 @@ static void test_option_lengths(void **state)
 	      "setsockopt", 0, 3, SOL_IP, 42, BASE, 136);
 	put(0, &(uint32_t){1}, sizeof(uint32_t));
 	CHECK("3, SOL_SOCKET, SO_GET_FILTER, NULL, [1]) = 1", "getsockopt", 1, 3, SOL_SOCKET, 26, 0, BASE);
+	put(0, &(uint32_t){~0x9u}, sizeof(uint32_t));
+	CHECK("3, SOL_RAW, ICMP_FILTER, ~[ICMP_ECHOREPLY ICMP_DEST_UNREACH], 4) = 0", "setsockopt", 0, 3, 255, 1, BASE,
+	      4);
 	CHECK("AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI) = 3", "socket", 3, AF_BLUETOOTH, SOCK_RAW, 1);
 	CHECK("AF_UNIX, SOCK_RAW, 0) = 3", "socket", 3, AF_UNIX, SOCK_RAW, 0);
 }

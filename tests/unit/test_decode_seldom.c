@@ -132,6 +132,44 @@ static void test_ptrace(void **state)
 	      0, 0);
 }
 
+static void test_mount_ids(void **state)
+{
+	struct {
+		uint32_t size, mnt_opts;
+		uint64_t mask;
+		uint32_t major, minor;
+		uint64_t magic;
+		uint32_t flags, fs_type;
+		uint64_t rest[8];
+		uint32_t root, point;
+		uint64_t spare[50];
+		char str[8];
+	} m = {.size = 520, .mask = 0x30, .fs_type = 0, .point = 3, .str = "fs\0/m"};
+	(void)state;
+	put(0, &m, sizeof(m));
+	CHECK("NULL, {size=520, mask=STATMOUNT_MNT_POINT|STATMOUNT_FS_TYPE, fs_type=\"fs\", mnt_point=\"/m\"}, 1000, "
+	      "0) "
+	      "= 0",
+	      "statmount", 0, 0, BASE, 1000);
+	put(0, (const uint64_t[3]){24, UINT64_MAX, 0x11}, 24);
+	CHECK("{size=24, mnt_id=LSMT_ROOT, param=0x11}, [], 10, 0) = 0", "listmount", 0, BASE, BASE, 10);
+}
+
+static void test_attributes(void **state)
+{
+	const struct {
+		uint64_t value;
+		uint32_t size, flags;
+		char text[8];
+	} a = {BASE + 16, 4, 1, "text"};
+	(void)state;
+	put(0, &a, sizeof(a));
+	CHECK("3, NULL, 0, NULL, {value=\"text\", size=4, flags=XATTR_CREATE}, 16) = 0", "setxattrat", 0, 3, 0, 0, 0,
+	      BASE, 16);
+	CHECK("3, NULL, 0, NULL, {value=\"te\", size=4, flags=XATTR_CREATE}, 16) = 2", "getxattrat", 2, 3, 0, 0, 0,
+	      BASE, 16);
+}
+
 static void test_requests(void **state)
 {
 	struct iocb cb = {.aio_lio_opcode = IOCB_CMD_PREADV,
@@ -361,9 +399,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles),  cmocka_unit_test(test_ptrace),
-		cmocka_unit_test(test_registers),  cmocka_unit_test(test_requests), cmocka_unit_test(test_options),
-		cmocka_unit_test(test_bpf),        cmocka_unit_test(test_perf),     cmocka_unit_test(test_io_uring),
-		cmocka_unit_test(test_keys),       cmocka_unit_test(test_mounts),   cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_registers),  cmocka_unit_test(test_requests), cmocka_unit_test(test_mount_ids),
+		cmocka_unit_test(test_attributes), cmocka_unit_test(test_options),  cmocka_unit_test(test_bpf),
+		cmocka_unit_test(test_perf),       cmocka_unit_test(test_io_uring), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_mounts),     cmocka_unit_test(test_sets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
