@@ -87,9 +87,17 @@ struct ipc_perm_narrow {
 	uint16_t mode, pad1, seq, pad2;
 	uint32_t unused[2];
 };
-#define PERM (uid, UID), (gid, UID), (mode, MODE), (key, IPC_KEY, VERBOSE), (cuid, UID, VERBOSE), (cgid, UID, VERBOSE)
+#define PERM (uid, UID), (gid, UID), (mode, MODE), (key, IPC_KEY), (cuid, UID), (cgid, UID)
 static LAYOUT(ipc_perm32, struct ipc_perm_narrow, PERM);
 LAYOUT_NARROW(ipc_perm, struct ipc_perm64, &layout_ipc_perm32, PERM);
+/* IPC_SET changes only these members. */
+#define PERM_SET (uid, UID), (gid, UID), (mode, MODE)
+static LAYOUT(ipc_perm_set32, struct ipc_perm_narrow, PERM_SET);
+LAYOUT_NARROW(ipc_perm_set, struct ipc_perm64, &layout_ipc_perm_set32, PERM_SET);
+static LAYOUT_NARROW(shmid_set, struct shm_state, &layout_shmid_ds32, (shm_perm, IPC_PERM_SET, AT));
+static LAYOUT_NARROW(msqid_set, struct msg_state, &layout_msqid_ds32, (msg_perm, IPC_PERM_SET, AT),
+		     (msg_qbytes, ULONG));
+static LAYOUT_NARROW(semid_set, struct sem_state, &layout_semid_ds32, (sem_perm, IPC_PERM_SET, AT));
 LAYOUT_NARROW(shmid_ds, struct shm_state, &layout_shmid_ds32, (shm_perm, IPC_PERM, AT), (shm_segsz, ULONG),
 	      (shm_cpid, PID), (shm_lpid, PID), (shm_nattch, ULONG), (shm_atime, LONG), (shm_dtime, LONG),
 	      (shm_ctime, LONG));
@@ -127,19 +135,19 @@ static const struct ipc_command {
 	const struct layout *layout;
 	enum when when;
 } ipc_commands[] = {
-	{K_SHMCTL_BUF, CMD_SET, &layout_shmid_ds, WHEN_ENTERING},
+	{K_SHMCTL_BUF, CMD_SET, &layout_shmid_set, WHEN_ENTERING},
 	{K_SHMCTL_BUF, CMD_STAT, &layout_shmid_ds, WHEN_LEFT},
 	{K_SHMCTL_BUF, CMD_INFO, &layout_shm_limits, WHEN_LEFT},
 	{K_SHMCTL_BUF, 13, &layout_shmid_ds, WHEN_LEFT},  /* SHM_STAT */
 	{K_SHMCTL_BUF, 14, &layout_shm_usage, WHEN_LEFT}, /* SHM_INFO */
 	{K_SHMCTL_BUF, 15, &layout_shmid_ds, WHEN_LEFT},  /* SHM_STAT_ANY */
-	{K_MSGCTL_BUF, CMD_SET, &layout_msqid_ds, WHEN_ENTERING},
+	{K_MSGCTL_BUF, CMD_SET, &layout_msqid_set, WHEN_ENTERING},
 	{K_MSGCTL_BUF, CMD_STAT, &layout_msqid_ds, WHEN_LEFT},
 	{K_MSGCTL_BUF, CMD_INFO, &layout_msg_limits, WHEN_LEFT},
 	{K_MSGCTL_BUF, 11, &layout_msqid_ds, WHEN_LEFT},   /* MSG_STAT */
 	{K_MSGCTL_BUF, 12, &layout_msg_limits, WHEN_LEFT}, /* MSG_INFO */
 	{K_MSGCTL_BUF, 13, &layout_msqid_ds, WHEN_LEFT},   /* MSG_STAT_ANY */
-	{K_SEMCTL_ARG, CMD_SET, &layout_semid_ds, WHEN_ENTERING},
+	{K_SEMCTL_ARG, CMD_SET, &layout_semid_set, WHEN_ENTERING},
 	{K_SEMCTL_ARG, CMD_STAT, &layout_semid_ds, WHEN_LEFT},
 	{K_SEMCTL_ARG, CMD_INFO, &layout_sem_limits, WHEN_LEFT},
 	{K_SEMCTL_ARG, 18, &layout_semid_ds, WHEN_LEFT},   /* SEM_STAT */

@@ -115,10 +115,12 @@ static void test_commands(void **state)
 	CHECK("0x1, IPC_EXCL|IPC_NOWAIT|000) = 5", "msgget", 5, 1, IPC_EXCL | IPC_NOWAIT);
 	CHECK("0x1, 3, 0640) = 5", "semget", 5, 1, 3, 0640);
 	put(0, &shm, sizeof(shm));
-	CHECK("5, IPC_STAT, {shm_perm={uid=7, gid=0, mode=000, ...}, shm_segsz=4096, shm_cpid=0, shm_lpid=0, "
+	CHECK("5, IPC_STAT, {shm_perm={uid=7, gid=0, mode=000, key=IPC_PRIVATE, cuid=0, cgid=0}, shm_segsz=4096, "
+	      "shm_cpid=0, shm_lpid=0, "
 	      "shm_nattch=0, "
 	      "shm_atime=0, shm_dtime=0, shm_ctime=0}) = 0",
 	      "shmctl", 0, 5, IPC_STAT, BASE);
+	CHECK("5, IPC_SET, {shm_perm={uid=7, gid=0, mode=000}}) = 0", "shmctl", 0, 5, IPC_SET, BASE);
 }
 
 /* Descriptors in sets have names, too. poll(2) ignores a negative descriptor, so it has no events. */

@@ -38,11 +38,13 @@ static void test_ipc_limits(void **state)
 	/* SHM_LOCK is the number of MSG_STAT, but it does not use the pointer. */
 	put(0, &segment, sizeof(segment));
 	CHECK("5, SHM_LOCK, 0x10000) = 0", "shmctl", 0, 5, SHM_LOCK, BASE);
-	CHECK("5, SHM_STAT_ANY, {shm_perm={uid=0, gid=0, mode=000, ...}, shm_segsz=4096, shm_cpid=0, shm_lpid=0, "
+	CHECK("5, SHM_STAT_ANY, {shm_perm={uid=0, gid=0, mode=000, key=IPC_PRIVATE, cuid=0, cgid=0}, shm_segsz=4096, "
+	      "shm_cpid=0, shm_lpid=0, "
 	      "shm_nattch=0, shm_atime=0, shm_dtime=0, shm_ctime=0}) = 5",
 	      "shmctl", 5, 5, 15, BASE);
 	put(0, &(struct semid_ds){.sem_nsems = 4}, sizeof(struct semid_ds));
-	CHECK("5, 0, SEM_STAT, {sem_perm={uid=0, gid=0, mode=000, ...}, sem_otime=0, sem_ctime=0, sem_nsems=4}) = 7",
+	CHECK("5, 0, SEM_STAT, {sem_perm={uid=0, gid=0, mode=000, key=IPC_PRIVATE, cuid=0, cgid=0}, sem_otime=0, "
+	      "sem_ctime=0, sem_nsems=4}) = 7",
 	      "semctl", 7, 5, 0, SEM_STAT, BASE);
 	CHECK("5, 1, SETVAL, 7) = 0", "semctl", 0, 5, 1, SETVAL, 7);
 }
