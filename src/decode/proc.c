@@ -66,8 +66,20 @@ struct kernel_clone_args {
 };
 static LAYOUT_SAME(clone_args, struct kernel_clone_args, (flags, CLONE_FLAGS), (pidfd, PTR, NONZERO),
 		   (child_tid, PTR, NONZERO), (parent_tid, PTR, NONZERO), (exit_signal, SIGNAL), (stack, PTR),
-		   (stack_size, HEX), (tls, PTR, NONZERO), (set_tid, PTR, NONZERO), (set_tid_size, ULONG, NONZERO),
+		   (stack_size, HEX), (tls, PTR, NONZERO), (set_tid, SET_TID, NONZERO), (set_tid_size, ULONG, NONZERO),
 		   (cgroup, ULONG, NONZERO));
+
+/* An array of thread ids. The structure that contains it, the first argument, also contains the length. */
+void show_set_tid(const struct decode *d, const struct value *x)
+{
+	const uint64_t most = 32; /* MAX_PID_NS_LEVEL of the kernel */
+	uint64_t n = 0;
+	if (decode_get(d, d->call->args[0] + offsetof(struct kernel_clone_args, set_tid_size), &n, sizeof(n)) &&
+	    n <= most)
+		decode_numbers(d, x->v, n, sizeof(int32_t), K_PID);
+	else
+		emit_ptr(d->out, x->v);
+}
 
 /* Members of struct clone_args that the kernel reads only if one of these flags is set (linux/sched.h). */
 static const struct {

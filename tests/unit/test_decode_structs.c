@@ -129,7 +129,8 @@ static void test_rare_addresses(void **state)
 	put(0, can, sizeof(can));
 	CHECK("3, {sa_family=AF_CAN, can_ifindex=0}, 88) = 0", "bind", 0, 3, BASE, 88);
 	put(0, xdp, sizeof(xdp));
-	CHECK("3, {sa_family=AF_XDP, sxdp_flags=XDP_COPY, sxdp_ifindex=0, sxdp_queue_id=7, sxdp_shared_umem_fd=9}, 88) = 0",
+	CHECK("3, {sa_family=AF_XDP, sxdp_flags=XDP_COPY, sxdp_ifindex=0, sxdp_queue_id=7, sxdp_shared_umem_fd=9}, 88) "
+	      "= 0",
 	      "bind", 0, 3, BASE, 88);
 	strcpy((char *)alg + 24, "sha256\n");
 	put(0, alg, sizeof(alg));
@@ -248,6 +249,14 @@ static void test_new_tasks(void **state)
 		 "\"exit_signal\":\"SIGCHLD\",\"stack\":null,\"stack_size\":\"0x0\"},\"after\":{\"pidfd\":[9]}},"
 		 "\"size\":{\"raw\":88,\"value\":88},\"result\":77",
 		 "clone3", 77, BASE, 88);
+	kernel_writes = NULL;
+	uint64_t chosen[12] = {[4] = SIGCHLD, [8] = BASE + 88, [9] = 1, [11] = 4711};
+	put(0, chosen, sizeof(chosen));
+	CHECK("{flags=0, exit_signal=SIGCHLD, stack=NULL, stack_size=0, set_tid=[4711], set_tid_size=1}, 88) = -1 "
+	      "EEXIST "
+	      "(File exists)",
+	      "clone3", -EEXIST, BASE, 88);
+	kernel_writes = child_of_77;
 	/*
 	 * The arguments in the order of clone(2) for this architecture: on aarch64, the fourth and fifth are swapped.
 	 */

@@ -191,6 +191,16 @@ HELPER bool put_exec(struct place *p, uint64_t addr, uint64_t string_max, unsign
 }
 
 /*
+ * Returns true if a struct clone_args of `size` bytes contains an array of thread ids (linux/sched.h), which is not
+ * captured. Only programs that restore processes use it.
+ */
+HELPER bool chooses_ids(const uint64_t *args, uint64_t size)
+{
+	enum { SET_TID_SIZE = 9 }; /* the tenth member */
+	return size / sizeof(*args) > SET_TID_SIZE && args[SET_TID_SIZE];
+}
+
+/*
  * Captures memory that the system call may change or discard. Returns false if there is no room in the ring. If the
  * copying faults, the ring is unchanged, because the record is not open yet, and threads/signals.c makes the call from
  * the stub.
@@ -209,6 +219,8 @@ HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const
 			n = fd_set_size(s->args[0]);
 		else if (rule == RECIPE_CLONE_ARGS) {
 			uint64_t size = s->args[recipe->op[i].arg + 1];
+			if (addr && chooses_ids((const uint64_t *)addr, size))
+				return false;
 			n = size < recipe->op[i].size ? size : recipe->op[i].size;
 		} else if (rule == RECIPE_FRAME_MASK) {
 			addr = s->sp + BELOW_PROGRAM + UC_MASK;
