@@ -367,8 +367,7 @@ void show_ioctl_arg_after(const struct decode *d, const struct value *x)
 	struct command_arg a;
 	if (!find_command((uint32_t)d->call->args[x->arg - 1], &a))
 		return;
-	const struct kind *k = &decode_kinds[a.kind];
-	k->show_after(d, &(struct value){.v = x->v, .about = k->about, .arg = -1});
+	show_kind_after(d, a.kind, x->v, -1);
 }
 
 /* Commands that return a descriptor. */

@@ -50,6 +50,8 @@ extern const struct kind decode_kinds[K_COUNT];
 
 /* Shows `v` as `kind`. `i` is the index of the argument, or negative if `v` is not an argument. */
 void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i);
+/* Shows what the kernel has written to the memory of `v`, if `kind` is shown at entry and after the call. */
+void show_kind_after(const struct decode *d, enum syscall_kind kind, uint64_t v, int i);
 /* Shows `v` as member `name` of the structure that the caller has opened. */
 void show_field(const struct decode *d, const char *name, enum syscall_kind kind, uint64_t v);
 

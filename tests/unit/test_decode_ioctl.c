@@ -172,23 +172,22 @@ static void test_truncated(void **state)
 /* Structures of which the kernel reads one part, and fills in another. */
 static void test_exchanges(void **state)
 {
-	struct {
-		struct file_dedupe_range r;
-		struct file_dedupe_range_info info;
-	} dedupe = {{.src_length = 4096, .dest_count = 1}, {.dest_fd = 4, .dest_offset = 8, .bytes_deduped = 4096}};
-	struct {
-		struct fiemap m;
-		struct fiemap_extent e;
-	} map = {{.fm_length = 9, .fm_flags = FIEMAP_FLAG_SYNC, .fm_extent_count = 3, .fm_mapped_extents = 1},
-		 {.fe_logical = 1, .fe_physical = 2, .fe_length = 3, .fe_flags = FIEMAP_EXTENT_LAST}};
+	struct file_dedupe_range range = {.src_length = 4096, .dest_count = 1};
+	struct file_dedupe_range_info info = {.dest_fd = 4, .dest_offset = 8, .bytes_deduped = 4096};
+	struct fiemap map = {
+		.fm_length = 9, .fm_flags = FIEMAP_FLAG_SYNC, .fm_extent_count = 3, .fm_mapped_extents = 1};
+	struct fiemap_extent extent = {
+		.fe_logical = 1, .fe_physical = 2, .fe_length = 3, .fe_flags = FIEMAP_EXTENT_LAST};
 	struct uffdio_copy copy = {.dst = 0x1000, .src = 0x2000, .len = 0x1000, .copy = 0x1000};
 	(void)state;
-	put(0, &dedupe, sizeof(dedupe));
+	put(0, &range, sizeof(range));
+	memcpy(memory + sizeof(range), &info, sizeof(info));
 	CHECK("3, FIDEDUPERANGE, {src_offset=0, src_length=4096, dest_count=1, info=[{dest_fd=4, dest_offset=8}]} => "
 	      "{info=[{bytes_deduped=4096, status=0}]}) = 0",
 	      "ioctl", 0, 3, FIDEDUPERANGE, BASE);
 	CHECK("3, FIDEDUPERANGE, 0x7) = -1 EFAULT (Bad address)", "ioctl", -EFAULT, 3, FIDEDUPERANGE, 7);
 	put(0, &map, sizeof(map));
+	memcpy(memory + sizeof(map), &extent, sizeof(extent));
 	CHECK("3, FS_IOC_FIEMAP, {fm_start=0, fm_length=9, fm_flags=FIEMAP_FLAG_SYNC, fm_extent_count=3} => "
 	      "{fm_flags=FIEMAP_FLAG_SYNC, fm_mapped_extents=1, ...}) = 0",
 	      "ioctl", 0, 3, FS_IOC_FIEMAP, BASE);
