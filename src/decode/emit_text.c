@@ -106,8 +106,14 @@ static void text_string(struct emit *e, const char *s, size_t n, unsigned flags)
  */
 static bool is_constants(const char *text)
 {
-	bool word = text[0] && text[1] >= 'a' && text[1] <= 'z';
-	return text[0] >= 'A' && text[0] <= 'Z' && !word && !text[strspn(text, NAME_BYTES)];
+	const char *name = text + (strncmp(text, "1<<", 3) == 0 ? 3 : 0);
+	name += strspn(name, "(_");
+	if (name[0] < 'A' || name[0] > 'Z' || (name[1] >= 'a' && name[1] <= 'z'))
+		return false;
+	if (strncmp(text, "1<<", 3) == 0)
+		return !text[strspn(text, NAME_BYTES "<()-")];
+	const char *after = name + strspn(name, NAME_BYTES);
+	return !*after || (*after == '(' && text[strlen(text) - 1] == ')');
 }
 
 /*

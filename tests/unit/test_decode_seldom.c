@@ -208,6 +208,15 @@ static void test_options(void **state)
 	put(0, &program, sizeof(program));
 	CHECK("PR_SET_SECCOMP, SECCOMP_MODE_FILTER, {len=4, filter=0x55}) = 0", "prctl", 0, 22, 2, BASE);
 	CHECK("PR_SET_SECCOMP, SECCOMP_MODE_STRICT, NULL) = 0", "prctl", 0, 22, 1, 0);
+	put(0, (const uint32_t[8]){0x20080522, 7, 0x21}, 32);
+	CHECK_AS(RAW, "{version=0x20080522, pid=7}, {effective=0x21, permitted=0, inheritable=0}) = 0", "capset", 0,
+		 BASE, BASE + 8);
+	CHECK_AS(BOTH,
+		 "{version=0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */, pid=7}, {effective=0x21 /* "
+		 "1<<CAP_CHOWN|1<<CAP_KILL */, permitted=0, inheritable=0}) = 0",
+		 "capset", 0, BASE, BASE + 8);
+	CHECK_AS(RAW, "3, 0x80404506, 0x10000) = -1 ENOTTY (Inappropriate ioctl for device)", "ioctl", -ENOTTY, 3,
+		 0x80404506, BASE);
 	CHECK("PR_GET_AUXV, 0x10000, 100, 0, 0) = 448", "prctl", 448, 0x41555856, BASE, 100);
 	put(0, (const int64_t[8]){O_NONBLOCK, 10, 100, 1}, 64);
 	CHECK("3, NULL, {mq_flags=O_NONBLOCK, mq_maxmsg=10, mq_msgsize=100, mq_curmsgs=1}) = 0", "mq_getsetattr", 0, 3,
