@@ -101,6 +101,14 @@ static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t
 			decode_get(d, second ? v + decode_word(d) : v, &d->memo->length, sizeof(d->memo->length));
 }
 
+/* Must be called at the entry of a call. Saves the lengths in the messages of recvmmsg(2). */
+static void keep_lengths(const struct decode *d, enum syscall_kind kind, int i)
+{
+	if (kind == K_OUT_MMSG)
+		d->memo->messages = decode_mmsg_lengths(d, d->call->args[i], (uint32_t)d->call->args[i + 1],
+							d->memo->lengths, DECODE_LENGTHS);
+}
+
 /* Must be called at the entry of a call. Saves the structure at `v`, if it is shown after the call (K_CHANGED_...). */
 static void keep_structure(const struct decode *d, const struct kind *k, uint64_t v)
 {
@@ -122,6 +130,7 @@ static int enter(const struct decode *d, const struct syscall_desc *desc, const 
 		*d->memo = (struct decode_memo){0};
 	for (int i = 0; d->memo && i < p->total; i++) {
 		keep_length(d, desc->args[i].kind, d->call->args[i]);
+		keep_lengths(d, desc->args[i].kind, i);
 		keep_structure(d, &decode_kinds[desc->args[i].kind], d->call->args[i]);
 	}
 	while (n < p->total && (d->opts->raw || known_at_entry(p->when[n])))

@@ -22,12 +22,17 @@ struct decode_opts {
 	const struct names *names;                                          /* NULL: no names are known */
 };
 
+/* For this number of messages, the trace shows how recvmmsg(2) has changed the length of the address. */
+#define DECODE_LENGTHS 8
+
 /* Values that were read at a call's entry, because the kernel will change them. Must be zeroed before each entry. */
 struct decode_memo {
 	bool known;
-	uint32_t length;    /* length of the buffer for a socket address or a socket option */
-	size_t bytes;       /* how many bytes of `structure` are known */
-	char structure[16]; /* a structure that is shown after the call, as it was at entry */
+	uint32_t length;                  /* length of the buffer for a socket address or a socket option */
+	size_t bytes;                     /* how many bytes of `structure` are known */
+	char structure[16];               /* a structure that is shown after the call, as it was at entry */
+	unsigned messages;                /* how many of `lengths` are known */
+	uint32_t lengths[DECODE_LENGTHS]; /* those of the buffers for addresses in the messages of recvmmsg(2) */
 };
 
 /* Everything that a decoder may use. `call->result` is valid only if `leaving` is set. */

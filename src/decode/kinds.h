@@ -104,6 +104,10 @@ bool decode_need(const struct decode *d, uint64_t addr, void *to, size_t n);
 bool decode_get_word(const struct decode *d, uint64_t addr, uint64_t *v);
 /* Returns the result of the call as a number of bytes or elements. It is 0 if the result is negative. */
 uint64_t decode_returned(const struct decode *d);
+/*
+ * Reads the lengths of the addresses in `n` struct mmsghdr at `addr`, but at most `most`. Returns how many it has read.
+ */
+unsigned decode_mmsg_lengths(const struct decode *d, uint64_t addr, uint64_t n, uint32_t *lengths, unsigned most);
 /* Emits at most `n` bytes at `addr` as a string, limited to opts->string_max, or the pointer if they cannot be read. */
 void decode_bytes(const struct decode *d, uint64_t addr, uint64_t n);
 /* Like decode_bytes(), but in hexadecimal, for data that is not text. */

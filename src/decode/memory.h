@@ -37,7 +37,8 @@ enum memory_rule {
 	MEMORY_MSG,            /* struct msghdr of sendmsg(2), and what it points at */
 	MEMORY_OUT_MSG,        /* like MEMORY_MSG, for recvmsg(2); msg_namelen is read and then changed */
 	MEMORY_MMSG,           /* an array of struct mmsghdr; the next argument is its length */
-	MEMORY_OUT_MMSG,       /* like MEMORY_MMSG, for recvmmsg(2); the result is its length */
+	MEMORY_OUT_MMSG,       /* like MEMORY_MMSG, for recvmmsg(2); the result is its length. In the first `size`
+				* elements, msg_namelen is read and then changed */
 };
 
 /* The number of arguments of execve(2) that are shown, unless all are (-v). */

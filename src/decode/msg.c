@@ -353,8 +353,19 @@ static size_t mmsg_size(const struct decode *d)
 	return message_size(d) + decode_word(d);
 }
 
+unsigned decode_mmsg_lengths(const struct decode *d, uint64_t addr, uint64_t n, uint32_t *lengths, unsigned most)
+{
+	unsigned i = 0;
+	/* In a struct msghdr, the length follows the pointer to the address. */
+	while (i < n && i < most &&
+	       decode_get(d, addr + i * mmsg_size(d) + decode_word(d), &lengths[i], sizeof(*lengths)))
+		i++;
+	return i;
+}
+
 struct mmsg_walk {
 	bool received;
+	unsigned index;
 	uint64_t left; /* number of messages that still have to be shown and that the call has transferred */
 };
 
@@ -363,6 +374,11 @@ static void one_mmsg(const struct decode *d, uint64_t addr, void *ctx)
 	struct mmsg_walk *w = ctx;
 	uint32_t len = 0;
 	bool known = decode_get(d, addr + message_size(d), &len, sizeof(len));
+	if (w->received && d->memo) {
+		d->memo->known = w->index < d->memo->messages;
+		d->memo->length = d->memo->known ? d->memo->lengths[w->index] : 0;
+		w->index++;
+	}
 	emit_open(d->out, '{');
 	emit_field(d->out, "msg_hdr");
 	message(d, addr, w->received ? len : UINT64_MAX, w->received);

@@ -71,6 +71,28 @@ static void first_message_done(void)
 	memcpy(memory + 512, (int64_t[]){1, 7}, 2 * sizeof(int64_t));
 }
 
+static void two_addresses_of_2(void)
+{
+	memcpy(memory + offsetof(struct msghdr, msg_namelen), &(socklen_t){2}, sizeof(socklen_t));
+	memcpy(memory + sizeof(struct mmsghdr) + offsetof(struct msghdr, msg_namelen), &(socklen_t){2},
+	       sizeof(socklen_t));
+}
+
+/* recvmmsg(2) shortens the lengths of the addresses. */
+static void test_several_lengths(void **state)
+{
+	struct mmsghdr m[2] = {{.msg_hdr.msg_namelen = 128}, {.msg_hdr.msg_namelen = 100}};
+	(void)state;
+	m[0].msg_hdr.msg_name = m[1].msg_hdr.msg_name = (void *)(uintptr_t)(BASE + 512);
+	put(0, m, sizeof(m));
+	kernel_writes = two_addresses_of_2;
+#define RECEIVED(n)                                                                                                    \
+	"{msg_hdr={msg_name={sa_family=AF_UNSPEC}, msg_namelen=" n " => 2, msg_iov=NULL, msg_iovlen=0, "               \
+	"msg_controllen=0, msg_flags=0}, msg_len=0}"
+	CHECK("3, [" RECEIVED("128") ", " RECEIVED("100") "], 2, 0, NULL) = 2", "recvmmsg", 2, 3, BASE, 2, 0, 0);
+	kernel_writes = NULL;
+}
+
 static void test_several_messages(void **state)
 {
 	struct {
@@ -261,8 +283,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages),         cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_option_values),    cmocka_unit_test(test_control_structures),
-		cmocka_unit_test(test_several_messages), cmocka_unit_test(test_narrow_messages),
-		cmocka_unit_test(test_control_values),   cmocka_unit_test(test_option_lengths),
+		cmocka_unit_test(test_several_messages), cmocka_unit_test(test_several_lengths),
+		cmocka_unit_test(test_narrow_messages),  cmocka_unit_test(test_control_values),
+		cmocka_unit_test(test_option_lengths),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

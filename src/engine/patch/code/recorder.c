@@ -190,6 +190,16 @@ HELPER bool put_exec(struct place *p, uint64_t addr, uint64_t string_max, unsign
 	return rule != RECIPE_STRINGS || put_pointers(p, addr, size, string_max + 1);
 }
 
+/* Captures the lengths of the addresses in `n` messages of recvmmsg(2), but at most `most`. */
+HELPER bool put_lengths(struct place *p, uint64_t addr, uint64_t n, uint64_t most)
+{
+	addr += offsetof(struct agent_message, namelen);
+	for (uint64_t i = 0; i < n && i < most; i++, addr += sizeof(struct agent_message))
+		if (!put_any(p, addr, sizeof(uint32_t)))
+			return false;
+	return true;
+}
+
 /*
  * Returns true if a struct clone_args of `size` bytes contains an array of thread ids (linux/sched.h), which is not
  * captured. Only programs that restore processes use it.
@@ -228,7 +238,9 @@ HELPER bool capture_before(const struct agent_scratch *s, struct place *p, const
 		} else if (rule == RECIPE_OUT_MSG && addr) {
 			addr += offsetof(struct agent_message, namelen);
 			n = sizeof(uint32_t);
-		}
+		} else if (rule == RECIPE_OUT_MMSG && addr &&
+			   !put_lengths(p, addr, (uint32_t)s->args[recipe->op[i].arg + 1], recipe->op[i].size))
+			return false;
 		if (!put_any(p, addr, n))
 			return false;
 	}

@@ -225,8 +225,12 @@ enum recipe_rule {
 	RECIPE_MSG, /* a struct msghdr and everything that it points at, which the kernel reads */
 	/* A struct msghdr that the kernel writes if the call succeeds; msg_namelen is also captured before the call. */
 	RECIPE_OUT_MSG,
-	RECIPE_MMSG,     /* as many struct mmsghdr as the next argument says, which the kernel reads */
-	RECIPE_OUT_MMSG, /* as many struct mmsghdr as the result says, which the kernel writes */
+	RECIPE_MMSG, /* as many struct mmsghdr as the next argument says, which the kernel reads */
+	/*
+	 * As many struct mmsghdr as the result says, which the kernel writes. Before the call, the length of the address in
+	 * at most the first `size` of them.
+	 */
+	RECIPE_OUT_MMSG,
 };
 
 /* Values of agent_recipe.fence. */
