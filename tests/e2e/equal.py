@@ -253,6 +253,11 @@ def test_messages(folder):
     compare(folder, [str(E2E / "sockets"), "messages"])
 
 
+def test_requests(folder):
+    """A program whose requests and answers share the memory of their arguments"""
+    compare(folder, [str(E2E / "requests"), "all"])
+
+
 def test_netlink(folder):
     """A program that requests interfaces from netlink sockets and closes them at once"""
     compare(folder, [str(E2E / "sockets"), "link"], options=["-v"])
