@@ -39,8 +39,8 @@ static const struct command_arg args[] = {
 	{0x5403, K_TERMIOS, WHEN_ENTERING},              /* TCSETSW */
 	{0x5404, K_TERMIOS, WHEN_ENTERING},              /* TCSETSF */
 	{0x5409, K_INT, WHEN_ENTERING},                  /* TCSBRK */
-	{0x540a, K_INT, WHEN_ENTERING},                  /* TCXONC */
-	{0x540b, K_INT, WHEN_ENTERING},                  /* TCFLSH */
+	{0x540a, K_TC_FLOW, WHEN_ENTERING},              /* TCXONC */
+	{0x540b, K_TC_QUEUE, WHEN_ENTERING},             /* TCFLSH */
 	{0x540c, K_END, WHEN_NEVER},                     /* TIOCEXCL */
 	{0x540d, K_END, WHEN_NEVER},                     /* TIOCNXCL */
 	{0x540e, K_INT, WHEN_ENTERING},                  /* TIOCSCTTY */

@@ -19,6 +19,7 @@
 #include <sys/select.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <termios.h>
 
 static struct ifreq request(void)
 {
@@ -217,6 +218,8 @@ static void test_more_devices(void **state)
 	      "ioctl", 0, 3, LOOP_SET_STATUS64, BASE);
 	put(0, (const uint16_t[9]){1}, 18);
 	CHECK("3, TCSETA, {c_iflag=IGNBRK, c_oflag=0, c_cflag=B0, c_lflag=0, ...}) = 0", "ioctl", 0, 3, 0x5406, BASE);
+	CHECK("3, TCFLSH, TCIOFLUSH) = 0", "ioctl", 0, 3, TCFLSH, TCIOFLUSH);
+	CHECK("3, TCXONC, TCOON) = 0", "ioctl", 0, 3, TCXONC, TCOON);
 	put(0, "mouse", 6);
 	CHECK("3, EVIOCGNAME(64), \"mouse\") = 6", "ioctl", 6, 3, EVIOCGNAME(64), BASE);
 	CHECK("3, EVIOCGBIT(EV_KEY, 96), 0x10000) = 96", "ioctl", 96, 3, EVIOCGBIT(EV_KEY, 96), BASE);
