@@ -220,6 +220,30 @@ static const struct command_arg args[] = {
 	{0x80044501, K_HEX4_AT, WHEN_LEFT},              /* EVIOCGVERSION */
 	{0x80084502, K_INPUT_ID, WHEN_LEFT},             /* EVIOCGID */
 	{0x40044590, K_INT, WHEN_ENTERING},              /* EVIOCGRAB */
+	{0xae03, K_INT, WHEN_ENTERING},                  /* KVM_CHECK_EXTENSION */
+	{0xae04, K_END, WHEN_NEVER},                     /* KVM_GET_VCPU_MMAP_SIZE */
+	{0xae80, K_END, WHEN_NEVER},                     /* KVM_RUN */
+	{0x4020ae46, K_KVM_REGION, WHEN_ENTERING},       /* KVM_SET_USER_MEMORY_REGION */
+	{0x80045705, K_END, WHEN_NEVER},                 /* WDIOC_KEEPALIVE */
+	{0xc0045706, K_INT_AT, WHEN_ENTERING},           /* WDIOC_SETTIMEOUT */
+	{0x80045707, K_INT_AT, WHEN_LEFT},               /* WDIOC_GETTIMEOUT */
+	{0xaf01, K_END, WHEN_NEVER},                     /* VHOST_SET_OWNER */
+	{0xaf02, K_END, WHEN_NEVER},                     /* VHOST_RESET_OWNER */
+	{0xab00, K_FD, WHEN_ENTERING},                   /* NBD_SET_SOCK */
+	{0xab01, K_ULONG, WHEN_ENTERING},                /* NBD_SET_BLKSIZE */
+	{0xab02, K_ULONG, WHEN_ENTERING},                /* NBD_SET_SIZE */
+	{0xab03, K_END, WHEN_NEVER},                     /* NBD_DO_IT */
+	{0xab04, K_END, WHEN_NEVER},                     /* NBD_CLEAR_SOCK */
+	{0xab05, K_END, WHEN_NEVER},                     /* NBD_CLEAR_QUE */
+	{0xab06, K_END, WHEN_NEVER},                     /* NBD_PRINT_DEBUG */
+	{0xab07, K_ULONG, WHEN_ENTERING},                /* NBD_SET_SIZE_BLOCKS */
+	{0xab08, K_END, WHEN_NEVER},                     /* NBD_DISCONNECT */
+	{0xab09, K_ULONG, WHEN_ENTERING},                /* NBD_SET_TIMEOUT */
+	{0xab0a, K_HEX, WHEN_ENTERING},                  /* NBD_SET_FLAGS */
+	{0xc0502100, K_SECCOMP_NOTIF, WHEN_LEFT},        /* SECCOMP_IOCTL_NOTIF_RECV */
+	{0xc0182101, K_SECCOMP_RESPONSE, WHEN_ENTERING}, /* SECCOMP_IOCTL_NOTIF_SEND */
+	{0x40082102, K_HEX8_AT, WHEN_ENTERING},          /* SECCOMP_IOCTL_NOTIF_ID_VALID */
+	{0x40182103, K_SECCOMP_ADDFD, WHEN_ENTERING},    /* SECCOMP_IOCTL_NOTIF_ADDFD */
 	{0x40044591, K_INT, WHEN_ENTERING},              /* EVIOCREVOKE */
 	{0x400445a0, K_CLOCK_AT, WHEN_ENTERING},         /* EVIOCSCLOCKID */
 };

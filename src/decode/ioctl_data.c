@@ -219,3 +219,40 @@ struct wake_alarm {
 	int32_t time[9];
 };
 LAYOUT_SAME(rtc_wkalrm, struct wake_alarm, (enabled, UINT), (pending, UINT), (time, RTC_TIME, AT));
+
+/* struct kvm_userspace_memory_region (linux/kvm.h) */
+struct guest_memory {
+	uint32_t slot, flags;
+	uint64_t guest_phys_addr, memory_size, userspace_addr;
+};
+LAYOUT_SAME(kvm_region, struct guest_memory, (slot, UINT), (flags, HEX), (guest_phys_addr, HEX), (memory_size, ULONG),
+	    (userspace_addr, PTR));
+
+/* struct seccomp_notif, seccomp_data, seccomp_notif_resp and seccomp_notif_addfd (linux/seccomp.h) */
+struct filtered_call {
+	int32_t nr;
+	uint32_t arch;
+	uint64_t instruction_pointer, args[6];
+};
+LAYOUT_SAME(seccomp_data, struct filtered_call, (nr, INT), (arch, AUDIT_ARCH), (instruction_pointer, PTR),
+	    (args, SECCOMP_ARGS, AT));
+struct filter_notice {
+	uint64_t id;
+	uint32_t pid, flags;
+	struct filtered_call data;
+};
+LAYOUT_SAME(seccomp_notif, struct filter_notice, (id, HEX), (pid, PID), (flags, HEX), (data, SECCOMP_DATA, AT));
+struct filter_response {
+	uint64_t id;
+	int64_t val;
+	int32_t error;
+	uint32_t flags;
+};
+LAYOUT_SAME(seccomp_response, struct filter_response, (id, HEX), (val, LONG), (error, NEGATIVE_ERRNO),
+	    (flags, SECCOMP_RESPONSE_FLAGS));
+struct filter_descriptor {
+	uint64_t id;
+	uint32_t flags, srcfd, newfd, newfd_flags;
+};
+LAYOUT_SAME(seccomp_addfd, struct filter_descriptor, (id, HEX), (flags, SECCOMP_ADDFD_FLAGS), (srcfd, FD), (newfd, INT),
+	    (newfd_flags, CLOEXEC_FLAGS));

@@ -220,6 +220,17 @@ static void test_more_devices(void **state)
 	CHECK("3, TCSETA, {c_iflag=IGNBRK, c_oflag=0, c_cflag=B0, c_lflag=0, ...}) = 0", "ioctl", 0, 3, 0x5406, BASE);
 	CHECK("3, TCFLSH, TCIOFLUSH) = 0", "ioctl", 0, 3, TCFLSH, TCIOFLUSH);
 	CHECK("3, TCXONC, TCOON) = 0", "ioctl", 0, 3, TCXONC, TCOON);
+	put(0, (const uint64_t[3]){0x11, 0, UINT64_C(1) << 32}, 24);
+	CHECK("3, SECCOMP_IOCTL_NOTIF_SEND, {id=0x11, val=0, error=0, flags=SECCOMP_USER_NOTIF_FLAG_CONTINUE}) = 0",
+	      "ioctl", 0, 3, 0xc0182101, BASE);
+	put(0, (const uint64_t[10]){0x11, 7, 59 | (uint64_t)AUDIT_ARCH_X86_64 << 32, 0x55, 1, 2, 3, 4, 5, 6}, 80);
+	CHECK("3, SECCOMP_IOCTL_NOTIF_RECV, {id=0x11, pid=7, flags=0, data={nr=59, arch=AUDIT_ARCH_X86_64, "
+	      "instruction_pointer=0x55, args=[0x1, 0x2, 0x3, 0x4, 0x5, 0x6]}}) = 0",
+	      "ioctl", 0, 3, 0xc0502100, BASE);
+	put(0, (const uint64_t[4]){1, 0x1000, 4096, 0x7000}, 32);
+	CHECK("3, KVM_SET_USER_MEMORY_REGION, {slot=1, flags=0, guest_phys_addr=0x1000, memory_size=4096, "
+	      "userspace_addr=0x7000}) = 0",
+	      "ioctl", 0, 3, 0x4020ae46, BASE);
 	put(0, "mouse", 6);
 	CHECK("3, EVIOCGNAME(64), \"mouse\") = 6", "ioctl", 6, 3, EVIOCGNAME(64), BASE);
 	CHECK("3, EVIOCGBIT(EV_KEY, 96), 0x10000) = 96", "ioctl", 96, 3, EVIOCGBIT(EV_KEY, 96), BASE);
