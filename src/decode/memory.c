@@ -104,7 +104,8 @@ static show_fn *const plain[] = {
 	show_hex16,    show_low_bit,
 	show_short,    show_choice16,
 	show_errno,    show_negative_errno,
-	show_ticks,    show_ifindex,
+	show_ticks,    show_seconds,
+	show_ifindex,
 };
 
 /* Kinds of numbers that have a show function of their own and read no memory. */

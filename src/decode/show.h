@@ -94,7 +94,7 @@ show_fn show_signal, show_sigset, show_sigset_pair, show_sigaction, show_siginfo
 	show_sigreturn;
 
 /* Clocks and file times (time.c). */
-show_fn show_ticks, show_stamp, show_timespec2, show_timeval2, show_remaining, show_clock;
+show_fn show_ticks, show_seconds, show_stamp, show_timespec2, show_timeval2, show_remaining, show_clock;
 when_fn when_remaining, when_clock_remaining;
 /*
  * Emits a time in clock ticks, such as 250 with the comment "2.50 s". For programs, a second has 100 ticks (times(2)).

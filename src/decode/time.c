@@ -52,6 +52,16 @@ void decode_ticks(struct emit *out, int64_t ticks)
 	emit_comment(out, text);
 }
 
+/* Shows seconds since 1970 and the date: 1795664285, with 2026-11-26T03:38:05+0000 as a comment. */
+void show_seconds(const struct decode *d, const struct value *x)
+{
+	char text[40];
+	int64_t v = decode_word(d) == 8 ? (int64_t)x->v : (int32_t)x->v;
+	emit_num(d->out, v);
+	if (decode_time_text(text, sizeof(text), v))
+		emit_comment(d->out, text);
+}
+
 void show_ticks(const struct decode *d, const struct value *x)
 {
 	decode_ticks(d->out, (int64_t)x->v);

@@ -472,6 +472,9 @@ static void test_ticks(void **state)
 	put(0, &times, sizeof(times));
 	CHECK("{tms_utime=250 /* 2.50 s */, tms_stime=0, tms_cutime=0, tms_cstime=6 /* 0.06 s */}) = 7", "times", 7,
 	      BASE);
+	put(0, &(int64_t){1795664285}, sizeof(int64_t));
+	CHECK("[1795664285 /* 2026-11-26T03:38:05+0000 */]) = 1795664285 (2026-11-26T03:38:05+0000)", "time",
+	      1795664285, BASE);
 	child.si_pid = 5;
 	child.si_stime = 2;
 	put(0, &child, sizeof(child));
