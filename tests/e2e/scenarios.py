@@ -512,6 +512,23 @@ def attach_storm(world, mode):
                 raise Failed(f"{what}: the target is {state(target.pid)}")
 
 
+@scenario("attach", ATTACHING)
+def attach_spawns(world, mode):
+    """
+    15 rounds of attaching without -f and detaching, while threads start programs: the children, which share the memory
+    of their parent until they execute the program, are not harmed.
+    """
+    with running([world.program("target"), "spawns", "6"]) as target:
+        wait_ready(target)
+        for _ in range(15):
+            with attached(world, mode, target.pid, seconds=0.03) as process:
+                end_attached(process)
+        target.terminate()
+        status, stdout, stderr = wait_end(target)
+        if status != 0 or b"ended by itself" not in stdout:
+            raise Failed(f"the target ended with {status}: {stdout} {stderr}")
+
+
 @scenario("attach", ["trace", "ptrace", "patch"])
 def attach_refused(world, mode):
     """

@@ -540,6 +540,33 @@ static void test_numbered(int argc, char **argv)
 	puts("ended by itself");
 }
 
+static void *spawn_children(void *arg)
+{
+	(void)arg;
+	char *const argv[] = {(char *)"true", NULL};
+	while (!stop_now) {
+		pid_t pid;
+		CHECK(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ) == 0);
+		reap_ok(pid, 0);
+	}
+	return NULL;
+}
+
+/* Until SIGTERM, n threads start a program again and again, and check that it succeeds. */
+static void test_spawns(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 4);
+	pthread_t t[64];
+	CHECK(n <= 64);
+	signal(SIGTERM, on_term);
+	for (int i = 0; i < n; i++)
+		CHECK(pthread_create(&t[i], NULL, spawn_children, NULL) == 0);
+	ready();
+	for (int i = 0; i < n; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	puts("ended by itself");
+}
+
 static const struct test tests[] = {
 	{"rows", test_rows},           {"receive", test_receive},
 	{"send", test_send},           {"compute", test_compute},
@@ -551,5 +578,6 @@ static const struct test tests[] = {
 	{"heartbeat", test_heartbeat}, {"child_creates", test_child_creates},
 	{"numbered", test_numbered},   {"slow-vfork", test_slow_vfork},
 	{"endless", test_endless},     {"ticking", test_ticking},
+	{"spawns", test_spawns},
 };
 TEST_MAIN(tests)

@@ -69,7 +69,8 @@ void detach_task(struct tracer *t, struct task *task)
 		region_tail(img->counters.region)->records = 0;
 	settle_pending(p, task);
 	arm_task(p, task, false);
-	if (task->proc->counted)
+	/* A child of vfork(2) that is not followed runs in its parent's memory, from which the agent is removed. */
+	if (task->proc->counted || task->proc->hold)
 		stepout(p, task, STEPOUT_PROGRAM);
 	/*
 	 * detach_clean() restores the code of attached processes only. In other processes, the jumps stay, and the
