@@ -203,8 +203,7 @@ struct patch_task {
 	bool redone;
 	bool strict;                    /* seccomp_mask.c: the program believes that it is in seccomp's strict mode */
 	struct record_thread *recorded; /* the thread's ring, or NULL */
-	pid_t vfork_parent; /* the thread that waits in vfork(2) until this task ends or calls execve(2); 0: none */
-	bool pretend;       /* seccomp_mask.c: the result of the current call will be set to 0 */
+	bool pretend;                   /* seccomp_mask.c: the result of the current call will be set to 0 */
 };
 
 /* The position of a thread when its process was attached to. */

@@ -41,14 +41,13 @@ bool children_unseen_clone(struct tracer *t, const struct task *parent, int even
 }
 
 /* Copies the state that a child inherits across clone(2). */
-static void inherit(const struct task *parent, struct task *child, uint64_t flags)
+static void inherit(const struct task *parent, struct task *child)
 {
 	const struct patch_task *from = patch_task_of(parent);
 	children_give_state(child);
 	if (!from)
 		return;
 	patch_task_of(child)->sigsys_blocked = from->sigsys_blocked;
-	patch_task_of(child)->vfork_parent = flags & CLONE_VFORK ? parent->tid : 0;
 	if (child->proc != parent->proc) { /* the child has a copy of the stack, with the signal frames on it */
 		patch_task_of(child)->moved_frames = from->moved_frames;
 		patch_task_of(child)->signalled = from->signalled;
@@ -92,7 +91,7 @@ void children_on_new_task(struct tracer *t, struct task *parent, struct task *ch
 		image_of(parent)->handlers.known = false;
 	if (image_of(parent) && !child->proc->image)
 		give_image(t, parent, child, flags);
-	inherit(parent, child, flags);
+	inherit(parent, child);
 }
 
 void children_on_first_stop(struct tracer *t, struct task *task)

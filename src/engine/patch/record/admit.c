@@ -48,7 +48,7 @@ static bool write_row(const struct task *task, struct agent_thread *row, uint64_
  */
 static bool is_vfork_parent(const struct record_thread *o, const struct record_thread *child)
 {
-	return o->image == child->image && child->task && patch_task_of(child->task)->vfork_parent == o->tid;
+	return o->image == child->image && child->task && thread_of(child->task)->vfork_parent == o->tid;
 }
 
 /*

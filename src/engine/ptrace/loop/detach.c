@@ -31,12 +31,24 @@ static void note_stop(struct tracer *t, const struct wait_status *w)
 
 #define DETACH_PATIENCE_NS NSEC_PER_SEC
 
+/* True if the task waits in vfork(2) for a stopped child. PTRACE_INTERRUPT does not end this wait. */
+static bool waits_for_child(const struct tracer *t, const struct task *task)
+{
+	while (!task->stopped) {
+		const struct task *child = tasks_find(&t->tasks, thread_of(task)->vfork_child);
+		if (!child || thread_of(child)->vfork_parent != task->tid)
+			return false;
+		task = child; /* it may wait for a child of its own */
+	}
+	return true;
+}
+
 /* True if all tasks are stopped, apart from those that cannot be stopped. */
 static bool all_stopped(const struct tracer *t)
 {
 	struct task *task;
 	for (size_t i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL));)
-		if (!task->stopped && !task->exiting)
+		if (!task->stopped && !task->exiting && !waits_for_child(t, task))
 			return false;
 	return true;
 }

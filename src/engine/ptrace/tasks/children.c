@@ -169,6 +169,10 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 	thread_of(child)->untraced = thread_of(parent)->untraced;
 	thread_of(child)->options = thread_of(parent)->options; /* the kernel has given the child the options of its
 								 * parent (ptrace_init_task()) */
+	if (event == PTRACE_EVENT_VFORK) {
+		thread_of(parent)->vfork_child = tid;
+		thread_of(child)->vfork_parent = parent->tid;
+	}
 	if (t->ops->new_task)
 		t->ops->new_task(t, parent, child, flags);
 	bool counted = child->proc->counted;

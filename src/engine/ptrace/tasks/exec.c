@@ -40,6 +40,7 @@ void tracer_on_exec(struct tracer *t, struct task *task)
 	tracer_leave_group(t, caller); /* the name of the group will change */
 	tasks_rename(&t->tasks, caller, leader);
 	caller->stopped = true;
+	thread_of(caller)->vfork_parent = 0;
 	bool first = caller->proc->root && !caller->proc->execed;
 	caller->proc->execed = true;
 	if (first) {
