@@ -8,6 +8,7 @@ import signal
 import stat
 import struct
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -527,6 +528,24 @@ def attach_spawns(world, mode):
         status, stdout, stderr = wait_end(target)
         if status != 0 or b"ended by itself" not in stdout:
             raise Failed(f"the target ended with {status}: {stdout} {stderr}")
+
+
+@scenario("attach", ["ptrace", "patch"])
+def attach_times(world, mode):
+    """
+    10 rounds of attaching, and detaching during a call that ends with EINTR when its thread is stopped: no call takes
+    longer than the round.
+    """
+    program = "import select; print('ready', flush=True); e = select.epoll(); [e.poll(0.05) for _ in range(400)]"
+    with running([sys.executable, "-c", program]) as target:
+        wait_ready(target)
+        for _ in range(10):
+            with attached(world, mode, target.pid, "-f") as process:
+                end_attached(process)
+            table = (world.scratch / "out").read_text()
+            rows = re.findall(r"^epoll_\w+,(\d+\.\d+),", table, re.M)
+            if not rows or any(float(seconds) > TIMEOUT for seconds in rows):
+                raise Failed("a time is wrong:\n" + table)
 
 
 @scenario("attach", ["trace", "ptrace", "patch"])

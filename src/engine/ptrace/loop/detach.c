@@ -14,6 +14,7 @@
 static void note_stop(struct tracer *t, const struct wait_status *w)
 {
 	struct task *task = tasks_find(&t->tasks, w->tid);
+	t->handled = *w; /* a call that ends with this stop ends now, and not at the stop that was handled before */
 	/* Tracing was given up: a child that its parent has not reported yet must be killed as well. */
 	if (!task && t->failed && t->root.pid && WIFSTOPPED(w->status))
 		kill(w->tid, SIGKILL);
@@ -89,8 +90,9 @@ static void await_stops(struct tracer *t)
 {
 	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
 	while (!all_stopped(t) || (t->failed && t->root.pid && !t->root.waits)) {
-		struct wait_status w;
+		struct wait_status w = {.noticed = NOTICED_POLLING};
 		w.tid = tracer_wait(t, -1, &w.status, WNOHANG, NULL);
+		w.noticed_ns = clock_ns();
 		if (w.tid < 0 && w.tid != -EINTR)
 			break;
 		if (w.tid > 0)
