@@ -31,6 +31,11 @@ static void note_stop(struct tracer *t, const struct wait_status *w)
 }
 
 #define DETACH_PATIENCE_NS NSEC_PER_SEC
+/*
+ * How long sctrace waits for threads that are in vfork(2) after everything else was detached. The program runs meanwhile.
+ * A thread that is not detached properly may be killed, because its calls still raise SIGSYS.
+ */
+#define VFORK_PATIENCE_NS (5 * NSEC_PER_SEC)
 
 /* True if the task waits in vfork(2) for a stopped child. PTRACE_INTERRUPT does not end this wait. */
 static bool waits_for_child(const struct tracer *t, const struct task *task)
@@ -83,12 +88,12 @@ static void release_tasks(struct tracer *t, bool all)
 }
 
 /*
- * Waits until all tasks are stopped, apart from those that cannot be stopped. If tracing was given up, also waits for
- * children that their parents have not reported yet.
+ * Waits at most `patience_ns` until all tasks are stopped, apart from those that cannot be stopped. If tracing was given
+ * up, also waits for children that their parents have not reported yet.
  */
-static void await_stops(struct tracer *t)
+static void await_stops(struct tracer *t, uint64_t patience_ns)
 {
-	uint64_t until = clock_ns() + DETACH_PATIENCE_NS;
+	uint64_t until = clock_ns() + patience_ns;
 	while (!all_stopped(t) || (t->failed && t->root.pid && !t->root.waits)) {
 		struct wait_status w = {.noticed = NOTICED_POLLING};
 		w.tid = tracer_wait(t, -1, &w.status, WNOHANG, NULL);
@@ -110,7 +115,7 @@ void tracer_detach_all(struct tracer *t)
 	while (t->waits.next < t->waits.taken.n)
 		note_stop(t, &t->waits.taken.v[t->waits.next++]);
 	interrupt_all(t);
-	await_stops(t);
+	await_stops(t, DETACH_PATIENCE_NS);
 	/*
 	 * PTRACE_INTERRUPT does not end the wait of a vfork(2) parent, whose child is among the stopped tasks. When the
 	 * child has been detached and executes a program, the parent stops. If a task still does not stop, the kernel
@@ -118,7 +123,7 @@ void tracer_detach_all(struct tracer *t)
 	 */
 	release_tasks(t, false);
 	if (t->tasks.by_tid.n && !t->failed)
-		await_stops(t);
+		await_stops(t, VFORK_PATIENCE_NS);
 	release_tasks(t, true);
 }
 
