@@ -41,6 +41,9 @@ def rounds(title, ways, cwd):
     taken = {name: [] for name, _, _ in ways}
     for _ in range(ROUNDS):
         for name, command, _ in ways:
+            # Otherwise the command would truncate the previous one's trace of up to 400 MB.
+            for output in ("t", "r"):
+                (cwd / output).unlink(missing_ok=True)
             os.sync()  # otherwise the disk writes the previous command's trace while this command runs
             taken[name].append(wall(command, cwd))
     median = {name: statistics.median(times) for name, times in taken.items()}

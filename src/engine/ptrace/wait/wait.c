@@ -171,12 +171,19 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
  */
 #define FLOW_NS 4000000
 /*
- * The shortest pause between two looks at the ring. The ring has room for the records of at least 1 ms, so sctrace can
- * sleep meanwhile. Each look delays the program, because the program writes to the same memory. Many programs
- * make their calls in bursts. So while no records come, each pause is half of the time since the last records, and no
- * longer than FLOW_NS / 2.
+ * The pause between two looks at the rings. After a pause in which few records came, the next one is twice as long;
+ * after one with many, half as long. A short pause suits a burst of records. But each look needs the CPU, which the
+ * traced programs may need as well, and delays a program that writes to the same memory. A ring has room for the records
+ * of at least 1 ms.
  */
-#define FLOW_SLEEP_NS 50000
+#define FLOW_PAUSE_LEAST_NS 50000
+#define FLOW_PAUSE_MOST_NS  1000000
+
+static uint64_t within_limits(uint64_t pause_ns)
+{
+	pause_ns = pause_ns > FLOW_PAUSE_LEAST_NS ? pause_ns : FLOW_PAUSE_LEAST_NS;
+	return pause_ns < FLOW_PAUSE_MOST_NS ? pause_ns : FLOW_PAUSE_MOST_NS;
+}
 
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 {
@@ -191,11 +198,13 @@ pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 	const uint64_t begin = clock_ns();
 	for (uint64_t past = 0; r == 0 && past < FLOW_NS; past = clock_ns() - begin) {
 		r = tracer_wait(t, -1, status, WNOHANG, usage);
-		if (r == 0 && (t->ops->has_many_records(t) || (t->config.woken && *t->config.woken)))
+		if (r == 0 && (t->ops->has_many_records(t) || (t->config.woken && *t->config.woken))) {
+			t->waits.pause_ns = within_limits(t->waits.pause_ns / 2);
 			r = -EINTR;
+		}
 		if (r == 0) {
-			uint64_t pause_ns = past / 2 > FLOW_SLEEP_NS ? past / 2 : FLOW_SLEEP_NS;
-			const struct timespec pause = clock_to_timespec(pause_ns);
+			t->waits.pause_ns = within_limits(past ? t->waits.pause_ns * 2 : t->waits.pause_ns);
+			const struct timespec pause = clock_to_timespec(t->waits.pause_ns);
 			sigtimedwait(&child, NULL, &pause);
 		}
 	}
