@@ -14,5 +14,7 @@
 
 /* True if the positive error number `err` means that a signal interrupted the call. */
 #define IS_RESTART_ERROR(err) ((err) >= ERESTARTSYS && (err) <= ERESTART_RESTARTBLOCK && (err) != ENOIOCTLCMD)
+/* True if such a call returns EINTR when a handler runs, whatever the handler's flags are (signal(7)). */
+#define BECOMES_EINTR(err) ((err) == ERESTARTNOHAND || (err) == ERESTART_RESTARTBLOCK)
 
 #endif

@@ -12,7 +12,7 @@ compared with the time until the program ended. For programs that handle each by
 1 KiB or more, only the system time is compared: the loop over the bytes takes most of the time, and varies by up to 90 ms from
 run to run and with the addresses of the buffers. The system time lacks the end of each call, in which interrupts are disabled.
 This is a small part of calls that move so many bytes, but not of smaller ones. A program runs several times for one figure if it
-saves less than 30 ms in each run. While the standard error of the measured saving (+-) is more than 5 % of it, there are
+saves less than 30 ms in each run. While the standard error of the measured saving (+-) is more than 7 % of it, there are
 more rounds, at most six times as many. A prediction that is not confirmed counts as unclear if this error is more than 20 %
 in the end.
 """
@@ -162,7 +162,7 @@ def measure(case, times, engines, work):
     """
     saved, predicted, doubt = [], {e: [] for e in engines}, 0.0
     for r in range(6 * ROUNDS + 1):
-        if r > ROUNDS and doubt <= 0.05 * abs(statistics.median(saved)):
+        if r > ROUNDS and doubt <= 0.07 * abs(statistics.median(saved)):
             break
         took = [0.0, 0.0]
         for _ in range(times):

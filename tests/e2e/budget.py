@@ -15,7 +15,7 @@ from script import BUILD, SCTRACE, Skip, run_tests, seconds
 
 FEW, MANY = 20, 120
 PROGRAM = "/bin/true"
-TIMED = ("rt_sigprocmask", "rt_sigreturn", "write", "waitid", "sched_yield", "getitimer", "clock_nanosleep")
+TIMED = ("rt_sigprocmask", "rt_sigreturn", "write", "waitid", "sched_yield", "getitimer", "clock_nanosleep", "rt_sigtimedwait")
 CALL = re.compile(r"^(\w+)\(.*\) += (-?\w+)")
 
 
@@ -77,6 +77,16 @@ def test_handler(folder):
 def test_recorded(folder):
     """A child whose calls are recorded costs few calls"""
     check(folder, "vfork", [], calls=48, stops=6)
+
+
+def test_recorded_spawn(folder):
+    """A child of posix_spawn(3) whose calls are recorded costs few calls"""
+    check(folder, "spawn", [], calls=50, stops=6)
+
+
+def test_recorded_handler(folder):
+    """A recorded child whose parent has a handler for SIGCHLD costs few calls"""
+    check(folder, "handler", [], calls=53, stops=6)
 
 
 def test_forked(folder):

@@ -404,7 +404,7 @@ static void captures_of_a_call_in_progress_are_kept(void **state)
 	assert_true(enter(SYS_getsockopt, args));
 	len = 4;
 	assert_int_equal(reader_fill(&rig.reader), 0);
-	reader_complete(&rig.reader, 0, ++rig.clock, true);
+	reader_complete(&rig.reader, 0, ++rig.clock, RECORD_LIVE);
 	for (int i = 0; i < 2; i++) {
 		struct record_item it = take();
 		assert_true(it.live);

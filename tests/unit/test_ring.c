@@ -21,7 +21,7 @@ static void wraps(uint32_t limit)
 			uint64_t asks = leave((int64_t)args[2]);
 			if (asks) { /* the ring has no room for the capture, so sctrace completes the record */
 				assert_int_equal(reader_fill(&rig.reader), 0);
-				reader_complete(&rig.reader, (int64_t)args[2], ++rig.clock, true);
+				reader_complete(&rig.reader, (int64_t)args[2], ++rig.clock, RECORD_LIVE);
 				rig.ring->next = rig.reader.off;
 				rig.ring->open = 0;
 			}

@@ -332,7 +332,13 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 17:	test	$SLOT_F_RECORD, %cl
 	jnz	agent_record
 	jmp	go_shared
-19:	test	$SLOT_F_RECORD, %cl	/* such a call is not recorded, because its child may have a stack of its own */
+19:	test	$SLOT_F_RECORD, %cl	/* with these flags, the call writes to memory that would not be recorded */
+	jz	agent_vfork
+	mov	%edi, %r11d
+	cmp	$__NR_clone, %eax
+	je	21f
+	mov	(%rdi), %r11d
+21:	test	$(CLONE_PARENT_SETTID | CLONE_PIDFD), %r11d
 	jnz	agent_refuse
 	jmp	agent_vfork
 4:	mov	(%rdi), %r11d

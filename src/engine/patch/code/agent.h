@@ -248,7 +248,7 @@ extern const unsigned char agent_record_done[], agent_record_refuse[], agent_rec
 extern const unsigned char agent_record_release[], agent_record_loaded[], agent_record_special[];
 extern const unsigned char agent_record_return_bad[], agent_record_vfork_sys[], agent_record_vfork_after[];
 extern const unsigned char agent_record_thread_sys[], agent_record_thread_after[], agent_record_vfork[];
-extern const unsigned char agent_record_child[], agent_record_child_up[], agent_record_end[];
+extern const unsigned char agent_record_lowered[], agent_record_child[], agent_record_child_up[], agent_record_end[];
 extern const unsigned char agent_announce[], agent_announced[], agent_announce_end[];
 extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 

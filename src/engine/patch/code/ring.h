@@ -75,7 +75,7 @@
 
 /* Values of agent_scratch.kind. */
 #define KIND_USUAL       0
-#define KIND_VFORK       1 /* vfork(2); the thread has not reserved struct agent_vfork_frame yet */
+#define KIND_VFORK       1 /* vfork(2) and similar calls; the thread has not reserved struct agent_vfork_frame yet */
 #define KIND_VFORK_TAKEN 2 /* from the reservation on; the thread releases the structure when its call has returned */
 #define KIND_RETURN      3 /* rt_sigreturn(2), whose record is committed just before the call */
 #define KIND_THREAD      4 /* clone(2) or clone3(2) of a thread */

@@ -14,6 +14,11 @@ bool vfork_frame_is_child(const struct user_regs_struct *r)
 	       (vfork_frame_is_kept(r->rip) || agent_is_between(r->rip, agent_record_child, agent_record_end));
 }
 
+bool vfork_frame_has_room(uint64_t ip)
+{
+	return ip >= AGENT_AT(agent_record_lowered) || agent_is_between(ip, agent_lowered, agent_loaded);
+}
+
 int vfork_frame_read(const struct task *task, struct agent_vfork_frame *kept)
 {
 	return remote_read(task->tid, AGENT_DATA_AT(vfork_frame), kept, sizeof(*kept));

@@ -360,7 +360,7 @@ static void call_ends(const struct patch *p, struct record_thread *th, const str
 	c->error = (uint64_t)c->result >= (uint64_t)-4095 && c->nr != SYS_rt_sigreturn;
 	c->err = c->error ? (int)-c->result : 0;
 	c->duration_ns = item->ticks > item->began ? (uint64_t)((double)(item->ticks - item->began) * p->tick_ns) : 0;
-	if (!th->task || !c->error || !IS_RESTART_ERROR(c->err))
+	if (!th->task || !c->error || !IS_RESTART_ERROR(c->err) || (item->caught && BECOMES_EINTR(c->err)))
 		return;
 	life_exit(&thread_of(th->task)->life, c, c->duration_ns, &ends);
 	/* The tracer must see how the handler returns. The thread is held until this event has been reported. */
@@ -448,7 +448,7 @@ static void leave(struct patch *p, struct task *task, struct record_thread *th)
 	const struct agent_record *open = &th->reader.open;
 	/* The thread ended just after its call. The end of the call is reported, but the memory it wrote is lost. */
 	if (th->reader.has_open && open->t1)
-		reader_complete(&th->reader, open->result, open->t1, true);
+		reader_complete(&th->reader, open->result, open->t1, RECORD_LIVE);
 	name_sites(th);
 	th->reader.ended = true;
 	/* The last record_look() was after the thread's end, but before the event that reports this end. */

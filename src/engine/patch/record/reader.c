@@ -7,11 +7,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/*
- * Values of agent_record.marks. LIVE: the record has only the captures that were made before the call. CONTINUED: the
- * call continued after an interruption.
- */
-enum { LIVE = 1, CONTINUED = 2 };
+/* A value of agent_record.marks, besides those of enum record_mark: the call continued after an interruption. */
+#define CONTINUED 4
 
 void reader_free(struct record_reader *r)
 {
@@ -177,25 +174,25 @@ int reader_fill(struct record_reader *r)
 	return err;
 }
 
-/* Appends the open record with this result. With `live`, it has only the captures from before the call. */
-static void append(struct record_reader *r, int64_t result, uint64_t t1, bool live)
+/* Appends the open record with this result. With RECORD_LIVE, it has only the captures from before the call. */
+static void append(struct record_reader *r, int64_t result, uint64_t t1, unsigned marks)
 {
-	size_t size = live ? r->open.before : r->open.size;
+	size_t size = marks & RECORD_LIVE ? r->open.before : r->open.size;
 	unsigned char *to = make_room(r, size);
 	memcpy(to, r->open_bytes, size);
 	struct agent_record *copy = (struct agent_record *)(void *)to;
 	copy->size = (uint16_t)size;
-	copy->marks = (uint8_t)((r->went_on ? CONTINUED : 0) | (live ? LIVE : 0));
+	copy->marks = (uint8_t)((r->went_on ? CONTINUED : 0) | marks);
 	copy->t0 = r->went_on ? r->went_on : copy->t0;
 	copy->t1 = t1;
 	copy->result = result;
 	r->n += size;
 }
 
-void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live)
+void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, unsigned marks)
 {
 	if (r->has_open)
-		append(r, result, t1, live);
+		append(r, result, t1, marks);
 	r->has_open = r->ahead = false;
 	r->went_on = 0;
 }
@@ -209,14 +206,14 @@ void reader_repeats(struct record_reader *r, uint64_t sp)
 void reader_end(struct record_reader *r, int64_t result, uint64_t t1)
 {
 	bool ahead = r->has_open;
-	reader_complete(r, result, t1, true);
+	reader_complete(r, result, t1, RECORD_LIVE);
 	r->ahead = ahead;
 }
 
 void reader_interrupt(struct record_reader *r, int64_t result, uint64_t t1)
 {
 	if (r->has_open)
-		append(r, result, t1, true);
+		append(r, result, t1, RECORD_LIVE);
 	r->halted = r->has_open;
 	r->has_open = false;
 	r->went_on = t1;
@@ -240,7 +237,7 @@ bool reader_withdraw(struct record_reader *r, uint64_t ticks)
 {
 	bool reported = r->has_open && r->entered && r->at == r->n;
 	if (reported)
-		reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, true);
+		reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, RECORD_LIVE);
 	r->has_open = r->halted = r->ahead = false;
 	r->went_on = 0;
 	return reported;
@@ -257,9 +254,10 @@ struct record_item reader_peek(const struct record_reader *r)
 	else
 		return item;
 	unsigned marks = item.record->marks;
-	bool went_on = !(marks & LIVE) && r->went_on > item.record->t0;
+	bool went_on = !(marks & RECORD_LIVE) && r->went_on > item.record->t0;
 	item.committed = committed;
-	item.live = marks & LIVE;
+	item.live = marks & RECORD_LIVE;
+	item.caught = marks & RECORD_CAUGHT;
 	item.continued = marks & CONTINUED || went_on;
 	item.began = went_on ? r->went_on : item.record->t0;
 	if (!r->entered) {
@@ -285,7 +283,7 @@ void reader_pop(struct record_reader *r)
 		return;
 	}
 	const struct agent_record *record = (const struct agent_record *)(const void *)(r->bytes + r->at);
-	if (!(record->marks & LIVE))
+	if (!(record->marks & RECORD_LIVE))
 		r->went_on = 0;
 	r->at += record->size;
 }

@@ -15,11 +15,18 @@ enum record_item_kind {
 	RECORD_VANISH, /* the call will not return, because its thread has ended */
 };
 
+/* What reader_complete() notes in the record. */
+enum record_mark {
+	RECORD_LIVE = 1,   /* the record has only the captures that were made before the call */
+	RECORD_CAUGHT = 2, /* a signal interrupted the call, and a handler will certainly run */
+};
+
 struct record_item {
 	enum record_item_kind kind;
 	uint64_t ticks; /* time of the item */
 	uint64_t began; /* time at which the call began, or continued after an interruption */
 	bool live;      /* the memory must be read from the program, except for captures made before the call */
+	bool caught;    /* RECORD_CAUGHT */
 	bool continued; /* the item continues a call that a signal interrupted */
 	bool committed; /* the record is complete: the call has returned */
 	/* The record, followed by its captures; valid until reader_pop(). */
@@ -69,11 +76,10 @@ uint64_t reader_waiting(const struct record_reader *r);
 int reader_fill(struct record_reader *r);
 /*
  * Appends the record of the call in progress, which has returned `result` at `t1` and whose thread will not commit the
- * record. If `live` is true, the appended record has only the captures that were made before the call. `t1` is a value
- * of the time stamp counter. The thread must be stopped, reader_fill() must have been called, and the caller must
- * remove the record from the ring.
+ * record. `t1` is a value of the time stamp counter, and `marks` consists of values of enum record_mark. The thread must
+ * be stopped, reader_fill() must have been called, and the caller must remove the record from the ring.
  */
-void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, bool live);
+void reader_complete(struct record_reader *r, int64_t result, uint64_t t1, unsigned marks);
 /*
  * Like reader_complete(), but the thread will commit the record later. The committed record is then ignored. The
  * thread must stay stopped until the end of the call was reported.

@@ -62,7 +62,7 @@ static void close_ring(const struct record_thread *th, const struct task *task)
 }
 
 /* Completes the open record in place of the recorder: reports it with the stopped task's memory. */
-static void complete(struct patch *p, struct record_thread *th, const struct task *task, int64_t result)
+static void complete(struct patch *p, struct record_thread *th, const struct task *task, int64_t result, bool caught)
 {
 	uint64_t t1 = th->reader.open.t1;
 	/* A detached thread does not stay stopped until the record is reported, so its memory is captured now. */
@@ -71,7 +71,8 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 		th->reader.open.size = th->reader.open.before;
 		record_capture(p, th, result);
 	}
-	reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(), live);
+	reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(),
+			(live ? RECORD_LIVE : 0) | (caught ? RECORD_CAUGHT : 0));
 	close_ring(th, task);
 	p->t.hold_current = true;
 }
@@ -93,7 +94,7 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
 	record_look(p); /* this also finds the open record, so that the beginning of its call is reported */
 	if (!before && th && th->reader.ring) {
 		p->record->asked_calls[th->reader.open.nr]++;
-		complete(p, th, task, th->reader.open.result);
+		complete(p, th, task, th->reader.open.result, false);
 	}
 	p->t.hold_current = true;
 	r->rip = before ? AGENT_AT(agent_announced) : AGENT_AT(agent_ask_after);
@@ -106,7 +107,7 @@ static void finish(struct patch *p, struct record_thread *th, const struct task 
 		   const struct agent_scratch *s, int64_t result)
 {
 	const uint64_t at = scratch_address(th->index);
-	complete(p, th, task, result);
+	complete(p, th, task, result, false);
 	remote_write(task->tid, at + offsetof(struct agent_scratch, result), &result, sizeof(result));
 	restore_registers(r, s);
 	r->rsp = s->sp;
@@ -291,7 +292,7 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 		return true;
 	bool unfinished = p->t.detaching && (!made || again || task->mid_call);
 	if (made && th->reader.has_open && !unfinished)
-		complete(p, th, task, result);
+		complete(p, th, task, result, what == STEPOUT_CAUGHT);
 	else if (!unfinished && reader_withdraw(&th->reader, __rdtsc()))
 		p->t.hold_current = true;
 	close_ring(th, task);

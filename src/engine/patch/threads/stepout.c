@@ -246,12 +246,6 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
-/* Does this result of an interrupted call become EINTR if a handler runs, whatever its flags are (signal(7))? */
-static bool becomes_eintr(uint64_t result)
-{
-	return -result == ERESTARTNOHAND || -result == ERESTART_RESTARTBLOCK;
-}
-
 /* Does the rest of the agent's work after a call. Not for a vfork(2) child that has not loaded its frame yet. */
 static bool step_out_after_call(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
 {
@@ -287,7 +281,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 		ticks = r->rdx;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
 	bool again = ip == AGENT_AT(path->after) && remote_restart_pending(r);
-	bool fails = again && what == STEPOUT_CAUGHT && becomes_eintr(result);
+	bool fails = again && what == STEPOUT_CAUGHT && BECOMES_EINTR(-result);
 	if (borrowed)
 		vfork_frame_release(task);
 	if (!tail && has_set_exec_word(r, path, f.slot))
@@ -347,8 +341,7 @@ static bool leave_as_child(const struct task *task, struct user_regs_struct *r, 
 	site_restore_flags(r, kept.frame.flags);
 	if (r->rip == AGENT_AT(agent_record_child_up)) /* rdx is on top of the stack */
 		r->rsp -= offsetof(struct agent_frame, rdx);
-	/* From `lowered` on, a child with a stack of its own has made room for the frame on it. */
-	if (!borrowed || r->rsp == kept.sp || r->rip >= AGENT_AT(agent_lowered))
+	if (!borrowed || r->rsp == kept.sp || vfork_frame_has_room(r->rip))
 		r->rsp += sizeof(kept.frame) + RED_ZONE;
 	site_set_after_call(r, s);
 	if (s->kind == SITE_LONG)
