@@ -9,7 +9,7 @@ In each round, a run is traced under each engine, and the program and its correc
 virtual machine changes within minutes. The median of the predictions is compared with that of the CPU time (user and system)
 of untraced runs, which does not include the time in which other programs had the CPU. For fsync(2), which waits, it is
 compared with the time until the program ended. For programs that handle each byte or line with stdio and make calls of
-1 KiB or more, only the system time is compared: the loop over the bytes takes most of the time, and varies by up to 90 ms from
+4 KiB or more, only the system time is compared: the loop over the bytes takes most of the time, and varies by up to 90 ms from
 run to run and with the addresses of the buffers. The system time lacks the end of each call, in which interrupts are disabled.
 This is a small part of calls that move so many bytes, but not of smaller ones. A program runs several times for one figure if it
 saves less than 30 ms in each run. While the standard error of the measured saving (+-) is more than 7 % of it, there are
@@ -99,7 +99,7 @@ def copiers(repaired):
             cases.append(Case(f"{name} {buffer}", program, fixed, SMALL, length, time))
         add("read/write", copier("read-write", "-b", size), copier("read-write", "-b", "64K"))
         add("pread/pwrite", copier("pread-pwrite", "-b", size), copier("pread-pwrite", "-b", "64K"))
-        add("setvbuf", copier("setvbuf", "-b", size), copier("setvbuf"), time=system_time if "K" in size else cpu_time)
+        add("setvbuf", copier("setvbuf", "-b", size), copier("setvbuf"), time=system_time if size in ("4K", "16K", "64K") else cpu_time)
         number = size.replace("K", "") if "K" not in size else str(int(size[:-1]) * 1024)
         small = int(number) < 4096  # then the 4 KiB buffer of the library determines the calls
         add("fread/fwrite", copier("fread-fwrite", "-b", size), [repaired, "fread", number if small else "65536"],
