@@ -106,7 +106,8 @@ def programs(work):
     (work / "threads.c").write_text(THREADS)
     wall(["cc", "-O1", "-pthread", "-o", "threads", "threads.c"], work)
     go = BUILD / "tests" / "e2e" / "pump-go"
-    found = [("tar", ["tar", "cf", "tar.out", "tree"]),
+    found = [("copy, 64 KiB", [str(BUILD / "examples" / "copy-read-write"), "part", "out"]),
+             ("tar", ["tar", "cf", "tar.out", "tree"]),
              ("find", ["find", "tree", "/usr/share", "-newermt", "2030-01-01"]),
              ("git log", ["git", "-C", "tree", "log", "--stat"]),
              ("4 threads", ["./threads"]),
