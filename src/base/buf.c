@@ -44,14 +44,12 @@ void buf_add(struct buf *b, const void *data, size_t len)
  */
 void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits)
 {
-	unsigned n = 1;
-	for (uint64_t rest = v; rest >= 10; rest /= 10)
-		n++;
-	n = n > digits ? n : digits;
-	char *to = buf_room(b, n);
-	for (char *p = to + n; p > to; v /= 10)
+	char text[32], *end = text + sizeof(text), *p = end;
+	for (; v || p == end; v /= 10)
 		*--p = (char)('0' + v % 10);
-	buf_end_at(b, to + n);
+	while (p > text && p > end - digits)
+		*--p = '0';
+	buf_add(b, p, (size_t)(end - p));
 }
 
 void buf_add_signed(struct buf *b, int64_t v)

@@ -105,10 +105,31 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Sets the highest bit of at least one byte if a byte of `v` is `c`, and of none otherwise. */
+static uint64_t equal_bytes(uint64_t v, unsigned char c)
+{
+	uint64_t zeros = v ^ EACH(c);
+	return (zeros - EACH(1)) & ~zeros & EACH(0x80);
+}
+
+/* is_plain() for eight bytes at once. */
+static bool are_plain(const char *s)
+{
+	uint64_t v;
+	memcpy(&v, s, sizeof(v));
+	uint64_t control = (v - EACH(0x20)) & ~v;
+	return !(((v | control) & EACH(0x80)) | equal_bytes(v, 0x7f) | equal_bytes(v, '"') | equal_bytes(v, '\\'));
+}
+
 void escape_c(struct buf *out, const char *s, size_t n, bool hex)
 {
 	char *to = buf_room(out, C_ESCAPE_MOST * n);
-	for (size_t i = 0; i < n; i++) {
+	size_t i = 0;
+	for (; !hex && i + 8 <= n && are_plain(s + i); i += 8, to += 8)
+		memcpy(to, s + i, 8);
+	for (; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
 		if (hex)
 			to = hexadecimal(to, c);

@@ -52,7 +52,14 @@ const char *decode_errno_name(int err)
 
 const char *decode_errno_text(int err)
 {
-	return is_internal(err) ? internal[err - ERESTARTSYS].text : strerror(err);
+	static const char *found[sizeof(errnos) / sizeof(*errnos)]; /* strerror(3) looks for a translation each time */
+	if (is_internal(err))
+		return internal[err - ERESTARTSYS].text;
+	if (!decode_errno_name(err))
+		return strerror(err);
+	if (!found[err])
+		found[err] = strerror(err);
+	return found[err];
 }
 
 int decode_errno_number(const char *name)

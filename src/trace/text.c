@@ -7,6 +7,7 @@
 #include "trace/stack.h"
 #include "tracee/names.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -74,19 +75,17 @@ static void add_clock(struct trace_text *t, struct buf *out, uint64_t monotonic_
 	buf_addc(out, ' ');
 }
 
-/* Appends a number in a field of at least `width` columns, aligned to the right or to the left. */
-static void add_padded(struct buf *out, uint64_t v, size_t width, bool to_the_right)
+/* Appends a number, aligned to the right in a field of at least `width` columns. */
+static void add_padded(struct buf *out, uint64_t v, size_t width)
 {
 	size_t digits = 1;
 	for (uint64_t rest = v; rest >= 10; rest /= 10)
 		digits++;
-	size_t missing = digits < width ? width - digits : 0;
-	buf_fill(out, ' ', to_the_right ? missing : 0);
+	buf_fill(out, ' ', digits < width ? width - digits : 0);
 	buf_add_decimal(out, v, 1);
-	buf_fill(out, ' ', to_the_right ? 0 : missing);
 }
 
-static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
+static void add_pid(struct trace_text *t, pid_t tid, struct buf *out)
 {
 	const struct trace_session *all = t->sink.session;
 	const struct names *n = all->names;
@@ -94,8 +93,11 @@ static void add_pid(const struct trace_text *t, pid_t tid, struct buf *out)
 	if (t->c.pids == PIDS_NEVER || (t->c.pids == PIDS_OF_SEVERAL && all->tasks < 2) ||
 	    (t->c.pids == PIDS_SINCE_SEVERAL && all->tasks_seen < 2))
 		return;
-	buf_adds(out, bracket ? "[pid " : "");
-	add_padded(out, (uint64_t)tid, 5, bracket);
+	if (tid != t->pid || !*t->pid_text) {
+		snprintf(t->pid_text, sizeof(t->pid_text), bracket ? "[pid %5d" : "%-5d", (int)tid);
+		t->pid = tid;
+	}
+	buf_adds(out, t->pid_text);
 	struct buf name = {0};
 	if (t->c.decoding.pid_names && n->comm(n->ctx, tid, &name)) {
 		buf_addc(out, '<');
@@ -131,7 +133,7 @@ static void prefix(struct trace_text *t, const struct event *ev, struct buf *out
 	add_pid(t, ev->tid, out);
 	if (t->c.relative) {
 		uint64_t gap = time_ns > t->last_ns ? time_ns - t->last_ns : 0;
-		add_padded(out, gap / NSEC_PER_SEC, 6, true);
+		add_padded(out, gap / NSEC_PER_SEC, 6);
 		buf_addc(out, '.');
 		buf_add_decimal(out, gap % NSEC_PER_SEC / 1000, 6);
 		buf_addc(out, ' ');

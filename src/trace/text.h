@@ -38,6 +38,8 @@ struct trace_text {
 	uint64_t last_ns;             /* time of the previous line */
 	time_t second;                /* the second for which `second_text` contains HH:MM:SS */
 	char second_text[16];
+	pid_t pid; /* the task for which `pid_text` contains the number, with padding */
+	char pid_text[24];
 };
 
 void trace_text_init(struct trace_text *t, const struct trace_text_config *c);

@@ -53,6 +53,25 @@ static void c_strings_are_escaped_like_those_of_strace(void **state)
 	}
 }
 
+/* escape_c() looks at eight bytes at once. Each byte must have the same escape at each place among them. */
+static void each_byte_is_escaped_at_each_place(void **state)
+{
+	(void)state;
+	for (unsigned c = 0; c < 256; c++)
+		for (size_t at = 0; at < 18; at++) {
+			char text[] = "abcdefghijklmnopqr", byte = (char)c;
+			struct buf whole = {0}, parts = {0};
+			text[at] = byte;
+			escape_c(&whole, text, 18, false);
+			escape_c(&parts, text, at, false);
+			escape_c(&parts, &byte, 1, false);
+			escape_c(&parts, text + at + 1, 17 - at, false);
+			assert_string_equal(buf_str(&whole), buf_str(&parts));
+			buf_free(&whole);
+			buf_free(&parts);
+		}
+}
+
 static void numbers_are_appended_with_their_digits(void **state)
 {
 	(void)state;
@@ -77,6 +96,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(c_strings_are_escaped_like_those_of_strace),
+		cmocka_unit_test(each_byte_is_escaped_at_each_place),
 		cmocka_unit_test(numbers_are_appended_with_their_digits),
 	};
 	return cmocka_run_group_tests_name("escape", tests, NULL, NULL);
