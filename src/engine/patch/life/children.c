@@ -57,6 +57,18 @@ static void inherit(const struct task *parent, struct task *child)
 		image_of(child)->sigsys.blockers += from->sigsys_blocked;
 }
 
+/*
+ * Is the agent recording the vfork-like call that created the child? The parent's scratch memory is then busy while the
+ * child runs, so the agent records nothing for a child that sctrace does not follow. If the code stays patched until
+ * this child has left it, sctrace need not wait for that.
+ */
+static bool may_run_untraced(const struct task *parent, const struct task *child, uint64_t flags)
+{
+	struct user_regs_struct r;
+	return !child->proc->counted && !parent->proc->attached && flags & CLONE_VFORK &&
+	       ptrace_retry(PTRACE_GETREGS, parent->tid, NULL, &r) == 0 && r.rip == AGENT_AT(agent_record_vfork_after);
+}
+
 /* Gives a new process its parent's image, or a copy of it. */
 static void give_image(struct tracer *t, const struct task *parent, const struct task *child, uint64_t flags)
 {
@@ -70,7 +82,7 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	if (!(flags & CLONE_SIGHAND))
 		image_borrow(parent, child);
 	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
-	if (!apart)
+	if (!apart || may_run_untraced(parent, child, flags))
 		return;
 	/* The child's calls must not be counted as its parent's. While it lives, all calls of the image stop. */
 	child->proc->hold = true;

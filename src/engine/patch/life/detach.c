@@ -78,7 +78,7 @@ void detach_task(struct tracer *t, struct task *task)
 	 */
 	if (!t->detaching || !task->proc->attached)
 		site_follow_moved(task);
-	if (!t->detaching)
+	if (!t->detaching && img->refs == 1)
 		image_refuse_all(task);
 }
 
