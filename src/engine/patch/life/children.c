@@ -62,10 +62,11 @@ static void inherit(const struct task *parent, struct task *child)
  * child runs, so the agent records nothing for a child that sctrace does not follow. If the code stays patched until
  * this child has left it, sctrace need not wait for that.
  */
-static bool may_run_untraced(const struct task *parent, const struct task *child, uint64_t flags)
+static bool may_run_untraced(const struct tracer *t, const struct task *parent, const struct task *child,
+			     uint64_t flags)
 {
 	struct user_regs_struct r;
-	return !child->proc->counted && !parent->proc->attached && flags & CLONE_VFORK &&
+	return !t->hold && !child->proc->counted && !parent->proc->attached && flags & CLONE_VFORK &&
 	       ptrace_retry(PTRACE_GETREGS, parent->tid, NULL, &r) == 0 && r.rip == AGENT_AT(agent_record_vfork_after);
 }
 
@@ -82,7 +83,7 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	if (!(flags & CLONE_SIGHAND))
 		image_borrow(parent, child);
 	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
-	if (!apart || may_run_untraced(parent, child, flags))
+	if (!apart || may_run_untraced(t, parent, child, flags))
 		return;
 	/* The child's calls must not be counted as its parent's. While it lives, all calls of the image stop. */
 	child->proc->hold = true;
