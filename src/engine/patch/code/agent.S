@@ -84,7 +84,7 @@ agent_back_\s:
 	.globl agent_plain_sys, agent_plain_after, agent_plain_ret, agent_plain_pushed, agent_plain_end
 	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_lowered, agent_loaded
 	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_counted, agent_sigreturn_sys, agent_sigreturn_bad
-	.globl	agent_thread_saved, agent_thread_restored
+	.globl	agent_thread_saved, agent_thread_restored, agent_query_saved, agent_query_restored
 
 /*
  * Stores the start of the call. In: rcx = the slot, and the call's flags in its low bits. \s is the suffix of the labels.
@@ -358,11 +358,20 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	jne	15f
 	/* While the action of SIGSYS is the default, the agent may make calls that read it or set it to the default. */
 	testb	$WATCH_SIGSYS, DATA_WATCH
-	jnz	agent_refuse
+	jnz	22f
 	test	%rsi, %rsi
 	jz	7b
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	7b
+	jmp	agent_refuse
+22:	testb	$WATCH_DEFAULT, DATA_WATCH
+	jz	agent_refuse
+	test	%rsi, %rsi
+	jz	agent_query
+	cmpq	$0, DATA_VFORK
+	je	agent_refuse
+	cmpq	$0, (%rsi)		/* SIG_DFL */
+	je	agent_query
 	jmp	agent_refuse
 18:	test	%rsi, %rsi		/* the agent notes the new handler, but only for the process that owns the memory */
 	jz	7b
@@ -566,6 +575,32 @@ agent_thread_restored:
 	join	thread
 4:	mov	(%rsp), %rdx
 	jmp	agent_refuse
+
+/*
+ * The path `query`: rt_sigaction(2) reads the action of SIGSYS, which is that of sctrace. The program must see the default
+ * action, so the agent reads that of SIGKILL, which is always the default. A child of vfork(2) may also set the default
+ * action, which changes nothing for the program. posix_spawn(3) does both while all signals are blocked, when a stop by
+ * SIGSYS would end the child if sctrace died.
+ */
+agent_query:
+	mov	$KIND_QUERY, %r11d
+	test	$SLOT_F_RECORD, %cl
+	cmovnz	%r11d, %ecx
+	jnz	agent_record_flagged
+	enter	query, lock
+	mov	16(%rsp), %rdx
+	mov	32(%rsp), %rax
+	push	%rsi
+agent_query_saved:
+	xor	%esi, %esi
+	mov	$9, %edi		/* SIGKILL */
+agent_sys_query:
+	syscall
+agent_after_query:
+	pop	%rsi
+agent_query_restored:
+	mov	$31, %edi		/* SIGSYS */
+	join	query
 #include "engine/patch/code/record.S.inc"
 agent_pre_end:
 

@@ -54,6 +54,8 @@
  * for all threads, some calls of a thread that is just beginning would be missed.
  */
 #define WATCH_THREADS 4
+/* The kernel's action of SIGSYS is that of sctrace, while the program's own one is the default, and shown to it. */
+#define WATCH_DEFAULT 8
 
 /* Offsets in struct agent_back for agent.S. Assertions below compare them with the structure. */
 #define BACK_MASK  0
@@ -256,17 +258,20 @@ extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_ret[], agent_plain_pushed[],
 	agent_plain_end[];
 
-/* The labels of one of the paths through a call. On the paths `vfork` and `thread`, all labels after `after` are `end`. */
+/* The labels of one of the paths through a call. On the paths `vfork`, `thread` and `query`, all labels after `after` are `end`. */
 struct agent_path {
 	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *gave, *add_bytes, *add_hist,
 		*ret, *pushed, *end;
 };
-#define AGENT_PATHS 4
-extern const struct agent_path agent_paths[AGENT_PATHS]; /* `single`, `shared`, `vfork` and `thread` in agent.S */
+#define AGENT_PATHS 5
+extern const struct agent_path agent_paths[AGENT_PATHS]; /* `single`, `shared`, `vfork`, `thread` and `query` */
 #define AGENT_VFORK_PATH  (&agent_paths[2])
 #define AGENT_THREAD_PATH (&agent_paths[3])
+#define AGENT_QUERY_PATH  (&agent_paths[4])
 /* On the path `thread`, the program's rdi and rsi are on the stack, below the frame, between these labels. */
 extern const unsigned char agent_thread_saved[], agent_thread_restored[];
+/* On the path `query`, the program's rsi is on the stack, below the frame, between these labels. */
+extern const unsigned char agent_query_saved[], agent_query_restored[];
 
 /* Code that runs once, at an address of the program's own code, to set up the agent (see agent.S). */
 extern const unsigned char setup_begin[], setup_path[], setup_end[], region_begin[], region_end[];

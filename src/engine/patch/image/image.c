@@ -269,6 +269,15 @@ void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS])
 		watch(task, WATCH_SIGSYS);
 }
 
+void image_answer_query(struct task *task, bool answers)
+{
+	struct image *img = image_of(task);
+	if (answers)
+		watch(task, WATCH_DEFAULT);
+	else if (img->watch & WATCH_DEFAULT)
+		write_word(task, AGENT_DATA_AT(watch), img->watch &= ~(uint64_t)WATCH_DEFAULT);
+}
+
 void image_note_handler(struct task *task, int sig, bool blocks)
 {
 	struct image *img = image_of(task);

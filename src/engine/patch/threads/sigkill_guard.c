@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -42,6 +43,7 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 
 void sigkill_guard_install(struct patch *p, struct task *task)
 {
+	static const uint64_t none[ACTION_WORDS];
 	struct image_actions *a = image_actions_of(task);
 	/*
 	 * All signals are blocked while this handler runs. If another handler interrupted it, a system call of that
@@ -56,6 +58,7 @@ void sigkill_guard_install(struct patch *p, struct task *task)
 	const uint64_t next = a->guarded_action[ACTION_HANDLER];
 	remote_write(task->tid, AGENT_DATA_AT(next), &next, sizeof(next));
 	image_note_sigsys(task, action);
+	image_answer_query(task, memcmp(a->guarded_action, none, sizeof(none)) == 0);
 	a->guarded = true;
 }
 
@@ -128,6 +131,8 @@ void sigkill_guard_mask(struct task *task)
 		return;
 	if (c->args[2])
 		remote_write(task->tid, c->args[2], a->guarded_action, sizeof(a->guarded_action));
-	if (c->args[1])
-		a->guarded = false; /* the program's own action has replaced agent_sigsys */
+	if (!c->args[1])
+		return;
+	a->guarded = false; /* the program's own action has replaced agent_sigsys */
+	image_answer_query(task, false);
 }

@@ -14,6 +14,7 @@
 #include "syscall/table.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -147,11 +148,29 @@ static void out_of_thread(const struct task *task, struct user_regs_struct *r)
 		r->rip = AGENT_AT(AGENT_THREAD_PATH->after);
 }
 
+/* On the path `query`, sets rdi and rsi to the program's values, and `r` to the beginning of the code after the call as above. */
+static void out_of_query(const struct task *task, struct user_regs_struct *r)
+{
+	const uint64_t ip = r->rip;
+	uint64_t rsi;
+	if (path_at(ip) != AGENT_QUERY_PATH)
+		return;
+	r->rdi = SIGSYS;
+	if (agent_is_between(ip, agent_query_saved, agent_query_restored) &&
+	    remote_read(task->tid, r->rsp, &rsi, sizeof(rsi)) == 0) {
+		r->rsi = rsi;
+		r->rsp += sizeof(rsi);
+	}
+	if (ip > AGENT_AT(AGENT_QUERY_PATH->after))
+		r->rip = AGENT_AT(AGENT_QUERY_PATH->after);
+}
+
 /* Undoes what the agent did before the call. */
 static bool step_out_before_call(const struct image *img, const struct task *task, struct user_regs_struct *r)
 {
 	struct agent_frame f;
 	out_of_thread(task, r);
+	out_of_query(task, r);
 	uint64_t ip = r->rip;
 	bool bad_frame = ip == AGENT_AT(agent_sigreturn_bad);
 	uint64_t result = r->rax;
@@ -251,6 +270,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 {
 	const struct image *img = image_of(task);
 	out_of_thread(task, r);
+	out_of_query(task, r);
 	uint64_t ip = r->rip;
 	const struct agent_path *path = path_at(ip);
 	struct agent_frame f;
