@@ -132,7 +132,7 @@ static void prefix(struct trace_text *t, const struct event *ev, struct buf *out
 	uint64_t time_ns = ev->kind == EV_CALL ? ev->call.enter_ns : ev->time_ns;
 	add_pid(t, ev->tid, out);
 	if (t->c.relative) {
-		uint64_t gap = time_ns > t->last_ns ? time_ns - t->last_ns : 0;
+		uint64_t gap = t->last_ns && time_ns > t->last_ns ? time_ns - t->last_ns : 0;
 		add_padded(out, gap / NSEC_PER_SEC, 6);
 		buf_addc(out, '.');
 		buf_add_decimal(out, gap % NSEC_PER_SEC / 1000, 6);
@@ -163,11 +163,6 @@ static void add_name(const struct trace_text *t, const struct call *c, struct bu
 	buf_adds(out, t->c.bold ? BOLD : "");
 	trace_call_name(c, out);
 	buf_adds(out, t->c.bold ? PLAIN : "");
-}
-
-static void text_begin(struct trace_sink *s)
-{
-	((struct trace_text *)s)->last_ns = s->session->start_ns;
 }
 
 /* Begins the line of a call, and prepares to decode the call's arguments into it. */
@@ -362,7 +357,6 @@ static void text_gone(struct trace_sink *s, struct trace_task *task)
 }
 
 static const struct trace_sink_ops text_ops = {.task_size = sizeof(struct trace_text_task),
-					       .begin = text_begin,
 					       .enter = text_enter,
 					       .leave = text_leave,
 					       .whole = text_whole,

@@ -35,7 +35,7 @@ struct trace_text {
 	struct trace_sink sink;
 	struct trace_text_config c;
 	struct trace_text_task *open; /* the task whose line in the common output has no newline yet */
-	uint64_t last_ns;             /* time of the previous line */
+	uint64_t last_ns;             /* time of the previous event; 0: there was none */
 	time_t second;                /* the second for which `second_text` contains HH:MM:SS */
 	char second_text[16];
 	pid_t pid; /* the task for which `pid_text` contains the number, with padding */

@@ -99,7 +99,19 @@ static void hidden_calls_are_previous_calls(void **state)
 	f->rig.select.status = STATUS_FAILED;
 	f->c.waits = f->c.relative = true;
 	struct rig *r = start(f);
+	give(r, (struct event){.kind = EV_STOP, .tid = 100, .pid = 100, .time_ns = 1000, .sig.si_signo = SIGSTOP});
 	whole(r, &memory, SYS_fsync, 3, 0, 0, 0);
+	whole(r, &memory, SYS_fsync, 9, 0, 0, -EBADF);
+	wrote(r, "     0.000000 --- stopped by SIGSTOP ---\n"
+		 "     0.000000 fsync(9)                  = -1 EBADF (Bad file descriptor)\n");
+}
+
+/* As with strace(1), the first line has the time 0, because there is no previous call. */
+static void the_first_call_has_no_previous_call(void **state)
+{
+	struct fixture *f = *state;
+	f->c.relative = true;
+	struct rig *r = start(f);
 	whole(r, &memory, SYS_fsync, 9, 0, 0, -EBADF);
 	wrote(r, "     0.000000 fsync(9)                  = -1 EBADF (Bad file descriptor)\n");
 }
@@ -298,6 +310,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_call_may_come_as_one_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_selection_looks_at_whole_calls, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hidden_calls_are_previous_calls, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_first_call_has_no_previous_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(durations_follow_results, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_tasks_break_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(in_a_file_the_pid_stands_in_a_column, set_up, tear_down),
