@@ -45,9 +45,11 @@ static void add_fd(struct trace_subject *s, struct buf *out)
 	if (fd) {
 		const struct buf *text = trace_ref_text(s, fd);
 		buf_add_signed(out, fd->fd);
-		buf_addc(out, '<');
-		buf_add(out, text->s, text->len);
-		buf_addc(out, '>');
+		if (text->len) {
+			buf_addc(out, '<');
+			buf_add(out, text->s, text->len);
+			buf_addc(out, '>');
+		}
 	} else
 		buf_adds(out, "(no descriptor)");
 }

@@ -119,7 +119,7 @@ static void groups_by_descriptor(void **state)
 		}
 	assert_int_equal(f->summary.groups.n, 3);
 	assert_string_equal(f->summary.groups.v[0]->name, "8</file8>");
-	assert_string_equal(f->summary.groups.v[2]->name, "10<>");
+	assert_string_equal(f->summary.groups.v[2]->name, "10");
 	assert_int_equal(f->summary.groups.v[2]->calls.v[0]->entered, 2);
 }
 
