@@ -14,7 +14,7 @@
 show_fn show_open_flags, show_file_mode, show_stat, show_statx, show_dents, show_old_dents, show_fcntl_arg,
 	show_file_handle, show_mount_id, show_out_xattr, show_fsid, show_fsconfig_value, show_quota_cmd,
 	show_quota_addr, show_quota_id, show_fsconfig_aux, show_statmount, show_listmount_id, show_xattr_args,
-	show_out_xattr_args;
+	show_out_xattr_args, show_swap_flags;
 when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq_attr, when_file_handle;
 /* Returns the commands of fcntl(2) whose arguments are known, and sets *n to their number. */
 const struct command_arg *fcntl_commands(size_t *n);

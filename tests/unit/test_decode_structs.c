@@ -46,6 +46,10 @@ static void test_modes(void **state)
 	CHECK("0x5, S_IFREG|S_ISUID|S_ISGID|S_ISVTX|0755) = 0", "mknod", 0, 5, S_IFREG | 07755, 0);
 	CHECK("0x5, 0644) = 0", "mknod", 0, 5, 0644, 0);
 	CHECK("0x5, 0170644) = 0", "mknod", 0, 5, 0170644, 0);
+	CHECK("0x5, 0) = 0", "swapon", 0, 5, 0);
+	CHECK("0x5, SWAP_FLAG_PREFER) = 0", "swapon", 0, 5, 0x8000);
+	CHECK("0x5, SWAP_FLAG_PREFER|SWAP_FLAG_DISCARD|5) = 0", "swapon", 0, 5, 0x18005);
+	CHECK("0x5, 32767) = 0", "swapon", 0, 5, 0x7fff);
 }
 
 /* statx(2): times that the file system did not fill in are not shown. */
