@@ -96,7 +96,7 @@ struct engine_result {
 	const struct summary *before;
 	enum { MAIN_UNKNOWN, MAIN_SYMBOL, MAIN_ENTRY } main_found;
 	uint64_t lost;      /* calls that the kernel could not count (bpf) */
-	uint64_t processes; /* number of processes seen */
+	uint64_t processes; /* number of processes whose calls are counted */
 };
 
 struct engine; /* a running engine; its first member is `const struct engine_ops *ops` */

@@ -700,6 +700,10 @@ def test_expect(tmp):
         assert told == ["sctrace: --expect failed: " + x for x in (
             "main:read<=10, but the actual value is 11", "write<10, but the actual value is 10",
             "bytes(write)<=9K, but the actual value is 10000 bytes")], r
+        for follow, n in (((), 1), (("-f",), 3)):
+            children = ["sh", "-c", "/bin/true; /bin/true; :"]
+            r = run("-c", "--engine=" + engine, *follow, "--expect", f"processes={n}", *children)
+            assert (r.returncode, "largest process" in r.stderr) == (0, n > 1), r
     assert run("-c", "--expect=calls>0", "sh", "-c", "exit 9").returncode == 9
     assert run("-c", "--expect=calls=0", "sh", "-c", "exit 9").returncode == 3
     assert run("-c", "--expect=calls=0", "sh", "-c", "kill -9 $$").returncode == 3

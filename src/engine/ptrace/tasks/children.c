@@ -88,7 +88,7 @@ void tracer_adopt(struct tracer *t, struct task *task)
 	if (task->proc->ntasks == 1) {
 		task->proc->counted = t->config.follow;
 		task->proc->execed = true;
-		t->result.processes++;
+		t->result.processes += task->proc->counted;
 	}
 }
 
@@ -164,7 +164,7 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 		child->proc->counted = parent->proc->counted && t->config.follow;
 		child->proc->execed = true;
 		child->proc->attached = parent->proc->attached;
-		t->result.processes++;
+		t->result.processes += child->proc->counted;
 	}
 	thread_of(child)->untraced = thread_of(parent)->untraced;
 	thread_of(child)->options = thread_of(parent)->options; /* the kernel has given the child the options of its
