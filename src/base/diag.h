@@ -7,7 +7,7 @@ enum {
 	EXIT_UNREADABLE = 1,   /* a saved run cannot be read, or attaching was refused */
 	EXIT_USAGE = 2,        /* wrong usage */
 	EXIT_GATE = 3,         /* a condition of --expect or --fail-if failed */
-	EXIT_UNDECIDED = 4,    /* there are too few samples for --fail-if, and --undecided was given */
+	EXIT_UNDECIDED = 4,    /* --fail-if cannot test a condition for any row, or --undecided was given */
 	EXIT_OWN = 125,        /* sctrace itself failed */
 	EXIT_CANNOT_RUN = 126, /* the program exists but could not be run */
 	EXIT_NOT_FOUND = 127,  /* the program was not found */

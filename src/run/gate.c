@@ -146,16 +146,18 @@ static struct change percent(struct change d)
 	return d;
 }
 
-static void ask_samples(const struct question *q)
+/* Returns false if a run does not have enough samples of the figure. */
+static bool ask_samples(const struct question *q)
 {
 	struct reals a = {0};
 	struct reals b = {0};
 	struct change d;
 	samples_of(q->c, q->base->run, q->a, &a);
 	samples_of(q->c, q->run->run, q->b, &b);
+	bool enough = a.n >= CHANGE_LEAST && b.n >= CHANGE_LEAST;
 	if (!a.n || !b.n)
 		cannot_decide(q, "has no such figure");
-	else if (a.n < CHANGE_LEAST || b.n < CHANGE_LEAST)
+	else if (!enough)
 		too_few(q, a.n, b.n);
 	else {
 		int rc = change_measure(&(struct change_spec){.a = a.v,
@@ -177,38 +179,41 @@ static void ask_samples(const struct question *q)
 	}
 	vec_free(&a);
 	vec_free(&b);
+	return enough;
 }
 
-/* Counts are exact, so both ends of the interval are the change itself. */
-static void ask_counts(const struct question *q)
+/* Returns false if the calls were not counted. Counts are exact, so both ends of the interval are the change itself. */
+static bool ask_counts(const struct question *q)
 {
 	double a = figure(q->c, q->base->run, q->a);
 	double b = figure(q->c, q->run->run, q->b);
 	double d = q->c->percent ? (a == b ? 0 : 100 * (b - a) / a) : b - a;
-	if (q->a && q->b && fabs(q->a->counts.counted_bytes - q->b->counts.counted_bytes) > 0)
+	bool partly = q->a && q->b && fabs(q->a->counts.counted_bytes - q->b->counts.counted_bytes) > 0;
+	if (partly)
 		cannot_decide(q, "was counted for only a part of the input");
 	else if (isnan(d))
 		cannot_decide(q, q->c->after_main ? "has no number of calls before main" : "was not counted");
 	else
 		decide(q, &(struct change){d, {d, d}});
+	return !partly && !isnan(d);
 }
 
-static void ask(const struct question *q)
+/* Returns false if the runs do not contain what the condition tests. */
+static bool ask(const struct question *q)
 {
-	if (condition_sums_calls(q->c))
-		ask_counts(q);
-	else
-		ask_samples(q);
+	return condition_sums_calls(q->c) ? ask_counts(q) : ask_samples(q);
 }
 
-void gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
+bool gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
 		struct buf *undecided)
 {
 	const struct run *from = base->run;
 	struct question q = {.base = base, .run = run, .failed = failed, .undecided = undecided};
 	size_t subjects = from->bits == RUN_COUNT ? 1 : from->subjects.n;
+	bool all = true;
 	q.alpha = CHANGE_ALPHA / (double)(c->list.n * subjects);
-	for (size_t i = 0; i < c->list.n; i++)
+	for (size_t i = 0; i < c->list.n; i++) {
+		bool tested = false;
 		for (size_t k = 0; k < subjects; k++) {
 			q.c = &c->list.v[i];
 			q.a = from->bits == RUN_COUNT ? NULL : &from->subjects.v[k];
@@ -217,24 +222,32 @@ void gate_judge(const struct conditions *c, const struct gate_run *base, const s
 			if (q.a && !q.b)
 				cannot_decide(&q, "is missing");
 			else
-				ask(&q);
+				tested |= ask(&q);
 		}
+		all &= tested;
+	}
+	return all;
 }
 
-void gate_judge_rows(const struct conditions *c, const struct run *run, struct buf *failed, struct buf *undecided)
+bool gate_judge_rows(const struct conditions *c, const struct run *run, struct buf *failed, struct buf *undecided)
 {
 	const struct run_subject *subjects = run->subjects.v;
 	const struct run_subject *a = &subjects[run->method.reference ? run->reference : 0];
 	struct gate_run base = {run, a->name};
 	struct question q = {.base = &base, .a = a, .paired = !run->merged, .failed = failed, .undecided = undecided};
+	bool all = true;
 	q.alpha = CHANGE_ALPHA / (double)(c->list.n * (run->subjects.n - 1)) / run_looks(run);
-	for (size_t i = 0; i < c->list.n; i++)
+	for (size_t i = 0; i < c->list.n; i++) {
+		bool tested = false;
 		for (size_t k = 0; k < run->subjects.n; k++) {
 			const struct gate_run other = {run, subjects[k].name};
 			q.c = &c->list.v[i];
 			q.b = &subjects[k];
 			q.run = &other;
 			if (q.b != a)
-				ask(&q);
+				tested |= ask(&q);
 		}
+		all &= tested;
+	}
+	return all;
 }

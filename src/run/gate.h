@@ -20,15 +20,16 @@ struct gate_run {
  * change fulfils a condition, the gate fails: a line is appended to `failed`. If only a part of the interval fulfils
  * the condition, or there are too few samples, a line is appended to `undecided`. Counts are compared exactly. The
  * intervals are wide enough that all of them together contain the true changes with a probability of 1 - CHANGE_ALPHA
- * (Bonferroni).
+ * (Bonferroni). Returns false if a condition could not be tested for any subject, because the runs do not contain the
+ * figure, or not enough samples of it.
  */
-void gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
+bool gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
 		struct buf *undecided);
 /*
  * Like gate_judge(), but compares the subjects of one run of compare with its reference (--reference), or with the
  * first subject if the user chose no reference. Unless runs were merged, only samples of the same round are compared,
  * so that a change of the machine's speed during the measurement does not count as a difference.
  */
-void gate_judge_rows(const struct conditions *c, const struct run *run, struct buf *failed, struct buf *undecided);
+bool gate_judge_rows(const struct conditions *c, const struct run *run, struct buf *failed, struct buf *undecided);
 
 #endif

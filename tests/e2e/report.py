@@ -641,6 +641,11 @@ def test_gate(folder):
     gate("wall>5%,wall>2%", "--undecided", base, slow, status=3)
     gate("wall>10%", "--undecided", base, slow)
     assert "wall>1%: 'prog' has too few samples, 30 in base and 4 in few" in gate("wall>1%", "--undecided", base, few, status=4)
+    # A condition that is not tested for any row does not pass, and neither does one that is tested for another file only.
+    for untested in (("wall>1%", base, few), ("throughput<-5%", base, slow), ("wall>900%,minor_faults>1%", base, slow),
+                     ("wall>900%", base, slow, few)):
+        assert "cannot be decided" in gate(*untested, status=4)
+    gate("wall>2%,throughput<-5%", base, slow, status=3)
     assert "has no such figure in base or slow" in gate("minor_faults>1%", "--undecided", base, slow, status=4)
     more = one_program(folder, "more", 1, calls=12)
     for condition in ("calls>0", "read>1", "read>=20%", "main:calls>1", "calls>19.9%"):
@@ -673,6 +678,7 @@ def test_gate_of_rows(folder):
     assert re.search(r"failed: wall>2%: changed by \+3\.\d %.* from old to new$", said) and len(said.splitlines()) == 1, said
     assert gate("wall>4%", 0) == "" and gate("wall>0%", 0, reference="new") == ""
     assert "was not counted in old or new" in gate("calls>0", 4)
+    assert run("report", "--fail-if", "calls>0", folder / "both.json").returncode == 4
     assert "has no number of calls before main in old or new" in gate("main:calls>0", 4)
 
 

@@ -39,7 +39,7 @@ static const struct opt table[] = {
 	 "exit with status 3 if a later run, or a later row of a single run, is worse than the first one by more than "
 	 "these limits: wall>5%,calls>0,peak_rss>10%",
 	 .complete = COMPLETE_LIST, .words = FAIL_IF_WORDS},
-	{0, "undecided", NULL, opt_flag, "exit with status 4 if a condition of --fail-if cannot be decided",
+	{0, "undecided", NULL, opt_flag, "exit with status 4 if a condition of --fail-if cannot be decided for a row",
 	 AT(undecided)},
 	{.help = "Output:"},
 	{0, "format", "FORMAT", opt_word, "text, csv, markdown, html, json or samples (default: text)", AT(show.format),
@@ -162,15 +162,18 @@ static int gate(const struct report *r)
 	struct buf undecided = {0};
 	const struct page_run *list = r->beside.list;
 	const struct gate_run base = {list[0].run, list[0].label};
+	bool tested = true;
 	if (r->beside.n == 1)
-		gate_judge_rows(&r->opt.fail_if, base.run, &failed, &undecided);
+		tested = gate_judge_rows(&r->opt.fail_if, base.run, &failed, &undecided);
 	for (size_t i = 1; i < r->beside.n; i++) {
 		const struct gate_run run = {list[i].run, list[i].label};
-		gate_judge(&r->opt.fail_if, &base, &run, &failed, &undecided);
+		tested &= gate_judge(&r->opt.fail_if, &base, &run, &failed, &undecided);
 	}
 	put_errors("report: --fail-if failed: ", &failed);
 	put_errors("report: --fail-if cannot be decided: ", &undecided);
-	int status = failed.len ? EXIT_GATE : r->opt.undecided && undecided.len ? EXIT_UNDECIDED : 0;
+	/* A condition that no row can be tested for is a mistake, and must not pass. */
+	bool open = !tested || (r->opt.undecided && undecided.len);
+	int status = failed.len ? EXIT_GATE : open ? EXIT_UNDECIDED : 0;
 	buf_free(&failed);
 	buf_free(&undecided);
 	return status;
