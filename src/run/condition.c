@@ -123,9 +123,11 @@ static void say_operators(const struct reader *r)
 			buf_addf(r->why, " %s", operators[i].text);
 }
 
+/* An operator within parentheses does not count, so a parenthesis that is not closed hides it. */
 static int missing_operator(struct reader *r)
 {
-	if (memchr(r->p, '(', (size_t)(r->end - r->p))) {
+	size_t n = (size_t)(r->end - r->p);
+	if (memchr(r->p, '(', n) && !memchr(r->p, ')', n)) {
 		buf_addf(r->why, "'%.*s' lacks a closing parenthesis", (int)(r->end - r->p), r->p);
 		return -EINVAL;
 	}

@@ -144,6 +144,7 @@ static void test_mistakes(void **state)
 		{CONDITION_EXPECT, "bytes<3q", 6, "write a size, for example 4096, 64K or 1M"},
 		{CONDITION_EXPECT, "wall<3", 5, "write a time with its unit"},
 		{CONDITION_EXPECT, "bytes(read<3", 0, "lacks a closing parenthesis"},
+		{CONDITION_EXPECT, "errors(read)", 0, "'errors(read)' has no operator; write one of"},
 		{CONDITION_EXPECT, "main:wall<3s", 5, "cannot be used with 'wall'"},
 		{CONDITION_EXPECT, "minor_faults<3", 0, "neither a metric"},
 		{CONDITION_EXPECT, "bytes(openat)<3", 6, "'openat' does not return a number of bytes"},
