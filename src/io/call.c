@@ -272,26 +272,26 @@ static void leave_tee(const struct io_context *x)
 
 /*
  * Returns true if the timeout of the call is zero, so that the call does not wait. In the table, `size` is the index of
- * the timeout if it is a number. If `size` is -1, `offset` is the index of a pointer to the timeout.
+ * the timeout if it is a number. If `size` is -1, `offset` is the index of a pointer to the timeout. Must be called at
+ * the start of the call, because select(2) replaces the timeout by the time that is left.
  */
-static bool does_not_wait(const struct io_context *x)
+static bool does_not_wait(const struct io_call *r, const struct event *ev)
 {
-	const struct io_call *r = x->row;
+	const struct call *c = &ev->call;
 	if (r->size >= 0)
-		return (int)x->c->args[r->size] == 0;
+		return (int)c->args[r->size] == 0;
 	/* A struct timespec or timeval. Older calls of 32-bit programs have one of two numbers of 32 bits. */
-	bool narrow =
-		io_is_32bit(x->c) && x->c->desc->args[r->offset].kind != K_TIMESPEC64 && !io_is_call(x, "epoll_pwait2");
+	bool narrow = io_is_32bit(c) && c->desc->args[r->offset].kind != K_TIMESPEC64 &&
+		      strcmp(c->desc->name, "epoll_pwait2") != 0;
 	unsigned char time[16], none[16] = {0};
 	size_t n = narrow ? 8 : 16;
-	return x->c->args[r->offset] && x->ev->mem && mem_get(x->ev->mem, x->c->args[r->offset], time, n) == 0 &&
-	       memcmp(time, none, n) == 0;
+	return c->args[r->offset] && mem_get(ev->mem, c->args[r->offset], time, n) == 0 && memcmp(time, none, n) == 0;
 }
 
 static void leave_poll(const struct io_context *x)
 {
 	x->p->polls_in_all++;
-	if (!x->c->error && x->c->result == 0 && does_not_wait(x))
+	if (!x->c->error && x->c->result == 0 && x->k->does_not_wait)
 		io_tally_add(&x->p->polls, x->ns, x->spread_ns);
 }
 
@@ -394,12 +394,15 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 	buf_clear(&k->path);
 	buf_clear(&k->new_path);
 	k->writes_line = false;
+	k->does_not_wait = false;
 	k->positioned = 0;
 	memset(k->offsets, 0, sizeof(k->offsets)); /* reading an offset of 32 bits sets only one half */
 	if (!row || !ev->mem)
 		return;
 	if (row->leave == leave_move)
 		read_offsets(k, ev);
+	if (row->leave == leave_poll)
+		k->does_not_wait = does_not_wait(row, ev);
 	int path = io_find_kind(c, K_PATH);
 	int second = row->leave == io_leave_remove ? io_find_second_path(c) : -1;
 	if (path >= 0)

@@ -24,6 +24,7 @@ struct io_thread {
 	struct buf path;     /* the path argument of the current call, as passed; empty: none */
 	struct buf new_path; /* its second path argument, which rename(2) has */
 	bool writes_line;    /* the data that the current call writes ends in a newline */
+	bool does_not_wait;  /* the current call, such as poll(2), has a timeout of 0 */
 	/* The offsets to which arguments of the current call point. Bit I of `positioned`: argument I points to one. */
 	uint64_t offsets[6];
 	unsigned positioned;

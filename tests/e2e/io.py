@@ -200,8 +200,14 @@ def test_direct(folder):
 
 
 def test_poll(folder):
-    """polling without result is found, and gone in the fixed program"""
+    """polling without result is found, and gone in the fixed program; a select with a time limit does not poll"""
     check_fault(folder, "io-poll")
+    for way in WAYS:
+        need(way)
+        for limit, polls in (("0", True), ("0.001", False)):
+            script = f"import select\nfor i in range(100): select.select([], [], [], {limit})"
+            kinds = {f["kind"] for f in profile(folder, sys.executable, "-c", script, way=way)["findings"]}
+            assert ("no-result" in kinds) == polls, (way, limit, kinds)
 
 
 def test_copy(folder):
