@@ -1,4 +1,4 @@
-/* Prints 10,000 lines. The fault: standard output has no buffer, so each line causes a write(2). */
+/* Prints 10,000 lines. The fault: standard output is line buffered, so each line causes a write(2). */
 #include "exercise.h"
 
 int main(int argc, char **argv)

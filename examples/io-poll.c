@@ -1,5 +1,5 @@
 /*
- * Does 20,000 steps of work and watches its standard input. The fault: it calls poll(2) after each step, although input
+ * Does 20,000 steps of work and watches a pipe for input. The fault: it calls poll(2) after each step, although input
  * hardly ever arrives.
  */
 #include "exercise.h"
