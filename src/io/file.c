@@ -139,6 +139,12 @@ static bool turns(const struct io_open *o, enum io_direction d)
 	return o->file->kind != IO_FILE && o->used[!d] && o->last != d;
 }
 
+/* Returns true if the kernel treats each request as a unit: a message, or a command to a file of /proc or /sys. */
+static bool is_message(const struct io_file *f, enum io_direction d)
+{
+	return f->messages || (f->kind == IO_OTHER && d == IO_WRITE);
+}
+
 /*
  * Returns true if a larger buffer would join this request to the previous one. If the program seeks back to what it has
  * not used of the previous read, it would do so with a larger buffer as well.
@@ -146,8 +152,8 @@ static bool turns(const struct io_open *o, enum io_direction d)
 static bool is_small(const struct io_open *o, const struct io_request *r, bool sequential)
 {
 	bool returns = o->back && r->direction == IO_READ && !r->positioned;
-	return sequential && r->joins && r->bytes < IO_BUFFER && !o->file->messages && !turns(o, r->direction) &&
-	       !returns;
+	return sequential && r->joins && r->bytes < IO_BUFFER && !is_message(o->file, r->direction) &&
+	       !turns(o, r->direction) && !returns;
 }
 
 /* Returns the number of pages that the request touches and the previous request did not touch. */
@@ -282,7 +288,7 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 void io_file_line(const struct io_open *o, double bytes, double ns, double spread_ns)
 {
 	struct io_file *f = o->file;
-	if (turns(o, IO_WRITE))
+	if (is_message(f, IO_WRITE) || turns(o, IO_WRITE))
 		return;
 	io_tally_add(&f->lines, ns, spread_ns);
 	f->line_bytes += bytes;

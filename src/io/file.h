@@ -120,7 +120,10 @@ const struct io_tally *io_repeats_most(const struct io_repeats *r);
 void io_file_request(struct io_open *o, const struct io_request *r);
 /* Changes the offset, as lseek(2) does. */
 void io_file_seek(struct io_open *o, uint64_t to);
-/* Adds a write that wrote one line, unless it may be an answer to what was read from a stream. Must be called before io_file_request() of the same write. */
+/*
+ * Adds a write that wrote one line, unless it is a message, or may be an answer to what was read from a stream. Must be
+ * called before io_file_request() of the same write.
+ */
 void io_file_line(const struct io_open *o, double bytes, double ns, double spread_ns);
 /* Must be called when the file has been truncated or extended to `size` bytes (truncate(2), O_TRUNC). */
 void io_file_truncate(struct io_file *f, uint64_t size);

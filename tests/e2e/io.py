@@ -504,6 +504,22 @@ if answers:
             assert (("line-writes", "socket pair 1") in found(folder, prof)) == want, (way, what, prof["findings"])
 
 
+def test_messages_are_not_lines(folder):
+    """messages on a datagram socket, and commands to a file of the kernel, need no buffer"""
+    script = """import os, socket
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+name = os.open("/proc/self/comm", os.O_WRONLY)
+for i in range(1100):
+    a.send(b"message\\n")
+    b.recv(100)
+    os.write(name, b"name\\n" if i < 1000 else b"x")
+"""
+    for way in WAYS:
+        need(way)
+        blamed = profile(folder, sys.executable, "-c", script, way=way)["findings"]
+        assert not [f for f in blamed if "write" in f["kind"]], (way, blamed)
+
+
 def test_many_files(folder):
     """nothing is said about the common row of more files than have a row of their own"""
     (folder / "many").mkdir()
