@@ -66,6 +66,12 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	return dispatch_stop(p, task, &call, &r);
 }
 
+/* Is a call that has stopped at `ip` one of the agent's? An exit(2) that the agent passes to the tracer is not. */
+static bool is_of_agent(uint64_t ip)
+{
+	return ip - AGENT_CODE < AGENT_PAGE && !agent_is_between(ip, agent_allowed_end, agent_announce);
+}
+
 static bool on_syscall_stop(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
@@ -79,7 +85,7 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	 * stopped now is one of the handler's calls, and the agent makes and counts it. The earlier call will stop
 	 * again.
 	 */
-	if (pt->slow && !thread_of(task)->in_call && arch_ip(task->tid, &ip) == 0 && ip - AGENT_CODE < AGENT_PAGE) {
+	if (pt->slow && !thread_of(task)->in_call && arch_ip(task->tid, &ip) == 0 && is_of_agent(ip)) {
 		pt->slow = false;
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 		return true;

@@ -215,6 +215,26 @@ static void test_fork_threads(int argc, char **argv)
 	calls("getpgid", 1000, 0);
 }
 
+static void *leave(void *arg)
+{
+	syscall(SYS_getppid);
+	syscall(SYS_exit, 0);
+	return arg;
+}
+
+/* Threads end with exit(2), made by an instruction that makes other calls as well. */
+static void test_leave(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 20);
+	for (int i = 0; i < n; i++) {
+		pthread_t t;
+		CHECK(pthread_create(&t, NULL, leave, NULL) == 0);
+		CHECK(pthread_join(t, NULL) == 0);
+	}
+	calls("getppid", n, 0);
+	calls("exit", n, 0);
+}
+
 static const struct test tests[] = {
 	{"live", test_live},
 	{"short", test_short},
@@ -225,5 +245,6 @@ static const struct test tests[] = {
 	{"pump", test_pump},
 	{"setxid", test_setxid},
 	{"fork_threads", test_fork_threads},
+	{"leave", test_leave},
 };
 TEST_MAIN(tests)
