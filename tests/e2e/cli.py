@@ -142,6 +142,14 @@ def test_engines_that_cannot(_):
         assert "the variable SCTRACE_ARM is 'sdu', but must be sud or filter; ptrace is used instead" in r.stderr, r
 
 
+def test_inside_another_tracer(tmp):
+    """If another tracer traces sctrace and its children, the messages name this tracer as the reason"""
+    for words, wanted in (([], "tracing 'true' is not permitted: process [0-9]+ already traces it, because it traces sctrace and its children"),
+                          (["--engine=ptrace"], "engine ptrace cannot run on this machine: process [0-9]+ traces sctrace and its children")):
+        r = run("-f", "--engine=ptrace", "-o", "outer", SCTRACE, "-o", "inner", *words, "true", cwd=tmp)
+        assert r.returncode == 125 and re.search(wanted, r.stderr), r
+
+
 def test_few_descriptors(tmp):
     """If the limit of open files is too low, the message says how to raise it; 64 is enough"""
     for words in (["-c"], ["-o", "out"], ["--record", "calls"]):

@@ -8,6 +8,7 @@
 #include "engine/ptrace/loop/loop.h"
 #include "engine/ptrace/loop/start.h"
 #include "engine/ptrace/state/give_up.h"
+#include "engine/ptrace/tasks/attach.h"
 
 #include "base/buf.h"
 #include "base/helper.h"
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <unistd.h>
 
 static int ptrace_probe(unsigned want, struct buf *why)
 {
@@ -23,7 +25,10 @@ static int ptrace_probe(unsigned want, struct buf *why)
 	/* The only reliable test of whether ptrace(2) is permitted is to seize a child. */
 	pid_t pid = helper_seize();
 	int r = pid < 0 ? pid : 0;
-	if (r < 0)
+	pid_t tracer = r < 0 ? attach_tracer_of(getpid()) : 0;
+	if (tracer)
+		buf_addf(why, "process %d traces sctrace and its children", (int)tracer);
+	else if (r < 0)
 		buf_addf(why, "%s (a container or a security module does not permit ptrace)", strerror(-r));
 	if (pid > 0)
 		helper_kill(pid);

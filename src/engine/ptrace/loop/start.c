@@ -35,6 +35,18 @@ static void note_lost_privileges(struct tracer *t)
 	free(path);
 }
 
+/* Explains why the child that will execute the program cannot be traced. */
+static void explain(const struct tracer *t, pid_t child, int err, struct buf *why)
+{
+	pid_t tracer = attach_tracer_of(child);
+	buf_addf(why, "tracing '%s' is not permitted: ", t->config.spawn.argv[0]);
+	if (tracer)
+		buf_addf(why, "process %d already traces it, because it traces sctrace and its children", (int)tracer);
+	else
+		buf_addf(why, "%s (a container must permit ptrace; see also /proc/sys/kernel/yama/ptrace_scope)",
+			 error_text(err));
+}
+
 /* Starts the program, and resumes it from its first stop. Its next calls, which make the execve(2), will stop. */
 static int start_program(struct tracer *t, struct buf *why)
 {
@@ -48,10 +60,7 @@ static int start_program(struct tracer *t, struct buf *why)
 	t->root.err_fd = child.err_fd;
 	if (ptrace(PTRACE_SEIZE, child.pid, NULL, t->options) < 0) {
 		r = -errno;
-		buf_addf(why,
-			 "tracing '%s' is not permitted: %s (a container must permit ptrace; see also "
-			 "/proc/sys/kernel/yama/ptrace_scope)",
-			 t->config.spawn.argv[0], error_text(-r));
+		explain(t, child.pid, -r, why);
 		return r;
 	}
 	struct task *task = tasks_add(&t->tasks, child.pid);

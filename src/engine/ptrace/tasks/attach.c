@@ -41,6 +41,13 @@ static const char *user_name(uid_t uid, char name[static USER_NAME_SIZE])
 	return name;
 }
 
+pid_t attach_tracer_of(pid_t pid)
+{
+	struct proc_status s = {0};
+	proc_status(pid, &s);
+	return s.tracer;
+}
+
 /* Explains in one sentence why `pid` cannot be attached to. */
 static void explain(pid_t pid, int err, struct buf *why)
 {

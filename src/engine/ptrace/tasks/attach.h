@@ -6,6 +6,8 @@
 
 /* Attaches to all threads of `pid`. Returns 0, or -errno with a sentence in `why`. */
 int tracer_attach(struct tracer *t, pid_t pid, struct buf *why);
+/* Returns the process that traces `pid`, or 0. */
+pid_t attach_tracer_of(pid_t pid);
 /* Sets the options of a stopped task. Only leaders of started or attached processes stop at their exit. */
 void tracer_set_options(struct tracer *t, const struct task *task);
 
