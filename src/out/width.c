@@ -29,23 +29,28 @@ void width_end(locale_t before)
 		uselocale(before);
 }
 
-static size_t printable(const char *s)
+static size_t printable(const char *s, size_t n)
 {
-	size_t n = 0;
-	while (s[n] >= ' ' && s[n] <= '~')
-		n++;
-	return n;
+	size_t i = 0;
+	while (i < n && s[i] >= ' ' && s[i] <= '~')
+		i++;
+	return i;
 }
 
 size_t width_of(const char *s)
 {
-	size_t width = printable(s);
+	return width_of_part(s, strlen(s));
+}
+
+size_t width_of_part(const char *s, size_t n)
+{
+	size_t width = printable(s, n);
 	mbstate_t state = {0};
 	s += width;
-	if (!*s)
+	if (width == n)
 		return width;
 	locale_t before = width_begin();
-	for (size_t left = strlen(s), len; left; s += len, left -= len) {
+	for (size_t left = n - width, len; left; s += len, left -= len) {
 		wchar_t wc;
 		len = mbrtowc(&wc, s, left, &state);
 		if (len == (size_t)-1 || len == (size_t)-2) {

@@ -10,6 +10,8 @@
  * combining character none, and a byte that is not part of a character takes one.
  */
 size_t width_of(const char *s);
+/* The same for the first `n` bytes of `s`. */
+size_t width_of_part(const char *s, size_t n);
 
 /*
  * Gives the thread a UTF-8 locale, for functions of libraries that compute widths. The result must be passed to

@@ -1,6 +1,7 @@
 #include "out/wrap.h"
 
 #include "base/buf.h"
+#include "out/width.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -13,25 +14,25 @@ static bool is_break(const char *c)
 
 static void wrap_line(struct buf *out, const char *prefix, const char *line, size_t len, size_t width)
 {
-	size_t indent = strlen(prefix);
+	size_t indent = width_of(prefix), column = 0;
 	size_t room = width > indent + 20 ? width - indent : 20;
 	buf_adds(out, prefix);
-	while (width && len > room) {
-		size_t end = room;
-		while (end && !is_break(line + end))
-			end--;
+	for (size_t start = 0, end; start <= len; start = end + 1) {
 		/* A word that is longer than the line is not split. */
-		for (end = end ? end : room; end < len && !is_break(line + end);)
+		for (end = start; end < len && !is_break(line + end);)
 			end++;
-		if (end == len)
-			break;
-		buf_add(out, line, end);
-		buf_addc(out, '\n');
-		buf_fill(out, ' ', indent);
-		line += end + 1;
-		len -= end + 1;
+		size_t word = width_of_part(line + start, end - start);
+		if (start && width && column + 1 + word > room) {
+			buf_addc(out, '\n');
+			buf_fill(out, ' ', indent);
+			column = 0;
+		} else if (start) {
+			buf_addc(out, ' ');
+			column++;
+		}
+		buf_add(out, line + start, end - start);
+		column += word;
 	}
-	buf_add(out, line, len);
 	buf_addc(out, '\n');
 }
 

@@ -494,6 +494,9 @@ static void prose_is_wrapped(void **state)
 	wrap_lines(&out, "", "one two three four 5 % six\n", 20);
 	assert_string_equal(buf_str(&out), "one two three four\n5 % six\n");
 	buf_clear(&out);
+	wrap_lines(&out, "• ", "ääää öööö üüüü ßßßß éé\n", 22);
+	assert_string_equal(buf_str(&out), "• ääää öööö üüüü ßßßß\n  éé\n");
+	buf_clear(&out);
 	count_human(&out, 20971550);
 	count_human(&out, 999);
 	count_human(&out, 1000);
