@@ -70,6 +70,11 @@ int put_outcome(const struct opt_command *c, enum opt_outcome outcome, const cha
 		return put_version();
 	if (outcome == OPT_OK)
 		return 0;
-	diag_error("%s%s", prefix, buf_str(why));
+	struct buf text = {0};
+	buf_adds(&text, buf_str(why));
+	if (!strchr(buf_str(why), '\n'))
+		buf_addf(&text, " (see %s --help)", c->name);
+	put_usage_error(prefix, buf_str(&text));
+	buf_free(&text);
 	return EXIT_USAGE;
 }

@@ -15,8 +15,9 @@ void put_usage_error(const char *prefix, const char *text);
 
 /*
  * Does what the result of opt_parse() asks for: writes the help text of `c` or "sctrace 1.2.3" to standard output, or
- * prints `why` as an error that begins with `prefix`. Returns the exit status, which is 0 for OPT_OK. The help text is
- * wrapped to the width of the terminal, or to that in the environment variable COLUMNS, or to 80 columns.
+ * prints `why` as put_usage_error() does, with a reference to the help text if `why` has one line. Returns the exit
+ * status, which is 0 for OPT_OK. The help text is wrapped to the width of the terminal, or to that in the environment
+ * variable COLUMNS, or to 80 columns.
  */
 int put_outcome(const struct opt_command *c, enum opt_outcome outcome, const char *prefix, const struct buf *why);
 

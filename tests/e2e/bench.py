@@ -87,7 +87,7 @@ def test_bad_input_is_reported(_):
     ]:
         status, out, err = run(*args)
         assert status == 2, (args, status, err)
-        assert words in err, (args, err)
+        assert err.startswith("sctrace: bench: ") and words in err, (args, err)
         assert err.count("\n") == 1 and out == "", (args, out, err)
 
 

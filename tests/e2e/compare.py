@@ -169,7 +169,7 @@ def test_usage_errors(place):
     for args, what in (
         (["--size=0"], "0 bytes"),
         (["--size=12x"], "'12x' is not a size"),
-        (["--bogus"], "unknown option '--bogus'"),
+        (["--bogus"], "sctrace: compare: unknown option '--bogus' (see sctrace compare --help)"),
         (["--strategy=rot13"], "'rot13'"),
         (["--strategy=read/wirte"], "did you mean read/write"),
         (["--engine=ptrcae", "true"], "there is no engine 'ptrcae' in this build"),

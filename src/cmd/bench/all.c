@@ -70,7 +70,7 @@ static void no_test(const char *word)
 	for (size_t i = 0; i < TESTS; i++)
 		near_offer(&near, shortened[i].test->name);
 	near_say(&near, "sctrace bench ", &similar);
-	diag_error("there is no test '%s'; the tests are syscall, switch, sched, latency and load%s", word,
+	diag_error("bench: there is no test '%s'; the tests are syscall, switch, sched, latency and load%s", word,
 		   buf_str(&similar));
 	buf_free(&similar);
 }

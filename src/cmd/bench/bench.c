@@ -34,7 +34,7 @@ static int run_suite(int argc, char **argv)
 	outfile_catch_signals();
 	int err = suite_run(argv[2], strtoull(argv[3], NULL, 10), argc > 4 ? argv[4] : "", &why);
 	if (err)
-		diag_error("%s", buf_str(&why));
+		diag_error("bench: %s", buf_str(&why));
 	buf_free(&why);
 	return err;
 }

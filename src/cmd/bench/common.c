@@ -41,7 +41,7 @@ int bench_parse(const struct opt_command *c, struct bench_options *o, int argc, 
 {
 	struct buf why = {0};
 	enum opt_outcome outcome = opt_parse(c, o, argc, argv, first, &why);
-	int status = outcome == OPT_OK ? BENCH_DONE : put_outcome(c, outcome, "", &why);
+	int status = outcome == OPT_OK ? BENCH_DONE : put_outcome(c, outcome, "bench: ", &why);
 	buf_free(&why);
 	return status;
 }
@@ -72,13 +72,13 @@ int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv
 	const struct bench_options *o = s->o;
 	ssize_t len = readlink("/proc/self/exe", s->self, sizeof(s->self) - 1);
 	if (len <= 0) {
-		diag_error("cannot read /proc/self/exe: %s", error_text(errno));
+		diag_error("bench: cannot read /proc/self/exe: %s", error_text(errno));
 		return EXIT_OWN;
 	}
 	const char *tmp = getenv("TMPDIR");
 	s->dir = o->dir ? o->dir : tmp && *tmp ? tmp : "/var/tmp";
 	if (access(s->dir, W_OK | X_OK) < 0) {
-		diag_error("cannot create files in '%s': %s; choose another directory with --dir", s->dir,
+		diag_error("bench: cannot create files in '%s': %s; choose another directory with --dir", s->dir,
 			   error_text(errno));
 		return EXIT_USAGE;
 	}
@@ -111,7 +111,7 @@ static int judge(struct bench_session *s, int err, const struct buf *why)
 		return BENCH_DONE;
 	if (err && why->len) {
 		end_progress(s);
-		diag_error("%s", buf_str(why));
+		diag_error("bench: %s", buf_str(why));
 		for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 			if (err == ends[i].err)
 				return ends[i].status;
@@ -137,7 +137,7 @@ static int check(const struct bench_test *t, const struct bench_options *o, char
 	else if (t->check)
 		t->check(o, words, n, &why);
 	if (why.len)
-		diag_error("%s", buf_str(&why));
+		diag_error("bench: %s", buf_str(&why));
 	int status = why.len ? EXIT_USAGE : 0;
 	buf_free(&why);
 	return status;
@@ -184,7 +184,7 @@ int bench_end(struct bench_session *s)
 	int status = EXIT_OWN;
 	end_progress(s);
 	if (s->err)
-		diag_error("the measurement failed: %s", error_text(-s->err));
+		diag_error("bench: the measurement failed: %s", error_text(-s->err));
 	else {
 		results_end(&s->run, &s->start);
 		status = display_run(&s->run, "bench", &s->o->show);

@@ -131,9 +131,9 @@ int cmd_show(int argc, char **argv)
 	recording_head_init(&t.head);
 	outfile_catch_signals();
 	enum opt_outcome outcome = opt_parse(&all, &t.o, argc, argv, &first, &why);
-	if (outcome == OPT_HELP || outcome == OPT_VERSION)
-		status = put_outcome(&face, outcome, "", &why);
-	else if (outcome == OPT_ERROR || show_check(&t.o, &why) < 0)
+	if (outcome != OPT_OK)
+		status = put_outcome(&face, outcome, "show: ", &why);
+	else if (show_check(&t.o, &why) < 0)
 		put_usage_error("show: ", buf_str(&why));
 	else if (overwritten(&t.o, argv + first))
 		diag_error("show: the output would overwrite the recording '%s'; write it to another file",
