@@ -120,7 +120,7 @@ static const struct subject *named_reference(const struct compare *c)
 	return NULL;
 }
 
-/* Appends that no row has the name that --reference gives, and similar names. */
+/* Appends that no row has the name that --reference gives, and similar names or an example. */
 static void unknown_reference(const struct compare *c, struct buf *why)
 {
 	struct near near;
@@ -133,7 +133,10 @@ static void unknown_reference(const struct compare *c, struct buf *why)
 		near_offer(&near, labels.list.v[i]);
 	}
 	buf_addf(why, "--reference names the row '%s', which does not exist", c->opt.reference);
-	near_say(&near, "", why);
+	if (near.n)
+		near_say(&near, "", why);
+	else
+		buf_addf(why, "; write for example '%s'", labels.list.v[0]);
 	words_free(words_done(&labels));
 }
 

@@ -221,7 +221,7 @@ def test_paths_are_tried_before_the_first_run(place):
 def test_the_reference_is_looked_up_before_the_first_run(place):
     ran = place / "ran"
     status, out, err = run(place, "--runs=1", "--reference=nosuch", f"touch {ran}", "true")
-    assert status == 2 and "--reference names the row 'nosuch'" in err and out == "" and not ran.exists(), (status, err)
+    assert status == 2 and "--reference names the row 'nosuch', which does not exist; write for example '" in err and out == "" and not ran.exists(), (status, err)
     for reference, words in [("one-shto", "; did you mean one-shot?"), ("read/write 3K", "; did you mean read/write 1K or read/write 4K?"),
                              ("read/write", "names several rows; add the buffer size, for example 'read/write 1K' or 'read/write 4K'")]:
         status, out, err = run(place, "-r1", "-s", "read/write,one-shot", "-b1K,4K", "--reference", reference)
