@@ -24,12 +24,10 @@ extern const struct opt_command report_command;
 void show_face(struct opt_command *c, struct opt *rows, size_t max);
 
 /*
- * For completion: fills in the BENCH_FACES commands `sctrace bench`, with the options of all tests in the BENCH_OPTIONS
- * `rows`, and `sctrace bench TEST`. They refer to `rows` and to `words`: an empty buffer for each command, for the
- * operands that it accepts. The caller frees `words`.
+ * For completion: fills in the BENCH_FACES commands, `sctrace bench` and `sctrace bench TEST`. They refer to `words`: an
+ * empty buffer for each command, for the operands that it accepts. The caller frees `words`.
  */
-#define BENCH_FACES   6
-#define BENCH_OPTIONS 64
-void bench_faces(struct opt_command *faces, struct opt *rows, struct buf *words);
+#define BENCH_FACES 6
+void bench_faces(struct opt_command *faces, struct buf *words);
 
 #endif

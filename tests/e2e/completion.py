@@ -43,6 +43,7 @@ TYPED = [
 TYPED_IN_BASH = [
     ("--form\tma", "--format=markdown"),
     ("compare --form\tma", "compare --format=markdown"),
+    ("bench --c", "bench --color="),
     ("--trace '!process_vm_r", "--trace !process_vm_readv"),
     ("-e '!process_vm_r", "-e !process_vm_readv"),
     ("-o 'two wo", "-o two words"),

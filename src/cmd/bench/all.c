@@ -25,7 +25,7 @@ static const struct shortened {
 
 static const struct opt options[] = {{BENCH_DIR}, BENCH_OUTPUT_OPTIONS, {0}};
 static const char *const usage[] = {"[OPTIONS]", "syscall|switch|sched|latency|load [OPTIONS] ...", NULL};
-static const struct opt_command face = {
+const struct opt_command bench_all_face = {
 	.name = "sctrace bench",
 	.usage = usage,
 	.about = "Measures what system calls, context switches, time slices and wake-ups cost on this machine. Without "
@@ -79,7 +79,7 @@ int cmd_bench_all(int argc, char **argv)
 {
 	struct bench_session s = {.o = memory_zeroed(1, sizeof(struct bench_options))};
 	int first;
-	int status = bench_parse(&face, s.o, argc, argv, &first);
+	int status = bench_parse(&bench_all_face, s.o, argc, argv, &first);
 	if (status != BENCH_DONE)
 		return bench_quit(&s, status);
 	if (first < argc) {

@@ -49,17 +49,8 @@ static const struct {
 	{SUITE_WORD, run_suite},
 };
 
-static bool has(const struct opt *rows, size_t n, const struct opt *o)
+void bench_faces(struct opt_command *faces, struct buf *words)
 {
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].name && o->name && strcmp(rows[i].name, o->name) == 0)
-			return true;
-	return false;
-}
-
-void bench_faces(struct opt_command *faces, struct opt *rows, struct buf *words)
-{
-	size_t n = 0;
 	_Static_assert(BENCH_FACES == TESTS + 1, "there is a command for each test and one for all of them");
 	for (size_t t = 0; t < TESTS; t++) {
 		struct opt_command *c = &faces[t + 1];
@@ -68,15 +59,9 @@ void bench_faces(struct opt_command *faces, struct opt *rows, struct buf *words)
 			tests[t]->operands(&words[t + 1]);
 		c->operands = words[t + 1].len ? buf_str(&words[t + 1]) : NULL;
 		buf_addf(&words[0], "%s%s", t ? " " : "", tests[t]->name);
-		for (const struct opt *o = c->table; o->letter || o->name || o->help; o++)
-			if (o->name && n + 1 < BENCH_OPTIONS && !has(rows, n, o))
-				rows[n++] = *o;
 	}
-	rows[n] = (struct opt){0};
-	faces[0] = (struct opt_command){.name = "sctrace bench",
-					.about = "Measure this machine",
-					.table = rows,
-					.operands = buf_str(&words[0])};
+	faces[0] = bench_all_face;
+	faces[0].operands = buf_str(&words[0]);
 }
 
 int cmd_bench(int argc, char **argv)

@@ -140,7 +140,8 @@ struct bench_test {
 	int (*run)(struct bench_session *s, char **words, size_t n, struct buf *why);
 };
 
-/* Runs a short form of each test; argv[0] is "bench". */
+/* `sctrace bench` without the name of a test: its options; and runs a short form of each test. argv[0] is "bench". */
+extern const struct opt_command bench_all_face;
 int cmd_bench_all(int argc, char **argv);
 
 extern const struct bench_test bench_syscall_test;
