@@ -1,4 +1,4 @@
-/* Copies IN to OUT with copy_file_range(2): the file system may share the blocks instead of moving any byte. */
+/* Copies IN to OUT with copy_file_range(2): the file system may share the blocks instead of copying the bytes. */
 #include "copy.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* Copies IN to OUT with sendfile(2): the kernel moves the bytes, the program never sees them. */
+/* Copies IN to OUT with sendfile(2): the kernel moves the bytes, and the program never sees them. */
 #include "copy.h"
 
 #include <sys/sendfile.h>

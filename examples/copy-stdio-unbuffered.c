@@ -1,4 +1,4 @@
-/* Copies IN to OUT one character at a time through stdio without its buffers: each character is a system call again. */
+/* Copies IN to OUT one character at a time through stdio without its buffers: each character takes two system calls. */
 #include "copy.h"
 
 int main(int argc, char **argv)

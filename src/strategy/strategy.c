@@ -59,7 +59,7 @@ static const struct strategy strategies[] = {
 	 "start-up"},
 	{"splice", "copy-splice", 0, NULL, "splice(2) through a pipe",
 	 "the pipe between the files holds 64 KiB, so every 64 KiB takes two calls; the bytes stay in the kernel"},
-	{"copy_file_range", "copy-copy-file-range", 0, NULL, "copy_file_range(2), may share the blocks",
+	{"copy_file_range", "copy-copy-file-range", 0, NULL, "copy_file_range(2): blocks may be shared",
 	 "the file system does the work, and if it can share blocks between files, no bytes are copied"},
 	{"O_DIRECT", "copy-direct", STRATEGY_BUFFER | STRATEGY_ALIGNED, "1M", "bypasses the page cache",
 	 "the page cache is not used, so each call waits for the device, and the next reader must wait for it again"},

@@ -22,7 +22,7 @@ static const struct opt options[] = {
 	{BENCH_SEED("operations")},
 	{0, "no-count", NULL, opt_flag, "do not trace the operations to count their system calls", BENCH_AT(no_count)},
 	BENCH_SHARED_OPTIONS("number of samples per operation (default: 500)",
-			     "time per operation (default: as long as the clock needs)"),
+			     "time per operation (default: as long as the samples take, at most 2s)"),
 	{0},
 };
 static const char *const usage[] = {"[OPTIONS] [OPERATION|GROUP...]", NULL};
