@@ -14,7 +14,7 @@ static const struct field rows[] = {ROW(version, FIELD_STRING, NULL), ROW(engine
 				    ROW(program, FIELD_STRINGS, NULL), ROW(machine, FIELD_OBJECT, &env_fields)};
 static const struct fields about_fields = FIELDS(rows, struct recording_about);
 
-enum { FOLLOWS = 1 << 0, STACKS = 1 << 1, LAST = 1 << 2 };
+enum { FOLLOWS = 1 << 0, STACKS = 1 << 1, LAST = 1 << 2, SEVERAL = 1 << 3 };
 
 void recording_head_init(struct recording_head *h)
 {
@@ -34,7 +34,8 @@ void recording_head_put(const struct recording_head *h, struct buf *out)
 	item_put(out, h->start_ns);
 	item_put_signed(out, h->real_offset_ns);
 	item_put(out, h->string_max);
-	item_put(out, (h->follow ? FOLLOWS : 0) | (h->stacks ? STACKS : 0) | (h->last ? LAST : 0));
+	item_put(out, (h->follow ? FOLLOWS : 0) | (h->stacks ? STACKS : 0) | (h->last ? LAST : 0) |
+			      (h->several ? SEVERAL : 0));
 	item_put_text(out, text ? text : "{}", text ? strlen(text) : 2);
 	free(text);
 	json_decref(o);
@@ -51,6 +52,7 @@ void recording_head_get(struct recording_head *h, struct item_reader *r)
 	h->follow = flags & FOLLOWS;
 	h->stacks = flags & STACKS;
 	h->last = flags & LAST;
+	h->several = flags & SEVERAL;
 	const char *text = item_get_text(r, &n);
 	json_t *o = json_loadb(text, n, 0, NULL);
 	if (!o || fields_read(&about_fields, &h->about, o, 0, &why) < 0)

@@ -13,6 +13,7 @@ struct recording_head {
 	bool follow;            /* children were traced as well (-f) */
 	bool stacks;            /* stacks were recorded (-k) */
 	bool last;              /* the recording does not begin at the start of the trace (--last) */
+	bool several;           /* several threads existed when the trace began */
 	struct recording_about {
 		char *version;          /* version of sctrace */
 		char *engine;           /* name of the engine */

@@ -844,6 +844,24 @@ def test_attach(tmp):
         assert "kernel thread" in run("-p", "2").stderr
 
 
+def test_attach_to_threads(tmp):
+    """If a process has several threads when sctrace attaches, each line has the id of its thread, from the first line on"""
+    script = "import threading, time\nfor i in range(3): threading.Thread(target=lambda: time.sleep(60), daemon=True).start()\n" \
+             "print(flush=True)\nwhile True: time.sleep(0.01)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as prog:
+        prog.stdout.readline()
+        with subprocess.Popen([SCTRACE, "-q", "-o", str(tmp / "t"), "--record", str(tmp / "r"), "-p", str(prog.pid)]) as p:
+            wait_written(tmp / "t", "resumed")
+            p.send_signal(signal.SIGINT)
+        prog.kill()
+    assert run("show", "-o", str(tmp / "shown"), str(tmp / "r")).returncode == 0
+    text = (tmp / "t").read_text()
+    assert all(re.match(r"\d+ ", line) for line in text.splitlines()), text
+    assert (tmp / "shown").read_text() == text
+    shown = run("show", str(tmp / "r")).stdout
+    assert all(line.startswith("[pid ") for line in shown.splitlines()), shown
+
+
 def test_attach_again(_):
     """Nothing of the agent stays in a process that waits in one call until sctrace detaches, and the call still takes its time"""
     start = time.monotonic()

@@ -23,6 +23,7 @@ void trace_record_begin(struct trace *t)
 	h->follow = o->follow > 0;
 	h->stacks = o->stacks;
 	h->last = o->last_set;
+	h->several = t->several;
 	field_set(&h->about.version, SCTRACE_VERSION);
 	field_set(&h->about.engine, t->ops->name);
 	h->about.program.known = t->program != NULL;

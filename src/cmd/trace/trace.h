@@ -24,6 +24,7 @@ struct trace {
 	struct buf choice;               /* why no better engine was chosen; empty: it is the best, or was named */
 	struct call_set only, stops;     /* calls that must be events, and calls at which threads must stop */
 	bool shows;                      /* calls are shown one by one */
+	bool several;                    /* several threads may exist when the trace begins */
 	bool by_events;                  /* a sink counts calls or aggregates stacks; otherwise the engine counts */
 	struct stack *stack;             /* walks the stacks of stopped threads; or NULL */
 	struct recording *recording;     /* the source of the events; NULL: a live engine */

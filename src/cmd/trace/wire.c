@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "out/term.h"
 #include "tracee/names.h"
+#include "tracee/proc.h"
 
 #include <string.h>
 
@@ -54,14 +55,26 @@ static struct stack *crashes_of(const struct trace *t)
 	return t->recording && recording_head_of(t->recording)->last ? t->stack : NULL;
 }
 
+static uint64_t number_of_threads(pid_t pid)
+{
+	struct buf text = {0};
+	uint64_t n = proc_read(pid, "status", &text) < 0 ? 0 : proc_number(buf_str(&text), "Threads");
+	buf_free(&text);
+	return n;
+}
+
 /*
- * Returns true if the recording may begin when several processes already exist (--last and -f). Only processes that make
- * calls in the recording are known, so the number of known processes does not say whether a line needs its id.
+ * Returns true if several threads may exist when the trace begins: sctrace has attached to them, or a recording begins
+ * in the middle of the trace (--last and -f). Only threads that have made calls are known, so the number of known
+ * threads does not say whether a line needs its id.
  */
 static bool begins_with_several(const struct trace *t)
 {
 	const struct recording_head *h = t->recording ? recording_head_of(t->recording) : NULL;
-	return h && h->last && h->follow;
+	uint64_t n = t->program != NULL;
+	for (size_t i = 0; i < t->o.pids.n; i++)
+		n += number_of_threads(t->o.pids.v[i]);
+	return h ? (h->last && h->follow) || h->several : n > 1;
 }
 
 static struct trace_sink *wire_text(struct trace *t)
@@ -74,11 +87,11 @@ static struct trace_sink *wire_text(struct trace *t)
 				      .decoding = decoding(o),
 				      .emit_flags = emit_flags(o, colour),
 				      .column = (size_t)o->column,
-				      .pids = t->out.separate                        ? PIDS_NEVER
-					      : !o->output && begins_with_several(t) ? PIDS_OF_ALL
-					      : !o->output                           ? PIDS_OF_SEVERAL
-					      : o->follow                            ? PIDS_ALWAYS
-										     : PIDS_SINCE_SEVERAL,
+				      .pids = t->out.separate            ? PIDS_NEVER
+					      : !o->output && t->several ? PIDS_OF_ALL
+					      : !o->output               ? PIDS_OF_SEVERAL
+					      : o->follow || t->several  ? PIDS_ALWAYS
+									 : PIDS_SINCE_SEVERAL,
 				      .clock = o->clock > 2 ? CLOCK_EPOCH : (unsigned)o->clock,
 				      .waits = trace_select_needs_exit(&o->select),
 				      .relative = o->relative,
@@ -168,6 +181,7 @@ void trace_wire(struct trace *t)
 	const struct trace_opts *o = &t->o;
 	struct trace_pipeline *p = &t->pipeline;
 	p->select = &o->select;
+	t->several = begins_with_several(t);
 	wire_source(t);
 	wire_totals(t);
 	if (t->by_events && (o->count || o->count_too || o->io)) {
