@@ -124,6 +124,7 @@ void io_leave_open(const struct io_context *x)
 	if (!f || count_failed(x, f))
 		return;
 	f->row.opens++;
+	f->directory |= (flags & O_DIRECTORY) != 0;
 	io_count_call(x, f);
 	if (flags & O_CREAT && flags & O_EXCL)
 		f->answer = IO_UNKNOWN; /* the call has created another file than the one of this path before */

@@ -200,7 +200,9 @@ static bool may_have_changed(const struct io_file *f)
 
 static bool stated_again(struct io_search *s)
 {
-	const struct io_tally *t = may_have_changed(s->f) ? NULL : repeats(s, &s->f->stated_again);
+	/* A program that keeps the list of a directory asks for its status to learn whether the list is still valid. */
+	bool needed = s->f->directory || may_have_changed(s->f);
+	const struct io_tally *t = needed ? NULL : repeats(s, &s->f->stated_again);
 	if (!t)
 		return false;
 	buf_adds(&s->text, "one process asked for its status ");

@@ -713,6 +713,17 @@ def test_the_status_of_a_process_may_be_asked_for_again(folder):
     assert asked == {("status-again", "here")}, prof["findings"]
 
 
+def test_the_status_of_a_listed_directory_may_be_asked_for_again(folder):
+    """a program that keeps the list of a directory, as Python does for imports, asks whether it has changed"""
+    for name in ("listed", "other"):
+        (folder / name).mkdir()
+    script = "import os; os.listdir('listed')\nfor i in range(100): os.stat('listed'), os.stat('other')"
+    for way in WAYS:
+        need(way)
+        asked = {f["file"] for f in profile(folder, sys.executable, "-c", script, way=way)["findings"] if f["kind"] == "status-again"}
+        assert asked == {"other"}, (way, asked)
+
+
 def test_similar_findings_are_limited(folder):
     """at most ten findings of a kind are printed, but a saved run has all of them"""
     script = ("import os\nfor k in range(30):\n name = f'many{k}'; open(name, 'w').close()\n for i in range(50): os.stat(name)\n"
