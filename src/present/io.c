@@ -272,9 +272,12 @@ void io_render(const struct run_io *io, enum table_format format, const struct t
 	render(io, use_columns, sizeof(use_columns) / sizeof(*use_columns), format, look, out);
 	buf_addc(out, '\n');
 	render(io, access_columns, sizeof(access_columns) / sizeof(*access_columns), format, look, out);
-	if (io->files.n > ROWS_MAX)
-		buf_addf(out, "%sThese are the %d files that took the most time. There are %zu more.\n",
-			 format == TABLE_MARKDOWN ? "\n" : "", ROWS_MAX, io->files.n - ROWS_MAX);
+	if (io->files.n > ROWS_MAX) {
+		buf_addf(out, "%sThese are the %d files that took the most time. There are ",
+			 format == TABLE_MARKDOWN ? "\n" : "", ROWS_MAX);
+		count_human(out, io->files.n - ROWS_MAX);
+		buf_adds(out, " more.\n");
+	}
 }
 
 static void add_files(struct page *p, const struct run_io *io)

@@ -104,7 +104,9 @@ def test_options_without_effect(tmp):
                  "raw=read")
         r = run(*before, "-c", *looks, "-o", "out", *what, cwd=tmp)
         assert r.stderr == note + "-s, -x, -v, -a, -X, -e read, -e write, -e abbrev, -e verbose, -e raw; -C prints the calls as well\n", r
-        for words in (["-C", "-T"], ["-c", "-f"], ["-c", "-s", "32", "-a", "40"], ["-y"]):
+        r = run(*before, "--io", "-T", "-i", "-o", "out", *what, cwd=tmp)
+        assert r.stderr == note.replace("-c", "--io") + "-T, -i; -C prints the calls as well\n", r
+        for words in (["-C", "-T"], ["-c", "-f"], ["-c", "-s", "32", "-a", "40"], ["-y"], ["--io", "-C", "-T"]):
             r = run(*before, *words, "-o", "out", *what, cwd=tmp)
             assert (r.returncode, r.stderr) == (0, ""), (words, r)
 

@@ -315,7 +315,8 @@ void trace_opts_unused(const struct trace_opts *o, struct buf *out)
 		{o->look.verbose.given, "-e verbose"},
 		{o->look.raw.given, "-e raw"},
 	};
-	for (size_t i = 0; o->count && !o->truss && i < sizeof(of_lines) / sizeof(*of_lines); i++)
+	bool no_lines = o->count || (o->io && !o->count_too && !o->record); /* -k adds stacks to a recording */
+	for (size_t i = 0; no_lines && !o->truss && i < sizeof(of_lines) / sizeof(*of_lines); i++)
 		if (of_lines[i].given)
 			buf_addf(out, "%s%s", out->len ? ", " : "", of_lines[i].letter);
 }

@@ -92,7 +92,7 @@ const char *trace_other_dialect(bool truss, char letter);
 bool trace_opts_need_events(const struct trace_opts *o);
 /* Returns how many bytes of each buffer are read from the program's memory: for dumps of data, more than -s says. */
 unsigned trace_string_max(const struct trace_opts *o);
-/* Appends the options that have no effect, because -c does not print lines: "-t, -k"; nothing if there are none. */
+/* Appends the options that have no effect, because -c or --io prints no lines: "-t, -k"; nothing if there are none. */
 void trace_opts_unused(const struct trace_opts *o, struct buf *out);
 /* Checks that the options agree. `program`: a program was named. Returns 0, or -EINVAL with the reason in `why`. */
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why);

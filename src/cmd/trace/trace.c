@@ -117,8 +117,8 @@ void trace_say_unused(const struct trace *t)
 	struct buf unused = {0};
 	trace_opts_unused(&t->o, &unused);
 	if (unused.len)
-		diag_note("-c prints no calls, so these options have no effect: %s; -C prints the calls as well",
-			  buf_str(&unused));
+		diag_note("%s prints no calls, so these options have no effect: %s; -C prints the calls as well",
+			  t->o.count ? "-c" : "--io", buf_str(&unused));
 	if (t->o.io && t->o.view.format == SUMMARY_CSV && (t->o.count || t->o.count_too))
 		diag_note("--format=csv prints a single table, that of the calls; leave out -c for that of the files");
 	buf_free(&unused);
