@@ -45,7 +45,7 @@ void results_end(struct run *run, const struct results_start *start)
 {
 	note_activity(run, start);
 	if (stop_signal())
-		run_note(run, run->subjects.n ? "interrupted: these are the measurements up to then"
+		run_note(run, run->subjects.n ? "interrupted: the figures cover only the time before the interruption"
 					      : "interrupted before anything was measured");
 	run->head.known = true;
 	run->notes.known = true;
