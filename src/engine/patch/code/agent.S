@@ -55,9 +55,10 @@ agent_masked_\s:
 	pushq	agent_back_\s + BACK_FLAGS(%rip)
 	popf
 	lea	128(%rsp), %rsp
+	lea	agent_back_\s + 64(%rip), %rdi	/* so that all offsets fit into a byte */
 	.set	.Lat, BACK_REGS
 	.irp	reg, r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
-	mov	agent_back_\s + .Lat(%rip), %\reg
+	mov	.Lat - 64(%rdi), %\reg
 	.set	.Lat, .Lat + 8
 	.endr
 	jmp	*agent_back_\s + BACK_RIP(%rip)
@@ -270,6 +271,7 @@ agent_refuse:
 agent_r1:
 	ret
 
+/* A short jump to a `jmp agent_refuse` nearby takes 4 bytes less than a jump to agent_refuse. */
 agent_check:				/* rcx = slot; handles calls with arguments to check, and calls that fork */
 	on	__NR_fork, 17f
 	on	__NR_clone, 1f		/* to the tracer if the child would use this frame or be untraced */
@@ -288,7 +290,7 @@ agent_check:				/* rcx = slot; handles calls with arguments to check, and calls 
 6:	cmp	$__NR_mremap, %eax	/* the tracer must see MREMAP_FIXED, a fixed new address */
 	jne	agent_ranges
 	test	$2, %r10b
-	jnz	agent_refuse
+	jnz	27f
 agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or patched code */
 	lea	31(%rsp), %rdx		/* the last byte of this frame, of 56 bytes, 24 not pushed yet */
 	sub	%rdi, %rdx
@@ -309,7 +311,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 12:	mov	(%rsp), %rdx
 	jmp	7f
 14:	mov	(%rsp), %rdx
-	jmp	agent_refuse
+27:	jmp	agent_refuse
 7:	test	$SLOT_F_RECORD, %cl
 	jnz	agent_record
 	cmpb	$0, DATA_SINGLE_THREAD
@@ -322,13 +324,13 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	cmp	$CLONE_LIKE_THREAD, %r11d
 	je	agent_thread
 	test	$(CLONE_UNTRACED | CLONE_VM | CLONE_VFORK), %r11d
-	jnz	agent_refuse
+	jnz	23f
 	test	%rsi, %rsi		/* the tracer must see a child with a stack of its own */
-	jnz	agent_refuse
+	jnz	23f
 	test	$SLOT_F_RECORD, %cl
 	jz	go_shared
 	test	$(CLONE_PARENT_SETTID | CLONE_PIDFD), %edi	/* the call writes to memory that is shown */
-	jnz	agent_refuse
+	jnz	23f
 17:	test	$SLOT_F_RECORD, %cl
 	jnz	agent_record
 	jmp	go_shared
@@ -339,7 +341,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	je	21f
 	mov	(%rdi), %r11d
 21:	test	$(CLONE_PARENT_SETTID | CLONE_PIDFD), %r11d
-	jnz	agent_refuse
+	jnz	23f
 	jmp	agent_vfork
 4:	mov	(%rdi), %r11d
 	and	$CLONE_LOOK, %r11d
@@ -347,7 +349,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	je	19b
 	cmp	$CLONE_LIKE_THREAD, %r11d
 	je	agent_thread
-	jmp	agent_refuse
+23:	jmp	agent_refuse
 2:	mov	$DATA_FAULT, %r11d
 	cmp	$11, %edi		/* SIGSEGV */
 	je	18f
@@ -363,16 +365,16 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	jz	7b
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	7b
-	jmp	agent_refuse
+	jmp	24f
 22:	testb	$WATCH_DEFAULT, DATA_WATCH
-	jz	agent_refuse
+	jz	24f
 	test	%rsi, %rsi
 	jz	agent_query
 	cmpq	$0, DATA_VFORK
-	je	agent_refuse
+	je	24f
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	agent_query
-	jmp	agent_refuse
+24:	jmp	agent_refuse
 18:	test	%rsi, %rsi		/* the agent notes the new handler, but only for the process that owns the memory */
 	jz	7b
 	mov	(%rsi), %rdx
@@ -380,11 +382,11 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	mov	(%rsp), %rdx
 	jz	7b			/* it was the default, and stays the default */
 	testb	$WATCH_FAULTS, DATA_WATCH
-	jnz	agent_refuse
+	jnz	24b
 	cmpq	$0, DATA_VFORK
-	jne	agent_refuse
+	jne	24b
 	cmp	$8, %r10
-	jne	agent_refuse
+	jne	24b
 	mov	24(%rsi), %rdx		/* if the end of the action is not readable, the call fails, and nothing is noted */
 	mov	(%rsi), %rdx
 	mov	%rdx, (%r11)
@@ -394,9 +396,9 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	lea	-1(%rdi), %r11d
 	and	$63, %r11d
 	bt	%r11, DATA_BLOCKING
-	jc	agent_refuse
+	jc	24b
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
-	jnz	agent_refuse
+	jnz	24b
 	cmpq	$0, DATA_VFORK		/* a child of vfork(2) changes only its own actions, not the image's */
 	jne	16f
 	mov	DATA_WORDS, %r11
@@ -408,32 +410,32 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 20:	testl	$(1 << 30), (%r11)	/* SIGSYS */
 	jz	7b
 	cmpl	$MASK_HIGH, 4(%r11)
-	jb	agent_refuse
+	jb	25f
 	mov	(%r11), %r11d
 	or	$MASK_EITHER, %r11d
 	not	%r11d
 	test	%r11d, %r11d
 	jz	7b
-	jmp	agent_refuse
+25:	jmp	agent_refuse
 3:	test	%rsi, %rsi		/* the tracer must see new masks with SIGSYS, except masks of all signals */
 	jz	7b
 	mov	%rsi, %r11
 	jmp	20b
 5:	.irp	option, 21, 22, 59, 26	/* PR_GET_SECCOMP, PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH, PR_SET_TSC */
 	cmp	$\option, %edi
-	je	agent_refuse
+	je	26f
 	.endr
 	jmp	7b
 9:	test	$SLOT_F_RECORD, %cl
 	jz	7b
 	cmp	$0x1002, %edi		/* ARCH_SET_FS */
 	je	7b
-	jmp	agent_refuse
+26:	jmp	agent_refuse
 8:	test	$SLOT_F_RECORD, %cl
 	jnz	agent_record
 	mov	DATA_WORDS, %r11
 	test	%r11, %r11
-	jz	agent_refuse
+	jz	26b
 	rdtsc
 	shl	$32, %rdx
 	or	%rax, %rdx
@@ -441,7 +443,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	lock cmpxchg %rdx, (%r11)
 agent_exec_taken:			/* this thread has set the exec word if ZF is set */
 	mov	(%rsp), %rdx
-	jne	agent_refuse
+	jne	26b
 	jmp	go_shared
 agent_exec_end:
 agent_sigreturn:			/* rt_sigreturn sets all registers; the signal frame is at the program's rsp */
@@ -465,7 +467,7 @@ agent_vfork:				/* one at a time: copies the frame to memory that the child does
 	xchg	%r11, DATA_VFORK
 agent_taken:
 	test	%r11, %r11
-	jnz	agent_refuse
+	jnz	26b
 
 /* The path `vfork`: a child will run in the caller's memory, and on its stack, until it calls execve(2) or exits. */
 	enter	vfork, lock
