@@ -46,6 +46,26 @@ static void task_gone(struct trace_pipeline *p, struct trace_task *k)
 	free(k);
 }
 
+/*
+ * A thread that calls execve(2) continues with the id of the leader, so `leader` gets its data. Afterwards, `former` has
+ * the data of the leader, which has ended.
+ */
+static void become_leader(const struct trace_pipeline *p, struct trace_task *former, struct trace_task *leader)
+{
+	struct trace_task ended = *leader;
+	*leader = *former;
+	*former = ended;
+	former->tid = leader->tid;
+	leader->tid = ended.tid;
+	for (unsigned i = 0; i < p->nsinks; i++) {
+		void *own = leader->own[i];
+		if (!p->sinks[i]->ops->of_id)
+			continue;
+		leader->own[i] = former->own[i];
+		former->own[i] = own;
+	}
+}
+
 /* Replaces a call that contains another one (socketcall(2) of i386) by the inner one, as read at the entry. */
 static void unwrap(struct trace_task *k, struct event *ev)
 {
@@ -176,14 +196,17 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 	if (p->kept)
 		drop_names(p, ev);
 	struct trace_task *former = ev->kind == EV_EXEC ? map_get(&p->tasks, (uint64_t)ev->child) : NULL;
-	/* A thread that calls execve(2) continues with the id of the leader, so the data under its former id is freed. */
-	if (former && ev->child != ev->tid)
-		task_gone(p, former);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);
+	if (former == k)
+		former = NULL;
+	if (former)
+		become_leader(p, former, k);
 	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
 		on_call(p, k, ev);
 	else
 		on_other(p, k, ev);
+	if (former)
+		task_gone(p, former);
 	if (ev->kind == EV_NEW_TASK && ev->is_thread)
 		task_of(p, ev->child, ev->pid);
 	if (ev->kind == EV_DEATH)

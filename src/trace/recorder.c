@@ -204,6 +204,7 @@ static void record_gone(struct trace_sink *s, struct trace_task *k)
 }
 
 static const struct trace_sink_ops recorder_ops = {.task_size = sizeof(struct recorded),
+						   .of_id = true,
 						   .enter = record_call,
 						   .leave = record_call,
 						   .whole = record_whole,

@@ -39,6 +39,7 @@ struct trace_task {
 /* The functions of a sink. They may be NULL. An event is valid only until the function returns. */
 struct trace_sink_ops {
 	size_t task_size; /* bytes of the sink's own data for each thread, at first zeros */
+	bool of_id; /* the state belongs to the thread's id, and not to the thread, whose id execve(2) may change */
 	void (*begin)(struct trace_sink *s);
 	void (*enter)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	void (*leave)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* EV_EXIT, EV_VANISH */

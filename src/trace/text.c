@@ -326,11 +326,17 @@ static bool is_quiet(unsigned quiet, const struct event *ev)
 static void text_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_text *t = (struct trace_text *)s;
+	struct trace_text_task *own = trace_own(s, task);
+	/* execve(2) has given the thread the id of the leader, whose output may be another one. */
+	if (own->open && own->tid != ev->tid) {
+		break_line(t, own);
+		own->tid = ev->tid;
+	}
 	if (is_quiet(t->c.decoding.look->quiet, ev))
 		return;
 	struct trace_out *to = trace_outputs_of(t->c.out, ev->tid);
 	struct buf *out = &to->buf;
-	break_line(t, trace_own(s, task));
+	break_line(t, own);
 	prefix(t, ev, out);
 	if (ev->kind == EV_SIGNAL)
 		add_signal(t, ev, out);

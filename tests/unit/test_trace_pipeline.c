@@ -152,8 +152,9 @@ static void an_exec_takes_the_thread_away(void **state)
 	enter(&f->rig, 100, SYS_close, 3, 0, 0);
 	enter(&f->rig, 101, SYS_execve, 0, 0, 0);
 	give(&f->rig, (struct event){.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 101});
+	leave(&f->rig, 100, SYS_execve, 0, 0, 0, 0);
 	give(&f->rig, (struct event){.kind = EV_EXEC, .tid = 100, .pid = 100, .child = 100});
-	both_noted(f, "enter100/1 enter101/1 gone101/2 other100/2 other100/3 ");
+	both_noted(f, "enter100/1 enter101/1 other100/2 gone101/2 leave100/3 other100/4 ");
 }
 
 /* The memory of socketcall(SYS_LISTEN, {3, 5}) of i386. The arguments are overwritten before the call ends. */
