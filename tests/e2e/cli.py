@@ -146,7 +146,7 @@ def test_engines_that_cannot(_):
 
 def test_inside_another_tracer(tmp):
     """If another tracer traces sctrace and its children, the messages name this tracer as the reason"""
-    for words, wanted in (([], "tracing 'true' is not permitted: process [0-9]+ already traces it, because it traces sctrace and its children"),
+    for words, wanted in (([], "tracing 'true' is not permitted: process [0-9]+ traces sctrace and its children, and a process can have only one tracer"),
                           (["--engine=ptrace"], "engine ptrace cannot run on this machine: process [0-9]+ traces sctrace and its children")):
         r = run("-f", "--engine=ptrace", "-o", "outer", SCTRACE, "-o", "inner", *words, "true", cwd=tmp)
         assert r.returncode == 125 and re.search(wanted, r.stderr), r

@@ -54,7 +54,7 @@
  * for all threads, some calls of a thread that is just beginning would be missed.
  */
 #define WATCH_THREADS 4
-/* The kernel's action of SIGSYS is that of sctrace, while the program's own one is the default, and shown to it. */
+/* The program's action of SIGSYS is the default, and the program must see that, although the kernel has that of sctrace. */
 #define WATCH_DEFAULT 8
 
 /* Offsets in struct agent_back for agent.S. Assertions below compare them with the structure. */
@@ -258,7 +258,10 @@ extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_ret[], agent_plain_pushed[],
 	agent_plain_end[];
 
-/* The labels of one of the paths through a call. On the paths `vfork`, `thread` and `query`, all labels after `after` are `end`. */
+/*
+ * The labels of one of the paths through a call. On the paths `vfork`, `thread` and `query`, all labels after `after` are
+ * `end`.
+ */
 struct agent_path {
 	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *gave, *add_bytes, *add_hist,
 		*ret, *pushed, *end;

@@ -77,7 +77,7 @@ void image_note_faults(struct task *task, const struct proc_status *s);
 void image_watch_borrower(const struct task *task);
 /* Notes the program's action for SIGSYS. If it is not the default, all calls that change it go to the tracer. */
 void image_note_sigsys(struct task *task, const uint64_t action[ACTION_WORDS]);
-/* Decides whether the agent itself answers a program that reads the action of SIGSYS: with the default action. */
+/* Decides whether the agent answers when the program reads its action of SIGSYS. The answer is the default action. */
 void image_answer_query(struct task *task, bool answers);
 /* Notes whether the handler of `sig` blocks SIGSYS. If so, all further changes of the handler go to the tracer. */
 void image_note_handler(struct task *task, int sig, bool blocks);

@@ -11,7 +11,7 @@
 bool vfork_frame_is_kept(uint64_t ip);
 /* Is this the child of a vfork-like call, whose frame is still kept? The parent gets a result above 0. */
 bool vfork_frame_is_child(const struct user_regs_struct *r);
-/* At `ip`, has a child that has a stack of its own already made room for the frame on that stack? */
+/* Has a child that has a stack of its own, and is at `ip`, already made room there for the agent's frame? */
 bool vfork_frame_has_room(uint64_t ip);
 /* Returns 0 with the structure in *kept, or -errno. */
 int vfork_frame_read(const struct task *task, struct agent_vfork_frame *kept);

@@ -58,9 +58,10 @@ static void inherit(const struct task *parent, struct task *child)
 }
 
 /*
- * Is the agent recording the vfork-like call that created the child? The parent's scratch memory is then busy while the
- * child runs, so the agent records nothing for a child that sctrace does not follow. If the code stays patched until
- * this child has left it, sctrace need not wait for that.
+ * May a child that sctrace does not follow run untraced from its first instruction? Yes, if the agent has made the
+ * vfork-like call that created it, and is writing the record of this call. The parent's scratch memory is then busy
+ * while the child runs, so the agent records nothing for the child. No, if the parent was attached: when sctrace detaches,
+ * it restores the code, in which the child may still be.
  */
 static bool may_run_untraced(const struct tracer *t, const struct task *parent, const struct task *child,
 			     uint64_t flags)

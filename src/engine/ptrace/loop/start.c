@@ -41,7 +41,8 @@ static void explain(const struct tracer *t, pid_t child, int err, struct buf *wh
 	pid_t tracer = attach_tracer_of(child);
 	buf_addf(why, "tracing '%s' is not permitted: ", t->config.spawn.argv[0]);
 	if (tracer)
-		buf_addf(why, "process %d already traces it, because it traces sctrace and its children", (int)tracer);
+		buf_addf(why, "process %d traces sctrace and its children, and a process can have only one tracer",
+			 (int)tracer);
 	else
 		buf_addf(why, "%s (a container must permit ptrace; see also /proc/sys/kernel/yama/ptrace_scope)",
 			 error_text(err));
