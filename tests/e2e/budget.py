@@ -86,6 +86,11 @@ def test_recorded_spawn(folder):
     check(folder, "spawn", ["-f"], calls=50, stops=6)
 
 
+def test_crowd(folder):
+    """Children of posix_spawn(3) that several threads start at the same time cost no more stops"""
+    check(folder, "crowd", ["-f"], calls=54, stops=6)
+
+
 def test_recorded_handler(folder):
     """A recorded child whose parent has a handler for SIGCHLD costs few calls"""
     check(folder, "handler", ["-f"], calls=53, stops=6)

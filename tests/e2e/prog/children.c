@@ -7,6 +7,7 @@
  *   spawn     posix_spawn(3)
  *   ids       posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make
  *   handler   vfork(2), with a handler for SIGCHLD, as in shells
+ *   crowd     posix_spawn(3), in four threads at the same time
  *   thread    creates threads instead, which end at once; PROGRAM is not used
  */
 #include <pthread.h>
@@ -18,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define CROWD 4
+
 extern char **environ;
 
 static void on_child(int sig)
@@ -28,7 +31,7 @@ static void on_child(int sig)
 static pid_t start(const char *way, char **argv)
 {
 	pid_t pid = -1;
-	if (strcmp(way, "spawn") == 0 || strcmp(way, "ids") == 0) {
+	if (strcmp(way, "fork") != 0 && strcmp(way, "vfork") != 0 && strcmp(way, "handler") != 0) {
 		posix_spawnattr_t attr;
 		posix_spawnattr_init(&attr);
 		posix_spawnattr_setflags(&attr, strcmp(way, "ids") == 0 ? POSIX_SPAWN_RESETIDS : 0);
@@ -56,22 +59,44 @@ static int create_threads(int n)
 	return 0;
 }
 
+static char **words;
+
+static void *start_all(void *arg)
+{
+	for (int i = 0; i < atoi(words[2]) / (arg ? CROWD : 1); i++) {
+		int status;
+		pid_t pid = start(words[1], words + 3);
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+			exit(1);
+	}
+	return NULL;
+}
+
+static int start_in_crowd(void)
+{
+	pthread_t threads[CROWD];
+	for (int i = 0; i < CROWD; i++)
+		if (pthread_create(&threads[i], NULL, start_all, words) != 0)
+			return 1;
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr, "usage: children vfork|fork|spawn|ids|handler|thread N PROGRAM [ARG...]\n");
+		fprintf(stderr, "usage: children vfork|fork|spawn|ids|handler|crowd|thread N PROGRAM [ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)
 		sigaction(SIGCHLD, &act, NULL);
 	if (strcmp(argv[1], "thread") == 0)
 		return create_threads(atoi(argv[2]));
-	for (int i = 0; i < atoi(argv[2]); i++) {
-		int status;
-		pid_t pid = start(argv[1], argv + 3);
-		if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
-			return 1;
-	}
+	words = argv;
+	if (strcmp(argv[1], "crowd") == 0)
+		return start_in_crowd();
+	start_all(NULL);
 	return 0;
 }

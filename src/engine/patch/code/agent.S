@@ -69,21 +69,23 @@ agent_back_\s:
 #define DATA_BASE AGENT_DATA
 #define DATA_WORDS (AGENT_DATA + 8)
 #define DATA_SINGLE_THREAD (AGENT_DATA + 16)
-#define DATA_VFORK (AGENT_DATA + 24)
-#define DATA_VFORK_SP (DATA_VFORK + 8)
-#define DATA_VFORK_FRAME (DATA_VFORK + 16)
-#define DATA_NEXT (AGENT_DATA + 88)
-#define DATA_WATCH (AGENT_DATA + 96)
-#define DATA_FAULT (AGENT_DATA + 104)
-#define DATA_BLOCKING (AGENT_DATA + 120)
-#define DATA_MAP  (AGENT_DATA + 128)
+#define DATA_TAKEN (AGENT_DATA + 24)
+#define DATA_NEXT (AGENT_DATA + 32)
+#define DATA_WATCH (AGENT_DATA + 40)
+#define DATA_FAULT (AGENT_DATA + 48)
+#define DATA_BLOCKING (AGENT_DATA + 64)
+#define DATA_MAP  (AGENT_DATA + 72)
 #define DATA_CODE (DATA_MAP + 4 * AGENT_CALLS)
+#define DATA_KEPT (DATA_CODE + 16 * (AGENT_RANGES + 2))
+/* The byte that says whether frame number \index is in use, and word number \word of that frame. */
+#define KEPT_TAKEN(index) DATA_TAKEN - KEPT_FIRST(index)
+#define KEPT_WORD(word, index) DATA_KEPT + 8 * (KEPT_FRAMES * (word) - KEPT_FIRST)(, index, 8)
 
 	.section .rodata
 	.balign 64
 	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
 	.globl agent_plain_sys, agent_plain_after, agent_plain_ret, agent_plain_pushed, agent_plain_end
-	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_lowered, agent_loaded
+	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_got
 	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_counted, agent_sigreturn_sys, agent_sigreturn_bad
 	.globl	agent_thread_saved, agent_thread_restored, agent_query_saved, agent_query_restored
 
@@ -206,6 +208,40 @@ agent_end_\s:
 	.quad	agent_end_\s
 	.endr
 	.popsection
+	.endm
+
+/*
+ * Makes a vfork-like call. In: r11 = number of the kept frame, rsp = the frame, rax and rdx as for the call. The child
+ * runs in the caller's memory, and in most cases on its stack, so the frame is copied before the call, and put back by
+ * the child and later by the parent. A child with a stack of its own gets the frame there. r9, which these calls do not
+ * use, holds the number for both. \s is the prefix of the labels, \sys and \after are those at the call. Changes rcx and r11.
+ */
+	.macro	keeping s, sys, after
+	.globl	\s\()_marked, \s\()_lowered, \s\()_released, \s\()_loaded
+	mov	%r9, KEPT_WORD(6, %r11)
+	mov	%r11, %r9
+\s\()_marked:
+	.irp	i, 0, 1, 2, 3, 4, 5
+	mov	8 * \i(%rsp), %rcx
+	mov	%rcx, KEPT_WORD(\i, %r9)
+	.endr
+	lea	(48 + 128)(%rsp), %rsp
+\sys:
+	syscall
+\after:
+	lea	-(48 + 128)(%rsp), %rsp
+\s\()_lowered:
+	.irp	i, 0, 1, 2, 3, 4, 5
+	mov	KEPT_WORD(\i, %r9), %rcx
+	mov	%rcx, 8 * \i(%rsp)
+	.endr
+	mov	KEPT_WORD(6, %r9), %r11
+	test	%rax, %rax
+	jz	\s\()_released
+	movb	$0, KEPT_TAKEN(%r9)
+\s\()_released:
+	mov	%r11, %r9
+\s\()_loaded:
 	.endm
 
 	.section .data.rel.ro, "aw"
@@ -370,7 +406,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	jz	24f
 	test	%rsi, %rsi
 	jz	agent_query
-	cmpq	$0, DATA_VFORK
+	cmpq	$0, DATA_TAKEN
 	je	24f
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	agent_query
@@ -383,7 +419,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	jz	7b			/* it was the default, and stays the default */
 	testb	$WATCH_FAULTS, DATA_WATCH
 	jnz	24b
-	cmpq	$0, DATA_VFORK
+	cmpq	$0, DATA_TAKEN
 	jne	24b
 	cmp	$8, %r10
 	jne	24b
@@ -399,7 +435,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	jc	24b
 	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	24b
-	cmpq	$0, DATA_VFORK		/* a child of vfork(2) changes only its own actions, not the image's */
+	cmpq	$0, DATA_TAKEN		/* a child of vfork(2) changes only its own actions, not the image's */
 	jne	16f
 	mov	DATA_WORDS, %r11
 	test	%r11, %r11
@@ -459,41 +495,28 @@ agent_sigreturn_sys:
 	syscall
 agent_sigreturn_bad:			/* reached only if the signal frame is invalid */
 	ud2
-agent_vfork:				/* one at a time: copies the frame to memory that the child does not write */
-	mov	$KIND_VFORK, %r11d
-	test	$SLOT_F_RECORD, %cl
-	cmovnz	%r11d, %ecx
-	jnz	agent_record_flagged
-	xchg	%r11, DATA_VFORK
+agent_vfork:				/* reserves memory that the child does not write, for the frame */
+	mov	$(KEPT_FIRST + KEPT_FRAMES - 1), %r11d
+1:	mov	$1, %dl
+	xchg	%dl, KEPT_TAKEN(%r11)
 agent_taken:
-	test	%r11, %r11
-	jnz	26b
+	test	%dl, %dl
+	jz	agent_got
+	dec	%r11d
+	cmp	$KEPT_FIRST, %r11d
+	jae	1b
+	mov	(%rsp), %rdx
+	jmp	26b
+agent_got:
+	test	$SLOT_F_RECORD, %cl
+	cmovnz	%r11d, %ecx		/* the number of the frame is also the kind of the call */
+	jnz	agent_record_flagged
 
 /* The path `vfork`: a child will run in the caller's memory, and on its stack, until it calls execve(2) or exits. */
 	enter	vfork, lock
 	mov	16(%rsp), %rdx
-	mov	%rsp, DATA_VFORK_SP
-	.irp	i, 0, 8, 16, 24, 32, 40
-	mov	\i(%rsp), %rax
-	mov	%rax, DATA_VFORK_FRAME + \i
-	.endr
 	mov	32(%rsp), %rax
-agent_sys_vfork:
-	syscall
-agent_after_vfork:
-	cmp	%rsp, DATA_VFORK_SP	/* a child with its own stack must make room for the frame on it */
-	je	1f
-	lea	-(48 + 128)(%rsp), %rsp
-agent_lowered:
-1:	.irp	i, 0, 8, 16, 24, 32, 40
-	mov	DATA_VFORK_FRAME + \i, %rcx
-	mov	%rcx, \i(%rsp)
-	.endr
-	test	%rax, %rax
-	jz	1f
-	movq	$0, DATA_VFORK
-1:
-agent_loaded:
+	keeping	agent, agent_sys_vfork, agent_after_vfork
 	join	vfork
 
 /*

@@ -64,9 +64,16 @@
 #define BACK_REGS  24
 #define BACK_SIZE  (BACK_REGS + 15 * 8)
 
-#define AGENT_WORDS        255 /* number of struct agent_words in a region; each image uses one */
-#define AGENT_RANGES       64  /* largest number of code ranges in the agent's table (agent_data.code) */
-#define SETUP_POOLED       1   /* flags in rbp at the start of the setup code: what the code must do */
+#define AGENT_WORDS  255 /* number of struct agent_words in a region; each image uses one */
+#define AGENT_RANGES 64  /* largest number of code ranges in the agent's table (agent_data.code) */
+/*
+ * The number of vfork-like calls that the agent makes at the same time in an image. Each needs a kept frame; the first
+ * frame has the number KEPT_FIRST.
+ */
+#define KEPT_FRAMES        8
+#define KEPT_FIRST         8
+#define KEPT_WORDS         7
+#define SETUP_POOLED       1 /* flags in rbp at the start of the setup code: what the code must do */
 #define SETUP_RECORDS      2
 #define SETUP_NO_RECORDER  4 /* result flags: what the setup code could not map, because the range is in use */
 #define SETUP_NO_THREADS   8
@@ -150,23 +157,16 @@ struct agent_frame {
 	uint64_t t0, slot, rdx, flags, nr, ret;
 };
 
-/* A child of vfork(2) runs on its parent's stack. Until the child ends, the parent's frame is kept here. */
-struct agent_vfork_frame {
-	uint64_t taken; /* 1: `frame` is in use */
-	uint64_t sp;    /* the parent's stack pointer; if the child has its own stack, its stack pointer differs */
-	struct agent_frame frame;
-};
-
 #define FAULT_UNKNOWN UINT64_MAX /* sctrace attached to a process that had a handler */
 
 /* The agent's private page. */
 struct agent_data {
-	uint64_t base;          /* the address of the slots, minus SLOT_ALIGN */
-	uint64_t words;         /* the address of this image's struct agent_words, or 0 */
-	uint64_t single_thread; /* 1: only one thread uses the slots, so updates need no lock */
-	struct agent_vfork_frame vfork_frame;
-	uint64_t next;  /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
-	uint64_t watch; /* WATCH_*: what the tracer must see */
+	uint64_t base;              /* the address of the slots, minus SLOT_ALIGN */
+	uint64_t words;             /* the address of this image's struct agent_words, or 0 */
+	uint64_t single_thread;     /* 1: only one thread uses the slots, so updates need no lock */
+	uint8_t taken[KEPT_FRAMES]; /* 1: the kept frame with this number is in use */
+	uint64_t next;              /* the program's own handler for SIGSYS, which agent_sigsys calls, or 0 */
+	uint64_t watch;             /* WATCH_*: what the tracer must see */
 	/*
 	 * The process's handlers for SIGSEGV and SIGBUS (0: SIG_DFL, 1: SIG_IGN, FAULT_UNKNOWN). The agent notes each
 	 * change here, because the tracer may have to restore the handler (threads/dispatch.h).
@@ -183,17 +183,22 @@ struct agent_data {
 	 * remap these ranges go to the tracer.
 	 */
 	uint64_t code[AGENT_RANGES + 2][2];
+	/*
+	 * A child of vfork(2) runs on its parent's stack. Until the child ends, the words of the parent's frame, and then
+	 * its r9, are kept here. Word number i of all frames comes before word number i + 1.
+	 */
+	uint64_t kept[KEPT_WORDS][KEPT_FRAMES];
 	uint8_t scratch[256]; /* memory for the arguments of calls that the tracer has the program make */
 };
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
-		       offsetof(struct agent_data, vfork_frame) == 24 && offsetof(struct agent_data, next) == 88 &&
-		       offsetof(struct agent_data, watch) == 96 && offsetof(struct agent_data, fault) == 104 &&
-		       offsetof(struct agent_data, blocking) == 120 && offsetof(struct agent_data, map) == 128 &&
-		       offsetof(struct agent_data, code) == 128 + 4 * AGENT_CALLS,
+		       offsetof(struct agent_data, taken) == 24 && offsetof(struct agent_data, next) == 32 &&
+		       offsetof(struct agent_data, watch) == 40 && offsetof(struct agent_data, fault) == 48 &&
+		       offsetof(struct agent_data, blocking) == 64 && offsetof(struct agent_data, map) == 72 &&
+		       offsetof(struct agent_data, code) == 72 + 4 * AGENT_CALLS &&
+		       offsetof(struct agent_data, kept) == offsetof(struct agent_data, code) + 16 * (AGENT_RANGES + 2),
 	       "agent.S");
-_Static_assert(offsetof(struct agent_vfork_frame, sp) == 8 && offsetof(struct agent_vfork_frame, frame) == 16,
-	       "agent.S");
+_Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 6 * 8, "agent.S");
 
 /* The state that a thread restores by itself (agent.S, `back`). */
 struct agent_back {
@@ -232,8 +237,15 @@ extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_
 extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
 extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
-/* On the vfork path, a thread between the labels `taken` and `loaded` may be using struct agent_vfork_frame. */
-extern const unsigned char agent_taken[], agent_lowered[], agent_loaded[];
+/*
+ * vfork-like calls: from `got` on, the thread has reserved the kept frame whose number is in r11, and from `marked` on,
+ * in r9. At `taken`, it has done so if dl is 0. From `lowered` on, there is room for the frame on the stack of a child. At
+ * `released`, the frame is on the stack again, and the program's r9 is in r11.
+ */
+extern const unsigned char agent_taken[], agent_got[];
+extern const unsigned char agent_marked[], agent_lowered[], agent_released[], agent_loaded[];
+extern const unsigned char agent_record_marked[], agent_record_lowered[], agent_record_released[],
+	agent_record_loaded[];
 /*
  * execve(2): if ZF is set at the label `taken`, the thread uses the exec word from this label to the label `gave` of
  * the path that makes the call (struct agent_path).
@@ -246,11 +258,11 @@ extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared
 extern const unsigned char agent_sigreturn_counted[], agent_sigreturn_sys[], agent_sigreturn_bad[];
 /* The path of a recorded call (record.S.inc). `agent_record_return_bad` is like agent_sigreturn_bad. */
 extern const unsigned char agent_record_entering[], agent_record_sys[], agent_record_after[], agent_record_made[];
-extern const unsigned char agent_record_done[], agent_record_refuse[], agent_record_take[], agent_record_taken[];
-extern const unsigned char agent_record_release[], agent_record_loaded[], agent_record_special[];
-extern const unsigned char agent_record_return_bad[], agent_record_vfork_sys[], agent_record_vfork_after[];
-extern const unsigned char agent_record_thread_sys[], agent_record_thread_after[], agent_record_vfork[];
-extern const unsigned char agent_record_lowered[], agent_record_child[], agent_record_child_up[], agent_record_end[];
+extern const unsigned char agent_record_flagged[], agent_record_done[], agent_record_refuse[], agent_record_given[];
+extern const unsigned char agent_record_special[], agent_record_return_bad[], agent_record_vfork_sys[];
+extern const unsigned char agent_record_vfork_after[], agent_record_thread_sys[], agent_record_thread_after[];
+extern const unsigned char agent_record_vfork[], agent_record_settled[], agent_record_child[], agent_record_child_up[];
+extern const unsigned char agent_record_end[];
 extern const unsigned char agent_announce[], agent_announced[], agent_announce_end[];
 extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
 

@@ -74,13 +74,12 @@
 #define SCRATCH_MADE     2 /* the call has been made, but its record is not committed */
 
 /* Values of agent_scratch.kind. */
-#define KIND_USUAL       0
-#define KIND_VFORK       1 /* vfork(2) and similar calls; the thread has not reserved struct agent_vfork_frame yet */
-#define KIND_VFORK_TAKEN 2 /* from the reservation on; the thread releases the structure when its call has returned */
-#define KIND_RETURN      3 /* rt_sigreturn(2), whose record is committed just before the call */
-#define KIND_THREAD      4 /* clone(2) or clone3(2) of a thread */
-#define KIND_ANNOUNCED   5 /* the thread stops before the call, when its record is open */
-#define KIND_QUERY       6 /* rt_sigaction(2) that reads the action of SIGSYS (agent.S) */
+#define KIND_USUAL     0
+#define KIND_RETURN    1 /* rt_sigreturn(2), whose record is committed just before the call */
+#define KIND_THREAD    2 /* clone(2) or clone3(2) of a thread */
+#define KIND_ANNOUNCED 3 /* the thread stops before the call, when its record is open */
+#define KIND_QUERY     4 /* rt_sigaction(2) that reads the action of SIGSYS (agent.S) */
+/* vfork(2) and similar calls: the number of the kept frame, from KEPT_FIRST on (agent.h) */
 
 /* Bytes below the program's stack pointer during a call of the agent: red zone, return address, three registers. */
 #define BELOW_PROGRAM (128 + 8 + 24)

@@ -353,7 +353,7 @@ void image_begin_child(struct task *task)
 	img->counters.single_thread = false;
 	img->counters.words = region_take_words(img->counters.region);
 	const uint64_t words[3] = {region_address(img->counters.region, img->counters.words), 0, 0};
-	_Static_assert(offsetof(struct agent_data, vfork_frame.taken) == offsetof(struct agent_data, words) + 16,
+	_Static_assert(offsetof(struct agent_data, taken) == offsetof(struct agent_data, words) + 16,
 		       "written at once");
 	remote_write(task->tid, AGENT_DATA_AT(words), words, sizeof(words));
 }

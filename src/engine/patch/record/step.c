@@ -174,7 +174,7 @@ static bool is_made(const struct agent_scratch *s, const struct user_regs_struct
 	bool just_after = agent_is_between(r->rip, agent_record_after, agent_record_made) &&
 			  r->rip <= AGENT_AT(agent_record_after) + 2 /* pop %r11 */;
 	*result = just_after || after_child ? (int64_t)r->rax : s->result;
-	return after_child || agent_is_between(r->rip, agent_record_after, agent_record_take) ||
+	return after_child || agent_is_between(r->rip, agent_record_after, agent_record_refuse) ||
 	       agent_is_between(r->rip, agent_ask, agent_ask_end) ||
 	       (record_is_recorder(r->rip) && s->busy != SCRATCH_ENTERING);
 }
@@ -247,24 +247,21 @@ static void end_call(struct patch *p, struct record_thread *th, const struct tas
 }
 
 /*
- * Does what the agent has not done yet for a recorded vfork(2): puts the thread's frame back on its stack, because the
- * child may have overwritten it, takes back the thread's row in the table of threads, and releases struct
- * agent_vfork_frame. Returns false if the program's memory cannot be read or written.
+ * Does what the agent has not done yet for a recorded vfork(2): puts the kept frame back on the thread's stack, because
+ * the child may have overwritten it, releases it, and takes back the thread's row in the table of threads. Returns false if
+ * the program's memory cannot be read or written.
  */
 static bool settle_vfork(const struct task *task, const struct agent_scratch *s, const struct user_regs_struct *r,
 			 bool made)
 {
-	struct agent_vfork_frame kept;
-	bool just_taken = agent_is_between(r->rip, agent_record_taken, agent_record_refuse) && r->rcx == 0;
-	bool holds = s->kind == KIND_VFORK_TAKEN || just_taken || r->rip == AGENT_AT(agent_record_release);
-	bool borrowed = agent_is_between(r->rip, agent_record_vfork_after, agent_record_loaded);
-	if (made ? !borrowed : !holds)
-		return true;
-	if (made && (vfork_frame_read(task, &kept) < 0 ||
-		     remote_write(task->tid, kept.sp, &kept.frame, sizeof(kept.frame)) < 0 || !record_take_back(task)))
+	struct agent_frame f;
+	bool kept = vfork_frame_is_kept(r->rip);
+	if (kept && (vfork_frame_read(task, s->kind, &f) < 0 ||
+		     remote_write(task->tid, s->sp - offsetof(struct agent_frame, rdx), &f, sizeof(f)) < 0))
 		return false;
-	vfork_frame_release(task);
-	return true;
+	if (kept || (!made && s->kind & KEPT_FIRST))
+		vfork_frame_release(task, s->kind);
+	return !agent_is_between(r->rip, agent_record_vfork_after, agent_record_settled) || record_take_back(task);
 }
 
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)

@@ -58,14 +58,6 @@ static bool is_after_fork(uint64_t ip)
 	return ip == AGENT_AT(path ? path->after : agent_record_vfork_after);
 }
 
-/* Before a vfork-like call: has this thread reserved struct agent_vfork_frame? */
-static bool has_reserved_frame(const struct user_regs_struct *r)
-{
-	const struct agent_path *path = path_at(r->rip);
-	return (agent_is_between(r->rip, agent_taken, AGENT_VFORK_PATH->p4) && r->r11 == 0) ||
-	       (path == AGENT_VFORK_PATH && r->rip < AGENT_AT(path->after));
-}
-
 /* Has a thread that is about to make execve(2), or has just made it, set the image's exec word (state.h)? */
 static bool has_set_exec_word(const struct user_regs_struct *r, const struct agent_path *path, uint64_t slot)
 {
@@ -175,6 +167,11 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	bool bad_frame = ip == AGENT_AT(agent_sigreturn_bad);
 	uint64_t result = r->rax;
 	out_of_sigreturn(img, r);
+	const uint64_t reserved = vfork_frame_reserved(r);
+	if (vfork_frame_restore_r9(task, r) < 0)
+		return false;
+	if (ip == AGENT_AT(AGENT_VFORK_PATH->sys))
+		r->rsp -= sizeof(f) + RED_ZONE;
 	const struct agent_path *path = path_at(ip);
 	int64_t missing = missing_frame(ip, path);
 	if (read_frame(task, r, -missing, &f) < 0)
@@ -182,8 +179,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	struct site *s = site_of_stub(img, f.ret);
 	if (!s)
 		return false;
-	if (has_reserved_frame(r))
-		vfork_frame_release(task);
+	vfork_frame_release(task, reserved);
 	if (has_set_exec_word(r, path, f.slot))
 		clear_exec_word(img);
 	struct agent_slot *slot = path ? image_slot(img, f.slot) : NULL;
@@ -274,22 +270,22 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	uint64_t ip = r->rip;
 	const struct agent_path *path = path_at(ip);
 	struct agent_frame f;
-	struct agent_vfork_frame kept;
-	bool borrowed = vfork_frame_is_kept(ip);
-	bool first = ip == AGENT_AT(path->after) || borrowed || ip == AGENT_AT(agent_loaded);
+	const uint64_t number = r->r9;
+	bool kept = vfork_frame_is_kept(ip);
+	bool first =
+		ip == AGENT_AT(path->after) || kept || ip == AGENT_AT(agent_released) || ip == AGENT_AT(agent_loaded);
 	/* At the path's end, only the return address is left on the stack, and for a short time the flags below it. */
 	bool tail = ip >= AGENT_AT(path->ret);
 	int64_t pushed = ip == AGENT_AT(path->pushed) ? sizeof(uint64_t) : 0;
 	int64_t skip = first ? 0 : tail ? pushed - 40 : 8;
 	uint64_t result = r->rax;
-	if (borrowed ? vfork_frame_read(task, &kept) < 0 : read_frame(task, r, skip, &f) < 0)
+	if ((kept ? vfork_frame_read(task, number, &f) : read_frame(task, r, skip, &f)) < 0 ||
+	    vfork_frame_restore_r9(task, r) < 0)
 		return false;
 	if (!first && !tail && remote_read(task->tid, r->rsp, &result, sizeof(result)) < 0)
 		return false;
-	if (borrowed) {
-		f = kept.frame;
-		r->rsp = kept.sp;
-	}
+	if (kept && !vfork_frame_has_room(ip))
+		r->rsp -= sizeof(f) + RED_ZONE;
 	struct site *s = site_of_stub(img, f.ret);
 	struct agent_slot *slot = tail ? NULL : image_slot(img, f.slot);
 	if (!s || (!tail && !slot))
@@ -302,8 +298,8 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
 	bool again = ip == AGENT_AT(path->after) && remote_restart_pending(r);
 	bool fails = again && what == STEPOUT_CAUGHT && BECOMES_EINTR(-result);
-	if (borrowed)
-		vfork_frame_release(task);
+	if (kept)
+		vfork_frame_release(task, number);
 	if (!tail && has_set_exec_word(r, path, f.slot))
 		clear_exec_word(img);
 	if (!tail) {
@@ -346,23 +342,24 @@ static bool step_out_after_plain(const struct task *task, struct user_regs_struc
 
 /*
  * Called for a child that is just after the agent's system call: changes its registers `r` to those after the native
- * call. `borrowed` means that the child runs in its parent's memory, as after vfork(2), and that the frame still
- * belongs to the parent.
+ * call. If the child runs in its parent's memory, as after vfork(2), a kept frame still belongs to the parent.
  */
-static bool leave_as_child(const struct task *task, struct user_regs_struct *r, bool borrowed)
+static bool leave_as_child(const struct task *task, struct user_regs_struct *r)
 {
-	struct agent_vfork_frame kept = {0};
-	if (borrowed ? vfork_frame_read(task, &kept) < 0 : read_frame(task, r, 0, &kept.frame) < 0)
-		return false;
-	const struct site *s = site_of_stub(image_of(task), kept.frame.ret);
-	if (!s)
-		return false;
-	r->rdx = kept.frame.rdx;
-	site_restore_flags(r, kept.frame.flags);
+	struct agent_frame f;
+	bool kept = vfork_frame_is_kept(r->rip);
 	if (r->rip == AGENT_AT(agent_record_child_up)) /* rdx is on top of the stack */
 		r->rsp -= offsetof(struct agent_frame, rdx);
-	if (!borrowed || r->rsp == kept.sp || vfork_frame_has_room(r->rip))
-		r->rsp += sizeof(kept.frame) + RED_ZONE;
+	if ((kept ? vfork_frame_read(task, r->r9, &f) : read_frame(task, r, 0, &f)) < 0 ||
+	    vfork_frame_restore_r9(task, r) < 0)
+		return false;
+	const struct site *s = site_of_stub(image_of(task), f.ret);
+	if (!s)
+		return false;
+	r->rdx = f.rdx;
+	site_restore_flags(r, f.flags);
+	if (!kept || vfork_frame_has_room(r->rip))
+		r->rsp += sizeof(f) + RED_ZONE;
 	site_set_after_call(r, s);
 	if (s->kind == SITE_LONG)
 		r->rip = s->stub + STUB_AFTER_CALL;
@@ -402,7 +399,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 		out_of_stub(r, s);
 		moved = true;
 	} else if (vfork_frame_is_child(r))
-		moved = leave_as_child(task, r, true);
+		moved = leave_as_child(task, r);
 	else if (path_at(ip) && ip >= AGENT_AT(path_at(ip)->after))
 		moved = step_out_after_call(p, task, r, what);
 	else if (agent_is_between(ip, agent_plain_after, agent_plain_end))
@@ -428,7 +425,6 @@ void stepout_child(struct task *task, bool copied)
 	struct user_regs_struct r;
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !is_after_fork(r.rip))
 		return;
-	bool borrowed = vfork_frame_is_child(&r);
-	if ((borrowed || copied) && leave_as_child(task, &r, borrowed))
+	if ((vfork_frame_is_child(&r) || copied) && leave_as_child(task, &r))
 		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
 }
