@@ -102,6 +102,11 @@ def test_not_followed(folder):
         check(folder, way, [], calls=15, stops=3)
 
 
+def test_crowd_not_followed(folder):
+    """A child that is not followed does not make the other threads of its parent stop"""
+    check(folder, "crowd", ["-c"], calls=25, stops=4)
+
+
 def test_forked(folder):
     """A child of fork(2) costs few calls, also if its calls are recorded"""
     check(folder, "fork", ["-f", "-c"], calls=50, stops=7)

@@ -106,6 +106,8 @@ struct image_counters {
 	bool off;
 	/* Number of processes that share the memory, but whose calls are counted elsewhere or not at all. */
 	unsigned sharers;
+	/* Number of processes whose calls are not counted, and which the agent tells apart from their parents. */
+	unsigned apart;
 };
 
 /* What the engine must know about SIGSYS and seccomp in the program, because arming uses them. */
@@ -139,6 +141,7 @@ struct image_borrower {
 	pid_t pid;
 	struct image_actions actions;
 	uint64_t faults[2]; /* like agent_data.fault; FAULT_INHERITED: the same as there */
+	bool apart;         /* its calls are not counted, and the agent tells it apart from its parent */
 };
 #define FAULT_INHERITED (UINT64_MAX - 1)
 

@@ -214,14 +214,15 @@ agent_end_\s:
  * Makes a vfork-like call. In: r11 = number of the kept frame, rsp = the frame, rax and rdx as for the call. The child
  * runs in the caller's memory, and in most cases on its stack, so the frame is copied before the call, and put back by
  * the child and later by the parent. A child with a stack of its own gets the frame there. r9, which these calls do not
- * use, holds the number for both. \s is the prefix of the labels, \sys and \after are those at the call. Changes rcx and r11.
+ * use, holds the number for both. \s is the prefix of the labels, \sys and \after are those at the call, and
+ * \words are the words of the frame that are needed. Changes rcx and r11.
  */
-	.macro	keeping s, sys, after
+	.macro	keeping s, sys, after, words:vararg
 	.globl	\s\()_marked, \s\()_lowered, \s\()_released, \s\()_loaded
-	mov	%r9, KEPT_WORD(6, %r11)
+	mov	%r9, KEPT_WORD(KEPT_R9, %r11)
 	mov	%r11, %r9
 \s\()_marked:
-	.irp	i, 0, 1, 2, 3, 4, 5
+	.irp	i, \words
 	mov	8 * \i(%rsp), %rcx
 	mov	%rcx, KEPT_WORD(\i, %r9)
 	.endr
@@ -231,11 +232,11 @@ agent_end_\s:
 \after:
 	lea	-(48 + 128)(%rsp), %rsp
 \s\()_lowered:
-	.irp	i, 0, 1, 2, 3, 4, 5
+	.irp	i, \words
 	mov	KEPT_WORD(\i, %r9), %rcx
 	mov	%rcx, 8 * \i(%rsp)
 	.endr
-	mov	KEPT_WORD(6, %r9), %r11
+	mov	KEPT_WORD(KEPT_R9, %r9), %r11
 	test	%rax, %rax
 	jz	\s\()_released
 	movb	$0, KEPT_TAKEN(%r9)
@@ -267,6 +268,8 @@ agent_p3:
 	test	%ecx, %ecx
 	jz	agent_refuse
 	add	DATA_BASE, %rcx
+	js	agent_apart
+agent_mapped:
 	test	$SLOT_F_CHECK, %cl
 	jnz	agent_check
 	test	$(SLOT_F_RECORD | SLOT_F_PLAIN), %cl
@@ -508,6 +511,7 @@ agent_taken:
 	mov	(%rsp), %rdx
 	jmp	26b
 agent_got:
+	mov	%rsp, KEPT_WORD(KEPT_FS, %r11)	/* no thread has this fs base */
 	test	$SLOT_F_RECORD, %cl
 	cmovnz	%r11d, %ecx		/* the number of the frame is also the kind of the call */
 	jnz	agent_record_flagged
@@ -516,7 +520,7 @@ agent_got:
 	enter	vfork, lock
 	mov	16(%rsp), %rdx
 	mov	32(%rsp), %rax
-	keeping	agent, agent_sys_vfork, agent_after_vfork
+	keeping	agent, agent_sys_vfork, agent_after_vfork, 0, 1, 2, 3, 4, 5
 	join	vfork
 
 /*
@@ -626,6 +630,25 @@ agent_after_query:
 agent_query_restored:
 	mov	$31, %edi		/* SIGSYS */
 	join	query
+
+/*
+ * A child of a vfork-like call, whose calls are not counted, runs in this memory (BASE_APART). Its fs base is that of its
+ * parent, which waits in its call. So the child's calls are refused: no dispatch is on in the child.
+ */
+agent_apart:
+	btr	$BASE_APART, %rcx
+	rdfsbase %rdx
+	mov	$(KEPT_FIRST + KEPT_FRAMES - 1), %eax
+1:	cmp	%rdx, KEPT_WORD(KEPT_FS, %rax)
+	jne	2f
+	cmpb	$0, KEPT_TAKEN(%rax)
+	jne	4b
+2:	dec	%eax
+	cmp	$KEPT_FIRST, %eax
+	jae	1b
+	mov	(%rsp), %rdx
+	mov	16(%rsp), %rax
+	jmp	agent_mapped
 #include "engine/patch/code/record.S.inc"
 agent_pre_end:
 
@@ -693,6 +716,7 @@ agent_exit:				/* exit(2): uses no stack, because the thread may no longer have 
 	mov	DATA_MAP + 4 * 60, %ecx	/* the entry of exit has no flags */
 	jrcxz	trap
 	add	DATA_BASE, %rcx
+	js	trap			/* BASE_APART */
 	lock incq SLOT_ENTERED(%rcx)
 	syscall
 	ud2

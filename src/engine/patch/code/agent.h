@@ -70,9 +70,13 @@
  * The number of vfork-like calls that the agent makes at the same time in an image. Each needs a kept frame; the first
  * frame has the number KEPT_FIRST.
  */
-#define KEPT_FRAMES        8
-#define KEPT_FIRST         8
-#define KEPT_WORDS         7
+#define KEPT_FRAMES 8
+#define KEPT_FIRST  8
+#define KEPT_R9     6 /* words after those of the frame: the program's r9, */
+#define KEPT_FS     7 /* and the fs base of the caller, if sctrace has set BASE_APART */
+#define KEPT_WORDS  8
+/* Bit of agent_data.base: a child of a vfork-like call runs in this memory, and its calls must not be counted. */
+#define BASE_APART         63
 #define SETUP_POOLED       1 /* flags in rbp at the start of the setup code: what the code must do */
 #define SETUP_RECORDS      2
 #define SETUP_NO_RECORDER  4 /* result flags: what the setup code could not map, because the range is in use */
@@ -112,6 +116,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/auxv.h>
+
+/* From asm/hwcap2.h: the kernel allows programs to use the instruction RDFSBASE. */
+#ifndef HWCAP2_FSGSBASE
+#define HWCAP2_FSGSBASE 2
+#endif
 
 struct agent_slot {
 	uint64_t entered, errors, ticks, bytes, max, min_not;
@@ -157,11 +167,12 @@ struct agent_frame {
 	uint64_t t0, slot, rdx, flags, nr, ret;
 };
 
+#define AGENT_BASE    ((uint64_t)AGENT_STATS - SLOT_ALIGN)
 #define FAULT_UNKNOWN UINT64_MAX /* sctrace attached to a process that had a handler */
 
 /* The agent's private page. */
 struct agent_data {
-	uint64_t base;              /* the address of the slots, minus SLOT_ALIGN */
+	uint64_t base;              /* the address of the slots, minus SLOT_ALIGN; and the bit BASE_APART */
 	uint64_t words;             /* the address of this image's struct agent_words, or 0 */
 	uint64_t single_thread;     /* 1: only one thread uses the slots, so updates need no lock */
 	uint8_t taken[KEPT_FRAMES]; /* 1: the kept frame with this number is in use */
@@ -184,8 +195,8 @@ struct agent_data {
 	 */
 	uint64_t code[AGENT_RANGES + 2][2];
 	/*
-	 * A child of vfork(2) runs on its parent's stack. Until the child ends, the words of the parent's frame, and then
-	 * its r9, are kept here. Word number i of all frames comes before word number i + 1.
+	 * A child of vfork(2) runs on its parent's stack. Until the child ends, the words of the parent's frame are kept
+	 * here, with the words KEPT_R9 and KEPT_FS. Word number i of all frames comes before word number i + 1.
 	 */
 	uint64_t kept[KEPT_WORDS][KEPT_FRAMES];
 	uint8_t scratch[256]; /* memory for the arguments of calls that the tracer has the program make */
@@ -198,7 +209,7 @@ _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_
 		       offsetof(struct agent_data, code) == 72 + 4 * AGENT_CALLS &&
 		       offsetof(struct agent_data, kept) == offsetof(struct agent_data, code) + 16 * (AGENT_RANGES + 2),
 	       "agent.S");
-_Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 6 * 8, "agent.S");
+_Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 8 * KEPT_R9, "agent.S");
 
 /* The state that a thread restores by itself (agent.S, `back`). */
 struct agent_back {
@@ -300,6 +311,12 @@ extern const unsigned char agent_masked_region[], agent_back_region[];
 #define AGENT_AT(label) ((uint64_t)AGENT_CODE + (uint64_t)((label)-agent_begin))
 /* The address of a member of struct agent_data in the traced program. */
 #define AGENT_DATA_AT(member) (AGENT_DATA + offsetof(struct agent_data, member))
+
+/* May the agent read the fs base, by which it tells threads apart (arch_prctl(2))? */
+static inline bool agent_may_read_fs_base(void)
+{
+	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+}
 
 /* Is `ip` at the label `from` or after it, and before the label `to`? */
 static inline bool agent_is_between(uint64_t ip, const unsigned char *from, const unsigned char *to)

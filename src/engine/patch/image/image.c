@@ -6,6 +6,7 @@
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/usage.h"
+#include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 
@@ -41,7 +42,7 @@ struct image_actions *image_actions_of(const struct task *task)
 void image_borrow(const struct task *parent, const struct task *child)
 {
 	const struct image_actions copy = *image_actions_of(parent);
-	const struct image_borrower b = {child->proc->pid, copy, {FAULT_INHERITED, FAULT_INHERITED}};
+	const struct image_borrower b = {child->proc->pid, copy, {FAULT_INHERITED, FAULT_INHERITED}, false};
 	vec_push(&image_of(child)->borrowers, b);
 }
 
@@ -62,7 +63,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->counters = from->counters;
 	img->counters.words = NULL;
 	img->counters.off = false;
-	img->counters.sharers = 0;
+	img->counters.sharers = img->counters.apart = 0;
 	if (img->counters.region)
 		img->counters.region->refs++;
 	if (from->threads) {
@@ -337,6 +338,27 @@ void image_switch(struct patch *p, struct image *img, bool off)
 		remote_write(user, map_address(0), off ? none : img->counters.map, sizeof(img->counters.map));
 }
 
+static void write_base(const struct patch *p, const struct image *img)
+{
+	const uint64_t base = AGENT_BASE | (uint64_t)(img->counters.apart > 0) << BASE_APART;
+	pid_t user = img->state == IMAGE_READY ? find_user(p, img) : 0;
+	if (user)
+		remote_write(user, AGENT_DATA_AT(base), &base, sizeof(base));
+}
+
+bool image_tell_apart(struct patch *p, const struct task *parent, const struct task *child,
+		      const struct user_regs_struct *r)
+{
+	struct image *img = image_of(parent);
+	struct image_borrower *b = find_borrower(img, child->proc->pid);
+	if (!b || !agent_may_read_fs_base() || vfork_frame_note_fs(parent, r) < 0)
+		return false;
+	b->apart = true;
+	if (img->counters.apart++ == 0)
+		write_base(p, img);
+	return true;
+}
+
 void image_end_single_thread(struct task *task)
 {
 	struct image *img = image_of(task);
@@ -352,10 +374,9 @@ void image_begin_child(struct task *task)
 	img->user = task->tid;
 	img->counters.single_thread = false;
 	img->counters.words = region_take_words(img->counters.region);
-	const uint64_t words[3] = {region_address(img->counters.region, img->counters.words), 0, 0};
-	_Static_assert(offsetof(struct agent_data, taken) == offsetof(struct agent_data, words) + 16,
-		       "written at once");
-	remote_write(task->tid, AGENT_DATA_AT(words), words, sizeof(words));
+	const uint64_t words[4] = {AGENT_BASE, region_address(img->counters.region, img->counters.words), 0, 0};
+	_Static_assert(offsetof(struct agent_data, taken) == offsetof(struct agent_data, base) + 24, "written at once");
+	remote_write(task->tid, AGENT_DATA_AT(base), words, sizeof(words));
 }
 
 void image_note_mask(const struct patch *p, struct task *task)
@@ -393,10 +414,13 @@ void image_leave(struct patch *p, struct process *proc)
 {
 	struct image *img = proc->image;
 	struct image_borrower *b = img ? find_borrower(img, proc->pid) : NULL;
+	bool apart = b && b->apart;
 	proc->image = NULL;
 	if (b)
 		*b = img->borrowers.v[--img->borrowers.n];
-	if (img && proc->hold && --img->counters.sharers == 0)
+	if (apart && --img->counters.apart == 0)
+		write_base(p, img);
+	else if (img && proc->hold && !apart && --img->counters.sharers == 0)
 		image_switch(p, img, false);
 	image_put(p, img);
 }

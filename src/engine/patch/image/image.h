@@ -56,6 +56,14 @@ struct image_actions *image_actions_of(const struct task *task);
 /* Makes `child` a borrower of its parent's image: it has its own signal actions (clone(2) without CLONE_SIGHAND). */
 void image_borrow(const struct task *parent, const struct task *child);
 
+/*
+ * `child` is a borrower whose calls are not counted, and `r` holds the registers of its parent, which is in its vfork-like
+ * call. While the child lives, the agent refuses the child's calls, but not those of other threads. Returns false if the
+ * agent did not make the vfork-like call, or cannot tell the child from other threads.
+ */
+bool image_tell_apart(struct patch *p, const struct task *parent, const struct task *child,
+		      const struct user_regs_struct *r);
+
 /* Notes that the task has blocked SIGSYS, or unblocked it. */
 void image_note_blocked(struct task *task, bool blocked);
 /* Finds out whether the task blocks SIGSYS. Does nothing under a filter, because a filter does not use SIGSYS. */

@@ -31,7 +31,7 @@ bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct
 
 struct agent_data setup_data(const struct image *img)
 {
-	struct agent_data data = {.base = AGENT_STATS - SLOT_ALIGN,
+	struct agent_data data = {.base = AGENT_BASE,
 				  .words = region_address(img->counters.region, img->counters.words),
 				  .single_thread = img->counters.single_thread,
 				  .watch = img->watch,

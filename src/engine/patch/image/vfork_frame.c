@@ -65,11 +65,19 @@ int vfork_frame_restore_r9(const struct task *task, struct user_regs_struct *r)
 	int err = 0;
 	if (vfork_frame_is_kept(r->rip) || agent_is_between(r->rip, agent_marked, AGENT_VFORK_PATH->after)) {
 		err = read_words(task, r->r9, words);
-		r->r9 = err < 0 ? r->r9 : words[KEPT_WORDS - 1];
+		r->r9 = err < 0 ? r->r9 : words[KEPT_R9];
 	} else if (agent_is_between(r->rip, agent_released, agent_loaded) ||
 		   agent_is_between(r->rip, agent_record_released, agent_record_loaded))
 		r->r9 = r->r11;
 	return err;
+}
+
+int vfork_frame_note_fs(const struct task *task, const struct user_regs_struct *r)
+{
+	const uint64_t at = AGENT_DATA_AT(kept) + 8 * (KEPT_FRAMES * KEPT_FS + r->r9 - KEPT_FIRST);
+	if (!vfork_frame_is_kept(r->rip) || !exists(r->r9))
+		return -EINVAL;
+	return remote_write(task->tid, at, &r->fs_base, sizeof(r->fs_base));
 }
 
 void vfork_frame_release(const struct task *task, uint64_t number)

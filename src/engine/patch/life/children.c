@@ -63,18 +63,16 @@ static void inherit(const struct task *parent, struct task *child)
  * while the child runs, so the agent records nothing for the child. No, if the parent was attached: when sctrace detaches,
  * it restores the code, in which the child may still be.
  */
-static bool may_run_untraced(const struct tracer *t, const struct task *parent, const struct task *child,
-			     uint64_t flags)
+static bool may_run_untraced(const struct tracer *t, const struct task *parent, const struct user_regs_struct *r)
 {
-	struct user_regs_struct r;
-	return !t->hold && !child->proc->counted && !parent->proc->attached && flags & CLONE_VFORK &&
-	       ptrace_retry(PTRACE_GETREGS, parent->tid, NULL, &r) == 0 && r.rip == AGENT_AT(agent_record_vfork_after);
+	return !t->hold && !parent->proc->attached && r->rip == AGENT_AT(agent_record_vfork_after);
 }
 
 /* Gives a new process its parent's image, or a copy of it. */
 static void give_image(struct tracer *t, const struct task *parent, const struct task *child, uint64_t flags)
 {
 	struct image *img = image_of(parent);
+	struct user_regs_struct r;
 	if (!(flags & CLONE_VM)) {
 		child->proc->image = image_copy(patch_of(t), parent);
 		return;
@@ -84,10 +82,15 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	if (!(flags & CLONE_SIGHAND))
 		image_borrow(parent, child);
 	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
-	if (!apart || may_run_untraced(t, parent, child, flags))
+	bool ignored = !child->proc->counted && flags & CLONE_VFORK &&
+		       ptrace_retry(PTRACE_GETREGS, parent->tid, NULL, &r) == 0;
+	if (!apart || (ignored && may_run_untraced(t, parent, &r)))
 		return;
-	/* The child's calls must not be counted as its parent's. While it lives, all calls of the image stop. */
+	/* The child's calls must not be counted as its parent's. */
 	child->proc->hold = true;
+	if (ignored && image_tell_apart(patch_of(t), parent, child, &r))
+		return;
+	/* While the child lives, all calls of the image stop. */
 	img->counters.sharers++;
 	img->user = parent->tid;
 	image_switch(patch_of(t), img, true);

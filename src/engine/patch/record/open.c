@@ -10,21 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/* From asm/hwcap2.h: the kernel allows programs to use the instruction RDFSBASE. */
-#ifndef HWCAP2_FSGSBASE
-#define HWCAP2_FSGSBASE 2
-#endif
 
 extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
 
 int record_probe(struct buf *why)
 {
-	if (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE)
+	if (agent_may_read_fs_base())
 		return 0;
 	buf_adds(why, "recording needs the instruction RDFSBASE, which this processor does not have, or which this "
 		      "kernel does not enable (Linux 5.9 and later do)");
