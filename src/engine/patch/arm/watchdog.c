@@ -1,6 +1,8 @@
 #include "engine/patch/arm/watchdog.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -48,65 +50,125 @@ static bool receive(int sock, struct message *m, int *fd)
 	return true;
 }
 
-static void __attribute__((noreturn)) watchdog(int sock)
+/* The regions that the watchdog watches. */
+static struct watched all[4096];
+static size_t nwatched;
+
+static void watch_or_forget(uint64_t id, int fd)
 {
-	static struct watched all[4096];
-	size_t n = 0;
+	size_t i = 0;
+	while (i < nwatched && all[i].id != id)
+		i++;
+	if (fd < 0 && i < nwatched) {
+		munmap(all[i].tail, AGENT_PAGE);
+		all[i] = all[--nwatched];
+	}
+	void *at = fd < 0 ? MAP_FAILED
+			  : mmap(NULL, AGENT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)AGENT_SLOTS_SIZE);
+	if (fd >= 0)
+		close(fd);
+	if (at != MAP_FAILED && nwatched < sizeof(all) / sizeof(*all))
+		all[nwatched++] = (struct watched){id, at};
+}
+
+/* Closes all descriptors except `a` and `b`, where a <= b. */
+static void keep_only(int a, int b)
+{
+	if (a > 0)
+		syscall(SYS_close_range, 0, (unsigned)a - 1, 0);
+	if (a + 1 < b)
+		syscall(SYS_close_range, (unsigned)a + 1, (unsigned)b - 1, 0);
+	syscall(SYS_close_range, (unsigned)b + 1, ~0u, 0);
+}
+
+/*
+ * If SIGSYS is blocked in a thread of an attached process, the process dies if the thread makes a call before dispatch is
+ * off, so the watchdog should run at once. If real-time scheduling is not permitted, the priority stays the same.
+ */
+static void hurry(void)
+{
+	const struct sched_param first = {.sched_priority = 1};
+	syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &first);
+}
+
+/* `sock` receives messages, and `life` is the end of a pipe that is closed when sctrace ends. */
+static void __attribute__((noreturn)) watchdog(int sock, int life)
+{
+	struct pollfd fds[] = {{.fd = sock, .events = POLLIN}, {.fd = life}};
 	struct message m;
 	int fd;
-	sigset_t signals;
-	sigfillset(&signals);
-	sigprocmask(SIG_SETMASK, &signals, NULL);
 	setsid();
-	/*
-	 * If SIGSYS is blocked in a thread of an attached process, the process dies if the thread makes a call before
-	 * dispatch is off, so the watchdog should run at once. If real-time scheduling is not permitted, the watchdog
-	 * has normal priority.
-	 */
-	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
-	if (sock > 0)
-		syscall(SYS_close_range, 0, (unsigned)sock - 1, 0);
-	syscall(SYS_close_range, (unsigned)sock + 1, ~0u, 0);
-	while (receive(sock, &m, &fd)) {
-		size_t i = 0;
-		while (i < n && all[i].id != m.id)
-			i++;
-		if (fd < 0 && i < n) {
-			munmap(all[i].tail, AGENT_PAGE);
-			all[i] = all[--n];
-		}
-		void *at = fd < 0 ? MAP_FAILED
-				  : mmap(NULL, AGENT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-					 (off_t)AGENT_SLOTS_SIZE);
-		if (fd >= 0)
-			close(fd);
-		if (at != MAP_FAILED && n < sizeof(all) / sizeof(*all))
-			all[n++] = (struct watched){m.id, at};
-	}
-	while (n > 0) {
-		volatile struct agent_tail *tail = (volatile struct agent_tail *)all[--n].tail;
+	hurry();
+	keep_only(sock < life ? sock : life, sock < life ? life : sock);
+	/* The messages that sctrace sent before its end are read first. */
+	while (poll(fds, 2, -1) > 0 && fds[0].revents && receive(sock, &m, &fd))
+		watch_or_forget(m.id, fd);
+	while (nwatched > 0) {
+		volatile struct agent_tail *tail = (volatile struct agent_tail *)all[--nwatched].tail;
 		tail->selector = 0;
 		tail->records = 0;
 	}
 	_exit(0);
 }
 
+/*
+ * A thread of sctrace that holds the only descriptor for one end of a pipe. SIGKILL wakes it at once, with its priority,
+ * and it has little to clean up, so it ends, and the pipe is closed, before sctrace's main thread has ended. It shares
+ * the thread-local variables of the main thread. Therefore it calls no function of the C library that could write to them.
+ */
+static int sentinel(void *life)
+{
+	hurry();
+	keep_only(*(const int *)life, *(const int *)life);
+	for (;;)
+		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+	return 0;
+}
+
+/* Starts the sentinel, with a copy of the descriptor `life`. Returns 0 or -errno. */
+static int start_sentinel(int life)
+{
+	static int kept;
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED)
+		return -errno;
+	kept = life;
+	return clone(sentinel, stack + size, CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
+		     &kept) < 0
+		       ? -errno
+		       : 0;
+}
+
 int watchdog_start(struct patch *p)
 {
-	int sock[2];
+	int sock[2], life[2];
+	sigset_t signals, before;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
 		return -errno;
+	if (pipe2(life, O_CLOEXEC) < 0) {
+		int err = -errno;
+		close(sock[0]);
+		close(sock[1]);
+		return err;
+	}
+	/* Neither the watchdog nor the sentinel receives a signal to sctrace. */
+	sigfillset(&signals);
+	sigprocmask(SIG_SETMASK, &signals, &before);
 	/* The watchdog is forked twice, so that it is not a child of sctrace, and wait4(2) does not report it. */
 	pid_t pid = fork();
 	if (pid == 0) {
 		if (fork() == 0)
-			watchdog(sock[1]);
+			watchdog(sock[1], life[0]);
 		_exit(0);
 	}
-	int err = pid < 0 ? -errno : 0;
+	int err = pid < 0 ? -errno : start_sentinel(life[1]);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(sock[1]);
+	close(life[0]);
+	close(life[1]);
 	if (err < 0)
 		close(sock[0]);
 	else

@@ -2,6 +2,9 @@
  * The watchdog: a small process that outlives sctrace and then turns Syscall User Dispatch off in attached processes. The
  * agent's handler of SIGSYS does the same, but it cannot run in a thread that blocks SIGSYS: the next call of such a thread
  * would end the process.
+ *
+ * A thread of sctrace, the sentinel, only waits. When sctrace dies, it ends much earlier than the main thread, and the
+ * watchdog notices that.
  */
 #ifndef SCTRACE_ENGINE_PATCH_ARM_WATCHDOG_H
 #define SCTRACE_ENGINE_PATCH_ARM_WATCHDOG_H
