@@ -113,6 +113,11 @@ def test_forked(folder):
     check(folder, "fork", [], calls=64, stops=7)
 
 
+def test_redirected(folder):
+    """A call that only the children of fork(2) make stops only in the first of them"""
+    check(folder, "redirect", ["-f", "-c"], calls=51, stops=7)
+
+
 def test_threads(folder):
     """A thread that begins and ends costs few calls"""
     check(folder, "thread", ["-f", "-c"], calls=16, stops=4)

@@ -99,6 +99,7 @@ struct image_start {
 struct image_counters {
 	struct region *region;
 	uint32_t map[AGENT_CALLS]; /* copy of agent_data.map in the program; not valid while `off` is set */
+	size_t known;              /* number of calls in patch.calls that were known when the map was last filled */
 	bool single_thread;        /* copy of agent_data.single_thread in the program */
 	struct agent_words *words; /* the image's words in the region; if NULL, the agent does not make execve(2) */
 	unsigned rings;            /* number of rings that the program has mapped after the slots */

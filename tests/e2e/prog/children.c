@@ -4,6 +4,7 @@
  * WAY is one of:
  *   vfork     vfork(2)
  *   fork      fork(2), as in bash(1)
+ *   redirect  fork(2), and the child calls dup2(2), which its parent never does
  *   spawn     posix_spawn(3)
  *   ids       posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make
  *   handler   vfork(2), with a handler for SIGCHLD, as in shells
@@ -13,6 +14,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +33,17 @@ static void on_child(int sig)
 static pid_t start(const char *way, char **argv)
 {
 	pid_t pid = -1;
-	if (strcmp(way, "fork") != 0 && strcmp(way, "vfork") != 0 && strcmp(way, "handler") != 0) {
+	bool copies = strcmp(way, "fork") == 0 || strcmp(way, "redirect") == 0;
+	if (!copies && strcmp(way, "vfork") != 0 && strcmp(way, "handler") != 0) {
 		posix_spawnattr_t attr;
 		posix_spawnattr_init(&attr);
 		posix_spawnattr_setflags(&attr, strcmp(way, "ids") == 0 ? POSIX_SPAWN_RESETIDS : 0);
 		return posix_spawn(&pid, argv[0], NULL, &attr, argv, environ) == 0 ? pid : -1;
 	}
-	pid = strcmp(way, "fork") == 0 ? fork() : vfork();
+	pid = copies ? fork() : vfork();
 	if (pid == 0) {
+		if (strcmp(way, "redirect") == 0)
+			dup2(2, 9);
 		execv(argv[0], argv);
 		_exit(127);
 	}
@@ -87,7 +92,8 @@ int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr, "usage: children vfork|fork|spawn|ids|handler|crowd|thread N PROGRAM [ARG...]\n");
+		fprintf(stderr,
+			"usage: children vfork|fork|redirect|spawn|ids|handler|crowd|thread N PROGRAM [ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)

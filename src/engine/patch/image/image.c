@@ -138,6 +138,7 @@ void image_map_known_calls(const struct patch *p, struct image *img, struct regi
 	for (size_t i = 0; i < p->calls.n; i++)
 		if (!is_watched(img, p->calls.v[i]) && p->record_way[p->calls.v[i]] != RECORD_STOPS)
 			img->counters.map[p->calls.v[i]] = region_entry(p, r, p->calls.v[i]);
+	img->counters.known = p->calls.n;
 }
 
 void image_expect_call(struct patch *p, int64_t nr)
@@ -153,6 +154,22 @@ void image_expect_call(struct patch *p, int64_t nr)
 static uint64_t map_address(int64_t nr)
 {
 	return AGENT_DATA_AT(map) + 4 * (uint64_t)nr;
+}
+
+void image_map_new_calls(struct patch *p, const struct task *task)
+{
+	struct image *img = image_of(task);
+	if (img->state != IMAGE_READY || img->counters.off)
+		return;
+	for (size_t i = img->counters.known; i < p->calls.n; i++) {
+		const int64_t nr = p->calls.v[i];
+		if (img->counters.map[nr] || is_watched(img, nr) || p->record_way[nr] == RECORD_STOPS)
+			continue;
+		uint32_t entry = region_entry(p, img->counters.region, nr);
+		if (remote_write(task->tid, map_address(nr), &entry, sizeof(entry)) == 0)
+			img->counters.map[nr] = entry;
+	}
+	img->counters.known = p->calls.n;
 }
 
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused)
@@ -368,7 +385,7 @@ void image_end_single_thread(struct task *task)
 	write_word(task, AGENT_DATA_AT(single_thread), 0);
 }
 
-void image_begin_child(struct task *task)
+void image_begin_child(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
 	img->user = task->tid;
@@ -377,6 +394,7 @@ void image_begin_child(struct task *task)
 	const uint64_t words[4] = {AGENT_BASE, region_address(img->counters.region, img->counters.words), 0, 0};
 	_Static_assert(offsetof(struct agent_data, taken) == offsetof(struct agent_data, base) + 24, "written at once");
 	remote_write(task->tid, AGENT_DATA_AT(base), words, sizeof(words));
+	image_map_new_calls(p, task);
 }
 
 void image_note_mask(const struct patch *p, struct task *task)

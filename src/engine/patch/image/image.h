@@ -22,7 +22,7 @@ void image_leave(struct patch *p, struct process *proc);
  * Called at the first stop of a forked child: gives the image its own agent_words, makes the agent use locks, and releases
  * the copy of the parent's vfork frame.
  */
-void image_begin_child(struct task *task);
+void image_begin_child(struct patch *p, struct task *task);
 /* From now on, ptrace traces the image's calls instead of the agent. The footer shows `why`. */
 void image_fall_back(struct patch *p, struct task *task, const char *why);
 /* Returns the slot at an address in the program, or NULL if `slot_addr` is not the address of a slot. */
@@ -41,6 +41,8 @@ void image_expect_usual_calls(struct patch *p);
 void image_expect_call(struct patch *p, int64_t nr);
 /* Assigns slots of `r` to the calls in p->calls. So the first call of each kind need not stop. */
 void image_map_known_calls(const struct patch *p, struct image *img, struct region *r);
+/* Adds the calls that any image has made since the last call of this function or of image_map_known_calls(). */
+void image_map_new_calls(struct patch *p, const struct task *task);
 /* Makes the agent pass all calls to the tracer (`off`), or make the calls itself again. */
 void image_switch(struct patch *p, struct image *img, bool off);
 /* Makes the agent in the task's memory pass all calls to the tracer, even if the image is not known. */

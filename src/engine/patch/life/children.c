@@ -75,6 +75,8 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	struct user_regs_struct r;
 	if (!(flags & CLONE_VM)) {
 		child->proc->image = image_copy(patch_of(t), parent);
+		image_map_new_calls(patch_of(t),
+				    parent); /* for its next children: earlier ones may have made new calls */
 		return;
 	}
 	child->proc->image = img;
@@ -140,7 +142,7 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	if (apart && setup_own_region(p, task) < 0)
 		image_fall_back(p, task, "there is no memory for its counters");
 	if (forked)
-		image_begin_child(task); /* its copy of the agent's memory is older than the parent's use of locks */
+		image_begin_child(p, task); /* its copy of the agent's memory is older than the parent's use of locks */
 	if (forked)
 		record_forget_copied(task);
 	image_watch_borrower(task);
