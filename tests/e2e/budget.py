@@ -86,6 +86,11 @@ def test_recorded_spawn(folder):
     check(folder, "spawn", ["-f"], calls=50, stops=6)
 
 
+def test_recorded_pidfd(folder):
+    """A child with a descriptor, as in Go, whose calls are recorded costs few calls"""
+    check(folder, "pidfd", ["-f"], calls=49, stops=6)
+
+
 def test_crowd(folder):
     """Children of posix_spawn(3) that several threads start at the same time cost no more stops"""
     check(folder, "crowd", ["-f"], calls=54, stops=6)

@@ -7,11 +7,13 @@
  *   redirect  fork(2), and the child calls dup2(2), which its parent never does
  *   spawn     posix_spawn(3)
  *   ids       posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make
+ *   pidfd     a vfork-like clone(2) with CLONE_PIDFD, as in Go
  *   handler   vfork(2), with a handler for SIGCHLD, as in shells
  *   crowd     posix_spawn(3), in four threads at the same time
  *   thread    creates threads instead, which end at once; PROGRAM is not used
  */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -30,9 +32,25 @@ static void on_child(int sig)
 	(void)sig;
 }
 
+static int execute(void *argv)
+{
+	execv(*(char **)argv, argv);
+	return 127;
+}
+
+static pid_t start_with_pidfd(char **argv)
+{
+	static _Alignas(16) char stack[65536];
+	int fd = -1;
+	pid_t pid = clone(execute, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, argv, &fd);
+	return close(fd) == 0 ? pid : -1;
+}
+
 static pid_t start(const char *way, char **argv)
 {
 	pid_t pid = -1;
+	if (strcmp(way, "pidfd") == 0)
+		return start_with_pidfd(argv);
 	bool copies = strcmp(way, "fork") == 0 || strcmp(way, "redirect") == 0;
 	if (!copies && strcmp(way, "vfork") != 0 && strcmp(way, "handler") != 0) {
 		posix_spawnattr_t attr;
@@ -92,8 +110,8 @@ int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr,
-			"usage: children vfork|fork|redirect|spawn|ids|handler|crowd|thread N PROGRAM [ARG...]\n");
+		fprintf(stderr, "usage: children vfork|fork|redirect|spawn|ids|pidfd|handler|crowd|thread N PROGRAM "
+				"[ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)

@@ -17,11 +17,9 @@
 
 /* Flags of clone(2) (linux/sched.h): those of a vfork-like call, and those of calls that the agent does not make. */
 #define CLONE_VM       0x100
-#define CLONE_PIDFD    0x1000
 #define CLONE_SIGHAND  0x800
 #define CLONE_VFORK    0x4000
 #define CLONE_THREAD   0x10000
-#define CLONE_PARENT_SETTID 0x100000
 #define CLONE_UNTRACED 0x800000
 #define CLONE_LIKE_VFORK (CLONE_VM | CLONE_VFORK)
 #define CLONE_LIKE_THREAD (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
@@ -359,33 +357,20 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 1:	mov	%edi, %r11d
 	and	$CLONE_LOOK, %r11d
 	cmp	$CLONE_LIKE_VFORK, %r11d
-	je	19f
+	je	agent_vfork
 	cmp	$CLONE_LIKE_THREAD, %r11d
 	je	agent_thread
 	test	$(CLONE_UNTRACED | CLONE_VM | CLONE_VFORK), %r11d
 	jnz	23f
 	test	%rsi, %rsi		/* the tracer must see a child with a stack of its own */
 	jnz	23f
-	test	$SLOT_F_RECORD, %cl
-	jz	go_shared
-	test	$(CLONE_PARENT_SETTID | CLONE_PIDFD), %edi	/* the call writes to memory that is shown */
-	jnz	23f
 17:	test	$SLOT_F_RECORD, %cl
 	jnz	agent_record
 	jmp	go_shared
-19:	test	$SLOT_F_RECORD, %cl	/* with these flags, the call writes to memory that would not be recorded */
-	jz	agent_vfork
-	mov	%edi, %r11d
-	cmp	$__NR_clone, %eax
-	je	21f
-	mov	(%rdi), %r11d
-21:	test	$(CLONE_PARENT_SETTID | CLONE_PIDFD), %r11d
-	jnz	23f
-	jmp	agent_vfork
 4:	mov	(%rdi), %r11d
 	and	$CLONE_LOOK, %r11d
 	cmp	$CLONE_LIKE_VFORK, %r11d
-	je	19b
+	je	agent_vfork
 	cmp	$CLONE_LIKE_THREAD, %r11d
 	je	agent_thread
 23:	jmp	agent_refuse
@@ -561,16 +546,11 @@ agent_thread:
 	jb	4f
 	add	ARGS_STACK - ARGS_COPY(%rsp), %r11
 	subq	$THREAD_ROOM, ARGS_SIZE - ARGS_COPY(%rsp)
-	testl	$CLONE_PIDFD, -ARGS_COPY(%rsp)
-	jmp	3f
+	jmp	5f
 2:	test	%dil, %dil		/* with SIGCHLD, the kernel would report a fork(2) */
 	jnz	4f
 	test	%rsi, %rsi
 	jz	4f
-	test	$(CLONE_PARENT_SETTID | CLONE_PIDFD), %edi
-3:	jz	5f
-	test	$SLOT_F_RECORD, %cl	/* with these flags, the call writes to memory that would not be recorded */
-	jnz	4f
 5:	mov	%rdi, -THREAD_ROOM(%r11)	/* r11 = the thread's stack pointer */
 	mov	%rsi, 8 - THREAD_ROOM(%r11)
 	mov	%rcx, 24 - THREAD_ROOM(%r11)

@@ -450,15 +450,16 @@ HELPER uint32_t length_before(const struct agent_record *rec, uint64_t head)
 	return rec->before > head ? *(const uint32_t *)(const void *)(c + 1) : 0;
 }
 
-/* Captures the id of a new thread. The record's first capture is the struct clone_args before the call. */
-HELPER bool put_parent_tid(const struct agent_scratch *r, struct place *p, uint64_t head)
+/* Captures the id of a new thread and the descriptor for it. The first capture is the struct clone_args before the call. */
+HELPER bool put_clone_results(const struct agent_scratch *r, struct place *p, uint64_t head)
 {
 	const struct agent_capture *c =
 		(const struct agent_capture *)(const void *)((const unsigned char *)p->rec + head);
 	const struct agent_clone_args *args = (const struct agent_clone_args *)(const void *)(c + 1);
-	if (r->result < 0 || p->rec->before < head + sizeof(*c) + sizeof(*args) || !(args->flags & AGENT_PARENT_SETTID))
+	if (r->result < 0 || p->rec->before < head + sizeof(*c) + sizeof(*args))
 		return true;
-	return put_any(p, args->parent_tid, sizeof(int32_t));
+	return (!(args->flags & AGENT_PARENT_SETTID) || put_any(p, args->parent_tid, sizeof(int32_t))) &&
+	       (!(args->flags & AGENT_PIDFD) || put_any(p, args->pidfd, sizeof(int32_t)));
 }
 
 /*
@@ -486,7 +487,9 @@ HELPER bool capture(const struct agent_scratch *r, struct place *p, uint64_t hea
 	if (rule == RECIPE_SIGSET_PAIR)
 		return put_sigset_pair(r, p, addr);
 	if (rule == RECIPE_CLONE_ARGS)
-		return put_parent_tid(r, p, head);
+		return put_clone_results(r, p, head);
+	if (rule == RECIPE_CLONE_TID)
+		return r->result < 0 || !clone_writes(r->args[0]) || put_any(p, addr, sizeof(int32_t));
 	if (rule >= RECIPE_MSG)
 		return put_messages(r, p, string_max, rule, arg);
 	if (rule == RECIPE_ON_ERROR)

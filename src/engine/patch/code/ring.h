@@ -182,10 +182,11 @@ enum recipe_rule {
 	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */
 	/*
 	 * clone3(2): before the call, the structure, whose size is the next argument, but at most `size` bytes of it. After
-	 * the call, the thread id to which its member parent_tid points.
+	 * the call, the thread id and the descriptor to which its members parent_tid and pidfd point.
 	 */
 	RECIPE_CLONE_ARGS,
 	/* Captured after the call: */
+	RECIPE_CLONE_TID, /* clone(2): a thread id or a descriptor, if the flags, argument 0, say so */
 	/*
 	 * A string up to its NUL, which the kernel reads. `size` is not a size here, but 0 or an error number: if the call
 	 * fails with this error, the kernel has read the string nevertheless. ENODATA stands for calls such as getxattr(2),
@@ -263,6 +264,13 @@ struct agent_clone_args {
 	uint64_t flags, pidfd, child_tid, parent_tid;
 };
 #define AGENT_PARENT_SETTID 0x100000 /* CLONE_PARENT_SETTID (clone(2)) */
+#define AGENT_PIDFD         0x1000   /* CLONE_PIDFD */
+
+/* Does clone(2) with these flags write to the memory to which its third argument points? */
+static inline bool clone_writes(uint64_t flags)
+{
+	return flags & (AGENT_PARENT_SETTID | AGENT_PIDFD);
+}
 
 /* struct iovec (readv(2)). Declared here, because code that runs in the program must not include sys/uio.h. */
 struct agent_iovec {

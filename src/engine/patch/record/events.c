@@ -107,11 +107,15 @@ static void capture_sigset_pair(struct record_reader *r, const struct mem *live,
 		capture_bytes(r, live, set, sizeof(set));
 }
 
-static void capture_parent_tid(struct record_reader *r, const struct mem *live, uint64_t addr)
+static void capture_clone_results(struct record_reader *r, const struct mem *live, uint64_t addr)
 {
 	struct agent_clone_args args;
-	if (mem_get(live, addr, &args, sizeof(args)) == 0 && args.flags & AGENT_PARENT_SETTID)
+	if (mem_get(live, addr, &args, sizeof(args)) < 0)
+		return;
+	if (args.flags & AGENT_PARENT_SETTID)
 		capture_bytes(r, live, args.parent_tid, sizeof(int32_t));
+	if (args.flags & AGENT_PIDFD)
+		capture_bytes(r, live, args.pidfd, sizeof(int32_t));
 }
 
 /* Returns how many bytes of a socket's buffer the call transferred. */
@@ -147,7 +151,9 @@ static void capture(const struct patch *p, struct record_reader *r, const struct
 	else if (rule == RECIPE_SIGSET_PAIR)
 		capture_sigset_pair(r, live, addr);
 	else if (rule == RECIPE_CLONE_ARGS && result >= 0)
-		capture_parent_tid(r, live, addr);
+		capture_clone_results(r, live, addr);
+	else if (rule == RECIPE_CLONE_TID)
+		capture_bytes(r, live, addr, result >= 0 && clone_writes(r->open.args[0]) ? sizeof(int32_t) : 0);
 	else if (rule >= RECIPE_MSG)
 		capture_messages(p->record, r, live, result, rule, arg);
 	else

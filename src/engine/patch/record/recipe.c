@@ -131,9 +131,10 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct ag
 		return exec_recipe(verbose, recipe);
 	if (nr == SYS_rt_sigreturn)
 		return add(recipe, RECIPE_FRAME_MASK, 0, 0);
-	/* The agent records only ARCH_SET_FS, and clone(2) without flags for which the kernel writes to memory. */
-	if (nr == SYS_arch_prctl || nr == SYS_clone)
+	if (nr == SYS_arch_prctl) /* the agent records only ARCH_SET_FS */
 		return true;
+	if (nr == SYS_clone)
+		return add(recipe, RECIPE_CLONE_TID, 2, 0);
 	if (nr == SYS_clone3)
 		return add(recipe, RECIPE_CLONE_ARGS, 0, CLONE_ARGS_MOST);
 	if (is_special(nr))
