@@ -71,6 +71,11 @@ def test_ids(folder):
     check(folder, "ids", ["-f", "-c"], calls=42, stops=6)
 
 
+def test_guarded(folder):
+    """A child of posix_spawn(3) whose parent has a handler for SIGSEGV costs no more stops"""
+    check(folder, "guarded", ["-f", "-c"], calls=43, stops=6)
+
+
 def test_handler(folder):
     """A child whose parent has a handler for SIGCHLD costs few calls"""
     check(folder, "handler", ["-f", "-c"], calls=41, stops=6)

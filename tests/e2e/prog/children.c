@@ -9,6 +9,7 @@
  *   ids       posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make
  *   pidfd     a vfork-like clone(2) with CLONE_PIDFD, as in Go
  *   handler   vfork(2), with a handler for SIGCHLD, as in shells
+ *   guarded   posix_spawn(3), with a handler for SIGSEGV, as in Java and Go
  *   crowd     posix_spawn(3), in four threads at the same time
  *   thread    creates threads instead, which end at once; PROGRAM is not used
  */
@@ -110,12 +111,15 @@ int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr, "usage: children vfork|fork|redirect|spawn|ids|pidfd|handler|crowd|thread N PROGRAM "
-				"[ARG...]\n");
+		fprintf(stderr,
+			"usage: children vfork|fork|redirect|spawn|ids|pidfd|handler|guarded|crowd|thread N PROGRAM "
+			"[ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)
 		sigaction(SIGCHLD, &act, NULL);
+	if (strcmp(argv[1], "guarded") == 0)
+		sigaction(SIGSEGV, &act, NULL);
 	if (strcmp(argv[1], "thread") == 0)
 		return create_threads(atoi(argv[2]));
 	words = argv;

@@ -394,8 +394,6 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	jz	24f
 	test	%rsi, %rsi
 	jz	agent_query
-	cmpq	$0, DATA_TAKEN
-	je	24f
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	agent_query
 24:	jmp	agent_refuse
@@ -405,16 +403,19 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	or	(%r11), %rdx
 	mov	(%rsp), %rdx
 	jz	7b			/* it was the default, and stays the default */
+	cmpq	$0, DATA_TAKEN
+	jne	21f
 	testb	$WATCH_FAULTS, DATA_WATCH
 	jnz	24b
-	cmpq	$0, DATA_TAKEN
-	jne	24b
 	cmp	$8, %r10
 	jne	24b
 	mov	24(%rsi), %rdx		/* if the end of the action is not readable, the call fails, and nothing is noted */
 	mov	(%rsi), %rdx
 	mov	%rdx, (%r11)
 	mov	(%rsp), %rdx
+	jmp	15f
+21:	cmpq	$0, (%rsi)		/* a child of vfork(2) may set the default: its parent's handler stays noted */
+	jne	24b
 15:	test	%rsi, %rsi		/* the tracer must see SA_RESETHAND, and handlers that block SIGSYS or did so */
 	jz	7b
 	lea	-1(%rdi), %r11d
@@ -587,9 +588,10 @@ agent_thread_restored:
 
 /*
  * The path `query`: rt_sigaction(2) reads the action of SIGSYS, which is that of sctrace. The program must see the default
- * action, so the agent reads that of SIGKILL, which is always the default. A child of vfork(2) may also set the default
- * action, which changes nothing for the program. posix_spawn(3) does both while all signals are blocked, when a stop by
- * SIGSYS would end the child if sctrace died.
+ * action, so the agent reads that of SIGKILL, which is always the default. The program may also set the default action,
+ * which changes nothing except the flags and the mask of an action that has no handler. Children of posix_spawn(3) do
+ * both, and those of node and ruby set it, while all signals are blocked, when a stop by SIGSYS would end the child if
+ * sctrace died.
  */
 agent_query:
 	mov	$KIND_QUERY, %r11d
