@@ -303,6 +303,15 @@ def test_curl(folder):
         server.shutdown()
 
 
+def test_long_buffers(folder):
+    """-s: buffers that are longer than the record of a call"""
+    needs("python3")
+    program = ("import os, socket; data = b'0123456789abcdef' * 4400; null = os.open('/dev/null', 1); os.write(null, data); "
+               "os.writev(null, [data, data[:40000]]); one, other = socket.socketpair(); one.send(data); other.recv(100000); "
+               "one.sendmsg([data[:40000], data[:9]]); os.pwrite(null, data, 0)")
+    compare(folder, ["python3", "-c", program], options=["-s", "100000", "-e", "trace=write,writev,pwrite64,sendto,sendmsg,recvfrom"])
+
+
 def test_threads(folder):
     """A program with 32 threads"""
     compare(folder, [str(E2E / "threads"), "live", "32"])
