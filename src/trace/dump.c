@@ -107,14 +107,13 @@ static void dump_messages(struct dump *d, uint64_t addr, int64_t n)
 static void dump_arg(struct dump *d, uint16_t kind, unsigned i)
 {
 	const struct call *c = &d->ev->call;
-	d->left = c->result > 0 ? (uint64_t)c->result : 0;
+	/* mq_timedsend(2) returns 0 if it has sent all bytes. */
+	d->left = c->desc->result != R_BYTES ? c->args[i + 1] : c->result > 0 ? (uint64_t)c->result : 0;
 	/* With MSG_TRUNC, the result is the length of the whole message, of which the buffer contains only a part. */
 	if (kind == K_OUT_SOCK_BYTES && d->left > c->args[i + 1])
 		d->left = c->args[i + 1];
-	if (kind == K_OUT_BYTES || kind == K_OUT_SOCK_BYTES)
+	if (kind == K_IN_BYTES || kind == K_OUT_BYTES || kind == K_SOCK_BYTES || kind == K_OUT_SOCK_BYTES)
 		dump_bytes(d, c->args[i], d->left);
-	else if (kind == K_IN_BYTES || kind == K_SOCK_BYTES)
-		dump_bytes(d, c->args[i], c->args[i + 1]);
 	else if (kind == K_IN_IOVEC || kind == K_OUT_IOVEC)
 		dump_vectors(d, c->args[i], c->args[i + 1]);
 	else if (kind == K_IN_MSGHDR || kind == K_OUT_MSGHDR)

@@ -265,6 +265,24 @@ static void dumps_end_with_the_buffer(void **state)
 			    "\n | 00000  61                                                a                |\n");
 }
 
+/* write(2) may write fewer bytes than requested. mq_timedsend(2), which returns 0, sends all. */
+static void dumps_show_what_was_written(void **state)
+{
+	struct fixture *f = *state;
+	f->rig.look.write.all = true;
+	struct rig *r = start(f);
+	enter(r, 100, SYS_write, 1, 0x1000, 2);
+	buf_clear(&r->out.common.buf);
+	leave(r, 100, SYS_write, 1, 0x1000, 2, 1);
+	assert_string_equal(strchr(buf_str(&r->out.common.buf), '\n'),
+			    "\n | 00000  61                                                a                |\n");
+	enter(r, 100, SYS_mq_timedsend, 1, 0x1000, 1);
+	buf_clear(&r->out.common.buf);
+	leave(r, 100, SYS_mq_timedsend, 1, 0x1000, 1, 0);
+	assert_string_equal(strchr(buf_str(&r->out.common.buf), '\n'),
+			    "\n | 00000  61                                                a                |\n");
+}
+
 /* Reads the memory of this program. */
 static ssize_t read_here(void *ctx, uint64_t addr, void *buf, size_t n)
 {
@@ -323,6 +341,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(addresses_come_with_the_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(descriptors_have_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dumps_end_with_the_buffer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(dumps_show_what_was_written, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dumps_name_the_buffers_of_each_message, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(messages_can_be_left_out, set_up, tear_down),
 	};
