@@ -81,6 +81,12 @@ int decode_touch_enter(const struct decode *d);
 void decode_touch_exit(const struct decode *d, int from);
 /* Returns the name of a signal ("SIGTERM", "SIGRT_3"), or NULL if there is no signal with this number. */
 const char *decode_signal_name(int sig);
+/*
+ * Appends a set of signals in the form of strace: [INT TERM], ~[KILL], []. If it contains more than two thirds of the
+ * signals, the missing signals are shown instead. Signals are shown by their names, their numbers, or both; the name is
+ * then a comment.
+ */
+void decode_signal_set(struct buf *out, uint64_t set, bool names, bool numbers);
 /* Returns the number of a signal from its name ("SIGTERM" or "TERM"), or -1. */
 int decode_signal_number(const char *name);
 /* Emits the siginfo of EV_SIGNAL in the form of strace: {si_signo=SIGINT, ...}. */

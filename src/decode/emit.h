@@ -59,6 +59,7 @@ struct emit_ops {
 										  * emit_string */
 	void (*symbols)(struct emit *e, const char *text, uint64_t raw);         /* a constant and its name, such as
 										  * "O_RDWR|O_CLOEXEC" or "[INT TERM]" */
+	void (*signals)(struct emit *e, uint64_t set);                           /* see emit_signals() */
 	void (*descriptor)(struct emit *e, int64_t fd, const char *name, const struct emit_is *is); /* see emit_fd() */
 	void (*index)(struct emit *e, uint64_t v, const char *name); /* see emit_index() */
 	void (*more)(struct emit *e);                      /* shows "...": the rest of a structure or array is left
@@ -176,6 +177,12 @@ static inline void emit_str(struct emit *e, const char *s, size_t n, unsigned fl
 static inline void emit_sym(struct emit *e, const char *text, uint64_t raw)
 {
 	e->ops->symbols(e, text, raw);
+}
+
+/* Shows a set of signals, [INT TERM], whose bit 0 is signal 1. */
+static inline void emit_signals(struct emit *e, uint64_t set)
+{
+	e->ops->signals(e, set);
 }
 /* Emits the constant `v` by its name or, if `name` is NULL, as a number. */
 static inline void emit_name(struct emit *e, const char *name, int32_t v)

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "decode/decode.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -177,6 +178,14 @@ static void json_symbols(struct emit *e, const char *text, uint64_t raw)
 	add_text(e, text);
 }
 
+static void json_signals(struct emit *e, uint64_t set)
+{
+	struct buf text = {0};
+	decode_signal_set(&text, set, true, false);
+	add_text(e, buf_str(&text));
+	buf_free(&text);
+}
+
 static void add_is(struct emit *e, const struct emit_is *is)
 {
 	buf_adds(e->out, ",\"is\":");
@@ -265,6 +274,7 @@ static const struct emit_ops json_ops = {
 	.number = json_number,
 	.string = json_string,
 	.symbols = json_symbols,
+	.signals = json_signals,
 	.descriptor = json_descriptor,
 	.index = json_index,
 	.more = json_more,

@@ -48,6 +48,11 @@ static void indexed(struct emit *e, uint64_t v, const char *name)
 	(void)e, (void)v, (void)name;
 }
 
+static void signals(struct emit *e, uint64_t set)
+{
+	(void)e, (void)set;
+}
+
 static void descriptor(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
 {
 	(void)e, (void)fd, (void)name, (void)is;
@@ -77,6 +82,7 @@ static const struct emit_ops none_ops = {
 	.number = number,
 	.string = string,
 	.symbols = named,
+	.signals = signals,
 	.descriptor = descriptor,
 	.index = indexed,
 	.more = nothing,

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
+#include "decode/decode.h"
 
 #include <string.h>
 
@@ -11,6 +12,9 @@
 #define COLOUR_ERROR  "\033[31m"
 #define COLOUR_NOTE   "\033[2m"
 #define COLOUR_OFF    "\033[0m"
+
+/* A flag of struct emit beside enum emit_text_flags: the explanation of a result is shown. */
+#define EXPLAINS_RESULT (1u << 31)
 
 /* The characters of one or more names joined by |. */
 #define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_|<"
@@ -101,11 +105,13 @@ static void text_string(struct emit *e, const char *s, size_t n, unsigned flags)
 }
 
 /*
- * Returns true if the text consists of names of constants. Sets, dates, words ("Timeout") and expressions such as
- * makedev(1, 3) are not constants.
+ * Returns true if the text stands for one number: names of constants, the number of a device (makedev(0x1, 0x3)) and a
+ * limit (8192*1024). Sets, dates, words ("Timeout") and addresses do not.
  */
 static bool is_constants(const char *text)
 {
+	if (strncmp(text, "makedev(", 8) == 0 || strcmp(text + strspn(text, "0123456789"), "*1024") == 0)
+		return true;
 	const char *name = text + (strncmp(text, "1<<", 3) == 0 ? 3 : 0);
 	name += strspn(name, "(_");
 	if (name[0] < 'A' || name[0] > 'Z' || (name[1] >= 'a' && name[1] <= 'z'))
@@ -125,15 +131,15 @@ static void text_number_of(struct emit *e, const char *text, uint64_t raw)
 	static const struct {
 		const char *begins;
 		enum emit_form form;
-	} forms[] = {{"SIG_", FORM_HEX},
-		     {"SIG", FORM_UNSIGNED},
-		     {"RLIM64", FORM_UNSIGNED},
-		     {"S_I", FORM_OCTAL},
-		     {"", FORM_HEX}};
+	} forms[] = {{"SIG_", FORM_HEX},        {"SIGEV_", FORM_HEX},
+		     {"SIG", FORM_UNSIGNED},    {"RLIM64", FORM_UNSIGNED},
+		     {"UTIME_", FORM_UNSIGNED}, {"KEY_SPEC_", FORM_SIGNED},
+		     {"S_I", FORM_OCTAL},       {"", FORM_HEX}};
 	size_t i = 0;
 	while (strncmp(text, forms[i].begins, strlen(forms[i].begins)) != 0)
 		i++;
-	text_number(e, raw, forms[i].form);
+	enum emit_form form = strchr(text, '*') ? FORM_UNSIGNED : forms[i].form;
+	text_number(e, form == FORM_SIGNED ? (uint64_t)(int32_t)raw : raw, form);
 }
 
 static void text_comment(struct emit *e, const char *text)
@@ -152,9 +158,11 @@ static void text_explain(struct emit *e, const char *text)
 		text_comment(e, text);
 }
 
+/* The explanation of a result, such as " (SIGTERM)", is a name in any case, because the number precedes it. */
 static void text_symbols(struct emit *e, const char *text, uint64_t raw)
 {
-	bool number = e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES) && is_constants(text);
+	bool explains = e->flags & EXPLAINS_RESULT && !e->depth;
+	bool number = e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES) && is_constants(text) && !explains;
 	if (number)
 		text_number_of(e, text, raw);
 	if (number && e->flags & EMIT_BOTH_NAMES)
@@ -183,6 +191,14 @@ static void text_result_is(struct emit *e, const struct emit_is *is)
 		buf_addf(e->out, "<%s>", is->device);
 	buf_adds(e->out, is->deleted ? ">(deleted)" : ">");
 	colour(e, COLOUR_OFF);
+}
+
+static void text_signals(struct emit *e, uint64_t set)
+{
+	struct buf text = {0};
+	decode_signal_set(&text, set, !(e->flags & EMIT_RAW_NAMES), e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES));
+	text_symbols(e, buf_str(&text), set);
+	buf_free(&text);
 }
 
 static void text_descriptor(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
@@ -253,6 +269,7 @@ static void text_returned(struct emit *e, enum emit_returned part)
 		[RETURNED_END] = ")", [RETURNED_BEGIN] = " (", [RETURNED_FLAGS] = " (flags ", [RETURNED_FIELDS] = " ("};
 	buf_adds(e->out, parts[part]);
 	e->first = true;
+	e->flags = part == RETURNED_END ? e->flags & ~EXPLAINS_RESULT : e->flags | EXPLAINS_RESULT;
 }
 
 static const struct emit_ops text_ops = {
@@ -264,6 +281,7 @@ static const struct emit_ops text_ops = {
 	.number = text_number,
 	.string = text_string,
 	.symbols = text_symbols,
+	.signals = text_signals,
 	.descriptor = text_descriptor,
 	.index = text_index,
 	.more = text_more,

@@ -13,23 +13,21 @@ void show_signal(const struct decode *d, const struct value *x)
 	emit_name(d->out, decode_signal_name((int)x->v), (int32_t)x->v);
 }
 
-/*
- * Shows a set in the form of strace: [INT TERM], ~[KILL], []. If it contains more than two thirds of the signals, the
- * missing signals are shown instead.
- */
-static void signals(struct emit *out, uint64_t set)
+void decode_signal_set(struct buf *out, uint64_t set, bool names, bool numbers)
 {
-	struct buf text = {0};
 	bool inverted = __builtin_popcountll(set) > NSIGNALS * 2 / 3;
-	uint64_t shown = inverted ? ~set : set;
-	buf_adds(&text, inverted ? "~[" : "[");
-	for (int sig = 1; sig <= NSIGNALS; sig++)
-		if (shown >> (sig - 1) & 1)
-			buf_addf(&text, "%s%s", buf_str(&text)[text.len - 1] == '[' ? "" : " ",
-				 decode_signal_name(sig) + 3);
-	buf_addc(&text, ']');
-	emit_sym(out, buf_str(&text), set);
-	buf_free(&text);
+	uint64_t left = inverted ? ~set : set;
+	buf_adds(out, inverted ? "~[" : "[");
+	for (int sig = 1; left; sig++, left >>= 1) {
+		if (!(left & 1))
+			continue;
+		if (numbers)
+			buf_addf(out, "%d", sig);
+		if (names)
+			buf_addf(out, numbers ? " /* %s */" : "%s", decode_signal_name(sig) + 3);
+		buf_adds(out, left > 1 ? " " : "");
+	}
+	buf_addc(out, ']');
 }
 
 /* Only sets of 8 bytes are shown, because the kernel accepts no other size. */
@@ -37,7 +35,7 @@ void show_sigset(const struct decode *d, const struct value *x)
 {
 	uint64_t set;
 	if (decode_need(d, x->v, &set, sizeof(set)))
-		signals(d->out, set);
+		emit_signals(d->out, set);
 }
 
 /* The argument of pselect6 and io_pgetevents is a structure of a pointer to a set, and the size of the set. */
@@ -98,7 +96,7 @@ void show_sigaction(const struct decode *d, const struct value *x)
 	emit_field(d->out, a.flags & SA_SIGINFO ? "sa_sigaction" : "sa_handler");
 	handler(d->out, a.handler);
 	emit_field(d->out, "sa_mask");
-	signals(d->out, a.mask);
+	emit_signals(d->out, a.mask);
 	emit_field(d->out, "sa_flags");
 	flags_emit(d->out, &flags_sa, a.flags);
 	if (a.flags & SA_RESTORER_) {
@@ -344,7 +342,7 @@ void show_sigreturn(const struct decode *d, const struct value *x)
 	emit_open(d->out, '{');
 	emit_field(d->out, "mask");
 	if (decode_word(d) == 8 && decode_get(d, d->call->sp + UCONTEXT_MASK_X86_64, &set, sizeof(set)))
-		signals(d->out, set);
+		emit_signals(d->out, set);
 	else
 		emit_ptr(d->out, d->call->sp);
 	emit_close(d->out, '}');

@@ -152,6 +152,13 @@ static void test_signals(void **state)
 	      "rt_sigaction", 0, SIGTERM, BASE, 0, 8);
 	put(0, &full, sizeof(full));
 	CHECK("SIG_SETMASK, ~[RTMIN RT_1], NULL, 8) = 0", "rt_sigprocmask", 0, SIG_SETMASK, BASE, 0, 8);
+	CHECK_AS(RAW, "0x2, ~[32 33], NULL, 8) = 0", "rt_sigprocmask", 0, SIG_SETMASK, BASE, 0, 8);
+	CHECK_AS(BOTH, "0x2 /* SIG_SETMASK */, ~[32 /* RTMIN */ 33 /* RT_1 */], NULL, 8) = 0", "rt_sigprocmask", 0,
+		 SIG_SETMASK, BASE, 0, 8);
+	CHECK_AS(JSON,
+		 "\"how\":{\"raw\":2,\"value\":\"SIG_SETMASK\"},\"set\":{\"raw\":65536,\"value\":\"~[RTMIN RT_1]\"},"
+		 "\"oldset\":{\"raw\":0,\"value\":null},\"sigsetsize\":{\"raw\":8,\"value\":8},\"result\":0",
+		 "rt_sigprocmask", 0, SIG_SETMASK, BASE, 0, 8);
 	put(0, &none, sizeof(none));
 	CHECK("SIG_BLOCK, NULL, [], 8) = 0", "rt_sigprocmask", 0, SIG_BLOCK, 0, BASE, 8);
 	CHECK("1, SIGRT_2) = 0", "kill", 0, 1, 34);
@@ -345,6 +352,12 @@ static void test_processes(void **state)
 	put(0, limit, sizeof(limit));
 	CHECK("0, RLIMIT_STACK, NULL, {rlim_cur=8192*1024, rlim_max=RLIM64_INFINITY}) = 0", "prlimit64", 0, 0, 3, 0,
 	      BASE);
+	CHECK_AS(RAW, "0, 0x3, NULL, {rlim_cur=8388608, rlim_max=18446744073709551615}) = 0", "prlimit64", 0, 0, 3, 0,
+		 BASE);
+	CHECK_AS(BOTH,
+		 "0, 0x3 /* RLIMIT_STACK */, NULL, {rlim_cur=8388608 /* 8192*1024 */, "
+		 "rlim_max=18446744073709551615 /* RLIM64_INFINITY */}) = 0",
+		 "prlimit64", 0, 0, 3, 0, BASE);
 	CHECK("7) = ?", "exit_group", 0, 7);
 	CHECK("022) = 077", "umask", 077, 022);
 	CHECK("NULL) = 0x55000000", "brk", 0x55000000, 0);
@@ -452,6 +465,12 @@ static void test_seldom(void **state)
 		 "ppoll", 0, BASE, 1, 0, 0, 0);
 	CHECK_AS(RAW, "NULL, 0, 5) = 0 (Timeout)", "poll", 0, 0, 0, 5);
 	CHECK_AS(BOTH, "NULL, 0, 5) = 0 (Timeout)", "poll", 0, 0, 0, 5);
+	CHECK_AS(RAW, "3, 0x3) = 0x8002 (flags O_RDWR|O_LARGEFILE)", "fcntl", 0x8002, 3, F_GETFL);
+	CHECK_AS(BOTH, "0) = 3 (SCHED_BATCH)", "sched_getscheduler", 3, 0);
+	CHECK_AS(RAW, "0, -3, 0) = 7", "keyctl", 7, 0, (uint64_t)-3, 0);
+	CHECK_AS(RAW, "-100, NULL, 020600, 0x103) = 0", "mknodat", 0, (uint64_t)AT_FDCWD, 0, S_IFCHR | 0600, 0x103);
+	CHECK_AS(BOTH, "-100 /* AT_FDCWD */, NULL, 020600 /* S_IFCHR|0600 */, 0x103 /* makedev(0x1, 0x3) */) = 0",
+		 "mknodat", 0, (uint64_t)AT_FDCWD, 0, S_IFCHR | 0600, 0x103);
 	CHECK_AS(RAW, "0x17, 0x40) = 0", "prctl", 0, 23, 64);
 	CHECK_AS(BOTH, "0x17 /* PR_CAPBSET_READ */, 0x40 /* CAP_??? */) = 0", "prctl", 0, 23, 64);
 	prog[10] = 0x060102;
