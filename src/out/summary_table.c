@@ -7,10 +7,13 @@
 #include "syscall/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"
+
+#define GROUP_LEAST 18 /* the width of the names of groups before columns are left out */
 
 static const struct summary_columns wide = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_PERCENT, SC_AVG, SC_MIN,
 					     SC_P50, SC_P90, SC_P99, SC_MAX, SC_STDDEV, SC_BYTES, SC_BYTES_PER_CALL},
@@ -107,6 +110,60 @@ static void leave_out(struct summary_columns *c, int *width, int total, const st
 		}
 }
 
+static int sum_of(const int *width, size_t n)
+{
+	int sum = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += width[i];
+	return sum;
+}
+
+static size_t name_column(const struct summary_columns *c)
+{
+	size_t i = 0;
+	while (c->index[i] != SC_NAME)
+		i++;
+	return i;
+}
+
+/* Returns the smallest width of the first column. Names of groups can be cut, but names of calls cannot. */
+static int least_name_width(const struct summary_rows *rows)
+{
+	size_t least = GROUP_LEAST;
+	for (size_t k = 0; k < rows->lines.n; k++) {
+		size_t need = width_of(rows->lines.v[k].name) + (rows->grouped ? 3 : 1);
+		least = !rows->lines.v[k].is_group && need > least ? need : least;
+	}
+	return (int)least;
+}
+
+/*
+ * Makes the table at most as wide as the terminal, if possible: moves the columns closer together, cuts the names of
+ * groups, and leaves out columns. The names get the room that is left.
+ */
+static void fit(const struct summary_rows *rows, struct summary_columns *c, int *width, const struct summary_view *v)
+{
+	int total = measure(rows, c, true, width), least = least_name_width(rows);
+	int wanted = width[name_column(c)];
+	int spare = wanted > least ? wanted - least : 0;
+	width[name_column(c)] -= spare;
+	leave_out(c, width, total - spare, v);
+	int room = v->width - sum_of(width, c->n);
+	width[name_column(c)] += room > spare ? spare : room > 0 ? room : 0;
+}
+
+/* Replaces the middle of a name that is too wide by an ellipsis: descriptors and paths have the same middle parts. */
+static void cut_middle(struct buf *name, size_t width)
+{
+	if (width_of(buf_str(name)) <= width)
+		return;
+	char *whole = buf_take(name);
+	buf_add(name, whole, width_head(whole, width / 3));
+	buf_adds(name, "…");
+	buf_adds(name, width_tail(whole, width - width / 3 - 1));
+	free(whole);
+}
+
 /* Appends one cell. Names are aligned to the left. There is no space before the `first` cell. */
 static void put_cell(struct buf *out, const struct summary_column *c, const char *text, int width, bool first)
 {
@@ -134,6 +191,8 @@ static void text_line(struct buf *out, const struct summary_columns *c, const in
 		if (c->index[i] == SC_NAME)
 			buf_adds(&cell, indent);
 		summary_cell(c->index[i], row, &cell);
+		if (c->index[i] == SC_NAME)
+			cut_middle(&cell, (size_t)width[i] - 1);
 		put_cell(out, &summary_column_table[c->index[i]], buf_str(&cell), width[i], i == 0);
 		buf_free(&cell);
 	}
@@ -162,7 +221,7 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 	struct summary_columns c = columns_of(rows, v);
 	bool limited = v->width && v->format == SUMMARY_TEXT;
 	if (measure(rows, &c, false, width) > v->width && limited)
-		leave_out(&c, width, measure(rows, &c, true, width), v);
+		fit(rows, &c, width, v);
 	buf_adds(out, v->colour ? BOLD : "");
 	for (size_t i = 0; i < c.n; i++) {
 		const struct summary_column *col = &summary_column_table[c.index[i]];

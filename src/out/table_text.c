@@ -1,6 +1,5 @@
 /* Prints a table as aligned text. This file chooses the columns that fit; libsmartcols aligns and colours them. */
 #include "base/buf.h"
-#include "base/escape.h"
 #include "base/memory.h"
 #include "out/table_impl.h"
 #include "out/width.h"
@@ -117,41 +116,20 @@ static void layout_fit(const struct table *t, size_t from, size_t limit, struct 
 	l->total = layout_total(t, l);
 }
 
-/* Returns the length in bytes of the character at `s`. */
-static size_t character_len(const char *s)
-{
-	size_t len = escape_utf8_len(s, strnlen(s, 4));
-	return len ? len : 1;
-}
-
-/* Appends an ellipsis and the end of `s`, which is wider than `width`. */
+/* Appends `s`. If it is wider than `width`, appends an ellipsis and the end of `s`. */
 static void add_tail(struct buf *out, const char *s, size_t width)
 {
-	while (*s && width_of(s) > width - 1)
-		s += character_len(s);
-	buf_adds(out, "…");
-	buf_adds(out, s);
+	const char *tail = width_of(s) > width ? width_tail(s, width - 1) : s;
+	buf_adds(out, tail == s ? "" : "…");
+	buf_adds(out, tail);
 }
 
 /* Appends `s`. If it is wider than `width`, cuts it and appends an ellipsis. */
 static void add_cut(struct buf *out, const char *s, size_t width)
 {
-	if (width_of(s) <= width) {
-		buf_adds(out, s);
-		return;
-	}
-	size_t used = 0;
-	while (*s) {
-		size_t len = character_len(s);
-		char one[8] = {0};
-		memcpy(one, s, len);
-		used += width_of(one);
-		if (used > width - 1)
-			break;
-		buf_add(out, s, len);
-		s += len;
-	}
-	buf_adds(out, "…");
+	bool fits = width_of(s) <= width;
+	buf_add(out, s, fits ? strlen(s) : width_head(s, width - 1));
+	buf_adds(out, fits ? "" : "…");
 }
 
 static const char *mark_colour(enum table_mark mark)
@@ -249,7 +227,7 @@ static bool add_part(struct buf *out, const struct column *col, const char *text
 {
 	if (col->flags & COL_WRAP)
 		return add_wrapped(out, text, width, n);
-	if (n == 0 && col->flags & COL_TAIL && width_of(text) > width)
+	if (n == 0 && col->flags & COL_TAIL)
 		add_tail(out, text, width);
 	else if (n == 0)
 		add_cut(out, text, width);

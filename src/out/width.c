@@ -1,5 +1,7 @@
 #include "out/width.h"
 
+#include "base/escape.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <wchar.h>
@@ -63,4 +65,31 @@ size_t width_of_part(const char *s, size_t n)
 	}
 	width_end(before);
 	return width;
+}
+
+/* Returns the length in bytes of the character at `s`. */
+static size_t character_len(const char *s)
+{
+	size_t len = escape_utf8_len(s, strnlen(s, 4));
+	return len ? len : 1;
+}
+
+size_t width_head(const char *s, size_t columns)
+{
+	size_t n = 0, used = 0;
+	while (s[n]) {
+		size_t len = character_len(s + n);
+		used += width_of_part(s + n, len);
+		if (used > columns)
+			break;
+		n += len;
+	}
+	return n;
+}
+
+const char *width_tail(const char *s, size_t columns)
+{
+	while (*s && width_of(s) > columns)
+		s += character_len(s);
+	return s;
 }

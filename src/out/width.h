@@ -13,6 +13,11 @@ size_t width_of(const char *s);
 /* The same for the first `n` bytes of `s`. */
 size_t width_of_part(const char *s, size_t n);
 
+/* Returns the number of bytes at the beginning of `s` that take at most `columns` columns. */
+size_t width_head(const char *s, size_t columns);
+/* Returns the longest end of `s` that takes at most `columns` columns. */
+const char *width_tail(const char *s, size_t columns);
+
 /*
  * Gives the thread a UTF-8 locale, for functions of libraries that compute widths. The result must be passed to
  * width_end(). It is 0 if no suitable locale could be loaded.

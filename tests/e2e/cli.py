@@ -740,6 +740,21 @@ def test_narrow_terminals(_):
         assert all(len(line) <= width for line in text.splitlines() if re.match(r"\w+ +[<~\d]", line)), text
 
 
+def test_long_names_of_groups(tmp):
+    """On a terminal, --by=fd and --by=path leave out the middle of names that are too long; in a file, names are complete"""
+    path = tmp / ("a-directory-" * 8) / "the-file"
+    path.parent.mkdir()
+    path.write_text("text\n")
+    path = os.path.realpath(path)
+    for by, name, shown in (("fd", f"3<{path}>", r"3</[^…]*…[^…]*the-file>"), ("path", path, r"/[^…]*…[^…]*the-file")):
+        status, text = in_terminal(80, "-c", f"--by={by}", "cat", path)
+        rows = lines(text, rf"({shown}) +[\d.]+ .*")
+        assert status == 0 and len(rows) == 1 and max(map(len, text.splitlines())) <= 80, text
+        assert "avg" in text and "max" in text, text
+        run("-c", f"--by={by}", "-o", "out", "cat", path, cwd=tmp)
+        assert lines((tmp / "out").read_text(), rf"{re.escape(name)} +[\d.]+ .*"), (tmp / "out").read_text()
+
+
 def test_strace_table(tmp):
     """--format=strace has strace's layout and the same counts for each call"""
     if not shutil.which("strace"):
