@@ -118,7 +118,8 @@ int recording_open(struct recording **out, const char *path, struct buf *why)
 	if (!r->zstd)
 		memory_exhausted();
 	r->input = memory_get(INPUT);
-	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool input = strcmp(path, "-") == 0;
+	r->fd = input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
 	int err = r->fd < 0 ? -errno : 0;
 	if (!err && fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode))
 		r->size = (uint64_t)st.st_size;
@@ -127,8 +128,10 @@ int recording_open(struct recording **out, const char *path, struct buf *why)
 	struct buf reason = {0};
 	err = err ? err : begin(r, &reason);
 	if (err) {
-		buf_addf(why, "cannot read the recording '%s': %s", path,
-			 reason.len ? buf_str(&reason) : error_text(-err));
+		buf_addf(why,
+			 input ? "cannot read the recording on standard input: " : "cannot read the recording '%s': ",
+			 path);
+		buf_adds(why, reason.len ? buf_str(&reason) : error_text(-err));
 		recording_close_read(r);
 		r = NULL;
 	}

@@ -10,7 +10,7 @@
 struct recording;
 
 /*
- * Opens the file and reads its head. Returns 0 and sets *out. Returns -EBADMSG if the file is not a recording that this
+ * Opens the file, or standard input if `path` is "-", and reads its head. Returns 0 and sets *out. Returns -EBADMSG if the file is not a recording that this
  * version can read, or another -errno; `why` then contains the reason.
  */
 int recording_open(struct recording **out, const char *path, struct buf *why);

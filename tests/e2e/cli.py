@@ -130,6 +130,24 @@ def test_details_of_messages(tmp):
         assert r.returncode != 0 or r.stderr.count("attached to process") == 1, r
 
 
+def test_recordings_on_standard_input(tmp):
+    """`show -` reads a recording from a pipe or a file, also for --diff; it does not overwrite that file"""
+    run("--record", "calls", "true", cwd=tmp)
+    recording, shown = (tmp / "calls").read_bytes(), run("show", "calls", cwd=tmp).stdout
+    assert "execve(" in shown
+    assert run("show", "-", cwd=tmp, text=False, stdin=None, input=recording).stdout.decode() == shown
+    with open(tmp / "calls", "rb") as stdin:
+        assert run("show", "-", stdin=stdin).stdout == shown
+    with open(tmp / "calls", "rb") as stdin:
+        r = run("show", "--diff", "-", "calls", cwd=tmp, stdin=stdin)
+    assert r.returncode == 0 and not r.stderr, r
+    with open(tmp / "calls", "rb") as stdin:
+        r = run("show", "-o", "calls", "-", cwd=tmp, stdin=stdin)
+    assert r.returncode == 2 and (tmp / "calls").read_bytes() == recording, r
+    r = run("show", "-", text=True, stdin=None, input="text")
+    assert r.returncode == 1 and "cannot read the recording on standard input: it is not a recording" in r.stderr, r
+
+
 def test_engines_that_cannot(_):
     """If the selected engine and ptrace cannot do what is requested, the message names the engine that can"""
     for engine in ("ptrace", "patch"):

@@ -81,7 +81,7 @@ void show_face(struct opt_command *c, struct opt *rows, size_t max)
 		.usage = usage,
 		.about = "Prints a recording that sctrace --record made, with the options of a live trace.",
 		.table = rows,
-		.epilog = "See sctrace-show(1), sctrace-recording(5).",
+		.epilog = "RECORDING is a file, or - for standard input. See sctrace-show(1), sctrace-recording(5).",
 	};
 }
 

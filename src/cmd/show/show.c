@@ -112,9 +112,11 @@ static int open_and_show(struct trace *t, const char *path)
 /* Returns the recording that the output would overwrite while it is read, or NULL. */
 static const char *overwritten(const struct trace_opts *o, char *const *paths)
 {
-	for (size_t i = 0; paths[i]; i++)
-		if (outfile_is_same(o->output, paths[i]) || outfile_is_same(o->save, paths[i]))
-			return paths[i];
+	for (size_t i = 0; paths[i]; i++) {
+		const char *path = strcmp(paths[i], "-") == 0 ? "/dev/stdin" : paths[i];
+		if (outfile_is_same(o->output, path) || outfile_is_same(o->save, path))
+			return path;
+	}
 	return NULL;
 }
 
