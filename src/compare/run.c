@@ -49,17 +49,15 @@ static void add_complaint(const struct compare *c, const char *message, struct b
 }
 
 /*
- * Returns a text that says why a run failed: the last line that the program wrote to standard error or, if there is
- * none, the exit status or signal.
+ * Returns a text that says why a run failed: the last line that a copier wrote to standard error or, for a command and
+ * if there is no such line, the exit status or signal.
  */
 static char *failure(const struct compare *c, const struct subject *s, int status)
 {
 	struct buf b = {0}, message = {0};
-	work_complaint(&c->work, s->strategy ? s->strategy->program : NULL, &message);
 	if (s->strategy)
-		add_complaint(c, buf_str(&message), &b);
-	else
-		buf_adds(&b, buf_str(&message));
+		work_complaint(&c->work, s->strategy->program, &message);
+	add_complaint(c, buf_str(&message), &b);
 	if (b.len == 0)
 		say_end(status, &b);
 	buf_free(&message);
@@ -89,6 +87,7 @@ static int give_up(const struct compare *c, struct subject *s, char *reason, str
 		return 1;
 	}
 	buf_addf(why, "'%s' failed: %s; use --ignore-failure to continue nevertheless", s->name, reason);
+	work_errors(&c->work, why);
 	free(reason);
 	return c->opt.ignore_failure ? 1 : -ECANCELED;
 }

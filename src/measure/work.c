@@ -288,9 +288,28 @@ void work_complaint(const struct work *w, const char *program, struct buf *text)
 			memcpy(last, line, sizeof(last));
 	fclose(f);
 	last[strcspn(last, "\n")] = '\0';
-	size_t n = program ? strlen(program) : 0;
-	bool named = n && strncmp(last, program, n) == 0 && strncmp(last + n, ": ", 2) == 0;
+	size_t n = strlen(program);
+	bool named = strncmp(last, program, n) == 0 && strncmp(last + n, ": ", 2) == 0;
 	buf_adds(text, named ? last + n + 2 : last);
+}
+
+void work_errors(const struct work *w, struct buf *text)
+{
+	enum { FIRST = 4 };
+	FILE *f = fopen(w->errors, "re");
+	char line[512], last[512] = "";
+	int n = 0;
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (++n <= FIRST)
+			buf_addf(text, "\n  %s", line);
+		else
+			memcpy(last, line, sizeof(last));
+	}
+	if (n > FIRST)
+		buf_addf(text, "%s\n  %s", n > FIRST + 1 ? "\n  ..." : "", last);
+	if (f)
+		fclose(f);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)

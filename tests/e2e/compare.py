@@ -445,6 +445,11 @@ def test_failing_commands(place):
     for option in ("--prepare", "--conclude"):
         status, _, err = run(place, "--runs=2", option, "exit 3", "true")
         assert status == 125 and f"{option}: 'exit 3' failed: exited with status 3" in err, (option, err)
+    for script, shown in (("echo one >&2; echo two >&2; exit 2", ["one", "two"]),
+                          ("seq 9 >&2; exit 2", ["1", "2", "3", "4", "...", "9"]), ("printf '\\033[1mx' >&2; exit 2", [r"\x1b[1mx"])):
+        status, _, err = run(place, "--runs=2", "--command-name=it", script)
+        assert status == 125 and err.splitlines() == [
+            "sctrace: compare: 'it' failed: exited with status 2; use --ignore-failure to continue nevertheless", *("  " + x for x in shown)], err
     status, out, err = run(place, "--runs=2", "--ignore-failure", "false", "true")
     assert status == 0 and "(false: 2 of 2)" in out.replace("\n", " "), (out, err)
     got = rows(place, "--runs=1", "--ignore-failure", "exit 3", "kill -TERM $$")

@@ -80,7 +80,7 @@ static int finish(struct compare *c, int err, const struct buf *why)
 	if (err == -EINTR || stop_signal)
 		status = 0;
 	else if (err)
-		diag_error("compare: %s", why->len ? buf_str(why) : error_text(-err));
+		put_usage_error("compare: ", why->len ? buf_str(why) : error_text(-err));
 	else if (!run_fastest(&c->run))
 		diag_error("compare: all strategies failed");
 	else
