@@ -263,7 +263,7 @@ static json_t *read_json(const char *path, struct buf *why)
 	if (S_ISDIR(st.st_mode))
 		buf_addf(why, "'%s' is a directory, not a saved run", path);
 	int first = S_ISDIR(st.st_mode) ? EOF : ungetc(getc(f), f);
-	if (!why->len && !(doc = json_loadf(f, JSON_REJECT_DUPLICATES, &e)))
+	if (!why->len && !(doc = json_loadf(f, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e)))
 		ferror(f) ? buf_addf(why, "cannot read '%s'", path)
 			  : parse_why(why, path, &e, (size_t)st.st_size, first);
 	fclose(f);
@@ -412,7 +412,7 @@ int run_load(struct run *r, const char *path, struct buf *why)
 int run_parse(struct run *r, const char *text, const char *name, struct buf *why)
 {
 	json_error_t e;
-	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES, &e);
+	json_t *doc = json_loads(text, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
 	if (!doc)
 		parse_why(why, name, &e, strlen(text), text[0]);
 	return from_document(r, doc, name, why);

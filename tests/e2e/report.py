@@ -589,6 +589,14 @@ def test_hostile_names(folder):
     xml.parse(folder / "evil.svg")
 
 
+def test_names_with_zero_bytes(folder):
+    """A zero byte in a name, which JSON allows as an escape, is shown as an escape"""
+    path = save(folder, "zero.json", document("bench-syscall", [timed("a\0b", [1, 2, 3])]))
+    assert "\\u0000" in path.read_text()
+    for form in ("text", "json"):
+        assert r"a\x00b" in report(f"--format={form}", path).replace("\\\\", "\\"), form
+
+
 def test_endless_name(folder):
     """A name of three million characters gives an ordinary report"""
     path = save(folder, "long.json", document("bench-syscall", [timed("x" * 3000000, [1, 2, 3])]))
