@@ -103,7 +103,7 @@ static void add_syscall_tables(struct page *p, const char *test)
 		{"mean_ns", "Mean", COL_RIGHT},
 		{"q3_ns", "3rd Qu.", COL_RIGHT | COL_SPARE},
 		{"max_ns", "Max.", COL_RIGHT},
-		{"stddev_ns", "StdDev", COL_RIGHT | COL_SPARE},
+		{"stddev_ns", "std dev", COL_RIGHT | COL_SPARE},
 		{"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
 		{"kernel_calls", "kernel", COL_RIGHT},
 		{"samples", "samples", COL_RIGHT | COL_OPTIONAL},
@@ -152,7 +152,7 @@ static void add_switch_tables(struct page *p, const char *test)
 		{"round_median_ns", "round", COL_RIGHT | COL_SPARE},
 		{"own_median_ns", "own", COL_RIGHT | COL_SPARE},
 		{"voluntary_switches_per_round", "voluntary", COL_RIGHT},
-		{"involuntary_switches_per_round", "invol.", COL_RIGHT},
+		{"involuntary_switches_per_round", "involuntary", COL_RIGHT},
 		{"samples", "samples", COL_RIGHT | COL_OPTIONAL},
 		{"rounds", "rounds", COL_DATA_ONLY},
 	};
@@ -279,10 +279,10 @@ static void add_latency_tables(struct page *p, const char *test)
 {
 	static const struct column columns[] = {
 		{"load", "load", 0},
-		{"mean_us", "Aver", COL_RIGHT},
-		{"max_us", "Max", COL_RIGHT},
-		{"min_us", "Min", COL_RIGHT},
-		{"stddev_us", "StdDev", COL_RIGHT | COL_SPARE},
+		{"mean_us", "mean", COL_RIGHT},
+		{"max_us", "max", COL_RIGHT},
+		{"min_us", "min", COL_RIGHT},
+		{"stddev_us", "std dev", COL_RIGHT | COL_SPARE},
 		{"p99_us", "p99", COL_RIGHT | COL_SPARE},
 		{"p999_us", "p99.9", COL_RIGHT},
 		{"wakeups", "wake-ups", COL_RIGHT | COL_OPTIONAL},
@@ -323,7 +323,7 @@ static void add_load_tables(struct page *p, const char *test)
 	static const struct column columns[] = {
 		{"load", "load", 0},
 		{"wall_mean_s", "mean", COL_RIGHT},
-		{"wall_stddev_s", "StdDev", COL_RIGHT},
+		{"wall_stddev_s", "std dev", COL_RIGHT},
 		{"wall_min_s", "min", COL_RIGHT},
 		{"wall_max_s", "max", COL_RIGHT},
 		{"over_none_percent", "over none", COL_RIGHT},

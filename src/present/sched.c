@@ -124,7 +124,7 @@ static struct table *processes_table(const struct run *r)
 {
 	static const struct column c[] = {
 		{"processes", "processes", COL_RIGHT},
-		{"process", "no.", COL_RIGHT},
+		{"process", "process", COL_RIGHT},
 		{"nice", "nice", COL_RIGHT},
 		{"latency_s", "latency", COL_RIGHT},
 		{"cpu_share", "CPU share", COL_RIGHT},

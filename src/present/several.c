@@ -30,7 +30,8 @@ static const struct extra extras[] = {
 	{RUN_COMPARE, "peak_rss_bytes", "peak RSS", SHOW_BYTES, FIGURE_PEAK_RSS, 1},
 	{RUN_SYSCALL, "kernel_calls", "kernel calls", SHOW_PLAIN, FIGURE(kernel_calls), 1},
 	{RUN_SWITCH, "voluntary_switches_per_round", "voluntary/round", SHOW_PLAIN, FIGURE(voluntary_per_round), 1},
-	{RUN_SWITCH, "involuntary_switches_per_round", "invol./round", SHOW_PLAIN, FIGURE(involuntary_per_round), 1},
+	{RUN_SWITCH, "involuntary_switches_per_round", "involuntary/round", SHOW_PLAIN, FIGURE(involuntary_per_round),
+	 1},
 	{RUN_SCHED, "throughput_per_s", "throughput/s", SHOW_PLAIN, FIGURE(judged.of[METRIC_THROUGHPUT].median), 1},
 	{RUN_LATENCY, "p99_s", "p99", SHOW_SECONDS, FIGURE(p99_ns), 1e-9},
 	{RUN_LATENCY, "p999_s", "p99.9", SHOW_SECONDS, FIGURE(p999_ns), 1e-9},
@@ -108,7 +109,7 @@ static const struct column summary_columns[S_COLUMNS] = {
 	[S_MEAN] = {"mean_s", "Mean", COL_RIGHT | COL_OPTIONAL},
 	[S_Q3] = {"q3_s", "3rd Qu.", COL_RIGHT | COL_OPTIONAL},
 	[S_MAX] = {"max_s", "Max.", COL_RIGHT | COL_SPARE},
-	[S_STDDEV] = {"stddev_s", "StdDev", COL_RIGHT | COL_OPTIONAL},
+	[S_STDDEV] = {"stddev_s", "std dev", COL_RIGHT | COL_OPTIONAL},
 	[S_OUTLIERS] = {"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
 };
 

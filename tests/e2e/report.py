@@ -148,6 +148,16 @@ def test_narrow_terminals(folder):
     assert status == 0 and text.count(" no difference seen\n") == 2 and all(len(line) <= 80 for line in text.splitlines()), text
 
 
+def test_headings_are_words(_):
+    """The headings of the tables of bench are words; only the columns of R's summary() have the abbreviations of R"""
+    runs = Path(__file__).resolve().parents[1] / "data" / "runs"
+    for name, words in (("latency", ("mean", "max", "min", "std dev")), ("switch", ("voluntary", "involuntary")), ("sched", ("processes", "process")),
+                        ("load", ("mean", "std dev"))):
+        heads = [line for line in report(runs / f"bench-{name}.json").splitlines() if re.match(r"(load|kind|processes) ", line)]
+        assert any(all(re.search(rf"(^| ){word}( |$)", head) for word in words) for head in heads), heads
+        assert not any(re.search(r"Aver|StdDev|no\.|invol\.", head) for head in heads), heads
+
+
 def test_columns_of_files(folder):
     """COLUMNS sets the width of a table in a file as it does in a pipe"""
     run_file = save(folder, "run.json", document("bench-syscall", [timed(n, [k * 100 + i for i in range(9)]) for k, n in ((1, "getpid"), (3, "stat"))]))
