@@ -44,6 +44,8 @@ build_arch() {
 	local to=$1 work user=()
 	shift
 	work=$(mktemp -d "${TMPDIR:-/tmp}/sctrace-arch.XXXXXX")
+	# shellcheck disable=SC2064  # the variable is local
+	trap "rm -rf '$work'" EXIT
 	build_archive "$work"
 	cp packaging/PKGBUILD "$work"
 	if [ "$(id -u)" = 0 ]; then
@@ -52,7 +54,6 @@ build_arch() {
 	fi
 	(cd "$work" && "${user[@]}" env HOME="$work" makepkg -f "$@")
 	cp "$work"/*.pkg.tar* "$to"
-	rm -r "$work"
 }
 
 # abuild needs the checksums of local files, too, and a key of the user for the signature.

@@ -21,6 +21,13 @@ builds() {
 	return "$status"
 }
 
+leaves_no_folder() {
+	mkdir "$work/bin" "$work/temp"
+	printf '#!/bin/sh\nexit 1\n' >"$work/bin/makepkg"
+	chmod +x "$work/bin/makepkg"
+	! TMPDIR=$work/temp PATH=$work/bin:$PATH packaging/build.sh arch "$work" && rmdir "$work/temp"
+}
+
 unpacks() {
 	rm -rf "$work/root"
 	mkdir "$work/root"
@@ -32,6 +39,7 @@ need_tools makepkg bsdtar
 rm -rf "$work"
 mkdir -p "$work"
 check "it builds, and its tests pass" builds "$1"
+check "it leaves no folder behind if makepkg fails" leaves_no_folder
 check "it has all its files" unpacks
 check "the smoke tests pass with its files" smoke "$work/root" usr/lib/sctrace
 finish
