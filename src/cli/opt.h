@@ -73,6 +73,7 @@ struct opt_command {
 	const struct opt *table;
 	const char *epilog;    /* text at the end of --help, or NULL */
 	bool stop_at_operand;  /* options end at the first operand, because the traced program's own options follow */
+	bool commands;         /* each operand is a command, whose name shells offer */
 	const char *operands;  /* words that shells offer for operands; NULL: shells offer file names */
 	const char *set_words; /* words that COMPLETE_SET offers, or NULL */
 };

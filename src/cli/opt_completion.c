@@ -62,6 +62,37 @@ static const struct opt *next_named(const struct opt *table, const char **words)
 	}
 }
 
+/* Does the next word belong to the option if the option is written without "="? */
+static bool takes_word(const struct opt *o)
+{
+	return is_shown(o) && o->arg && o->arg[0] != '[';
+}
+
+/* Appends the letters of the options that take a word. */
+static void add_letters(struct buf *out, const struct opt_command *c)
+{
+	for (const struct opt *o = c->table; !opt_is_end(o); o++)
+		if (takes_word(o) && o->letter)
+			buf_addc(out, o->letter);
+}
+
+/* Appends the long names of the options that take a word: "--output --engine". */
+static void add_long_names(struct buf *out, const struct opt_command *c)
+{
+	for (const struct opt *o = c->table; !opt_is_end(o); o++)
+		if (takes_word(o) && o->name)
+			buf_addf(out, "--%s ", o->name);
+}
+
+/* Returns how many words the command has: 1 for "sctrace", 3 for "sctrace bench load". */
+static int words_in(const struct opt_command *c)
+{
+	int n = 1;
+	for (const char *p = c->name; *p; p++)
+		n += *p == ' ';
+	return n;
+}
+
 static const char *set_of(const struct opt_command *c)
 {
 	return c->set_words ? c->set_words : "";
@@ -177,6 +208,57 @@ static void bash_context(const struct opt_command *const *commands, size_t n, st
 	buf_adds(out, "'') ((COMP_CWORD > 2)) && command+=\" ${COMP_WORDS[2]}\" ;; esac\n");
 }
 
+/*
+ * Writes bash functions that find the program in the words, and complete the words of the program. `program` is set to
+ * the position of the program. If this is beyond the current word, the current word is the value of an option.
+ */
+static void bash_program(struct buf *out)
+{
+	buf_adds(out, "_sctrace_program()\n{\n\tfor ((program = $1; program < COMP_CWORD; program++)); do\n"
+		      "\t\tlocal word=${COMP_WORDS[program]}\n"
+		      "\t\tcase $word in\n"
+		      "\t\t--) ((program++)); return ;;\n"
+		      "\t\t--*) [[ \" $3 \" == *\" $word \"* && ${COMP_WORDS[program+1]} != = ]] && ((program++)) ;;\n"
+		      "\t\t-?*) [[ $word =~ ^-[^$2]*[$2]$ ]] && ((program++)) ;;\n"
+		      "\t\t*) return ;;\n\t\tesac\n"
+		      "\t\t# bash takes \"=\" and \":\" for words of their own\n"
+		      "\t\twhile [[ ${COMP_WORDS[program+1]} =~ ^[=:\\<\\>]+$ ]]; do ((program += 2)); done\n"
+		      "\tdone\n}\n"
+		      "_sctrace_offset()\n{\n\tif declare -F _command_offset >/dev/null; then _command_offset \"$1\"\n"
+		      "\telse _sctrace_files -f; fi\n}\n");
+}
+
+/* Writes bash code that completes the words after the name of the program. */
+static void bash_arguments(const struct opt_command *const *commands, size_t n, struct buf *out)
+{
+	buf_adds(out, "\tlocal program=0\n\tcase $command in\n");
+	for (size_t i = 0; i < n; i++) {
+		if (!commands[i]->stop_at_operand)
+			continue;
+		buf_addf(out, "\t'%s') _sctrace_program %d '", subcommand(commands[i]), words_in(commands[i]));
+		add_letters(out, commands[i]);
+		buf_adds(out, "' '");
+		add_long_names(out, commands[i]);
+		buf_adds(out, "' ;;\n");
+	}
+	buf_adds(out, "\tesac\n"
+		      "\tif ((program && program < COMP_CWORD)); then _sctrace_offset \"$program\"; return; fi\n");
+}
+
+static void bash_operands(const struct opt_command *const *commands, size_t n, struct buf *out)
+{
+	buf_adds(out, "\telif ((program == COMP_CWORD)); then\n\t\t_sctrace_files -c -f\n");
+	for (size_t i = 0; i < n; i++) {
+		const struct opt_command *c = commands[i];
+		if (c->operands || c->commands)
+			buf_addf(out, "\telif [[ $command == '%s' ]]; then\n\t\t", subcommand(c));
+		if (c->operands)
+			buf_addf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n", c->operands);
+		else if (c->commands)
+			buf_adds(out, "_sctrace_files -c -f\n");
+	}
+}
+
 static void bash_script(const struct opt_command *const *commands, size_t n, struct buf *out)
 {
 	const char *name = commands[0]->name;
@@ -186,8 +268,10 @@ static void bash_script(const struct opt_command *const *commands, size_t n, str
 	/* The shell quotes names of files, but not other words: "--format\\=" would be the result. */
 	buf_adds(out, "_sctrace_files()\n{\n\tcompopt -o filenames\n"
 		      "\tmapfile -t COMPREPLY < <(compgen \"$@\" -- \"$cur\")\n}\n");
+	bash_program(out);
 	buf_addf(out, "_%s()\n{\n", name);
 	bash_context(commands, n, out);
+	bash_arguments(commands, n, out);
 	buf_adds(out, "\tcase $command:$prev in\n");
 	for (size_t i = 0; i < n; i++)
 		for (const struct opt *o = commands[i]->table; !opt_is_end(o); o++)
@@ -199,14 +283,8 @@ static void bash_script(const struct opt_command *const *commands, size_t n, str
 		      "\t\t[[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
 		      "\telif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -c -W '");
 	add_subcommands(out, commands, n, false, "", " ");
-	buf_adds(out, "' -- \"$cur\") $(compgen -f -- \"$cur\"))\n\t\tcompopt -o filenames\n"
-		      "\telif [[ -z $command && $prev == -* ]]; then\n\t\tCOMPREPLY=($(compgen -c -- \"$cur\"))\n");
-	for (size_t i = 0; i < n; i++)
-		if (commands[i]->operands)
-			buf_addf(
-				out,
-				"\telif [[ $command == '%s' ]]; then\n\t\tCOMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n",
-				subcommand(commands[i]), commands[i]->operands);
+	buf_adds(out, "' -- \"$cur\") $(compgen -f -- \"$cur\"))\n\t\tcompopt -o filenames\n");
+	bash_operands(commands, n, out);
 	buf_adds(out, "\telse\n\t\t_sctrace_files -f\n\tfi\n}\n");
 	buf_addf(out, "complete -F _%s %s\n", name, name);
 }
@@ -257,7 +335,7 @@ static void zsh_function(struct buf *out, const struct opt_command *c, const cha
 static void zsh_command(struct buf *out, const struct opt_command *c, const char *name)
 {
 	zsh_function(out, c, name);
-	buf_adds(out, "()\n{\n\t_arguments -s -S \\\n");
+	buf_addf(out, "()\n{\n\t_arguments -s -S %s\\\n", c->stop_at_operand ? "-A '-*' " : "");
 	for (const struct opt *o = c->table; !opt_is_end(o); o++) {
 		if (is_shown(o) && o->letter)
 			zsh_spec(out, o, true);
@@ -269,6 +347,7 @@ static void zsh_command(struct buf *out, const struct opt_command *c, const char
 		buf_addf(out, "\t\t'*:what:(%s)'\n}\n", c->operands);
 	else
 		buf_adds(out, c->stop_at_operand ? "\t\t'1:program:_command_names -e' '*::arguments:_normal'\n}\n"
+			      : c->commands      ? "\t\t'*:command:_command_names -e'\n}\n"
 						 : "\t\t'*:argument:_files'\n}\n");
 }
 
@@ -379,29 +458,73 @@ static void fish_lists(struct buf *out, const struct opt_command *c)
 	}
 }
 
-static void fish_script(const struct opt_command *const *commands, size_t n, struct buf *out)
+/* Writes fish functions that tell which command is typed, and where its program is. */
+static void fish_context(const struct opt_command *const *commands, size_t n, const char *name, struct buf *out)
 {
-	const char *name = commands[0]->name;
-	buf_addf(out, "# fish completion for %s; made by `%s --completion fish`.\n", name, name);
-	fish_lists(out, commands[0]);
 	buf_addf(out,
-		 "function __%s_command\n\tset -l words (commandline -opc)\n\tset -l command ''\n"
+		 "function __%s_is\n\tset -l words (commandline -opc)\n\tset -l command ''\n"
 		 "\tif set -q words[2]; and contains -- $words[2] ",
 		 name);
 	add_subcommands(out, commands, n, false, "", " ");
 	buf_adds(out, "\n\t\tset command $words[2]\n\t\tif set -q words[3]; and contains -- \"$words[2] $words[3]\" ");
 	add_subcommands(out, commands, n, true, "'", " ");
-	buf_adds(out, "\n\t\t\tset command \"$words[2] $words[3]\"\n\t\tend\n\tend\n"
-		      "\ttest \"$command\" = \"$argv[1]\"\nend\n");
+	buf_addf(
+		out,
+		"\n\t\t\tset command \"$words[2] $words[3]\"\n\t\tend\n\tend\n\ttest \"$command\" = \"$argv[1]\"\nend\n"
+		"# Prints the position of the program, which may be the current token or, if there is none, follow "
+		"it.\n"
+		"function __%s_program\n\tset -l words (commandline -opc)\n\tset -l i 1\n\tset -l letters\n\tset -l "
+		"names\n"
+		"\tswitch $argv[1]\n",
+		name);
+	for (size_t i = 0; i < n; i++) {
+		if (!commands[i]->stop_at_operand)
+			continue;
+		buf_addf(out, "\tcase '%s'\n\t\tset i %d\n\t\tset letters '", subcommand(commands[i]),
+			 words_in(commands[i]) + 1);
+		add_letters(out, commands[i]);
+		buf_adds(out, "'\n\t\tset names ");
+		add_long_names(out, commands[i]);
+		buf_adds(out, "\n");
+	}
+	buf_addf(out,
+		 "\tcase '*'\n\t\tset i (math (count $words) + 1)\n\tend\n"
+		 "\twhile set -q words[$i]\n\t\tswitch $words[$i]\n"
+		 "\t\tcase --\n\t\t\tset i (math $i + 1)\n\t\t\tbreak\n"
+		 "\t\tcase '--*'\n\t\t\tcontains -- $words[$i] $names; and set i (math $i + 1)\n"
+		 "\t\tcase '-*'\n"
+		 "\t\t\tstring match -qr -- \"^-[^$letters]*[$letters]\\$\" $words[$i]; and set i (math $i + 1)\n"
+		 "\t\tcase '*'\n\t\t\tbreak\n\t\tend\n\t\tset i (math $i + 1)\n\tend\n\techo $i\nend\n"
+		 "function __%s_command\n\t__%s_is $argv[1]; and test (__%s_program $argv[1]) -gt (count (commandline "
+		 "-opc))\n"
+		 "end\n"
+		 "function __%s_arguments\n\tset -l words (commandline -opc) (commandline -ct)\n"
+		 "\tset -l i (__%s_program $argv[1])\n\tcomplete -C (string join ' ' -- $words[$i..-1])\nend\n",
+		 name, name, name, name, name);
+}
+
+static void fish_script(const struct opt_command *const *commands, size_t n, struct buf *out)
+{
+	const char *name = commands[0]->name;
+	buf_addf(out, "# fish completion for %s; made by `%s --completion fish`.\n", name, name);
+	fish_lists(out, commands[0]);
+	fish_context(commands, n, name, out);
 	for (size_t i = 0; i < n; i++)
 		if (*subcommand(commands[i]) && !is_inner(commands[i]))
 			buf_addf(out, "complete -c %s -n '__fish_is_first_token' -a %s -d '%s'\n", name,
 				 subcommand(commands[i]), commands[i]->about);
-	for (size_t i = 0; i < n; i++)
-		if (commands[i]->operands)
-			buf_addf(out, "complete -c %s -n '__%s_command \"%s\"' -f -a '%s'\n", name, name,
-				 subcommand(commands[i]), commands[i]->operands);
-	buf_addf(out, "complete -c %s -n '__%s_command \"\"' -x -a '(__fish_complete_subcommand)'\n", name, name);
+	for (size_t i = 0; i < n; i++) {
+		const struct opt_command *c = commands[i];
+		if (c->operands)
+			buf_addf(out, "complete -c %s -n '__%s_command \"%s\"' -f -a '%s'\n", name, name, subcommand(c),
+				 c->operands);
+		else if (c->stop_at_operand)
+			buf_addf(out, "complete -c %s -n '__%s_is \"%s\"' -x -a '(__%s_arguments \"%s\")'\n", name,
+				 name, subcommand(c), name, subcommand(c));
+		else if (c->commands)
+			buf_addf(out, "complete -c %s -n '__%s_command \"%s\"' -x -a '(__fish_complete_command)'\n",
+				 name, name, subcommand(c));
+	}
 	for (size_t i = 0; i < n; i++)
 		for (const struct opt *o = commands[i]->table; !opt_is_end(o); o++)
 			if (is_shown(o))

@@ -38,7 +38,15 @@ TYPED = [
     ("--engine=ptr", "--engine=ptrace"),
     ("compare --strategy=setvbuf,unbuf", "compare --strategy=setvbuf,unbuffered"),
     ("compare --format=mark", "compare --format=markdown"),
+    ("compare mkfif", "compare mkfifo"),
+    ("bench load mkfif", "bench load mkfifo"),
+    ("bench load --loads cpu -r 2 mkfif", "bench load --loads cpu -r 2 mkfifo"),
+    ("-f -s 9 mkfif", "-f -s 9 mkfifo"),
+    ("-fs 9 --engine ptrace -e trace=read mkfif", "-fs 9 --engine ptrace -e trace=read mkfifo"),
+    ("-- mkfif", "-- mkfifo"),
 ]
+# The same for options after the program: they are the program's, so these words stay as they are.
+TYPED_TO_THE_PROGRAM = ["true --summary-o", "-fs 9 -e trace=read --engine=ptrace true --summary-o", "-- true -e proc", "bench load true --loa"]
 # The same for bash alone. Two Tabs: the second one completes a value.
 TYPED_IN_BASH = [
     ("--form\tma", "--format=markdown"),
@@ -93,7 +101,7 @@ def complete_in(shell, script):
     terminal.type(start.format(script=file) + "; echo BEG''UN\n")
     terminal.wait("BEGUN")
     try:
-        for typed, expected in TYPED + (TYPED_IN_BASH if shell == "bash" else []):
+        for typed, expected in TYPED + [(x, x) for x in TYPED_TO_THE_PROGRAM] + (TYPED_IN_BASH if shell == "bash" else []):
             for part in f"sctrace {typed}".split("\t"):
                 terminal.type(part + "\t")
                 time.sleep(0.05)
@@ -125,11 +133,17 @@ def test_fish(tmp):
     """fish completes the same"""
     file = tmp / "fish"
     file.write_text(subprocess.run([SCTRACE, "--completion", "fish"], capture_output=True, text=True, check=True).stdout)
-    for typed, expected in TYPED:
+
+    def offered(typed):
         done = subprocess.run([shell_of("fish"), "-N", "-c", f"source {file}; complete -C 'sctrace {typed}'"], capture_output=True,
                               text=True, check=True, cwd=tmp, timeout=TIMEOUT)
-        offered = [line.split("\t")[0] for line in done.stdout.splitlines()]
-        assert expected.split()[-1] in offered, (typed, offered)
+        assert not done.stderr, (typed, done.stderr)
+        return [line.split("\t")[0] for line in done.stdout.splitlines()]
+
+    for typed, expected in TYPED:
+        assert expected.split()[-1] in offered(typed), (typed, offered(typed))
+    for typed in TYPED_TO_THE_PROGRAM:
+        assert not offered(typed), (typed, offered(typed))
 
 
 if __name__ == "__main__":

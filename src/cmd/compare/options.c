@@ -127,6 +127,7 @@ const struct opt_command compare_command = {
 	.epilog = "In a COMMAND, {in}, {out} and {buffer} are replaced by the input, the output and each size in "
 		  "--buffers. "
 		  "Calls are counted in one run; time and memory are measured in others. See sctrace-compare(1).",
+	.commands = true,
 };
 
 enum { MIN_RUNS = 5 };
