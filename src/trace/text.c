@@ -85,6 +85,18 @@ static void add_padded(struct buf *out, uint64_t v, size_t width)
 	buf_add_decimal(out, v, 1);
 }
 
+/* Appends the time since the previous call. After the time of day, it has the form (+     0.000123). */
+static void add_gap(struct trace_text *t, struct buf *out, uint64_t monotonic_ns)
+{
+	uint64_t gap = t->last_ns && monotonic_ns > t->last_ns ? monotonic_ns - t->last_ns : 0;
+	buf_adds(out, t->c.clock != CLOCK_NONE ? "(+" : "");
+	add_padded(out, gap / NSEC_PER_SEC, 6);
+	buf_addc(out, '.');
+	buf_add_decimal(out, gap % NSEC_PER_SEC / 1000, 6);
+	buf_adds(out, t->c.clock != CLOCK_NONE ? ") " : " ");
+	t->last_ns = monotonic_ns;
+}
+
 static void add_pid(struct trace_text *t, pid_t tid, struct buf *out)
 {
 	const struct trace_session *all = t->sink.session;
@@ -131,15 +143,9 @@ static void prefix(struct trace_text *t, const struct event *ev, struct buf *out
 {
 	uint64_t time_ns = ev->kind == EV_CALL ? ev->call.enter_ns : ev->time_ns;
 	add_pid(t, ev->tid, out);
-	if (t->c.relative) {
-		uint64_t gap = t->last_ns && time_ns > t->last_ns ? time_ns - t->last_ns : 0;
-		add_padded(out, gap / NSEC_PER_SEC, 6);
-		buf_addc(out, '.');
-		buf_add_decimal(out, gap % NSEC_PER_SEC / 1000, 6);
-		buf_addc(out, ' ');
-		t->last_ns = time_ns;
-	}
 	add_clock(t, out, time_ns);
+	if (t->c.relative)
+		add_gap(t, out, time_ns);
 	if (t->c.numbers && is_of_call(ev))
 		buf_addf(out, "[%4lld] ", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
 	if (t->c.addresses)

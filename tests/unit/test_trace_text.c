@@ -116,6 +116,17 @@ static void the_first_call_has_no_previous_call(void **state)
 	wrote(r, "     0.000000 fsync(9)                  = -1 EBADF (Bad file descriptor)\n");
 }
 
+/* As with strace(1), the time of day comes first if both times are shown. */
+static void both_times_have_the_form_of_strace(void **state)
+{
+	struct fixture *f = *state;
+	f->c.relative = true;
+	f->c.clock = CLOCK_EPOCH;
+	struct rig *r = start(f);
+	whole(r, &memory, SYS_fsync, 9, 0, 0, -EBADF);
+	wrote(r, "0.000004 (+     0.000000) fsync(9)      = -1 EBADF (Bad file descriptor)\n");
+}
+
 static void durations_follow_results(void **state)
 {
 	struct fixture *f = *state;
@@ -329,6 +340,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_selection_looks_at_whole_calls, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hidden_calls_are_previous_calls, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_first_call_has_no_previous_call, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(both_times_have_the_form_of_strace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(durations_follow_results, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_tasks_break_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(in_a_file_the_pid_stands_in_a_column, set_up, tear_down),
