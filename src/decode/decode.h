@@ -87,7 +87,7 @@ const char *decode_signal_name(int sig);
  * then a comment.
  */
 void decode_signal_set(struct buf *out, uint64_t set, bool names, bool numbers);
-/* Returns the number of a signal from its name ("SIGTERM" or "TERM"), or -1. */
+/* Returns the number of a signal from its name ("SIGTERM", "TERM" or "term"), or -1. */
 int decode_signal_number(const char *name);
 /* Emits the siginfo of EV_SIGNAL in the form of strace: {si_signo=SIGINT, ...}. */
 void decode_siginfo(struct emit *out, const siginfo_t *si);

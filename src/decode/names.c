@@ -65,10 +65,10 @@ const char *decode_errno_text(int err)
 int decode_errno_number(const char *name)
 {
 	for (size_t i = 1; i < sizeof(errnos) / sizeof(*errnos); i++)
-		if (errnos[i] && strcmp(errnos[i], name) == 0)
+		if (errnos[i] && strcasecmp(errnos[i], name) == 0)
 			return (int)i;
 	for (int err = ERESTARTSYS; err < ERESTARTSYS + NINTERNAL; err++)
-		if (is_internal(err) && strcmp(internal[err - ERESTARTSYS].name, name) == 0)
+		if (is_internal(err) && strcasecmp(internal[err - ERESTARTSYS].name, name) == 0)
 			return err;
 	return -1;
 }
@@ -92,9 +92,9 @@ const char *decode_signal_name(int sig)
 
 int decode_signal_number(const char *name)
 {
-	const char *bare = strncmp(name, "SIG", 3) == 0 ? name + 3 : name;
+	const char *bare = strncasecmp(name, "SIG", 3) == 0 ? name + 3 : name;
 	for (int i = 1; (size_t)i < sizeof(signals) / sizeof(*signals); i++)
-		if (strcmp(signals[i] + 3, bare) == 0)
+		if (strcasecmp(signals[i] + 3, bare) == 0)
 			return i;
 	return -1;
 }

@@ -112,6 +112,11 @@ static void options_of_appearance_are_kept(void **state)
 	assert_int_equal(PARSE("--decode-fds=none", "x"), OPT_OK);
 	assert_int_equal(o.look.fd_names, 0);
 	trace_opts_free(&o);
+	assert_int_equal(PARSE("-e", "signal=sigint,Usr1", "-e", "inject=read:signal=term", "x"), OPT_OK);
+	assert_int_equal(o.select.signals[0], 1ull << SIGINT | 1ull << SIGUSR1);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("--errno=enoent", "-e", "fault=read:error=Eintr", "x"), OPT_OK);
+	trace_opts_free(&o);
 	assert_int_equal(PARSE("-c", "-O", "20", "x"), OPT_OK);
 	assert_int_equal(o.overhead_ns, 20000);
 	trace_opts_free(&o);
