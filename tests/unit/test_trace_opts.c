@@ -115,6 +115,9 @@ static void options_of_appearance_are_kept(void **state)
 	assert_int_equal(PARSE("-e", "signal=sigint,Usr1", "-e", "inject=read:signal=term", "x"), OPT_OK);
 	assert_int_equal(o.select.signals[0], 1ull << SIGINT | 1ull << SIGUSR1);
 	trace_opts_free(&o);
+	assert_int_equal(PARSE("--stack-traces", "x"), OPT_OK);
+	assert_true(o.stacks);
+	trace_opts_free(&o);
 	assert_int_equal(PARSE("--errno=enoent", "-e", "fault=read:error=Eintr", "x"), OPT_OK);
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("-c", "-O", "20", "x"), OPT_OK);

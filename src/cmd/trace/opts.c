@@ -162,7 +162,8 @@ static const struct opt trace_table[] = {
 	{'w', "summary-wall-clock", NULL, trace_opt_nothing,
 	 "accepted for compatibility: times are always wall-clock times"},
 	{'F', NULL, NULL, trace_opt_nothing, NULL},
-	{0, "seccomp-bpf", NULL, trace_opt_nothing, NULL}, /* always on */
+	{0, "seccomp-bpf", NULL, trace_opt_nothing, NULL},     /* always on */
+	{0, "stack-traces", NULL, opt_flag, NULL, AT(stacks)}, /* the name of -k in older versions of strace */
 	{.help = "Other options:"},
 	{0, "completion", "SHELL", opt_string, "print a completion script for SHELL: bash, zsh or fish", AT(completion),
 	 COMPLETE_WORDS, "bash zsh fish"},
