@@ -158,7 +158,7 @@ static bool next_dent(const struct decode *d, struct dent_walk *w)
 void show_dents(const struct decode *d, const struct value *x)
 {
 	struct dent_walk w = {.addr = x->v, .end = x->v + decode_returned(d)};
-	bool list = d->opts->verbose;
+	bool list = d->opts->verbose && !d->opts->shallow;
 	if (w.end - x->v > 1 << 20)
 		w.end = x->v + (1 << 20);
 	if (list)
@@ -173,7 +173,7 @@ void show_dents(const struct decode *d, const struct value *x)
 	}
 	if (list)
 		emit_close(d->out, ']');
-	if (list || (w.broken && !w.count))
+	if (list || d->opts->shallow || (w.broken && !w.count))
 		return;
 	char text[32];
 	snprintf(text, sizeof(text), "%u entr%s", w.count, w.count == 1 ? "y" : "ies");
@@ -207,7 +207,7 @@ void show_old_dents(const struct decode *d, const struct value *x)
 	uint64_t at = x->v, end = x->v + decode_returned(d);
 	uint16_t len;
 	char text[32];
-	bool list = d->opts->verbose;
+	bool list = d->opts->verbose && !d->opts->shallow;
 	if (list)
 		emit_open(d->out, '[');
 	else
@@ -221,10 +221,10 @@ void show_old_dents(const struct decode *d, const struct value *x)
 		at += len;
 		count++;
 	}
-	if (list) {
+	if (list)
 		emit_close(d->out, ']');
+	if (list || d->opts->shallow)
 		return;
-	}
 	snprintf(text, sizeof(text), "%u entr%s", count, count == 1 ? "y" : "ies");
 	emit_comment(d->out, text);
 }

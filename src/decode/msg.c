@@ -405,7 +405,7 @@ void decode_recvmmsg_result(const struct decode *d, int64_t v)
 {
 	uint64_t timeout = d->call->args[4];
 	emit_result(d->out, v, NULL, NULL);
-	if (v <= 0 || !timeout)
+	if (v <= 0 || !timeout || d->opts->shallow)
 		return;
 	emit_returned(d->out, RETURNED_FIELDS);
 	emit_field(d->out, "left");

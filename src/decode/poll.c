@@ -50,6 +50,8 @@ void decode_poll_result(const struct decode *d, int64_t v)
 		emit_returned(d->out, RETURNED_END);
 		return;
 	}
+	if (d->opts->shallow)
+		return;
 	/* ppoll(2) writes the remaining time to its third argument. The third argument of poll(2) is a number. */
 	const struct syscall_desc *desc = d->call->desc;
 	bool timed = desc->args[2].kind != K_INT && d->call->args[2];
@@ -128,6 +130,8 @@ static void select_left(const struct decode *d)
 void decode_select_result(const struct decode *d, int64_t v)
 {
 	emit_result(d->out, v, NULL, NULL);
+	if (v && d->opts->shallow)
+		return;
 	emit_returned(d->out, v ? RETURNED_FIELDS : RETURNED_BEGIN);
 	if (v)
 		select_left(d);

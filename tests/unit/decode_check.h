@@ -41,7 +41,7 @@ static void put(size_t at, const void *what, size_t n)
 	memcpy(memory + at, what, n);
 }
 
-enum { TEXT, JSON, VERBOSE, RAW, BOTH, NAMED, EMPTY_STRINGS };
+enum { TEXT, JSON, VERBOSE, RAW, BOTH, NAMED, EMPTY_STRINGS, SHALLOW };
 
 static bool i386;
 /* The call `name` of the native architecture, because the tests use the structures of the C library. */
@@ -92,6 +92,7 @@ static void shown(struct buf *out, const char *name, int64_t result, const uint6
 	struct mem mem = {memory_read, NULL};
 	struct decode_opts opts = {.string_max = how == EMPTY_STRINGS ? 0 : 32,
 				   .verbose = how == VERBOSE,
+				   .shallow = how == SHALLOW,
 				   .fd_names = how == NAMED ? FD_PATHS : FD_NUMBERS,
 				   .names = &names};
 	struct call call = call_of(name), real;

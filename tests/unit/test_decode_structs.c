@@ -78,6 +78,7 @@ static void test_old_directory(void **state)
 	(void)state;
 	put(0, dents, sizeof(dents));
 	CHECK("3, 0x10000 /* 2 entries */, 1024) = 64", "getdents", 64, 3, BASE, 1024);
+	CHECK_AS(SHALLOW, "3, 0x10000, 1024) = 64", "getdents", 64, 3, BASE, 1024);
 	CHECK_AS(
 		VERBOSE,
 		"3, [{d_ino=7, d_off=32, d_reclen=32, d_name=\"etc\", d_type=DT_DIR}, {d_ino=8, d_off=64, d_reclen=32, "
@@ -464,6 +465,12 @@ static void test_seldom(void **state)
 		 "0,\"value\":0},\"result\":0,\"returned\":\"Timeout\"",
 		 "ppoll", 0, BASE, 1, 0, 0, 0);
 	CHECK_AS(RAW, "NULL, 0, 5) = 0 (Timeout)", "poll", 0, 0, 0, 5);
+	CHECK_AS(SHALLOW, "NULL, 0, 5) = 0 (Timeout)", "poll", 0, 0, 0, 5);
+	CHECK_AS(SHALLOW, "0x10000, 1, 5) = 1", "poll", 1, BASE, 1, 5);
+	CHECK_AS(SHALLOW, "0x10000, 1, 0x10100, NULL, 8) = 1", "ppoll", 1, BASE, 1, BASE + 0x100, 0, 8);
+	CHECK_AS(SHALLOW, "5, 0x10000, NULL, NULL, 0x10100) = 1", "select", 1, 5, BASE, 0, 0, BASE + 0x100);
+	CHECK_AS(SHALLOW, "3, 0x10000, 1, 0, 0x10100) = 1", "recvmmsg", 1, 3, BASE, 1, 0, BASE + 0x100);
+	CHECK_AS(SHALLOW, "3, 0x10000, 1024) = 64", "getdents64", 64, 3, BASE, 1024);
 	CHECK_AS(BOTH, "NULL, 0, 5) = 0 (Timeout)", "poll", 0, 0, 0, 5);
 	CHECK_AS(RAW, "3, 0x3) = 0x8002 (flags O_RDWR|O_LARGEFILE)", "fcntl", 0x8002, 3, F_GETFL);
 	CHECK_AS(BOTH, "0) = 3 (SCHED_BATCH)", "sched_getscheduler", 3, 0);
