@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,14 +76,20 @@ static bool find_in(pid_t pid, const char *table, read_line *read, struct wanted
 
 /*
  * The tables of sockets. `protocol` is the extended attribute system.sockprotoname of their sockets; Unix sockets have
- * several values.
+ * several values. `query` is a protocol that sock_query_inet() knows, or 0.
  */
 static const struct table {
 	const char *name, *protocol;
 	read_line *read;
-} tables[] = {{"unix", "UNIX", read_unix},  {"tcp", "TCP", read_inet},           {"tcp6", "TCPv6", read_inet},
-	      {"udp", "UDP", read_inet},    {"udp6", "UDPv6", read_inet},        {"raw", "RAW", read_inet},
-	      {"raw6", "RAWv6", read_inet}, {"netlink", "NETLINK", read_netlink}};
+	int query;
+} tables[] = {{"unix", "UNIX", read_unix, 0},
+	      {"tcp", "TCP", read_inet, IPPROTO_TCP},
+	      {"tcp6", "TCPv6", read_inet, IPPROTO_TCP},
+	      {"udp", "UDP", read_inet, IPPROTO_UDP},
+	      {"udp6", "UDPv6", read_inet, IPPROTO_UDP},
+	      {"raw", "RAW", read_inet, 0},
+	      {"raw6", "RAWv6", read_inet, 0},
+	      {"netlink", "NETLINK", read_netlink, 0}};
 
 static bool is_of(const char *protocol, const struct table *t)
 {
@@ -90,19 +97,39 @@ static bool is_of(const char *protocol, const struct table *t)
 	       (t->read == read_unix && strncmp(protocol, "UNIX-", 5) == 0);
 }
 
-/* Appends "TCP:[...]": the name of the protocol, if known, and the addresses that the table contains. */
-static bool look_up(pid_t pid, const char *protocol, unsigned long inode, struct buf *out)
+/* Returns true if the process is in sctrace's network namespace. */
+static bool is_in_our_network(pid_t pid)
+{
+	char path[64], own[64] = "", theirs[64] = "";
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+	return readlink(path, theirs, sizeof(theirs) - 1) > 0 &&
+	       readlink("/proc/self/ns/net", own, sizeof(own) - 1) > 0 && strcmp(own, theirs) == 0;
+}
+
+/* Appends the addresses of a socket, if it belongs to this table. */
+static bool find_ends(pid_t pid, const struct table *t, struct names_socket *s, struct buf *out)
+{
+	struct wanted w = {.inode = s->inode, .v6 = t->name[strlen(t->name) - 1] == '6'};
+	if (t->query && is_in_our_network(pid)) {
+		int found = sock_query_inet(w.v6, t->query, s->inode, &s->ends, out);
+		if (found >= 0)
+			return found;
+	}
+	if (t->read == read_unix)
+		w.peer = sock_query_unix_peer(w.inode);
+	return find_in(pid, t->name, t->read, &w, out);
+}
+
+/* Appends "TCP:[...]": the name of the protocol, if known, and the addresses of the socket. */
+static bool look_up(pid_t pid, const char *protocol, struct names_socket *s, struct buf *out)
 {
 	struct buf ends = {0};
 	bool found = false;
 	for (size_t i = 0; !found && i < sizeof(tables) / sizeof(*tables); i++) {
 		const struct table *t = &tables[i];
-		struct wanted w = {.inode = inode, .v6 = t->name[strlen(t->name) - 1] == '6'};
 		if (!is_of(protocol, t))
 			continue;
-		if (t->read == read_unix)
-			w.peer = sock_query_unix_peer(inode);
-		found = find_in(pid, t->name, t->read, &w, &ends);
+		found = find_ends(pid, t, s, &ends);
 		if (found)
 			buf_addf(out, "%s:%s", *protocol ? protocol : t->protocol, buf_str(&ends));
 	}
@@ -126,22 +153,19 @@ static void protocol_of(const char *link, char protocol[PROTOCOL_SIZE])
 #define LOOKS 10
 
 /*
- * Appends the name of a socket. If no table contains it (it is bound but not connected, or of another family), appends
- * its protocol and inode: "TCP:[1039765]".
+ * Appends the name of a socket. If no table contains it (it is not bound, or of another family), appends its protocol
+ * and inode: "TCP:[1039765]".
  */
-static bool find_socket(pid_t pid, const char *link, unsigned long inode, struct buf *out)
+static bool find_socket(pid_t pid, const char *link, struct names_socket *s, struct buf *out)
 {
 	char protocol[PROTOCOL_SIZE];
 	protocol_of(link, protocol);
-	bool found = look_up(pid, protocol, inode, out);
+	bool found = look_up(pid, protocol, s, out);
 	for (int i = 1; !found && i < LOOKS && strncmp(protocol, "UNIX", 4) == 0; i++)
-		found = look_up(pid, protocol, inode, out);
+		found = look_up(pid, protocol, s, out);
 	if (found || !*protocol)
 		return found;
-	buf_addf(out, "%s:", protocol);
-	bool v6 = strcmp(protocol, "TCPv6") == 0;
-	if (!(v6 || strcmp(protocol, "TCP") == 0) || !sock_query_tcp_bound(v6, inode, out))
-		buf_addf(out, "[%lu]", inode);
+	buf_addf(out, "%s:[%lu]", protocol, s->inode);
 	return true;
 }
 
@@ -185,12 +209,9 @@ static int live_netlink(void *ctx, pid_t pid, int fd)
 
 static bool live_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out)
 {
-	char path[64], own[64] = "", theirs[64] = "", name[IF_NAMESIZE];
+	char name[IF_NAMESIZE];
 	(void)ctx;
-	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)tid);
-	if (readlink(path, theirs, sizeof(theirs) - 1) <= 0 || readlink("/proc/self/ns/net", own, sizeof(own) - 1) <= 0)
-		return false;
-	if (strcmp(own, theirs) != 0 || !if_indextoname(index, name))
+	if (!is_in_our_network(tid) || !if_indextoname(index, name))
 		return false;
 	buf_adds(out, name);
 	return true;
@@ -216,15 +237,26 @@ static bool live_fd(void *ctx, pid_t pid, int fd, struct buf *out)
 	return n > 0;
 }
 
+/* Returns what is known of a socket, or makes it known; `once` if nothing is remembered. */
+static struct names_socket *socket_of(struct names_sockets *known, unsigned long inode, struct names_socket *once)
+{
+	struct names_socket *s = known ? &known->v[inode % NAMES_SOCKETS] : once;
+	if (s->inode != inode)
+		*s = (struct names_socket){.inode = inode};
+	return s;
+}
+
 static bool live_fd_in_full(void *ctx, pid_t pid, int fd, struct buf *out)
 {
+	struct names_socket once = {0};
 	struct buf path = {0};
 	char link[LINK_MAX_LEN];
 	unsigned long inode;
 	link_of(pid, fd, link);
 	bool known = live_fd(ctx, pid, fd, &path);
 	const char *is = buf_str(&path);
-	bool more = known && ((sscanf(is, "socket:[%lu]", &inode) == 1 && find_socket(pid, link, inode, out)) ||
+	bool more = known && ((sscanf(is, "socket:[%lu]", &inode) == 1 &&
+			       find_socket(pid, link, socket_of(ctx, inode, &once), out)) ||
 			      (strcmp(is, "anon_inode:[pidfd]") == 0 && find_pidfd(pid, fd, out)));
 	if (!more)
 		buf_add(out, is, path.len);

@@ -1,7 +1,8 @@
-/* The names of a tracee's descriptors and processes. There are two sources of names: /proc, and recordings. */
+/* The names of a tracee's descriptors and processes. There are two sources of names: the kernel, and recordings. */
 #ifndef SCTRACE_TRACEE_NAMES_H
 #define SCTRACE_TRACEE_NAMES_H
 
+#include <linux/inet_diag.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -42,7 +43,17 @@ struct names {
 	void *ctx;
 };
 
-/* The answers of /proc at the time of the question. */
+#define NAMES_SOCKETS 256
+
+/* The latest known addresses of sockets, by which the kernel finds the sockets again without a search. */
+struct names_sockets {
+	struct names_socket {
+		unsigned long inode; /* 0: this entry is not used */
+		struct inet_diag_sockid ends;
+	} v[NAMES_SOCKETS];
+};
+
+/* The answers of /proc and sock_diag(7) at the time of the question. `ctx` is a struct names_sockets, or NULL. */
 extern const struct names names_live;
 
 #endif

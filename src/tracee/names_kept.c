@@ -46,11 +46,23 @@ static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 	return true;
 }
 
-void names_keep(struct names_kept *k)
+static bool kept_fd_in_full(void *ctx, pid_t tid, int fd, struct buf *out)
+{
+	struct names_kept *k = ctx;
+	return names_live.fd_in_full(&k->sockets, tid, fd, out);
+}
+
+void names_keep_sockets(struct names_kept *k)
 {
 	*k = (struct names_kept){.names = names_live, .drops = 1};
-	k->names.fd = kept_fd;
+	k->names.fd_in_full = kept_fd_in_full;
 	k->names.ctx = k;
+}
+
+void names_keep(struct names_kept *k)
+{
+	names_keep_sockets(k);
+	k->names.fd = kept_fd;
 }
 
 void names_kept_drop(struct names_kept *k)

@@ -9,37 +9,52 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Requests select sockets in state TCP_BOUND_INACTIVE by this number; in the answers, their state is TCP_CLOSE. */
-#define BOUND_INACTIVE 13
+/*
+ * All states but TCP_TIME_WAIT: these sockets have no descriptor, and a machine may have thousands of them. States that
+ * are newer than this program are included (TCP_BOUND_INACTIVE since Linux 6.8).
+ */
+#define STATES (~(1u << TCP_TIME_WAIT))
 
 /* Reads an answer of `n` bytes. Returns true if this is the answer that the caller needs. */
 typedef bool answer_fn(void *ctx, const void *answer, size_t n);
 
+enum progress { MORE, FOUND, NONE, REFUSED };
+
+/* Returns the meaning of a message that ends the answers. NLMSG_DONE contains an error if the kernel cannot answer. */
+static enum progress end_of(const struct nlmsghdr *h)
+{
+	int32_t error = 0;
+	if (h->nlmsg_type == NLMSG_DONE && NLMSG_PAYLOAD(h, 0) >= sizeof(error))
+		memcpy(&error, NLMSG_DATA(h), sizeof(error));
+	return h->nlmsg_type == NLMSG_DONE && !error ? NONE : REFUSED;
+}
+
 /*
  * Passes each answer in `bytes` to `look`, until `look` returns true. The kernel may send the answers in several parts,
- * and `bytes` is one part. Returns 1 if `look` returned true, 0 if more parts follow, -1 if this was the last part.
+ * and `bytes` is one part.
  */
-static int look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
+static enum progress look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
 {
 	const struct nlmsghdr *h = (const struct nlmsghdr *)bytes;
 	for (; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n)) {
 		if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY)
-			return -1;
+			return end_of(h);
 		if (look(ctx, NLMSG_DATA(h), NLMSG_PAYLOAD(h, 0)))
-			return 1;
+			return FOUND;
 		if (!(h->nlmsg_flags & NLM_F_MULTI))
-			return -1;
+			return NONE;
 	}
-	return 0;
+	return MORE;
 }
 
 /* Sends the request, and passes each answer to `look` until it returns true. The answers are ready after send(2). */
-static bool ask(const void *request, size_t size, uint16_t flags, answer_fn *look, void *ctx)
+static enum progress ask(const void *request, size_t size, uint16_t flags, answer_fn *look, void *ctx)
 {
 	_Alignas(struct nlmsghdr) char bytes[16384];
 	struct nlmsghdr h = {.nlmsg_len = (uint32_t)(sizeof(h) + size),
@@ -47,15 +62,15 @@ static bool ask(const void *request, size_t size, uint16_t flags, answer_fn *loo
 			     .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags)};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	if (fd < 0)
-		return false;
+		return REFUSED;
 	memcpy(bytes, &h, sizeof(h));
 	memcpy(bytes + sizeof(h), request, size);
 	ssize_t n = send(fd, bytes, h.nlmsg_len, 0);
-	int found = n == (ssize_t)h.nlmsg_len ? 0 : -1;
-	while (!found && (n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
-		found = look_at(bytes, (size_t)n, look, ctx);
+	enum progress p = n == (ssize_t)h.nlmsg_len ? MORE : REFUSED;
+	while (p == MORE && (n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
+		p = look_at(bytes, (size_t)n, look, ctx);
 	close(fd);
-	return found > 0;
+	return p == MORE ? REFUSED : p;
 }
 
 /* Finds the attribute of type `type` in the `n` bytes at `attrs`, and stores its value, a 32-bit number, in *v. */
@@ -86,33 +101,60 @@ unsigned long sock_query_unix_peer(unsigned long inode)
 					.udiag_show = UDIAG_SHOW_PEER,
 					.udiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}};
 	uint32_t peer = 0;
-	return ask(&request, sizeof(request), 0, is_peer, &peer) ? peer : 0;
+	return ask(&request, sizeof(request), 0, is_peer, &peer) == FOUND ? peer : 0;
 }
 
-struct bound {
+struct inet {
 	unsigned long inode;
 	struct inet_diag_msg found;
 };
 
-static bool is_bound(void *ctx, const void *answer, size_t n)
+static bool is_inet(void *ctx, const void *answer, size_t n)
 {
-	struct bound *b = ctx;
-	if (n < sizeof(b->found))
+	struct inet *i = ctx;
+	if (n < sizeof(i->found))
 		return false;
-	memcpy(&b->found, answer, sizeof(b->found));
-	return b->found.idiag_inode == b->inode;
+	memcpy(&i->found, answer, sizeof(i->found));
+	return i->found.idiag_inode == i->inode;
 }
 
-bool sock_query_tcp_bound(bool v6, unsigned long inode, struct buf *out)
+/*
+ * The kernel finds a TCP socket by its ends without a search. The inode shows whether they are still this socket's. For
+ * UDP, the kernel expects the ends in reverse order, and its table is short.
+ */
+static enum progress find_inet(bool v6, int protocol, const struct inet_diag_sockid *known, struct inet *i)
 {
-	struct inet_diag_req_v2 request = {.sdiag_family = v6 ? AF_INET6 : AF_INET,
-					   .sdiag_protocol = IPPROTO_TCP,
-					   .idiag_states = 1u << BOUND_INACTIVE};
-	struct bound b = {.inode = inode};
+	struct inet_diag_req_v2 request = {
+		.sdiag_family = v6 ? AF_INET6 : AF_INET, .sdiag_protocol = (uint8_t)protocol, .idiag_states = STATES};
+	if (protocol == IPPROTO_TCP && known->idiag_sport) {
+		request.id = *known;
+		if (ask(&request, sizeof(request), 0, is_inet, i) == FOUND)
+			return FOUND;
+	}
+	request.id = (struct inet_diag_sockid){0};
+	return ask(&request, sizeof(request), NLM_F_DUMP, is_inet, i);
+}
+
+static void add_end(struct buf *out, uint8_t family, const void *address, uint16_t port)
+{
 	char host[INET6_ADDRSTRLEN];
-	if (!ask(&request, sizeof(request), NLM_F_DUMP, is_bound, &b) ||
-	    !inet_ntop(request.sdiag_family, b.found.id.idiag_src, host, sizeof(host)))
-		return false;
-	buf_addf(out, v6 ? "[[%s]:%u]" : "[%s:%u]", host, ntohs(b.found.id.idiag_sport));
-	return true;
+	inet_ntop(family, address, host, sizeof(host));
+	buf_addf(out, family == AF_INET6 ? "[%s]:%u" : "%s:%u", host, ntohs(port));
+}
+
+int sock_query_inet(bool v6, int protocol, unsigned long inode, struct inet_diag_sockid *ends, struct buf *out)
+{
+	struct inet i = {.inode = inode};
+	enum progress p = find_inet(v6, protocol, ends, &i);
+	if (p != FOUND)
+		return p == NONE ? 0 : -1;
+	*ends = i.found.id;
+	buf_addc(out, '[');
+	add_end(out, i.found.idiag_family, ends->idiag_src, ends->idiag_sport);
+	if (ends->idiag_dport) {
+		buf_adds(out, "->");
+		add_end(out, i.found.idiag_family, ends->idiag_dst, ends->idiag_dport);
+	}
+	buf_addc(out, ']');
+	return 1;
 }

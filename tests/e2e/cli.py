@@ -81,6 +81,29 @@ def test_an_early_interrupt(tmp):
             sleeper.kill()
 
 
+def test_closed_connections_are_not_read(tmp):
+    """-yy does not read the connections that the machine has closed each time it shows the name of a socket"""
+    program = tmp / "program"
+    program.write_text("""
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+for i in range(300):
+    client, (accepted, _) = socket.create_connection(server.getsockname()), server.accept()
+    client.close()
+    accepted.close()
+client, (accepted, _) = socket.create_connection(server.getsockname()), server.accept()
+for i in range(50):
+    client.getpeername()
+""")
+    outer = ["-c", "--engine=ptrace", "--format=csv", "-o", "counts", SCTRACE]
+    env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}  # not in a traced process
+    r = run(*outer, "--engine=ptrace", "-yy", "-e", "trace=getpeername", "-o", "trace", sys.executable, program, cwd=tmp, env=env)
+    assert r.returncode == 0, r
+    shown = lines((tmp / "trace").read_text(), r"getpeername\(\d+<TCP:\[127\.0\.0\.1:\d+->127\.0\.0\.1:\d+\]>, .* = 0")
+    calls = {row.split(",")[0]: int(row.split(",")[2]) for row in (tmp / "counts").read_text().splitlines()[1:]}
+    assert len(shown) >= 50 and calls["read"] < 500, (len(shown), calls)
+
+
 def test_where_to_save_is_checked_first(tmp):
     """If the file of --save cannot be written, the program is not run, and the -o file is not changed"""
     (tmp / "out").write_text("kept")

@@ -114,6 +114,62 @@ static void sockets_have_addresses(void **state)
 	close(fresh);
 }
 
+static void other_sockets_have_addresses(void **state)
+{
+	struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	socklen_t len = sizeof(a);
+	char expect[128];
+	(void)state;
+	int four = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in own = bound(four);
+	snprintf(expect, sizeof(expect), "UDP:[127.0.0.1:%d]", ntohs(own.sin_port));
+	assert_string_equal(name_of(2, four), expect);
+	assert_int_equal(connect(four, (struct sockaddr *)&own, sizeof(own)), 0);
+	snprintf(expect, sizeof(expect), "UDP:[127.0.0.1:%d->127.0.0.1:%d]", ntohs(own.sin_port), ntohs(own.sin_port));
+	assert_string_equal(name_of(2, four), expect);
+	close(four);
+	int six = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (six < 0 || bind(six, (struct sockaddr *)&a, sizeof(a)) < 0)
+		return; /* no IPv6 */
+	assert_int_equal(listen(six, 1), 0);
+	assert_int_equal(getsockname(six, (struct sockaddr *)&a, &len), 0);
+	snprintf(expect, sizeof(expect), "TCPv6:[[::1]:%d]", ntohs(a.sin6_port));
+	assert_string_equal(name_of(2, six), expect);
+	close(six);
+}
+
+static void kept_addresses_are_verified(void **state)
+{
+	struct names_kept kept;
+	struct buf out = {0};
+	char expect[64];
+	(void)state;
+	names_keep_sockets(&kept);
+	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in a = bound(server), own = bound(client);
+	assert_int_equal(listen(server, 1), 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&a, sizeof(a)), 0);
+	snprintf(expect, sizeof(expect), "TCP:[127.0.0.1:%d->127.0.0.1:%d]", ntohs(own.sin_port), ntohs(a.sin_port));
+	for (int i = 0; i < 2; i++) {
+		buf_clear(&out);
+		assert_true(kept.names.fd_in_full(kept.names.ctx, getpid(), client, &out));
+		assert_string_equal(buf_str(&out), expect);
+	}
+	/* The same socket listens now. */
+	assert_int_equal(connect(client, &(struct sockaddr){.sa_family = AF_UNSPEC}, sizeof(struct sockaddr)), 0);
+	own = bound(client);
+	assert_int_equal(listen(client, 1), 0);
+	snprintf(expect, sizeof(expect), "TCP:[127.0.0.1:%d]", ntohs(own.sin_port));
+	buf_clear(&out);
+	assert_true(kept.names.fd_in_full(kept.names.ctx, getpid(), client, &out));
+	assert_string_equal(buf_str(&out), expect);
+	close(client);
+	close(server);
+	buf_free(&out);
+	names_kept_free(&kept);
+}
+
 static unsigned long inode_of(int fd)
 {
 	struct stat st;
@@ -228,6 +284,8 @@ int main(void)
 		cmocka_unit_test(files_are_paths),
 		cmocka_unit_test(removed_files_are_marked),
 		cmocka_unit_test(sockets_have_addresses),
+		cmocka_unit_test(other_sockets_have_addresses),
+		cmocka_unit_test(kept_addresses_are_verified),
 		cmocka_unit_test(unix_sockets_have_peers),
 		cmocka_unit_test(netlink_sockets_have_a_protocol_and_a_port),
 		cmocka_unit_test(unix_names_are_escaped),

@@ -165,14 +165,14 @@ static void wire_source(struct trace *t)
 		s->real_offset_ns = h->real_offset_ns;
 		return;
 	}
-	s->names = &names_live;
+	names_keep_sockets(&t->names);
+	s->names = &t->names.names;
 	s->start_ns = clock_ns();
 	s->real_offset_ns = (int64_t)(clock_real_ns() - s->start_ns);
 	/* The patch engine looks names up some time after the calls in any case, so names can be kept for a moment. */
 	if (t->ops == engine_find("patch") && !t->o.select.by_call) {
 		names_keep(&t->names);
 		t->pipeline.kept = &t->names;
-		s->names = &t->names.names;
 	}
 }
 
