@@ -111,6 +111,15 @@ static void note_machines(const struct page *p, size_t k, struct buf *notes, str
 	buf_free(&lines);
 }
 
+/* Runs with different selections are not compared, so those of the first run are those of all. */
+static void note_selection(const struct page *p, struct buf *out)
+{
+	const struct strings *selection = &p->runs[0].run->selection;
+	for (size_t i = 0; i < selection->n; i++)
+		buf_addf(out, "%s %s", i ? "" : "Only these calls were counted:", selection->v[i]);
+	buf_adds(out, selection->n ? ".\n" : "");
+}
+
 /* Moves the text into a section, unless it is empty. */
 static void add_found(struct page *p, enum section_kind kind, const char *heading, struct buf *text)
 {
@@ -125,6 +134,7 @@ void differences_fill(struct page *p)
 	struct buf notes = {0};
 	struct buf differences = {0};
 	buf_addf(&p->title, "%s: ", p->runs[0].run->kind);
+	note_selection(p, &notes);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct page_run *run = &p->runs[i];
 		const char *other = run->run->version;

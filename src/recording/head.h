@@ -15,9 +15,10 @@ struct recording_head {
 	bool last;              /* the recording does not begin at the start of the trace (--last) */
 	bool several;           /* several threads existed when the trace began */
 	struct recording_about {
-		char *version;          /* version of sctrace */
-		char *engine;           /* name of the engine */
-		struct strings program; /* argv of the program; unknown if sctrace attached to processes */
+		char *version;            /* version of sctrace */
+		char *engine;             /* name of the engine */
+		struct strings program;   /* argv of the program; unknown if sctrace attached to processes */
+		struct strings selection; /* the options that selected calls; empty: all calls were recorded */
 		struct env machine;
 	} about;
 };

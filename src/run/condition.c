@@ -492,6 +492,12 @@ double condition_sum(const struct condition *c, const struct summary *s)
 	return sum;
 }
 
+bool condition_excluded(const struct condition *c, const struct filter *selected)
+{
+	return (c->chosen && c->calls.terms.n && !filter_overlaps(&c->calls, selected)) ||
+	       (c->metric == CONDITION_BYTES && !filter_returns_bytes(selected));
+}
+
 bool condition_holds(const struct condition *c, double value)
 {
 	const bool holds[] = {[OP_LESS] = value<c->limit, [OP_AT_MOST] = value <= c->limit, [OP_MORE] = value> c->limit,

@@ -5,6 +5,7 @@
 #include "stats/change.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A condition that is tested for one subject in both runs. */
 struct question {
@@ -182,12 +183,47 @@ static bool ask_samples(const struct question *q)
 	return enough;
 }
 
+/* Returns true if `option` excludes all calls that the condition tests. */
+static bool excludes(const char *option, const struct condition *c)
+{
+	static const char calls[] = "-e trace=", status[] = "-e status=";
+	struct filter selected = {0};
+	struct buf ignored = {0};
+	size_t at;
+	bool excluded = false;
+	if (strncmp(option, calls, strlen(calls)) == 0)
+		excluded = filter_parse(&selected, option + strlen(calls), &at, &ignored) == 0 &&
+			   condition_excluded(c, &selected);
+	else if (strncmp(option, status, strlen(status)) == 0)
+		excluded = c->metric == CONDITION_ERRORS && !strstr(option, "failed");
+	filter_free(&selected);
+	buf_free(&ignored);
+	return excluded;
+}
+
+/* If the run was counted with an option that excludes all calls that the condition tests, returns this option. */
+static const char *excluded_by(const struct condition *c, const struct run *r)
+{
+	for (size_t i = 0; i < r->selection.n; i++)
+		if (excludes(r->selection.v[i], c))
+			return r->selection.v[i];
+	return NULL;
+}
+
 /* Returns false if the calls were not counted. Counts are exact, so both ends of the interval are the change itself. */
 static bool ask_counts(const struct question *q)
 {
 	double a = figure(q->c, q->base->run, q->a);
 	double b = figure(q->c, q->run->run, q->b);
 	double d = q->c->percent ? (a == b ? 0 : 100 * (b - a) / a) : b - a;
+	const char *option = excluded_by(q->c, q->base->run);
+	if (option) {
+		struct buf why = {0};
+		buf_addf(&why, "was counted without these calls (%s)", option);
+		cannot_decide(q, buf_str(&why));
+		buf_free(&why);
+		return false;
+	}
 	bool partly = q->a && q->b && fabs(q->a->counts.counted_bytes - q->b->counts.counted_bytes) > 0;
 	if (partly)
 		cannot_decide(q, "was counted for only a part of the input");

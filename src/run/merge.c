@@ -88,11 +88,33 @@ static void say_unlike(const struct run *a, const struct run *b, struct buf *out
 	}
 }
 
+static void add_selection(const struct strings *selection, struct buf *out)
+{
+	for (size_t i = 0; i < selection->n; i++)
+		buf_addf(out, "%s%s", i ? " " : "", selection->v[i]);
+	buf_adds(out, selection->n ? "" : "all");
+}
+
+/* Appends the options with which two runs of -c selected calls, if they differ. */
+static void say_selections(const struct run *a, const struct run *b, struct buf *out)
+{
+	const struct field *f = fields_find(&run_fields, "selection");
+	if (!a->selection.known || !b->selection.known || field_equal(f, a, b))
+		return;
+	buf_adds(out, "they counted different calls (selection: ");
+	add_selection(&a->selection, out);
+	buf_adds(out, " and ");
+	add_selection(&b->selection, out);
+	buf_addc(out, ')');
+}
+
 int run_comparable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why)
 {
 	struct buf unlike = {0};
 	if (strcmp(a->kind, b->kind) != 0)
 		buf_addf(&unlike, "one is a run of kind '%s', the other of kind '%s'", a->kind, b->kind);
+	else if (a->bits == RUN_COUNT)
+		say_selections(a, b, &unlike);
 	else
 		say_unlike(a, b, &unlike);
 	if (!unlike.len && a->bits != RUN_COUNT && !share_a_subject(a, b)) {

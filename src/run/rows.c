@@ -278,6 +278,7 @@ static const struct field run_rows[] = {
 	OPTIONAL(run, FIELD_STRINGS, reasons, RUN_COMPARE),
 	OPTIONAL(run, FIELD_TRUTH, interrupted, 0),
 	ROW(run, FIELD_STRING, engine, RUN_COUNT),
+	ROW(run, FIELD_STRINGS, selection, RUN_COUNT),
 	NESTED(run, "program", FIELD_OBJECT, program, RUN_COUNT, 0, &run_program_fields),
 	NESTED(run, "view", FIELD_OBJECT, view, RUN_COUNT, FIELD_OPTIONAL, &view_fields),
 	OPTIONAL(run, FIELD_STRINGS, footer, RUN_COUNT),

@@ -248,6 +248,7 @@ struct run {
 	enum truth interrupted;
 	/* Members of count: */
 	char *engine;
+	struct strings selection; /* the options that selected calls, such as "-e trace=read"; empty: all calls */
 	struct run_program program;
 	struct run_view view;
 	struct strings footer; /* lines below the table of calls */

@@ -76,6 +76,9 @@ void trace_save_make(struct run *run, const struct trace_save *what)
 	else
 		env_collect(&run->env, NULL);
 	field_set(&run->engine, what->engine);
+	run->selection.known = true;
+	for (size_t i = 0; i < what->selection->n; i++)
+		strings_add(&run->selection, what->selection->v[i]);
 	if (what->argv)
 		fill_program(&run->program, what->result);
 	fill_view(&run->view, what->view, what->errors, what->hist);

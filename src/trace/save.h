@@ -8,6 +8,7 @@
 
 struct buf;
 struct run;
+struct strings;
 
 /*
  * Appends {"syscalls": `calls`, "program": {...} or null, "engine": name} and a newline. `calls` is JSON text. `expect`
@@ -26,6 +27,7 @@ struct trace_save {
 	const char *hist;                /* --hist, or NULL */
 	const char *footer;              /* the lines below the table, as printed */
 	const struct env *machine;       /* the machine on which the calls were made; NULL: this one, now */
+	const struct strings *selection; /* the options that select calls; empty: all calls are counted */
 };
 /* Makes a run of kind "count". It uses the calls and the machine of `what`, not copies. Free with trace_save_free(). */
 void trace_save_make(struct run *run, const struct trace_save *what);

@@ -6,17 +6,20 @@
 #include "base/size.h"
 #include "decode/decode.h"
 #include "engine/engine.h"
+#include "run/field.h"
 #include "syscall/table.h"
 #include "trace/subject.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void trace_select_free(struct trace_select *s)
 {
 	filter_free(&s->calls);
+	free(s->calls_text);
 	vec_free(&s->errnos);
 	for (size_t i = 0; i < s->paths.n; i++)
 		free(s->paths.v[i]);
@@ -28,6 +31,7 @@ static int select_calls(void *select, const char *text, size_t *at, struct buf *
 {
 	struct trace_select *s = select;
 	filter_free(&s->calls);
+	field_set(&s->calls_text, text);
 	s->by_call = true;
 	return filter_parse(&s->calls, text, at, why);
 }
@@ -304,9 +308,67 @@ bool trace_select_needs_exit(const struct trace_select *s)
 	return s->status || s->errnos.n || s->slower_ns;
 }
 
-bool trace_select_some(const struct trace_select *s)
+static void add_word(struct buf *out, const char *word)
 {
-	return s->by_call || trace_select_by_file(s) || trace_select_needs_exit(s);
+	buf_addf(out, "%s%s", out->len ? "," : "", word);
+}
+
+static void say_status(const struct trace_select *s, struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(status_names) / sizeof(*status_names); i++)
+		if (i != 1 && s->status & status_names[i].bit)
+			add_word(out, status_names[i].name);
+	buf_adds(out, out->len ? "" : "none");
+}
+
+static void say_errnos(const struct trace_select *s, struct buf *out)
+{
+	for (size_t i = 0; i < s->errnos.n; i++) {
+		char number[16];
+		const char *name = decode_errno_name(s->errnos.v[i]);
+		snprintf(number, sizeof(number), "%d", s->errnos.v[i]);
+		add_word(out, name ? name : number);
+	}
+}
+
+static void say_fds(const struct trace_select *s, struct buf *out)
+{
+	for (size_t i = 0; i < s->fds.n; i++)
+		buf_addf(out, "%s%d", i ? "," : "", s->fds.v[i]);
+}
+
+void trace_select_say(const struct trace_select *s, struct strings *out)
+{
+	struct buf status = {0}, errnos = {0}, fds = {0}, slower = {0};
+	say_status(s, &status);
+	say_errnos(s, &errnos);
+	say_fds(s, &fds);
+	buf_addf(&slower, "%gus", (double)s->slower_ns / 1e3);
+	const struct {
+		bool given;
+		const char *option, *value;
+	} parts[] = {{s->by_call, "-e trace=", s->calls_text},
+		     {s->status, "-e status=", buf_str(&status)},
+		     {s->errnos.n, s->not_errnos ? "-e errno=!" : "-e errno=", buf_str(&errnos)},
+		     {s->fds.n, "-e fds=", buf_str(&fds)},
+		     {s->slower_ns, "--slower ", buf_str(&slower)}};
+	struct buf text = {0};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (parts[i].given) {
+			buf_clear(&text);
+			buf_addf(&text, "%s%s", parts[i].option, parts[i].value);
+			strings_add(out, buf_str(&text));
+		}
+	for (size_t i = 0; i < s->paths.n; i++) {
+		buf_clear(&text);
+		buf_addf(&text, "-P %s", s->paths.v[i]);
+		strings_add(out, buf_str(&text));
+	}
+	buf_free(&text);
+	buf_free(&status);
+	buf_free(&errnos);
+	buf_free(&fds);
+	buf_free(&slower);
 }
 
 static unsigned status_of(const struct event *ev)

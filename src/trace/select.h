@@ -11,6 +11,7 @@
 
 struct buf;
 struct call_set;
+struct strings;
 struct trace_subject;
 
 /* The outcome of a call, for -e status=. The last two are names of strace; no call has these outcomes. */
@@ -25,6 +26,7 @@ enum trace_status {
 /* Zeros select everything. */
 struct trace_select {
 	struct filter calls;
+	char *calls_text; /* `calls` as the user wrote it */
 	bool by_call;
 	unsigned status; /* a combination of enum trace_status; 0: all */
 	/* A bit for each signal, 64 in each word; used if `by_signal` is true. */
@@ -68,8 +70,11 @@ void trace_select_path(struct trace_select *s, const char *path);
 
 /* Returns true if nothing known at the entry excludes the call. `subject`, of the same entry, is for -P and fds=. */
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject);
-/* Returns true if options select calls; false: all calls are selected. */
-bool trace_select_some(const struct trace_select *s);
+/*
+ * Appends the options that select calls, each in a form that the command accepts: "-e trace=openat", "-P /etc". Appends
+ * nothing if all calls are selected.
+ */
+void trace_select_say(const struct trace_select *s, struct strings *out);
 /* Returns true if the files that calls use decide which calls are selected (-P, fds=). */
 bool trace_select_by_file(const struct trace_select *s);
 /* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/term.h"
+#include "run/field.h"
 #include "trace/expect.h"
 #include "trace/fail.h"
 #include "trace/save.h"
@@ -222,6 +223,13 @@ static void program_line(const struct trace_totals *t, const struct engine_resul
 	buf_addc(out, '\n');
 }
 
+static void selection_line(const struct trace_totals *t, struct buf *out)
+{
+	for (size_t i = 0; i < t->c.selection->n; i++)
+		buf_addf(out, "%s %s", i ? "" : "selection:", t->c.selection->v[i]);
+	buf_adds(out, t->c.selection->n ? "; other calls were not counted\n" : "");
+}
+
 static bool any_completed(const struct summary *s)
 {
 	for (size_t i = 0; i < s->groups.n; i++)
@@ -260,11 +268,13 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 {
 	struct buf hist = {0};
 	if (!any_completed(&t->summary))
-		buf_addf(text, "%s completed%s\n", t->c.selects ? "none of the selected calls" : "no call",
+		buf_addf(text, "%s completed%s\n", t->c.selection->n ? "none of the selected calls" : "no call",
 			 t->c.program ? "" : " while sctrace was counting");
 	if (t->c.hist && !summary_render_hist(&t->summary, t->c.hist, 80, &hist))
-		buf_addf(text, "%s: no %scall of this name returned\n", t->c.hist, t->c.selects ? "selected " : "");
+		buf_addf(text, "%s: no %scall of this name returned\n", t->c.hist,
+			 t->c.selection->n ? "selected " : "");
 	program_line(t, r, text);
+	selection_line(t, text);
 	engine_lines(t, text);
 	if (r->lost)
 		buf_addf(text, "lost: %llu call%s could not be counted\n", (unsigned long long)r->lost,
@@ -307,8 +317,8 @@ static void judge(struct trace_totals *t, const struct engine_result *r, struct 
 static struct trace_save to_save(const struct trace_totals *t, const struct engine_result *r, const char *lines)
 {
 	return (struct trace_save){
-		t->c.program, t->c.engine->ops->name, &t->summary, r, &t->c.view, t->c.errors, t->c.hist, lines,
-		t->c.machine};
+		t->c.program, t->c.engine->ops->name, &t->summary,   r, &t->c.view, t->c.errors, t->c.hist,
+		lines,        t->c.machine,           t->c.selection};
 }
 
 static void save(const struct trace_totals *t, const struct engine_result *r, const char *lines)

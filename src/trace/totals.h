@@ -11,6 +11,7 @@
 #include "trace/out.h"
 
 struct run;
+struct strings;
 struct trace_failure;
 
 /* Pointers are not owned and must outlive the totals. */
@@ -18,7 +19,7 @@ struct trace_totals_config {
 	struct engine *engine;
 	bool by_events;             /* a counting sink adds to `summary`; otherwise the counts come from the engine */
 	const struct filter *calls; /* only these calls are kept in the engine's counts; NULL: all calls are kept */
-	bool selects;               /* options select calls, so other calls may have completed as well */
+	const struct strings *selection; /* the options that select calls; empty: all calls are counted */
 	enum trace_by by;
 	struct summary_view view;        /* its `width` is ignored; the width is determined anew for each table */
 	bool errors, overhead_set;       /* --errors; -O was given */

@@ -478,6 +478,40 @@ def test_what_cannot_be_compared(folder):
     assert 'mode is "single"' in report(host, save(folder, "m.json", doc))
 
 
+def test_selections(folder):
+    """A saved run says which options selected calls; runs that counted different calls are not compared, and a gate needs its calls"""
+    def count(name, *options, recording=None):
+        how = ["show", "-c", "--save", name, *options, recording] if recording else ["-c", "--save", name, *options, "cat", "/dev/null"]
+        r = run(*how, cwd=folder)
+        if "unavailable" in r.stderr:
+            raise Skip(r.stderr)
+        assert r.returncode == 0, r
+        return folder / name, r.stdout + r.stderr
+
+    (every, _), (opens, table), (paths, _) = count("every"), count("opens", "-e", "openat"), count("paths", "-z", "-P", "/dev/null")
+    assert json.loads(every.read_text())["selection"] == []
+    assert json.loads(opens.read_text())["selection"] == ["-e trace=openat"]
+    assert json.loads(paths.read_text())["selection"] == ["-e status=successful", "-P /dev/null"]
+    line = "selection: -e trace=openat; other calls were not counted\n"
+    assert line in table and line in report(opens) and "selection" not in report(every)
+    assert refused(every, opens).endswith(": they counted different calls (selection: all and -e trace=openat)\n")
+    assert "Only these calls were counted: -e trace=openat." in report(opens, count("again", "-e", "openat")[0])
+    assert "different calls" in refused("--merge", opens, paths)
+    # A run of an older version does not say what it counted.
+    old = json.loads(every.read_text())
+    del old["selection"]
+    assert "System calls" in report(opens, save(folder, "old.json", old))
+    for condition, files, status in (("read>0", opens, 4), ("bytes>0", opens, 4), ("errors>0", opens, 0), ("%file>0", opens, 0),
+                                     ("errors>0", paths, 4), ("read>0", every, 0)):
+        r = run("report", "--fail-if", condition, files, shutil.copy(files, folder / "copy"))
+        assert r.returncode == status, (condition, r)
+        assert status == 0 or f"cannot be decided: {condition}: the program was counted without these calls (-e " in r.stderr, r
+    # What a recording left out is missing from its counts, too.
+    assert run("--record", "calls", "-e", "openat,read", "cat", "/dev/null", cwd=folder).returncode == 0
+    (shown, _) = count("shown", "-P", "/dev/null", recording="calls")
+    assert json.loads(shown.read_text())["selection"] == ["-e trace=openat,read", "-P /dev/null"]
+
+
 def test_what_is_too_short_has_no_ratio(folder):
     """A time that the method cannot distinguish from nothing has no ratio"""
     short = dict(timed("time", [0, 1, 0, 0, 1]), resolved=False, resolution_ns=30.0)

@@ -214,6 +214,37 @@ static void calls_are_selected(void **state)
 	buf_free(&why);
 }
 
+static void selections_are_said(void **state)
+{
+	(void)state;
+	struct trace_opts o;
+	struct buf why = {0};
+	struct strings said = {0};
+	static const char *const expect[] = {"-e trace=!%file",      "-e status=failed,unfinished,unavailable,detached",
+					     "-e errno=!ENOENT,200", "-e fds=0,1",
+					     "--slower 1500us",      "-P /nonexistent/..."};
+	assert_int_equal(PARSE("-e", "trace=read", "--trace=!%file", "-e", "status=!successful", "-e",
+			       "errno=!ENOENT,200", "-e", "fd=0,1", "--slower=1.5ms", "-P", "/nonexistent/...", "x"),
+			 OPT_OK);
+	trace_select_say(&o.select, &said);
+	assert_int_equal(said.n, sizeof(expect) / sizeof(*expect));
+	for (size_t i = 0; i < said.n; i++)
+		assert_string_equal(said.v[i], expect[i]);
+	strings_clear(&said);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-e", "signal=none", "-e", "status=none", "x"), OPT_OK);
+	trace_select_say(&o.select, &said);
+	assert_int_equal(said.n, 1);
+	assert_string_equal(said.v[0], "-e status=none");
+	strings_clear(&said);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-f", "x"), OPT_OK);
+	trace_select_say(&o.select, &said);
+	assert_int_equal(said.n, 0);
+	trace_opts_free(&o);
+	buf_free(&why);
+}
+
 static void tampering_takes_turns(void **state)
 {
 	(void)state;
@@ -287,6 +318,7 @@ int main(void)
 		cmocka_unit_test(options_of_appearance_are_kept),
 		cmocka_unit_test(injections_are_kept),
 		cmocka_unit_test(calls_are_selected),
+		cmocka_unit_test(selections_are_said),
 		cmocka_unit_test(tampering_takes_turns),
 		cmocka_unit_test(words_of_conditions),
 		cmocka_unit_test(tables_are_sound),

@@ -54,6 +54,7 @@ struct fixture {
 	struct trace_out out;
 	struct trace_failure failure;
 	struct trace_totals t;
+	struct strings selection;
 };
 
 static int set_up(void **state)
@@ -61,8 +62,11 @@ static int set_up(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	f->fake.engine.ops = &fake_ops;
 	f->out.fd = -1;
-	f->t.c = (struct trace_totals_config){
-		.engine = &f->fake.engine, .out = &f->out, .failure = &f->failure, .choice = ""};
+	f->t.c = (struct trace_totals_config){.engine = &f->fake.engine,
+					      .out = &f->out,
+					      .failure = &f->failure,
+					      .choice = "",
+					      .selection = &f->selection};
 	f->t.c.view.format = SUMMARY_CSV;
 	*state = f;
 	return 0;

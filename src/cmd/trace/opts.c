@@ -335,12 +335,9 @@ static bool wants_table(const struct trace_opts *o)
 /* Returns true if a condition of --expect tests only calls that -e leaves out. Such a condition always has the value 0. */
 static bool tests_unselected(const struct trace_opts *o)
 {
-	for (size_t i = 0; o->select.by_call && i < o->expect.list.n; i++) {
-		const struct condition *c = &o->expect.list.v[i];
-		if ((c->chosen && c->calls.terms.n && !filter_overlaps(&c->calls, &o->select.calls)) ||
-		    (c->metric == CONDITION_BYTES && !filter_returns_bytes(&o->select.calls)))
+	for (size_t i = 0; o->select.by_call && i < o->expect.list.n; i++)
+		if (condition_excluded(&o->expect.list.v[i], &o->select.calls))
 			return true;
-	}
 	return false;
 }
 

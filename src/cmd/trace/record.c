@@ -29,6 +29,8 @@ void trace_record_begin(struct trace *t)
 	h->about.program.known = t->program != NULL;
 	for (size_t i = 0; t->program && t->program[i]; i++)
 		strings_add(&h->about.program, t->program[i]);
+	h->about.selection.known = true;
+	trace_select_say(&o->select, &h->about.selection);
 	env_collect(&h->about.machine, NULL);
 	recording_begin(t->writer, h, t->out.common.stop);
 	trace_recorder_init(&t->recorder, &c, &t->pipeline.session);

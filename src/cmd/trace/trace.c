@@ -147,6 +147,7 @@ void trace_free(struct trace *t)
 {
 	buf_free(&t->failure.why);
 	buf_free(&t->choice);
+	strings_clear(&t->selection);
 	trace_count_free(&t->count);
 	trace_folded_free(&t->folded);
 	trace_io_free(&t->io);

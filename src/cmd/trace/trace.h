@@ -21,6 +21,7 @@ struct trace {
 	char *const *program; /* command line of the program to start, or NULL */
 	const struct engine_ops *ops;
 	struct engine *engine;
+	struct strings selection;        /* the options that select calls, also those with which a recording was made */
 	struct buf choice;               /* why no better engine was chosen; empty: it is the best, or was named */
 	struct call_set only, stops;     /* calls that must be events, and calls at which threads must stop */
 	bool shows;                      /* calls are shown one by one */

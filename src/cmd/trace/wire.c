@@ -132,12 +132,16 @@ static struct trace_sink *wire_truss(struct trace *t)
 static void wire_totals(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
+	const struct strings *recorded = t->recording ? &recording_head_of(t->recording)->about.selection : NULL;
+	for (size_t i = 0; recorded && i < recorded->n; i++)
+		strings_add(&t->selection, recorded->v[i]);
+	trace_select_say(&o->select, &t->selection);
 	t->totals.c = (struct trace_totals_config){
 		.engine = t->engine,
 		.choice = buf_str(&t->choice),
 		.by_events = t->by_events,
 		.calls = o->select.by_call ? &o->select.calls : NULL,
-		.selects = trace_select_some(&o->select),
+		.selection = &t->selection,
 		.by = trace_by_parse(o->by),
 		.view = o->view,
 		.errors = o->errors,
