@@ -181,6 +181,33 @@ static void note_direct(const struct io_context *x, const struct io_open *o, uin
 		io_tally_add(&o->file->unaligned, x->ns, x->spread_ns);
 }
 
+/*
+ * Returns true if a process may send requests through one pipe and receive the answers through the other. The other
+ * ends of both pipes then belong to one process. It is not known if children are not traced. Pipes that existed before
+ * the trace began are taken for the input and the output of a filter, which are not used in this way.
+ */
+static bool converse(const struct io_context *x, const struct io_file *in, const struct io_file *out)
+{
+	pid_t writer = in->users[IO_WRITE], reader = out->users[IO_READ];
+	return in->created && out->created && writer == reader && (writer || !x->p->children);
+}
+
+/* Like io_file_turns(), but also examines the last pipe that the process used. Remembers the pipe that it uses now. */
+static bool turns(const struct io_context *x, const struct io_open *o)
+{
+	struct io_file *f = o->file;
+	struct io_fds *t = x->t;
+	enum io_direction d = x->row->direction;
+	if (f->kind != IO_PIPE)
+		return io_file_turns(o, d);
+	bool other_way = t->pipe && t->pipe_direction != d;
+	bool is = other_way && (d == IO_READ ? converse(x, f, t->pipe) : converse(x, t->pipe, f));
+	f->users[d] = x->ev->pid;
+	t->pipe = f;
+	t->pipe_direction = d;
+	return is;
+}
+
 static void leave_transfer(const struct io_context *x)
 {
 	const struct io_call *r = x->row;
@@ -203,7 +230,8 @@ static void leave_transfer(const struct io_context *x)
 	const struct io_thread *k = x->k;
 	if (r->direction == IO_WRITE && k->from && !k->whole && k->buf == x->c->args[1] && k->bytes == bytes)
 		whole = false;
-	if (r->direction == IO_WRITE && k->writes_line && whole)
+	bool in_turns = turns(x, o);
+	if (r->direction == IO_WRITE && k->writes_line && whole && !in_turns)
 		io_file_line(o, (double)bytes, x->ns, x->spread_ns);
 	note_copy(x, o, bytes, whole);
 	bool positioned = r->offset >= 0 && io_offset_of(x, r->offset) != UINT64_MAX; /* an offset of -1 means the
@@ -214,6 +242,7 @@ static void leave_transfer(const struct io_context *x)
 						.asked = size,
 						.bytes = bytes,
 						.joins = whole,
+						.turns = in_turns,
 						.synced = is_synced(x, o),
 						.ns = x->ns,
 						.spread_ns = x->spread_ns,

@@ -64,6 +64,7 @@ void io_leave_pair(const struct io_context *x)
 	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), pipes ? IO_PIPE : IO_SOCKET);
 	buf_free(&name);
 	f->row.opens += 2;
+	f->created = pipes;
 	f->messages = !pipes && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
 	io_count_call(x, f);
 	for (int i = 0; i < 2; i++)

@@ -17,6 +17,9 @@ struct io_fds {
 	unsigned refs;
 	struct map map;    /* descriptor number -> struct io_fd */
 	struct buf folder; /* name of the current directory; empty if it is that of the first process */
+	/* The last request to a pipe. */
+	const struct io_file *pipe;
+	enum io_direction pipe_direction;
 };
 
 /* Returns a new description of the file with one reference, which belongs to the caller. */

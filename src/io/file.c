@@ -130,11 +130,7 @@ static bool is_repeated(struct io_file *f, const struct io_request *r, uint64_t 
 	return repeated;
 }
 
-/*
- * Returns true if a program has read from a stream and now writes to it, or the other way round. It may be sending an
- * answer, which must not wait in a buffer.
- */
-static bool turns(const struct io_open *o, enum io_direction d)
+bool io_file_turns(const struct io_open *o, enum io_direction d)
 {
 	return o->file->kind != IO_FILE && o->used[!d] && o->last != d;
 }
@@ -152,8 +148,8 @@ static bool is_message(const struct io_file *f, enum io_direction d)
 static bool is_small(const struct io_open *o, const struct io_request *r, bool sequential)
 {
 	bool returns = o->back && r->direction == IO_READ && !r->positioned;
-	return sequential && r->joins && r->bytes < IO_BUFFER && !is_message(o->file, r->direction) &&
-	       !turns(o, r->direction) && !returns;
+	return sequential && r->joins && r->bytes < IO_BUFFER && !is_message(o->file, r->direction) && !r->turns &&
+	       !returns;
 }
 
 /* Returns the number of pages that the request touches and the previous request did not touch. */
@@ -288,7 +284,7 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 void io_file_line(const struct io_open *o, double bytes, double ns, double spread_ns)
 {
 	struct io_file *f = o->file;
-	if (is_message(f, IO_WRITE) || turns(o, IO_WRITE))
+	if (is_message(f, IO_WRITE))
 		return;
 	io_tally_add(&f->lines, ns, spread_ns);
 	f->line_bytes += bytes;

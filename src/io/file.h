@@ -56,6 +56,8 @@ struct io_file {
 	enum io_kind kind;
 	bool several;   /* this is the row of all files that have no row of their own */
 	bool messages;  /* each write is a message of its own, as for a datagram socket */
+	bool created;   /* a pipe that a traced call created */
+	pid_t users[2]; /* a pipe: the process that made the last request in each direction; 0: none is known */
 	bool directory; /* the program has opened it as a directory (O_DIRECTORY), which opendir(3) does */
 	uint64_t size;  /* size of the file, as far as the trace shows it */
 	double ns;
@@ -102,6 +104,7 @@ struct io_request {
 	uint64_t offset; /* valid if `positioned` */
 	uint64_t asked, bytes;
 	bool joins;  /* moved all that was requested, and is not a message: the program could have requested more */
+	bool turns;  /* the program had received data and sends now, or the other way round (io_file_turns()) */
 	bool synced; /* a write that returns only when the data are on the disk */
 	double ns, spread_ns, time_s;
 	pid_t pid;
@@ -119,11 +122,15 @@ void io_repeats_add(struct io_repeats *r, bool same, pid_t pid, double ns, doubl
 const struct io_tally *io_repeats_most(const struct io_repeats *r);
 /* Classifies and adds the request, and updates the offset of `o`. */
 void io_file_request(struct io_open *o, const struct io_request *r);
+/*
+ * Returns true if a program has read from a stream and now writes to it, or the other way round. It may be sending an
+ * answer, which must not wait in a buffer.
+ */
+bool io_file_turns(const struct io_open *o, enum io_direction d);
 /* Changes the offset, as lseek(2) does. */
 void io_file_seek(struct io_open *o, uint64_t to);
 /*
- * Adds a write that wrote one line, unless it is a message, or may be an answer to what was read from a stream. Must be
- * called before io_file_request() of the same write.
+ * Adds a write that wrote one line, unless it is a message. Must be called before io_file_request() of the same write.
  */
 void io_file_line(const struct io_open *o, double bytes, double ns, double spread_ns);
 /* Must be called when the file has been truncated or extended to `size` bytes (truncate(2), O_TRUNC). */

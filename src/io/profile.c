@@ -62,6 +62,7 @@ static void process_begins(struct io_profile *p, const struct io_thread *k, cons
 {
 	struct io_fds *parent = table_of(p, ev);
 	struct io_fds *t = parent;
+	p->children = true;
 	if (map_get(&p->processes, (uint64_t)ev->child))
 		return;
 	if (k->clone_flags & CLONE_FILES)

@@ -45,6 +45,7 @@ struct io_profile {
 	struct map by_id;     /* map_key() of io_file.id -> struct io_file */
 	struct buf start;     /* absolute name of the directory to which relative names refer; empty if unknown */
 	struct map processes; /* process id -> struct io_fds */
+	bool children;        /* child processes were traced as well */
 	struct map calls;     /* struct syscall_desc -> struct io_call; only calls that need special handling */
 	unsigned pipes, sockets, memfds, unnamed; /* how many were created, for their names */
 	struct io_tally polls;                    /* calls such as poll(2) with a timeout of 0 that found nothing */

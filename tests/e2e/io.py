@@ -462,6 +462,38 @@ def test_messages_and_pages_in_pipes(folder):
             assert figures == {"socket pair 1": (1, 1, 60, 60), "pipe 1": (1, 1, 30, 30), "pipe 2": (1, 1, 30, 30)}, (way, figures)
 
 
+COPROCESS = """
+import os, sys
+(question, ask), (reply, answer) = os.pipe(), os.pipe()
+if not os.fork():
+    os.close(ask)
+    while line := os.read(question, 14):
+        os.write(answer, line)
+    os._exit(0)
+os.close(answer)
+for i in range(200):
+    os.write(ask, b"question %4d\\n" % i)
+    os.read(reply, 14)
+"""
+
+FILTER = """
+import os
+while line := os.read(0, 8):
+    os.write(1, line)
+"""
+
+
+def test_a_coprocess_is_not_blamed(folder):
+    """requests and replies over two pipes cannot be buffered, whether the other process is traced or not; a filter can buffer"""
+    for way in WAYS:
+        need(way)
+        for follow in ([], ["-f"]):
+            prof = profile(folder, *follow, sys.executable, "-c", COPROCESS, way=way)
+            assert not [f for f in prof["findings"] if (f["file"] or "").startswith("pipe")], (way, follow, prof["findings"])
+        prof = profile(folder, "-f", "sh", "-c", f"seq 1000 | {sys.executable} -c '{FILTER}' | cat >/dev/null", way=way)
+        assert {("small-reads", "pipe 1"), ("line-writes", "pipe 2")} <= found(folder, prof), (way, prof["findings"])
+
+
 def test_peeked_bytes_are_not_read(folder):
     """bytes that recv(2) only looks at (MSG_PEEK) are counted when another call reads them"""
     script = """import socket
