@@ -352,7 +352,7 @@ static const struct call_stats *dearest_call(const struct run_subject *s)
 
 /*
  * Appends "29 calls before main, then 2,088 calls (521 per MiB), 3,817 bytes per call". Calls before main() are
- * separate, because their number does not depend on the input.
+ * separate, because their number does not depend on the input. Their bytes are those that the dynamic linker reads.
  */
 static void explain_calls(const struct run_subject *s, struct buf *out)
 {
@@ -367,8 +367,10 @@ static void explain_calls(const struct run_subject *s, struct buf *out)
 	 * If most bytes do not appear in the results of calls (because files are mapped, or io_uring is used), the
 	 * number of bytes per call means nothing.
 	 */
-	double each = s->counts.moved_bytes / calls;
-	if (s->strategy && s->counts.moved_bytes < s->counts.counted_bytes / 2)
+	double loaded = s->strategy && isfinite(s->counts.bytes_before_main) ? s->counts.bytes_before_main : 0;
+	double moved = s->counts.moved_bytes - loaded;
+	double each = moved / calls;
+	if (s->strategy && moved < s->counts.counted_bytes / 2)
 		buf_adds(out, ", whose results do not contain the number of bytes copied");
 	else if (each < 9.95)
 		buf_addf(out, ", %.1f bytes per call", each);

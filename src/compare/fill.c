@@ -54,6 +54,7 @@ static void fill_counts(struct run_counts *to, struct subject *s)
 	field_set(&to->engine, s->count.engine);
 	to->counted_bytes = (double)s->counted_bytes;
 	to->calls_before_main = (double)s->count.result.before_main;
+	to->bytes_before_main = s->count.bytes_before_main;
 	to->calls = to->reads = to->writes = to->errors = to->moved_bytes = 0;
 	to->in_calls_s = to->in_calls_resolution_s = 0;
 	for (size_t g = 0; g < sum->groups.n; g++)

@@ -5,6 +5,7 @@
 #include "tracee/spawn.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 void count_free(struct count *c)
@@ -41,6 +42,16 @@ static int run_to_end(struct engine *e, const struct count_spec *spec, bool *beg
 	}
 }
 
+/* Returns the sum of the bytes that the calls moved; NAN if the calls are unknown. */
+static double bytes_of(const struct summary *s)
+{
+	double bytes = s ? 0 : NAN;
+	for (size_t g = 0; s && g < s->groups.n; g++)
+		for (size_t i = 0; i < s->groups.v[g]->calls.n; i++)
+			bytes += (double)s->groups.v[g]->calls.v[i]->bytes;
+	return bytes;
+}
+
 int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 {
 	*c = (struct count){0};
@@ -71,6 +82,7 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 	if (err == 0)
 		err = ops->collect(e, &c->calls);
 	ops->result(e, &c->result);
+	c->bytes_before_main = bytes_of(c->result.before);
 	c->engine = ops->name;
 	ops->stop(e);
 	if (err < 0) {

@@ -27,7 +27,8 @@ struct count_spec {
 struct count {
 	struct summary calls;
 	struct engine_result result;
-	const char *engine; /* the engine that was used */
+	double bytes_before_main; /* the bytes that calls before main moved; NAN if unknown */
+	const char *engine;       /* the engine that was used */
 };
 
 /* Frees what count_take() has stored in `c`. */

@@ -212,6 +212,7 @@ static void merge_subject(struct run_subject *to, struct run_subject *from)
 	agree(&to->counts.errors, from->counts.errors);
 	agree(&to->counts.moved_bytes, from->counts.moved_bytes);
 	agree(&to->counts.calls_before_main, from->counts.calls_before_main);
+	agree(&to->counts.bytes_before_main, from->counts.bytes_before_main);
 	agree(&to->kernel_calls, from->kernel_calls);
 	agree(&to->batch, from->batch);
 	agree(&to->two_loops_ns, from->two_loops_ns);

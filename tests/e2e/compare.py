@@ -62,6 +62,9 @@ def test_counts_are_exact(place):
     block = counted(got["read/write 4K"])
     assert block["writes"] == 16, block["writes"]
     assert byte["reads"] - block["reads"] == size - 16
+    if block["bytes_before_main"] is not None:  # otherwise, the engine does not report the calls before main by name
+        # malloc(3) of some C libraries gets a few bytes from getrandom(2).
+        assert 0 <= block["moved_bytes"] - block["bytes_before_main"] - 2 * size <= 16, block
     assert counted(got["one-shot"])["writes"] == 1
     assert counted(got["one-shot"])["counted_bytes"] == size
 

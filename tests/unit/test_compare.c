@@ -59,6 +59,7 @@ static void count(struct run_subject *s, double calls)
 	s->counts.calls = calls;
 	s->counts.reads = s->counts.writes = s->counts.errors = s->counts.moved_bytes = 0;
 	s->counts.in_calls_s = s->counts.in_calls_resolution_s = s->counts.calls_before_main = 0;
+	s->counts.bytes_before_main = 0;
 }
 
 static void start(struct run *r)
@@ -421,6 +422,30 @@ static void four_runs_deny_nothing(void **state)
 	run_free(&r);
 }
 
+/* The dynamic linker reads the same number of bytes for each input, so they are not part of the bytes per call. */
+static void bytes_of_the_linker_are_left_out(void **state)
+{
+	(void)state;
+	struct run r;
+	struct buf out = {0};
+	start(&r);
+	struct run_subject *s = add(&r, "read/write", 65536, 20, 0.2, 1.3e6);
+	count(s, 60);
+	s->counts.calls_before_main = 28;
+	s->counts.moved_bytes = 2 * (1 << 20) + 3200;
+	s->counts.bytes_before_main = 3200;
+	assert_int_equal(run_judge(&r), 0);
+	compare_explain(&r, &out);
+	has(&out, "28 calls before main, then 32 calls (32 per MiB), 65,536 bytes per call");
+	/* A file of an older version does not contain these bytes. */
+	s->counts.bytes_before_main = NAN;
+	buf_clear(&out);
+	compare_explain(&r, &out);
+	has(&out, "65,636 bytes per call");
+	buf_free(&out);
+	run_free(&r);
+}
+
 /* If merged runs have different numbers of calls, these numbers become unknown, and no sentence shows them. */
 static void unknown_calls_are_in_no_sentence(void **state)
 {
@@ -532,6 +557,7 @@ int main(void)
 		cmocka_unit_test(commands_are_scanned),
 		cmocka_unit_test(one_run_proves_nothing),
 		cmocka_unit_test(four_runs_deny_nothing),
+		cmocka_unit_test(bytes_of_the_linker_are_left_out),
 		cmocka_unit_test(unknown_calls_are_in_no_sentence),
 		cmocka_unit_test(the_remaining_time_is_estimated),
 		cmocka_unit_test(options_name_every_strategy),
