@@ -26,8 +26,14 @@ struct call {
 	uint64_t cost_ns;     /* the part of `duration_ns` that is the cost of tracing, as calibrated */
 	uint64_t spread_ns;   /* standard deviation of that calibration */
 	bool restart;         /* this entry continues an interrupted call */
-	bool injected;        /* sctrace determined the result, and the kernel did not perform the call (-e inject) */
-	bool delayed;         /* sctrace delayed the start or the end of the call (-e inject) */
+	/*
+	 * EV_EXIT: a signal came after EV_ENTER, but before the thread made the call. The thread will make it after the
+	 * signal handler, so the result is an ERESTARTNOINTR of which the kernel knows nothing. A sink that has not
+	 * passed the call on yet discards it.
+	 */
+	bool withdrawn;
+	bool injected; /* sctrace determined the result, and the kernel did not perform the call (-e inject) */
+	bool delayed;  /* sctrace delayed the start or the end of the call (-e inject) */
 };
 
 enum event_kind {

@@ -337,10 +337,39 @@ static void put_captures(struct recording_writer *w, struct recording_thread *th
 	}
 }
 
+static struct call *slot_of(struct recording_thread *th, const struct call *c)
+{
+	return &th->calls.slots[(uint64_t)c->nr % RECORDING_SLOTS];
+}
+
+/* Writes the start of a call, and remembers what recording_withdraw() needs. */
+static void put_start(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
+		      struct captures *captures)
+{
+	th->undo.slot = *slot_of(th, &ev->call);
+	put_call(w, th, ev);
+	put_captures(w, th, ev, captures);
+	th->undo.end = w->block.len;
+}
+
+bool recording_withdraw(struct recording_writer *w, struct recording_thread *th)
+{
+	const struct recording_undo *u = &th->undo;
+	if (u->block != w->number || u->end != w->block.len)
+		return false;
+	buf_truncate(&w->block, u->begin);
+	w->time_ns = u->time_ns;
+	*slot_of(th, &u->call) = u->slot;
+	th->entry_block = 0;
+	return true;
+}
+
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     struct captures *captures, const struct captures *after)
 {
 	struct buf *out = &w->block;
+	if (ev->kind == EV_ENTER)
+		th->undo = (struct recording_undo){w->number, out->len, 0, w->time_ns, ev->call, {0}};
 	char *p = buf_room(out, 1 + 2 * ITEM_NUMBER_MOST);
 	*p++ = (char)(ITEM_ENTER + (ev->kind - EV_ENTER));
 	p = item_number_at(p, th->index);
@@ -348,6 +377,8 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 	w->time_ns = ev->time_ns;
 	switch (ev->kind) {
 	case EV_ENTER:
+		put_start(w, th, ev, captures);
+		break;
 	case EV_EXIT:
 	case EV_VANISH:
 		put_call(w, th, ev);

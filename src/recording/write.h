@@ -31,6 +31,13 @@ struct recording_thread {
 	struct item_calls calls;
 	struct captures entry; /* captures of the start of the current call */
 	uint64_t entry_block;  /* number of the block that contains the start of the current call; 0: none */
+	/* The state before the start of the current call was written, for recording_withdraw(). */
+	struct recording_undo {
+		uint64_t block;
+		size_t begin, end;
+		uint64_t time_ns;
+		struct call call, slot;
+	} undo;
 };
 /* Must be called when the thread has ended. Its last blocks are no longer pinned. */
 void recording_thread_free(struct recording_writer *w, struct recording_thread *th);
@@ -66,6 +73,11 @@ bool recording_frame(void *w, const struct stack_frame *f);
  */
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     struct captures *captures, const struct captures *after);
+/*
+ * Removes the start of the current call of the thread, which the thread has not made. Returns false if something was
+ * written after it; the caller then writes the end of the call.
+ */
+bool recording_withdraw(struct recording_writer *w, struct recording_thread *th);
 /*
  * For --last: must be called when the thread crashes, after recording_event_begin(). The last blocks of the thread stay
  * pinned, even after it has ended, until another thread crashes.

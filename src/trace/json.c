@@ -84,6 +84,8 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 	struct trace_line *l = trace_own(s, k);
 	struct trace_out *to = trace_outputs_of(j->c.out, ev->tid);
 	struct buf *out = &to->buf;
+	if (ev->call.withdrawn && !j->c.stack)
+		return;
 	finish_args(j, l, ev);
 	buf_adds(out, "{\"type\":\"call\",");
 	add_time(s, ev, ev->call.enter_ns, out);

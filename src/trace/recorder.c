@@ -139,6 +139,8 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 {
 	struct trace_recorder *r = (struct trace_recorder *)s;
 	struct recorded *own = trace_own(s, k);
+	if (ev->call.withdrawn && !own->has_stack && recording_withdraw(r->c.writer, &own->thread))
+		return;
 	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(&ev->call)))
 		recording_asked_changed(&r->asked);
 	begin(r, own, ev);

@@ -19,9 +19,11 @@
 struct trace_text_task {
 	pid_t tid;
 	struct trace_line line;
-	size_t column;   /* the column at which the next text will be written */
-	bool open;       /* the beginning of the line was written, but not its newline */
-	bool unfinished; /* a line of another thread has interrupted this line */
+	size_t column;     /* the column at which the next text will be written */
+	size_t begin, end; /* where the beginning of the line is in the output's buffer */
+	uint64_t last_ns;  /* value of trace_text.last_ns before the line */
+	bool open;         /* the beginning of the line was written, but not its newline */
+	bool unfinished;   /* a line of another thread has interrupted this line */
 };
 
 /* Are these eight characters ASCII, and no beginning of a colour code? */
@@ -193,6 +195,8 @@ static void text_enter(struct trace_sink *s, struct trace_task *task, const stru
 		break_line(t, k);
 	buf_clear(&k->line.text);
 	size_t begin = to->len;
+	k->begin = begin;
+	k->last_ns = t->last_ns;
 	struct emit e;
 	struct trace_decoder d;
 	begin_call(t, k, ev, to, &e, &d);
@@ -201,6 +205,7 @@ static void text_enter(struct trace_sink *s, struct trace_task *task, const stru
 	k->unfinished = false;
 	if (t->c.stack)
 		trace_stack_enter(t->c.stack, ev, trace_stack_line, &k->line.stack);
+	k->end = to->len;
 	if (t->c.waits)
 		return;
 	k->open = true;
@@ -254,12 +259,30 @@ static void add_result(const struct trace_text *t, const struct trace_text_task 
 	buf_addc(to, '\n');
 }
 
+/*
+ * Removes the beginning of the line of a call that was not made. Returns false if the reader may have seen it already,
+ * or if it has a stack.
+ */
+static bool withdraw(struct trace_text *t, struct trace_text_task *k, struct buf *to)
+{
+	if (t->c.stack || (!t->c.waits && (!k->open || k->unfinished || to->len != k->end)))
+		return false;
+	buf_truncate(to, k->begin);
+	t->last_ns = k->last_ns;
+	k->open = false;
+	if (t->open == k)
+		t->open = NULL;
+	return true;
+}
+
 static void text_leave(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_text *t = (struct trace_text *)s;
 	struct trace_text_task *k = trace_own(s, task);
 	struct trace_out *out = trace_outputs_of(t->c.out, k->tid);
 	struct buf *to = t->c.waits ? &k->line.text : &out->buf;
+	if (ev->call.withdrawn && withdraw(t, k, to))
+		return;
 	if (!t->c.waits)
 		resume_line(t, k, ev, to);
 	size_t begin = to->len;

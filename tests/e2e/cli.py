@@ -104,6 +104,31 @@ for i in range(50):
     assert len(shown) >= 50 and calls["read"] < 500, (len(shown), calls)
 
 
+def test_withdrawn_calls_are_not_recorded(tmp):
+    """A recording does not contain a call that a signal has prevented, and that the program makes after the signal handler"""
+    program = tmp / "program"
+    program.write_text("""
+import os, signal
+seen = []
+def handler(*_):
+    seen.append(0)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005 if len(seen) < 100 else 0)
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.0005)
+for i in range(5000):
+    try:
+        os.close(-1)
+    except OSError:
+        pass
+""")
+    r = run("--engine=patch", "--record", "calls", sys.executable, program, cwd=tmp)
+    if r.returncode == 125:
+        raise Skip(r.stderr)
+    shown = run("show", "-e", "trace=close", "-o", "shown", "calls", cwd=tmp)
+    text = (tmp / "shown").read_text()
+    assert shown.returncode == 0 and len(lines(text, r"close\(-1\) .*")) == 5000 and "ERESTARTNOINTR" not in text, text[-1000:]
+
+
 def test_where_to_save_is_checked_first(tmp):
     """If the file of --save cannot be written, the program is not run, and the -o file is not changed"""
     (tmp / "out").write_text("kept")

@@ -102,6 +102,49 @@ static void test_whole(void **state)
 }
 
 /* The data that a call takes was captured before the call, and can be read after it. That of other calls cannot. */
+static struct event read_of(enum event_kind kind, pid_t tid, uint64_t fd, uint64_t time_ns)
+{
+	struct event ev = call_event(kind, tid, SYS_read, fd, 0x1000, 1, 1);
+	ev.time_ns = ev.call.enter_ns = time_ns;
+	return ev;
+}
+
+/* The start of a call that was not made is removed, unless something else was written after it. */
+static void test_withdrawn(void **state)
+{
+	(void)state;
+	struct recording_head h;
+	struct recording_writer *w = create(&h, NULL);
+	struct recording_thread one = {0}, two = {0};
+	assert_false(recording_withdraw(w, &one));
+	write_event(w, &one, read_of(EV_ENTER, 100, 3, 4000), NULL);
+	write_event(w, &one, read_of(EV_EXIT, 100, 3, 5000), "a");
+	write_event(w, &one, read_of(EV_ENTER, 100, 99, 6000), "b");
+	assert_true(recording_withdraw(w, &one));
+	assert_false(recording_withdraw(w, &one));
+	write_event(w, &one, read_of(EV_ENTER, 100, 5, 7000), NULL);
+	write_event(w, &two, read_of(EV_ENTER, 101, 6, 8000), NULL);
+	assert_false(recording_withdraw(w, &one));
+	recording_thread_free(w, &one);
+	recording_thread_free(w, &two);
+	end(w, &h);
+	struct recording *r = open_it();
+	struct engine *e = recording_engine(r);
+	struct event ev;
+	static const struct {
+		enum event_kind kind;
+		uint64_t fd, time_ns;
+	} expect[] = {{EV_ENTER, 3, 4000}, {EV_EXIT, 3, 5000}, {EV_ENTER, 5, 7000}, {EV_ENTER, 6, 8000}};
+	for (size_t i = 0; i < sizeof(expect) / sizeof(*expect); i++) {
+		assert_int_equal(e->ops->next(e, &ev), 1);
+		assert_int_equal(ev.kind, expect[i].kind);
+		assert_int_equal(ev.call.args[0], expect[i].fd);
+		assert_int_equal(ev.time_ns, expect[i].time_ns);
+	}
+	assert_int_equal(e->ops->next(e, &ev), 0);
+	recording_close_read(r);
+}
+
 static void test_taken_data(void **state)
 {
 	(void)state;
@@ -431,6 +474,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_withdrawn, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_taken_data, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_devices, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_cut_off, make_path, remove_path),

@@ -73,6 +73,27 @@ static void a_call_in_progress_is_reported_once(void **state)
 	assert_int_equal(take().kind, RECORD_NONE);
 }
 
+static void a_withdrawn_call_is_marked(void **state)
+{
+	(void)state;
+	const uint64_t args[6] = {7};
+	set_up(RING_DATA);
+	assert_true(enter(SYS_close, args));
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_false(reader_peek(&rig.reader).withdrawn);
+	assert_int_equal(take().kind, RECORD_ENTER);
+	assert_true(reader_withdraw(&rig.reader, ++rig.clock));
+	assert_true(reader_peek(&rig.reader).withdrawn);
+	assert_int_equal(take().kind, RECORD_EXIT);
+	assert_int_equal(take().kind, RECORD_NONE);
+	/* If its beginning was not reported, it is not reported at all. */
+	set_up(RING_DATA);
+	assert_true(enter(SYS_close, args));
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_false(reader_withdraw(&rig.reader, ++rig.clock));
+	assert_int_equal(take().kind, RECORD_NONE);
+}
+
 /* The call returns ERESTARTSYS, and then continues at the same place. */
 static void an_interrupted_call_goes_on(void **state)
 {
@@ -232,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rings_wrap),
 		cmocka_unit_test(a_call_in_progress_is_reported_once),
+		cmocka_unit_test(a_withdrawn_call_is_marked),
 		cmocka_unit_test(an_interrupted_call_goes_on),
 		cmocka_unit_test(an_interrupted_call_is_not_lost),
 		cmocka_unit_test(a_call_that_was_ended_is_reported_once),

@@ -137,6 +137,31 @@ static void durations_follow_results(void **state)
 	wrote(r, "close(9)                                = -1 EBADF (Bad file descriptor) <0.000010>\n");
 }
 
+static void withdraw_close(struct rig *r)
+{
+	struct event ev = call_event(EV_EXIT, 100, SYS_close, 3, 0, 0, -513);
+	ev.call.withdrawn = true;
+	give(r, ev);
+}
+
+/* A call that was announced, but not made, has no line unless its beginning was written already. */
+static void a_withdrawn_call_has_no_line(void **state)
+{
+	struct fixture *f = *state;
+	f->c.relative = true;
+	struct rig *r = start(f);
+	enter(r, 100, SYS_close, 3, 0, 0);
+	withdraw_close(r);
+	wrote(r, "");
+	enter(r, 100, SYS_close, 3, 0, 0);
+	leave(r, 100, SYS_close, 3, 0, 0, 0);
+	wrote(r, "     0.000000 close(3)                  = 0\n");
+	enter(r, 100, SYS_close, 3, 0, 0);
+	buf_clear(&r->out.common.buf); /* as if the beginning had been written to a terminal */
+	withdraw_close(r);
+	wrote(r, ")                  = ? ERESTARTNOINTR (To be restarted)\n");
+}
+
 static void other_tasks_break_lines(void **state)
 {
 	struct rig *r = start(*state);
@@ -342,6 +367,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_first_call_has_no_previous_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(both_times_have_the_form_of_strace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(durations_follow_results, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_withdrawn_call_has_no_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_tasks_break_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(in_a_file_the_pid_stands_in_a_column, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_pid_comes_with_the_second_thread, set_up, tear_down),

@@ -340,7 +340,7 @@ static void call_of(const struct patch *p, const struct record_thread *th, const
 	/* A disturbed calibration can give a cost below zero. */
 	c->cost_ns = p->fast.ns > 0 ? (uint64_t)p->fast.ns : 0;
 	c->spread_ns = (uint64_t)p->fast.spread_ns;
-	c->restart = false;
+	c->restart = c->withdrawn = false;
 }
 
 static void call_begins(const struct patch *p, struct record_thread *th, const struct record_item *item)
@@ -364,6 +364,7 @@ static void call_ends(const struct patch *p, struct record_thread *th, const str
 	struct call *c = &th->call;
 	struct life_ends ends;
 	c->result = item->record->result;
+	c->withdrawn = item->withdrawn;
 	/* The result of rt_sigreturn(2) is the interrupted program's value of rax. */
 	c->error = (uint64_t)c->result >= (uint64_t)-4095 && c->nr != SYS_rt_sigreturn;
 	c->err = c->error ? (int)-c->result : 0;

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* A value of agent_record.marks, besides those of enum record_mark: the call continued after an interruption. */
-#define CONTINUED 4
+/* Values of agent_record.marks, besides those of enum record_mark. */
+#define CONTINUED 4 /* the call continued after an interruption */
+#define WITHDRAWN 8 /* the thread has not made the call */
 
 void reader_free(struct record_reader *r)
 {
@@ -237,7 +238,7 @@ bool reader_withdraw(struct record_reader *r, uint64_t ticks)
 {
 	bool reported = r->has_open && r->entered && r->at == r->n;
 	if (reported)
-		reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, RECORD_LIVE);
+		reader_complete(r, -513 /* ERESTARTNOINTR (include/linux/errno.h) */, ticks, RECORD_LIVE | WITHDRAWN);
 	r->has_open = r->halted = r->ahead = false;
 	r->went_on = 0;
 	return reported;
@@ -258,6 +259,7 @@ struct record_item reader_peek(const struct record_reader *r)
 	item.committed = committed;
 	item.live = marks & RECORD_LIVE;
 	item.caught = marks & RECORD_CAUGHT;
+	item.withdrawn = marks & WITHDRAWN;
 	item.continued = marks & CONTINUED || went_on;
 	item.began = went_on ? r->went_on : item.record->t0;
 	if (!r->entered) {

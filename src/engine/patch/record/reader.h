@@ -28,6 +28,7 @@ struct record_item {
 	bool live;      /* the memory must be read from the program, except for captures made before the call */
 	bool caught;    /* RECORD_CAUGHT */
 	bool continued; /* the item continues a call that a signal interrupted */
+	bool withdrawn; /* the thread has not made the call (reader_withdraw()) */
 	bool committed; /* the record is complete: the call has returned */
 	/* The record, followed by its captures; valid until reader_pop(). */
 	const struct agent_record *record;
