@@ -371,6 +371,12 @@ def show_diff(world, mode):
     os.close(writer)
     if gone.returncode != 2 or gone.stderr:
         raise Failed(f"without a reader: status {gone.returncode}\n" + tail(gone.stderr))
+    argv, env = tracer(world, mode, "--record", world.scratch / "opens", "-e", "trace=openat", "--", "sh", "-c", script, out=None)
+    execute(argv, b"", {**env, "SHOW_FILE": "gone"}, cwd=world.scratch)
+    seen = execute([str(world.sctrace), "show", "--diff", "first", "opens"], b"", cwd=world.scratch)
+    for note in (b"'first' contains all calls, and 'opens' the calls of -e trace=openat", b"only 'first' contains the calls of child processes"):
+        if note not in b" ".join(seen.stderr.split()):
+            raise Failed("recordings of different calls: " + tail(seen.stderr))
     if diff("first", "/nonexistent")[0] != 2 or diff("first")[0] != 2:
         raise Failed("recordings that cannot be compared do not end with status 2")
 

@@ -6,6 +6,7 @@
 #include "trace/pipeline.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
@@ -55,6 +56,30 @@ static int print(const struct trace_tally *t, const struct trace_opts *o)
 	return status;
 }
 
+/* Appends "all calls", or the options with which the recording was made: "the calls of -e trace=openat". */
+static void add_contents(const struct strings *selection, struct buf *out)
+{
+	buf_adds(out, selection->n ? "the calls of" : "all calls");
+	for (size_t i = 0; i < selection->n; i++)
+		buf_addf(out, " %s", selection->v[i]);
+}
+
+/* Calls that only one recording can contain look like differences between the programs. */
+static void note_contents(struct recording *const *r, char *const *paths)
+{
+	const struct recording_head *a = recording_head_of(r[0]), *b = recording_head_of(r[1]);
+	struct buf first = {0}, second = {0};
+	add_contents(&a->about.selection, &first);
+	add_contents(&b->about.selection, &second);
+	if (a->about.selection.known && b->about.selection.known && strcmp(buf_str(&first), buf_str(&second)) != 0)
+		diag_note("'%s' contains %s, and '%s' %s; -e selects calls that both contain", paths[0],
+			  buf_str(&first), paths[1], buf_str(&second));
+	if (a->follow != b->follow)
+		diag_note("only '%s' contains the calls of child processes (-f)", paths[b->follow]);
+	buf_free(&first);
+	buf_free(&second);
+}
+
 int show_diff(const struct trace_opts *o, char *const *paths)
 {
 	struct trace_tally t = {.string_max = STRING_MOST};
@@ -70,6 +95,8 @@ int show_diff(const struct trace_opts *o, char *const *paths)
 		}
 		buf_free(&why);
 	}
+	if (!status)
+		note_contents(r, paths);
 	for (unsigned i = 0; i < 2 && !status; i++)
 		status = add(&t, o, r[i], paths[i], i);
 	if (t.crowded)
