@@ -498,6 +498,32 @@ bool condition_excluded(const struct condition *c, const struct filter *selected
 	       (c->metric == CONDITION_BYTES && !filter_returns_bytes(selected));
 }
 
+/* Returns true if `option` excludes all calls that the condition tests. */
+static bool excludes(const char *option, const struct condition *c)
+{
+	static const char calls[] = "-e trace=", status[] = "-e status=";
+	struct filter selected = {0};
+	struct buf ignored = {0};
+	size_t at;
+	bool excluded = false;
+	if (strncmp(option, calls, strlen(calls)) == 0)
+		excluded = filter_parse(&selected, option + strlen(calls), &at, &ignored) == 0 &&
+			   condition_excluded(c, &selected);
+	else if (strncmp(option, status, strlen(status)) == 0)
+		excluded = c->metric == CONDITION_ERRORS && !strstr(option, "failed");
+	filter_free(&selected);
+	buf_free(&ignored);
+	return excluded;
+}
+
+const char *condition_excluded_by(const struct condition *c, const struct strings *options)
+{
+	for (size_t i = 0; i < options->n; i++)
+		if (excludes(options->v[i], c))
+			return options->v[i];
+	return NULL;
+}
+
 bool condition_holds(const struct condition *c, double value)
 {
 	const bool holds[] = {[OP_LESS] = value<c->limit, [OP_AT_MOST] = value <= c->limit, [OP_MORE] = value> c->limit,

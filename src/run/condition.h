@@ -78,6 +78,8 @@ double condition_sum(const struct condition *c, const struct summary *s);
 enum metric condition_samples(const struct condition *c);
 /* Returns true if none of the calls that the condition selects is in `selected`, so that their sum is always 0. */
 bool condition_excluded(const struct condition *c, const struct filter *selected);
+/* The same for options that select calls (run.selection). Returns the option that excludes the calls, or NULL. */
+const char *condition_excluded_by(const struct condition *c, const struct strings *options);
 /* Returns true if the condition is true for `value`, which has the same unit as `limit`. Returns false for NAN. */
 bool condition_holds(const struct condition *c, double value);
 /* Appends a value of the condition's metric with its unit: "312", "524288 bytes", "1.50 ms". */

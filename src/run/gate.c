@@ -5,7 +5,6 @@
 #include "stats/change.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A condition that is tested for one subject in both runs. */
 struct question {
@@ -183,40 +182,13 @@ static bool ask_samples(const struct question *q)
 	return enough;
 }
 
-/* Returns true if `option` excludes all calls that the condition tests. */
-static bool excludes(const char *option, const struct condition *c)
-{
-	static const char calls[] = "-e trace=", status[] = "-e status=";
-	struct filter selected = {0};
-	struct buf ignored = {0};
-	size_t at;
-	bool excluded = false;
-	if (strncmp(option, calls, strlen(calls)) == 0)
-		excluded = filter_parse(&selected, option + strlen(calls), &at, &ignored) == 0 &&
-			   condition_excluded(c, &selected);
-	else if (strncmp(option, status, strlen(status)) == 0)
-		excluded = c->metric == CONDITION_ERRORS && !strstr(option, "failed");
-	filter_free(&selected);
-	buf_free(&ignored);
-	return excluded;
-}
-
-/* If the run was counted with an option that excludes all calls that the condition tests, returns this option. */
-static const char *excluded_by(const struct condition *c, const struct run *r)
-{
-	for (size_t i = 0; i < r->selection.n; i++)
-		if (excludes(r->selection.v[i], c))
-			return r->selection.v[i];
-	return NULL;
-}
-
 /* Returns false if the calls were not counted. Counts are exact, so both ends of the interval are the change itself. */
 static bool ask_counts(const struct question *q)
 {
 	double a = figure(q->c, q->base->run, q->a);
 	double b = figure(q->c, q->run->run, q->b);
 	double d = q->c->percent ? (a == b ? 0 : 100 * (b - a) / a) : b - a;
-	const char *option = excluded_by(q->c, q->base->run);
+	const char *option = condition_excluded_by(q->c, &q->base->run->selection);
 	if (option) {
 		struct buf why = {0};
 		buf_addf(&why, "was counted without these calls (%s)", option);

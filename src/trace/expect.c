@@ -47,9 +47,12 @@ void trace_expect_judge(const struct trace_expect *e, struct buf *unmet, struct 
 	json_t *all = json_array();
 	for (size_t i = 0; i < e->conditions->list.n; i++) {
 		const struct condition *c = &e->conditions->list.v[i];
-		double v = actual(e, c);
+		const char *option = condition_sums_calls(c) ? condition_excluded_by(c, e->selection) : NULL;
+		double v = option ? NAN : actual(e, c);
 		bool known = !isnan(v), holds = known && condition_holds(c, v);
-		if (!known) {
+		if (option) {
+			buf_addf(unknown, "--expect cannot judge %s: %s leaves these calls out\n", c->text, option);
+		} else if (!known) {
 			buf_addf(unknown, "--expect cannot judge %s: %s\n", c->text,
 				 c->after_main ? "it is not known when main began" : "the actual value is not known");
 		} else if (!holds) {

@@ -12,7 +12,8 @@ struct buf;
 struct trace_expect {
 	const struct conditions *conditions;
 	const struct summary *calls;
-	const struct summary *before; /* the part of `calls` that was made before main */
+	const struct summary *before;    /* the part of `calls` that was made before main */
+	const struct strings *selection; /* the options that select calls */
 	const struct engine_result *result;
 	bool program; /* true if a program was started, so that its times and its memory use are known */
 };

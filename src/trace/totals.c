@@ -308,7 +308,7 @@ static void json_document(const struct trace_totals *t, const struct engine_resu
 static void judge(struct trace_totals *t, const struct engine_result *r, struct buf *json)
 {
 	struct summary before = {0};
-	const struct trace_expect e = {t->c.expect, &t->summary, &before, r, t->c.program != NULL};
+	const struct trace_expect e = {t->c.expect, &t->summary, &before, t->c.selection, r, t->c.program != NULL};
 	choose_before(t, r, &before);
 	trace_expect_judge(&e, &t->unmet, &t->unknown, json);
 	summary_free(&before);

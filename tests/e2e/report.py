@@ -508,6 +508,8 @@ def test_selections(folder):
         assert status == 0 or f"cannot be decided: {condition}: the program was counted without these calls (-e " in r.stderr, r
     # What a recording left out is missing from its counts, too.
     assert run("--record", "calls", "-e", "openat,read", "cat", "/dev/null", cwd=folder).returncode == 0
+    r = run("show", "-c", "--expect", "close=0,read>0", "calls", cwd=folder)
+    assert r.returncode == 125 and r.stderr.endswith("--expect cannot judge close=0: -e trace=openat,read leaves these calls out\n"), r
     (shown, _) = count("shown", "-P", "/dev/null", recording="calls")
     assert json.loads(shown.read_text())["selection"] == ["-e trace=openat,read", "-P /dev/null"]
 
