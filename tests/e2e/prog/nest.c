@@ -1,6 +1,8 @@
 /* Tracers inside a traced program: each request succeeds or fails with EPERM, and nothing hangs. */
 #include "e2e.h"
 
+#include <link.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -75,8 +77,58 @@ static void test_dispatch(int argc, char **argv)
 	calls("getpgid", 90, 0);
 }
 
+/* The first and the last address of the C library's code. */
+static int note_libc(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	uintptr_t *code = arg;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		uintptr_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+		uintptr_t end = at + info->dlpi_phdr[i].p_memsz;
+		if (info->dlpi_phdr[i].p_flags & PF_X && (uintptr_t)getppid >= at && (uintptr_t)getppid < end) {
+			code[0] = at;
+			code[1] = end;
+		}
+	}
+	return 0;
+}
+
+static void *wait_for_end(void *lock)
+{
+	pthread_mutex_lock(lock);
+	return NULL;
+}
+
+/* The calls of the C library are exempt from dispatch, also those that were made before. n other threads exist. */
+static void test_dispatch_others(int argc, char **argv)
+{
+	long n = number(argc, argv, 0, 0);
+	pthread_t t;
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	uintptr_t code[2] = {0, 0};
+	struct sigaction act = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO};
+	pid_t parent = getppid();
+	CHECK(sigaction(SIGSYS, &act, NULL) == 0);
+	pthread_mutex_lock(&lock);
+	for (long i = 0; i < n; i++)
+		CHECK(pthread_create(&t, NULL, wait_for_end, &lock) == 0);
+	dl_iterate_phdr(note_libc, code);
+	CHECK(code[0] != 0);
+	for (int i = 0; i < 20; i++)
+		CHECK(getppid() == parent);
+	CHECK(prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, code[0], code[1] - code[0], &selector) == 0);
+	selector = 1;
+	for (int i = 0; i < 20; i++)
+		CHECK(getppid() == parent);
+	selector = 0;
+	CHECK(dispatched == 0);
+	CHECK(prctl(PR_SET_SYSCALL_USER_DISPATCH, 0, 0, 0, 0) == 0);
+	calls("getppid", 41, 0);
+}
+
 static const struct test tests[] = {
 	{"ptrace", test_ptrace},
+	{"dispatch-others", test_dispatch_others},
 	{"dispatch", test_dispatch},
 };
 TEST_MAIN(tests)

@@ -158,6 +158,18 @@ void site_restore_all(struct task *task)
 		site_restore(task, s, true);
 }
 
+void site_restore_running(struct task *task)
+{
+	size_t i = 0;
+	const struct site *s;
+	bool alone = task->proc->ntasks == 1;
+	while ((s = map_next(&image_of(task)->sites.by_ip, &i, NULL))) {
+		const struct change *last = site_is_patched(s) ? &s->change[s->nchanges - 1] : NULL;
+		if (last && (alone || last->addr / CACHE_LINE == (last->addr + last->len - 1) / CACHE_LINE))
+			site_restore(task, s, alone);
+	}
+}
+
 const struct site *site_moved_from(const struct image *img, uint64_t ip)
 {
 	for (uint64_t k = 0; k < RELOCATE_MAX; k++) {

@@ -9,6 +9,9 @@
 _Static_assert(RELOCATE_MAX <= STUB_MOVED_MAX, "a stub has room for all instructions that may move into it");
 _Static_assert(RELOCATE_EARLY_MAX <= STUB_EARLY_MAX, "a stub has room for the instruction before the call");
 
+/* Code inside one cache line changes at once for threads that may be executing it. */
+#define CACHE_LINE 64
+
 enum site_kind {
 	SITE_NEW,
 	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
@@ -94,6 +97,11 @@ void site_check_copied(struct patch *p, struct task *task);
 void site_restore(const struct task *task, const struct site *s, bool hops);
 /* Restores all sites of the task's image. */
 void site_restore_all(struct task *task);
+/*
+ * Does the same while other threads of the process may be executing the code. Those sites that cannot be restored at
+ * once are then left as they are.
+ */
+void site_restore_running(struct task *task);
 /*
  * Called when rt_sigreturn(2) has returned. If the thread is at an instruction that has moved into a stub, sends it to
  * that instruction in the stub and returns true.

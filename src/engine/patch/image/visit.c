@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#define CACHE_LINE 64
 /* The largest distance from a site, in bytes, that the site's hops can reach. */
 #define WINDOW (PADDING_HOPS * 128 + 128)
 /* A limit for one image, because generated code can have many sites. Further calls are traced by ptrace. */

@@ -253,8 +253,10 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->rsi & SECCOMP_FILTER_FLAG_TSYNC);
 	if (strict || (nr == SYS_prctl && r->rdi == PR_SET_TSC))
 		image_fall_back(p, task, "it has disabled the time stamp counter");
-	if (nr == SYS_prctl && r->rdi == 59) /* PR_SET_SYSCALL_USER_DISPATCH */
+	if (nr == SYS_prctl && r->rdi == 59) { /* PR_SET_SYSCALL_USER_DISPATCH */
 		image_fall_back(p, task, "it uses Syscall User Dispatch itself");
+		site_restore_running(task); /* the kernel compares the address of each call with a range */
+	}
 	if (nr == SYS_rt_sigaction && r->rdi != SIGSYS)
 		watch_action(task, r);
 }
