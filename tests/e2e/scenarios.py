@@ -530,6 +530,24 @@ def attach_spawns(world, mode):
             raise Failed(f"the target ended with {status}: {stdout} {stderr}")
 
 
+@scenario("attach", ATTACHING)
+def attach_awaited(world, mode):
+    """
+    The vfork(2) children of 300 threads wait for the main thread. None of these threads stops before its child ends, so
+    attaching does not wait for each of them.
+    """
+    with running([world.program("awaited"), "300"]) as target:
+        wait_ready(target)
+        with attached(world, mode, target.pid) as process:
+            end_attached(process)
+        with attached(world, mode, target.pid) as process:
+            target.terminate()
+            status, stdout, stderr = wait_end(target)
+            wait_end(process)
+        if status != 0 or b"ended by itself" not in stdout:
+            raise Failed(f"the target ended with {status}: {stdout} {stderr}")
+
+
 @scenario("attach", ["ptrace", "patch"])
 def attach_times(world, mode):
     """

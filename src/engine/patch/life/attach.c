@@ -21,8 +21,12 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* How long sctrace waits for a stop. A thread does not stop while it waits for a disk or for its vfork(2) child. */
+/*
+ * How long sctrace waits for a stop. A thread does not stop while it waits for a disk or for its vfork(2) child. The child
+ * may wait for another thread of its parent, which has stopped, so all threads are given only a short time at first.
+ */
 #define ATTACH_PATIENCE_NS NSEC_PER_SEC
+#define ATTACH_SHORT_NS    (NSEC_PER_SEC / 20)
 
 /* A program can be started as well (-p PID PROGRAM): it is set up when it is executed. */
 static bool is_attached(const struct task *task)
@@ -30,12 +34,14 @@ static bool is_attached(const struct task *task)
 	return task->proc && task->proc->attached;
 }
 
-/* Waits for the stop after PTRACE_INTERRUPT; an earlier signal is kept. Returns false if it did not come in time. */
-static bool wait_for_stop(struct patch *p, struct task *task)
+/*
+ * Waits until a point in time for the stop after PTRACE_INTERRUPT; an earlier signal is kept. Returns false if the task
+ * has neither stopped nor ended.
+ */
+static bool wait_for_stop(struct patch *p, struct task *task, uint64_t until)
 {
 	int status;
 	pid_t tid;
-	uint64_t until = clock_ns() + ATTACH_PATIENCE_NS;
 	for (;;) {
 		while (((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) &&
 		       clock_ns() < until && !p->t.failed)
@@ -44,7 +50,7 @@ static bool wait_for_stop(struct patch *p, struct task *task)
 			return false; /* the stop loop handles the stop when it comes */
 		if (tid < 0 || !WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT) {
 			tracer_keep_status(&p->t, task->tid, tid < 0 ? 0 : status);
-			return false;
+			return true;
 		}
 		if (status >> 16 == 0 || status >> 16 == PTRACE_EVENT_STOP)
 			break;
@@ -102,12 +108,27 @@ static void enter_process(struct patch *p, struct task *task)
 	buf_free(&why);
 }
 
+/* Is there no need to wait for a thread? The agent can be put into its process, and it runs no code before it stops. */
+static bool may_stop_later(struct patch *p, const struct task *task)
+{
+	struct proc_status s;
+	size_t i = 0;
+	const struct task *other;
+	if (proc_status(task->tid, &s) < 0 || s.state != 'D')
+		return false;
+	while ((other = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (other->proc == task->proc && other->stopped)
+			return true;
+	return false;
+}
+
 /* Waits until all tasks have stopped. The stop loop handles the stops of tasks that are created during this wait. */
 static void stop_all(struct patch *p)
 {
-	VEC(struct task *) all = {0};
+	VEC(struct task *) all = {0}, late = {0};
 	size_t i = 0;
 	struct task *task;
+	uint64_t soon = clock_ns() + ATTACH_SHORT_NS;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
 		if (is_attached(task))
 			vec_push(&all, task);
@@ -116,10 +137,15 @@ static void stop_all(struct patch *p)
 		children_give_state(task);
 		if (!task->proc->image)
 			task->proc->image = image_new();
-		if (!task->stopped)
-			wait_for_stop(p, task);
-		resume_point_note(p, task);
+		if (!task->stopped && !wait_for_stop(p, task, soon))
+			vec_push(&late, task);
 	}
+	for (i = 0; i < late.n; i++)
+		if (!may_stop_later(p, late.v[i]))
+			wait_for_stop(p, late.v[i], clock_ns() + ATTACH_PATIENCE_NS);
+	for (i = 0; i < all.n; i++)
+		resume_point_note(p, all.v[i]);
+	vec_free(&late);
 	vec_free(&all);
 }
 
