@@ -10,8 +10,8 @@
 struct recording;
 
 /*
- * Opens the file, or standard input if `path` is "-", and reads its head. Returns 0 and sets *out. Returns -EBADMSG if the file is not a recording that this
- * version can read, or another -errno; `why` then contains the reason.
+ * Opens the file, or standard input if `path` is "-", and reads its head. Returns 0 and sets *out. Returns -EBADMSG if
+ * the file is not a recording that this version can read, or another -errno; `why` then contains the reason.
  */
 int recording_open(struct recording **out, const char *path, struct buf *why);
 void recording_close_read(struct recording *r);
