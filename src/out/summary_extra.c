@@ -110,7 +110,7 @@ static void collect_hist(const struct summary *s, const char *name, struct hist 
  * Maximum number of lines of a histogram. A terminal of 24 lines then also has room for a short table, the footer and a
  * prompt.
  */
-#define HIST_LINES 14
+#define HIST_LINES 12
 
 /*
  * The lines of a histogram. Each line covers `step` buckets. Successive empty lines become one line, so that one slow
