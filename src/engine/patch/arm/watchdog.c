@@ -81,6 +81,13 @@ static void keep_only(int a, int b)
 	syscall(SYS_close_range, (unsigned)b + 1, ~0u, 0);
 }
 
+/* All signals to sctrace are for its main thread. */
+static void ignore_signals(void)
+{
+	static const uint64_t each = ~0ull;
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &each, NULL, sizeof(each));
+}
+
 /*
  * If SIGSYS is blocked in a thread of an attached process, the process dies if the thread makes a call before dispatch is
  * off, so the watchdog should run at once. If real-time scheduling is not permitted, the priority stays the same.
@@ -97,6 +104,7 @@ static void __attribute__((noreturn)) watchdog(int sock, int life)
 	struct pollfd fds[] = {{.fd = sock, .events = POLLIN}, {.fd = life}};
 	struct message m;
 	int fd;
+	ignore_signals();
 	setsid();
 	hurry();
 	keep_only(sock < life ? sock : life, sock < life ? life : sock);
@@ -118,6 +126,7 @@ static void __attribute__((noreturn)) watchdog(int sock, int life)
  */
 static int sentinel(void *life)
 {
+	ignore_signals();
 	hurry();
 	keep_only(*(const int *)life, *(const int *)life);
 	for (;;)
@@ -143,7 +152,6 @@ static int start_sentinel(int life)
 int watchdog_start(struct patch *p)
 {
 	int sock[2], life[2];
-	sigset_t signals, before;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
 		return -errno;
 	if (pipe2(life, O_CLOEXEC) < 0) {
@@ -152,9 +160,6 @@ int watchdog_start(struct patch *p)
 		close(sock[1]);
 		return err;
 	}
-	/* Neither the watchdog nor the sentinel receives a signal to sctrace. */
-	sigfillset(&signals);
-	sigprocmask(SIG_SETMASK, &signals, &before);
 	/* The watchdog is forked twice, so that it is not a child of sctrace, and wait4(2) does not report it. */
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -165,7 +170,6 @@ int watchdog_start(struct patch *p)
 	int err = pid < 0 ? -errno : start_sentinel(life[1]);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
-	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(sock[1]);
 	close(life[0]);
 	close(life[1]);
