@@ -305,9 +305,12 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 	rec->mem_record = (void *)(uintptr_t)item->record;
 	rec->mem_pid = th->tid;
 	rec->live = (struct mem){.read = p->t.userfaultfd ? mem_read_present : mem_read_process, .ctx = &rec->mem_pid};
-	/* An open record lacks what does not fit into it. The thread will then stop after its call, so that memory stays. */
-	bool captured = !item->live && (item->committed || !before);
-	if (captured)
+	/*
+	 * An open record lacks what does not fit into it, but that of execve(2) is complete. The thread will stop after
+	 * its call, so that memory stays.
+	 */
+	bool lacks = before && !item->committed && item->record->nr != SYS_execve;
+	if (!item->live && !lacks)
 		rec->mem = (struct mem){.read = before ? captures_read_before : captures_read, .ctx = rec->mem_record};
 	else if (before && item->record->size > item->record->head)
 		rec->mem = (struct mem){.read = read_entered, .ctx = rec};
