@@ -9,7 +9,7 @@
  *   ids       posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make
  *   pidfd     a vfork-like clone(2) with CLONE_PIDFD, as in Go
  *   handler   vfork(2), with a handler for SIGCHLD, as in shells
- *   guarded   posix_spawn(3), with a handler for SIGSEGV, as in Java and Go
+ *   guarded   posix_spawn(3), with a handler for SIGSEGV that blocks most signals, as in Java
  *   crowd     posix_spawn(3), in four threads at the same time
  *   thread    creates threads instead, which end at once; PROGRAM is not used
  */
@@ -118,8 +118,11 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "handler") == 0)
 		sigaction(SIGCHLD, &act, NULL);
-	if (strcmp(argv[1], "guarded") == 0)
+	if (strcmp(argv[1], "guarded") == 0) {
+		sigfillset(&act.sa_mask);
+		sigdelset(&act.sa_mask, SIGSEGV);
 		sigaction(SIGSEGV, &act, NULL);
+	}
 	if (strcmp(argv[1], "thread") == 0)
 		return create_threads(atoi(argv[2]));
 	words = argv;

@@ -79,6 +79,9 @@ agent_back_\s:
 #define KEPT_TAKEN(index) DATA_TAKEN - KEPT_FIRST(index)
 #define KEPT_WORD(word, index) DATA_KEPT + 8 * (KEPT_FRAMES * (word) - KEPT_FIRST)(, index, 8)
 
+/* SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH */
+#define HARMLESS ((0x7f << 16) | (1 << 27))
+
 	.section .rodata
 	.balign 64
 	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
@@ -421,8 +424,8 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	lea	-1(%rdi), %r11d
 	and	$63, %r11d
 	bt	%r11, DATA_BLOCKING
-	jc	24b
-	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
+	jc	28f
+29:	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	24b
 	cmpq	$0, DATA_TAKEN		/* a child of vfork(2) changes only its own actions, not the image's */
 	jne	16f
@@ -430,7 +433,8 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	test	%r11, %r11
 	jz	16f
 	lock incq 8(%r11)		/* agent_words.actions, before the call: the tracer uses no old actions */
-16:
+16:	cmpq	$0, (%rsi)		/* the mask matters only for handlers */
+	je	7b
 	lea	24(%rsi), %r11
 20:	testl	$(1 << 30), (%r11)	/* SIGSYS */
 	jz	7b
@@ -442,6 +446,13 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	test	%r11d, %r11d
 	jz	7b
 25:	jmp	agent_refuse
+28:	cmpq	$0, DATA_TAKEN		/* a child of vfork(2) may set a default that ends the process */
+	je	25b
+	bt	%r11, agent_harmless(%rip)
+	jc	25b
+	cmpq	$0, (%rsi)
+	je	29b
+	jmp	agent_refuse
 3:	test	%rsi, %rsi		/* the tracer must see new masks with SIGSYS, except masks of all signals */
 	jz	7b
 	mov	%rsi, %r11
@@ -484,6 +495,8 @@ agent_sigreturn_sys:
 	syscall
 agent_sigreturn_bad:			/* reached only if the signal frame is invalid */
 	ud2
+agent_harmless:				/* signals that do not end a process by default (signal(7)) */
+	.quad	HARMLESS
 agent_vfork:				/* reserves memory that the child does not write, for the frame */
 	mov	$(KEPT_FIRST + KEPT_FRAMES - 1), %r11d
 1:	mov	$1, %dl
