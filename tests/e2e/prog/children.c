@@ -8,6 +8,7 @@
  *   spawn     posix_spawn(3)
  *   ids       posix_spawn(3) with POSIX_SPAWN_RESETIDS, as in make
  *   pidfd     a vfork-like clone(2) with CLONE_PIDFD, as in Go
+ *   tls       a vfork-like clone(2) with CLONE_SETTLS; both the child and its parent call umask(2)
  *   handler   vfork(2), with a handler for SIGCHLD, as in shells
  *   guarded   posix_spawn(3), with a handler for SIGSEGV that blocks most signals, as in Java
  *   crowd     posix_spawn(3), in four threads at the same time
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,9 +41,25 @@ static int execute(void *argv)
 	return 127;
 }
 
+static int execute_with_umask(void *argv)
+{
+	umask(022);
+	return execute(argv);
+}
+
+static _Alignas(16) char stack[65536];
+
+static pid_t start_with_tls(char **argv)
+{
+	static void *tls[512];
+	tls[256] = &tls[256];
+	umask(022);
+	return clone(execute_with_umask, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_SETTLS | SIGCHLD, argv,
+		     NULL, tls[256]);
+}
+
 static pid_t start_with_pidfd(char **argv)
 {
-	static _Alignas(16) char stack[65536];
 	int fd = -1;
 	pid_t pid = clone(execute, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, argv, &fd);
 	return close(fd) == 0 ? pid : -1;
@@ -52,6 +70,8 @@ static pid_t start(const char *way, char **argv)
 	pid_t pid = -1;
 	if (strcmp(way, "pidfd") == 0)
 		return start_with_pidfd(argv);
+	if (strcmp(way, "tls") == 0)
+		return start_with_tls(argv);
 	bool copies = strcmp(way, "fork") == 0 || strcmp(way, "redirect") == 0;
 	if (!copies && strcmp(way, "vfork") != 0 && strcmp(way, "handler") != 0) {
 		posix_spawnattr_t attr;
@@ -111,9 +131,9 @@ int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr,
-			"usage: children vfork|fork|redirect|spawn|ids|pidfd|handler|guarded|crowd|thread N PROGRAM "
-			"[ARG...]\n");
+		fprintf(stderr, "usage: children vfork|fork|redirect|spawn|ids|pidfd|tls|handler|guarded|crowd|thread "
+				"N PROGRAM "
+				"[ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)

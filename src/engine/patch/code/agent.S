@@ -23,6 +23,7 @@
 #define CLONE_UNTRACED 0x800000
 #define CLONE_LIKE_VFORK (CLONE_VM | CLONE_VFORK)
 #define CLONE_LIKE_THREAD (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
+#define CLONE_SETTLS   0x80000
 #define CLONE_LOOK     (CLONE_LIKE_VFORK | CLONE_SIGHAND | CLONE_THREAD | CLONE_UNTRACED)
 
 	.macro	kernel call
@@ -358,9 +359,10 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	je	go_shared
 	jmp	go_single
 1:	mov	%edi, %r11d
-	and	$CLONE_LOOK, %r11d
-	cmp	$CLONE_LIKE_VFORK, %r11d
+	and	$(CLONE_LOOK | CLONE_SETTLS), %r11d
+	cmp	$CLONE_LIKE_VFORK, %r11d	/* a child with another fs base is not recognised */
 	je	agent_vfork
+	and	$CLONE_LOOK, %r11d
 	cmp	$CLONE_LIKE_THREAD, %r11d
 	je	agent_thread
 	test	$(CLONE_UNTRACED | CLONE_VM | CLONE_VFORK), %r11d
@@ -371,9 +373,10 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	jnz	agent_record
 	jmp	go_shared
 4:	mov	(%rdi), %r11d
-	and	$CLONE_LOOK, %r11d
+	and	$(CLONE_LOOK | CLONE_SETTLS), %r11d
 	cmp	$CLONE_LIKE_VFORK, %r11d
 	je	agent_vfork
+	and	$CLONE_LOOK, %r11d
 	cmp	$CLONE_LIKE_THREAD, %r11d
 	je	agent_thread
 23:	jmp	agent_refuse
