@@ -82,7 +82,7 @@ static void keep_only(int a, int b)
 }
 
 /* All signals to sctrace are for its main thread. */
-static void ignore_signals(void)
+static void block_signals(void)
 {
 	static const uint64_t each = ~0ull;
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &each, NULL, sizeof(each));
@@ -104,7 +104,7 @@ static void __attribute__((noreturn)) watchdog(int sock, int life)
 	struct pollfd fds[] = {{.fd = sock, .events = POLLIN}, {.fd = life}};
 	struct message m;
 	int fd;
-	ignore_signals();
+	block_signals();
 	setsid();
 	hurry();
 	keep_only(sock < life ? sock : life, sock < life ? life : sock);
@@ -120,13 +120,14 @@ static void __attribute__((noreturn)) watchdog(int sock, int life)
 }
 
 /*
- * A thread of sctrace that holds the only descriptor for one end of a pipe. SIGKILL wakes it at once, with its priority,
- * and it has little to clean up, so it ends, and the pipe is closed, before sctrace's main thread has ended. It shares
- * the thread-local variables of the main thread. Therefore it calls no function of the C library that could write to them.
+ * A thread of sctrace that has a descriptor table of its own, with the only descriptor for the write end of a pipe. If
+ * SIGKILL ends sctrace, this thread usually ends before the main thread, because it may have real-time priority and has
+ * little to clean up. The kernel then closes the pipe, and the watchdog notices that. The thread shares the thread-local
+ * variables of the main thread, so it calls no function of the C library that could write to them.
  */
 static int sentinel(void *life)
 {
-	ignore_signals();
+	block_signals();
 	hurry();
 	keep_only(*(const int *)life, *(const int *)life);
 	for (;;)

@@ -213,11 +213,13 @@ agent_end_\s:
 	.endm
 
 /*
- * Makes a vfork-like call. In: r11 = number of the kept frame, rsp = the frame, rax and rdx as for the call. The child
- * runs in the caller's memory, and in most cases on its stack, so the frame is copied before the call, and put back by
- * the child and later by the parent. A child with a stack of its own gets the frame there. r9, which these calls do not
- * use, holds the number for both. \s is the prefix of the labels, \sys and \after are those at the call, and
- * \words are the words of the frame that are needed. Changes rcx and r11.
+ * Makes a vfork-like call. In: r11 = number of the place for the frame in agent_data.kept. rsp points to the frame. rax,
+ * rdx and the other arguments are set for the call. The child shares the caller's memory and, in most cases, its stack, so
+ * it can overwrite the frame. Therefore this code copies the frame to agent_data.kept before the call. The child copies it
+ * back when it starts, and the parent when the call returns. If the child has a stack of its own, it copies the frame to
+ * that stack. r9 holds the number across the call: the call changes r11, and does not use r9. \s is the prefix of the
+ * labels, \sys and \after are the labels at the call, and \words are the words of the frame that are needed. Changes rcx
+ * and r11.
  */
 	.macro	keeping s, sys, after, words:vararg
 	.globl	\s\()_marked, \s\()_lowered, \s\()_released, \s\()_loaded
@@ -420,7 +422,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	mov	%rdx, (%r11)
 	mov	(%rsp), %rdx
 	jmp	15f
-21:	cmpq	$0, (%rsi)		/* a child of vfork(2) may set the default: its parent's handler stays noted */
+21:	cmpq	$0, (%rsi)		/* SIG_DFL in a child of vfork(2) does not change its parent's handler, which stays noted */
 	jne	24b
 15:	test	%rsi, %rsi		/* the tracer must see SA_RESETHAND, and handlers that block SIGSYS or did so */
 	jz	7b
@@ -449,7 +451,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	test	%r11d, %r11d
 	jz	7b
 25:	jmp	agent_refuse
-28:	cmpq	$0, DATA_TAKEN		/* a child of vfork(2) may set a default that ends the process */
+28:	cmpq	$0, DATA_TAKEN		/* the same if SIG_DFL ends the process */
 	je	25b
 	bt	%r11, agent_harmless(%rip)
 	jc	25b
@@ -630,8 +632,9 @@ agent_query_restored:
 	join	query
 
 /*
- * A child of a vfork-like call, whose calls are not counted, runs in this memory (BASE_APART). Its fs base is that of its
- * parent, which waits in its call. So the child's calls are refused: no dispatch is on in the child.
+ * BASE_APART is set: a child of a vfork-like call runs in the memory of its parent, and its calls must not be counted. It
+ * has the fs base of its parent, and the parent waits in its call. So a call with this fs base comes from the child. The
+ * agent does not make such a call, and the stub makes it without a stop, because dispatch is off in the child.
  */
 agent_apart:
 	btr	$BASE_APART, %rcx

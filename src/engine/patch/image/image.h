@@ -59,9 +59,9 @@ struct image_actions *image_actions_of(const struct task *task);
 void image_borrow(const struct task *parent, const struct task *child);
 
 /*
- * `child` is a borrower whose calls are not counted, and `r` holds the registers of its parent, which is in its vfork-like
- * call. While the child lives, the agent refuses the child's calls, but not those of other threads. Returns false if the
- * agent did not make the vfork-like call, or cannot tell the child from other threads.
+ * Until `child` executes a program or ends, makes the agent leave the child's calls alone, but not those of other threads.
+ * `child` runs in the memory of `parent`, and its calls are not counted. `r` holds the registers of the parent, which waits
+ * in its vfork-like call. Returns false if the agent did not make that call, or cannot tell the child from other threads.
  */
 bool image_tell_apart(struct patch *p, const struct task *parent, const struct task *child,
 		      const struct user_regs_struct *r);

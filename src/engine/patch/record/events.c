@@ -306,8 +306,8 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 	rec->mem_pid = th->tid;
 	rec->live = (struct mem){.read = p->t.userfaultfd ? mem_read_present : mem_read_process, .ctx = &rec->mem_pid};
 	/*
-	 * An open record lacks what does not fit into it, but that of execve(2) is complete. The thread will stop after
-	 * its call, so that memory stays.
+	 * The record of a call in progress lacks what does not fit into it. sctrace reads that from the program: the
+	 * thread will stop after its call. execve(2) replaces the memory, so its record is always complete.
 	 */
 	bool lacks = before && !item->committed && item->record->nr != SYS_execve;
 	if (!item->live && !lacks)
