@@ -57,9 +57,11 @@ int trace_each_word(const char *text, trace_word_fn *fn, void *ctx, size_t *at, 
 static const struct {
 	const char *name;
 	unsigned bit;
+	bool misspelt; /* accepted, as by strace, but neither offered nor shown */
 } status_names[] = {
-	{"successful", STATUS_SUCCESSFUL}, {"successfull", STATUS_SUCCESSFUL},  {"failed", STATUS_FAILED},
-	{"unfinished", STATUS_UNFINISHED}, {"unavailable", STATUS_UNAVAILABLE}, {"detached", STATUS_DETACHED},
+	{"successful", STATUS_SUCCESSFUL, false},   {"successfull", STATUS_SUCCESSFUL, true},
+	{"failed", STATUS_FAILED, false},           {"unfinished", STATUS_UNFINISHED, false},
+	{"unavailable", STATUS_UNAVAILABLE, false}, {"detached", STATUS_DETACHED, false},
 };
 
 static int status_word(void *ctx, const char *word, struct buf *why)
@@ -68,7 +70,7 @@ static int status_word(void *ctx, const char *word, struct buf *why)
 	struct near near;
 	near_init(&near, word);
 	for (size_t i = 0; i < sizeof(status_names) / sizeof(*status_names); i++) {
-		if (i != 1)
+		if (!status_names[i].misspelt)
 			near_offer(&near, status_names[i].name);
 		if (strcmp(status_names[i].name, word) != 0)
 			continue;
@@ -316,7 +318,7 @@ static void add_word(struct buf *out, const char *word)
 static void say_status(const struct trace_select *s, struct buf *out)
 {
 	for (size_t i = 0; i < sizeof(status_names) / sizeof(*status_names); i++)
-		if (i != 1 && s->status & status_names[i].bit)
+		if (!status_names[i].misspelt && s->status & status_names[i].bit)
 			add_word(out, status_names[i].name);
 	buf_adds(out, out->len ? "" : "none");
 }
