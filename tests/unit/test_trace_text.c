@@ -288,17 +288,22 @@ static void descriptors_have_names(void **state)
 		 "close(10)                               = 0\n");
 }
 
+/* A call with a buffer of `size` bytes and the given result dumps one byte. */
+static void dumps_one_byte(struct rig *r, int64_t nr, uint64_t size, int64_t result)
+{
+	enter(r, 100, nr, 3, 0x1000, size);
+	buf_clear(&r->out.common.buf);
+	leave(r, 100, nr, 3, 0x1000, size, result);
+	assert_string_equal(strchr(buf_str(&r->out.common.buf), '\n'),
+			    "\n | 00000  61                                                a                |\n");
+}
+
 /* With MSG_TRUNC, recvfrom(2) returns the length of the message, which may be more than fits into the buffer. */
 static void dumps_end_with_the_buffer(void **state)
 {
 	struct fixture *f = *state;
 	f->rig.look.read.all = true;
-	struct rig *r = start(f);
-	enter(r, 100, SYS_recvfrom, 3, 0x1000, 1);
-	buf_clear(&r->out.common.buf);
-	leave(r, 100, SYS_recvfrom, 3, 0x1000, 1, 2);
-	assert_string_equal(strchr(buf_str(&r->out.common.buf), '\n'),
-			    "\n | 00000  61                                                a                |\n");
+	dumps_one_byte(start(f), SYS_recvfrom, 1, 2);
 }
 
 /* write(2) may write fewer bytes than requested. mq_timedsend(2), which returns 0, sends all. */
@@ -307,16 +312,8 @@ static void dumps_show_what_was_written(void **state)
 	struct fixture *f = *state;
 	f->rig.look.write.all = true;
 	struct rig *r = start(f);
-	enter(r, 100, SYS_write, 1, 0x1000, 2);
-	buf_clear(&r->out.common.buf);
-	leave(r, 100, SYS_write, 1, 0x1000, 2, 1);
-	assert_string_equal(strchr(buf_str(&r->out.common.buf), '\n'),
-			    "\n | 00000  61                                                a                |\n");
-	enter(r, 100, SYS_mq_timedsend, 1, 0x1000, 1);
-	buf_clear(&r->out.common.buf);
-	leave(r, 100, SYS_mq_timedsend, 1, 0x1000, 1, 0);
-	assert_string_equal(strchr(buf_str(&r->out.common.buf), '\n'),
-			    "\n | 00000  61                                                a                |\n");
+	dumps_one_byte(r, SYS_write, 2, 1);
+	dumps_one_byte(r, SYS_mq_timedsend, 1, 0);
 }
 
 /* Reads the memory of this program. */
