@@ -109,8 +109,11 @@ static int serve(struct tracer *t, struct wait_status w)
 	if (!task)
 		task = tasks_add(&t->tasks, w.tid);
 	bool root = w.tid == t->root.pid;
+	bool ran = t->root.ran;
 	tracer_note_peak(t, task, w.peak_rss_bytes);
 	int r = tracer_stop(t, task, w.status);
+	if (t->root.ran && !ran)
+		tracer_expect_records(t);
 	if (root && !WIFSTOPPED(w.status) && !t->root.ran) {
 		t->failed = start_failed(t);
 		return 0;
@@ -128,7 +131,8 @@ static bool look_first(struct tracer *t, struct event *ev)
 	if (t->looked || !t->ops->look)
 		return false;
 	t->looked = true;
-	t->waits.records_flow = t->waits.records_flow || t->ops->has_many_records(t);
+	if (t->ops->has_many_records(t))
+		tracer_expect_records(t);
 	t->ops->look(t);
 	return t->ops->next_recorded(t, ev);
 }

@@ -166,10 +166,11 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
 }
 
 /*
- * If many records are written within this time, sctrace reads them while the program runs. If sctrace did not, the ring
- * would soon be full, and the program would wait in a stop until sctrace has handled all records.
+ * sctrace looks for records for this time after the start of the program, and after each time when many came. If it did
+ * not, the ring would soon be full, and the program would wait in a stop until sctrace has handled all records. And at
+ * the end of a short program, most of the work would still have to be done.
  */
-#define FLOW_NS 4000000
+#define FLOW_NS 8000000
 /*
  * The pause between two looks at the rings. After a pause in which few records came, the next one is twice as long;
  * after a pause in which many came, it is half as long. A short pause suits a burst of records. But each look needs the
@@ -185,31 +186,36 @@ static uint64_t within_limits(uint64_t pause_ns)
 	return pause_ns < FLOW_PAUSE_MOST_NS ? pause_ns : FLOW_PAUSE_MOST_NS;
 }
 
+void tracer_expect_records(struct tracer *t)
+{
+	if (t->ops->has_many_records)
+		t->waits.flow_until_ns = clock_ns() + FLOW_NS;
+}
+
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 {
 	sigset_t child, before;
 	pid_t r = 0;
-	if (!t->waits.records_flow || !may_spin(t))
+	const uint64_t begin = clock_ns();
+	if (begin >= t->waits.flow_until_ns || !may_spin(t))
 		return 0;
 	/* SIGCHLD is blocked before wait4(2) looks for a stop, so that no stop between both goes unnoticed. */
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &before);
-	const uint64_t begin = clock_ns();
-	for (uint64_t past = 0; r == 0 && past < FLOW_NS; past = clock_ns() - begin) {
+	for (uint64_t now = begin; r == 0 && now < t->waits.flow_until_ns; now = clock_ns()) {
 		r = tracer_wait(t, -1, status, WNOHANG, usage);
 		if (r == 0 && (t->ops->has_many_records(t) || (t->config.woken && *t->config.woken))) {
 			t->waits.pause_ns = within_limits(t->waits.pause_ns / 2);
 			r = -EINTR;
 		}
 		if (r == 0) {
-			t->waits.pause_ns = within_limits(past ? t->waits.pause_ns * 2 : t->waits.pause_ns);
+			t->waits.pause_ns = within_limits(now > begin ? t->waits.pause_ns * 2 : t->waits.pause_ns);
 			const struct timespec pause = clock_to_timespec(t->waits.pause_ns);
 			sigtimedwait(&child, NULL, &pause);
 		}
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	t->waits.records_flow = r != 0;
 	return r;
 }
 

@@ -12,9 +12,11 @@
 pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage);
 /* Like tracer_wait(), but does not sleep, and polls only if that may save time. Returns 0 if nothing was reported. */
 pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
+/* If the engine records calls, tracer_await_records() looks for records during the next milliseconds. */
+void tracer_expect_records(struct tracer *t);
 /*
- * While records come fast (tracer_waits.records_flow), waits for a stop or an end of any task. Returns the task's id;
- * -EINTR if many records wait to be read, or sctrace received a signal; 0 if records do not come fast (any more).
+ * While records may come fast (tracer_expect_records()), waits for a stop or an end of any task. Returns the task's id;
+ * -EINTR if many records wait to be read, or sctrace received a signal; 0 if no records are expected.
  */
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage);
 /* Like tracer_wait(), but for one task, and spins before it sleeps. Signals to sctrace do not interrupt the wait. */
