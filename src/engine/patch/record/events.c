@@ -210,7 +210,7 @@ bool record_has_many(struct tracer *t)
 {
 	const struct record *rec = patch_of(t)->record;
 	for (size_t i = 0; rec && i < rec->threads.n; i++)
-		if (reader_waiting(&rec->threads.v[i]->reader) >= rec->limit / 16)
+		if (reader_waiting(&rec->threads.v[i]->reader) >= rec->limit / 8)
 			return true;
 	return false;
 }
