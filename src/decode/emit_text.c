@@ -77,10 +77,12 @@ static void text_number(struct emit *e, uint64_t v, enum emit_form form)
 	else if (form == FORM_POINTER && !v)
 		buf_adds(e->out, "NULL");
 	else if (form == FORM_OCTAL) {
-		buf_adds(e->out, v > 077 ? "0" : "");
+		if (v > 077)
+			buf_addc(e->out, '0');
 		buf_add_bits(e->out, v, 3, 3);
 	} else {
-		buf_adds(e->out, v ? "0x" : "");
+		if (v)
+			buf_adds(e->out, "0x");
 		buf_add_bits(e->out, v, 4, 1);
 	}
 }
@@ -98,9 +100,13 @@ static void text_string(struct emit *e, const char *s, size_t n, unsigned flags)
 	bool hex =
 		flags & STRING_HEX || e->flags & EMIT_HEX_STRINGS || (e->flags & EMIT_HEX_NONPRINT && !printable(s, n));
 	colour(e, COLOUR_STRING);
-	buf_adds(e->out, flags & STRING_ABSTRACT ? "@\"" : "\"");
+	if (flags & STRING_ABSTRACT)
+		buf_addc(e->out, '@');
+	buf_addc(e->out, '"');
 	escape_c(e->out, s, n, hex);
-	buf_adds(e->out, flags & STRING_CUT ? "\"..." : "\"");
+	buf_addc(e->out, '"');
+	if (flags & STRING_CUT)
+		buf_adds(e->out, "...");
 	colour(e, COLOUR_OFF);
 }
 

@@ -49,10 +49,16 @@ static void join(struct buf *out, bool *any, const char *name)
 	*any = true;
 }
 
+/* Returns the row whose name alone stands for `v`, or NULL. */
+static const struct flag *find_whole(const struct flag_table *t, uint64_t v)
+{
+	return v & ~t->mask && t->mask ? NULL : find_row(t, v);
+}
+
 bool flags_join(struct buf *out, const struct flag_table *t, uint64_t v)
 {
 	bool any = false;
-	const struct flag *whole = v & ~t->mask && t->mask ? NULL : find_row(t, v);
+	const struct flag *whole = find_whole(t, v);
 	if (whole) {
 		buf_adds(out, whole->name);
 		return true;
@@ -94,6 +100,11 @@ void flags_emit_choice(struct emit *e, const struct flag_table *t, uint64_t v)
 void flags_emit(struct emit *e, const struct flag_table *t, uint64_t v)
 {
 	struct buf text = {0};
+	const struct flag *whole = find_whole(t, v);
+	if (whole) { /* most values have one name */
+		emit_sym(e, whole->name, v);
+		return;
+	}
 	bool named = flags_join(&text, t, v);
 	emit_sym(e, buf_str(&text), v);
 	if (!named)

@@ -101,13 +101,13 @@ static bool own_architecture(const struct decode *d)
 
 void show_stat(const struct decode *d, const struct value *x)
 {
-	struct stat s;
+	static const struct layout_choice by_mode = {stat_has, offsetof(struct stat, st_mode), sizeof(mode_t)};
 	if (d->call->arch == AUDIT_ARCH_I386)
 		layout_emit(d, &layout_stat32, x->v, layout_stat32.size);
-	else if (!own_architecture(d) || !decode_get(d, x->v, &s, sizeof(s)))
-		emit_ptr(d->out, x->v);
+	else if (own_architecture(d))
+		layout_emit_there(d, &layout_stat, x->v, sizeof(struct stat), &by_mode);
 	else
-		layout_emit_there(d, &layout_stat, x->v, sizeof(s), stat_has, s.st_mode);
+		emit_ptr(d->out, x->v);
 }
 
 /* A record of getdents64(2). In records of the older getdents(2), the type comes after the name (linux/dirent.h). */

@@ -89,9 +89,9 @@ static bool statx_has(const struct member *m, uint64_t mask)
 
 void show_statx(const struct decode *d, const struct value *x)
 {
-	uint32_t mask = 0;
-	decode_get(d, x->v, &mask, sizeof(mask));
-	layout_emit_there(d, &layout_statx, x->v, layout_statx.size, statx_has, mask);
+	static const struct layout_choice by_mask = {statx_has, offsetof(struct kernel_statx, stx_mask),
+						     sizeof(uint32_t)};
+	layout_emit_there(d, &layout_statx, x->v, layout_statx.size, &by_mask);
 }
 
 /* struct statfs of 64-bit architectures (asm-generic/statfs.h). */

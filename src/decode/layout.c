@@ -10,50 +10,52 @@ const struct layout *layout_for(const struct decode *d, const struct layout *l)
 	return decode_word(d) == 8 ? l : l->narrow;
 }
 
-static uint64_t member_value(const struct member *m, const char *bytes)
+static uint64_t number_at(const char *bytes, size_t size)
 {
 	uint64_t v = 0;
 	uint32_t v4;
 	uint16_t v2;
-	if (m->size == 1)
-		return (uint8_t)bytes[m->offset];
-	if (m->size == 2) {
-		memcpy(&v2, bytes + m->offset, sizeof(v2));
+	if (size == 1)
+		return (uint8_t)*bytes;
+	if (size == 2) {
+		memcpy(&v2, bytes, sizeof(v2));
 		return v2;
 	}
-	if (m->size == 4) {
-		memcpy(&v4, bytes + m->offset, sizeof(v4));
+	if (size == 4) {
+		memcpy(&v4, bytes, sizeof(v4));
 		return v4;
 	}
-	memcpy(&v, bytes + m->offset, sizeof(v));
+	memcpy(&v, bytes, sizeof(v));
 	return v;
 }
 
 void layout_emit(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size)
 {
-	layout_emit_there(d, l, addr, size, NULL, 0);
+	layout_emit_there(d, l, addr, size, NULL);
 }
 
-void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size, member_fn *there,
-		       uint64_t flags)
+void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size,
+		       const struct layout_choice *c)
 {
 	char bytes[STRUCT_MOST];
 	size_t want = size < l->size ? (size_t)size : l->size;
-	bool more = size > l->size;
+	bool more = size > l->size, brief = !d->opts->verbose;
 	if (want > sizeof(bytes))
 		want = sizeof(bytes);
 	if (!decode_need(d, addr, bytes, want))
 		return;
+	uint64_t key = c && c->offset + c->size <= want ? number_at(bytes + c->offset, c->size) : 0;
 	emit_open(d->out, '{');
 	for (size_t i = 0; i < l->n; i++) {
 		const struct member *m = &l->members[i];
-		if (m->offset + m->size > want || m->offset >= want || (there && !there(m, flags)))
+		bool hidden = brief && m->flags & VERBOSE;
+		if ((hidden && more) || m->offset + m->size > want || m->offset >= want || (c && !c->there(m, key)))
 			continue;
-		if (m->flags & VERBOSE && !d->opts->verbose) {
+		if (hidden) {
 			more = true;
 			continue;
 		}
-		uint64_t v = m->size ? member_value(m, bytes) : addr + m->offset;
+		uint64_t v = m->size ? number_at(bytes + m->offset, m->size) : addr + m->offset;
 		if (m->flags & NONZERO && !v)
 			continue;
 		emit_field(d->out, m->name);

@@ -81,12 +81,16 @@ const struct layout *layout_for(const struct decode *d, const struct layout *l);
  */
 void layout_emit(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size);
 /*
- * Like layout_emit(), without the members for which `there` returns false. `there` gets a member and `flags`, a value
- * that the structure itself contains.
+ * Says which members are shown. `there` gets a member and the value of another one, such as a mask, which has `size`
+ * bytes at `offset`. This value is 0 if the structure is too short for it.
  */
-typedef bool member_fn(const struct member *m, uint64_t flags);
-void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size, member_fn *there,
-		       uint64_t flags);
+struct layout_choice {
+	bool (*there)(const struct member *m, uint64_t value);
+	uint16_t offset, size;
+};
+/* Like layout_emit(), without the members for which c->there() returns false. */
+void layout_emit_there(const struct decode *d, const struct layout *l, uint64_t addr, uint64_t size,
+		       const struct layout_choice *c);
 
 /*
  * `about` is a layout. The three functions differ in where the size of the structure is: in the layout, in the next

@@ -103,9 +103,9 @@ static bool clone_looks_at(const struct member *m, uint64_t flags)
 /* The next argument is the size of the structure. */
 void show_clone_args(const struct decode *d, const struct value *x)
 {
-	uint64_t flags = 0;
-	decode_get(d, x->v, &flags, sizeof(flags));
-	layout_emit_there(d, &layout_clone_args, x->v, d->call->args[x->arg + 1], clone_looks_at, flags);
+	static const struct layout_choice by_flags = {clone_looks_at, offsetof(struct kernel_clone_args, flags),
+						      sizeof(uint64_t)};
+	layout_emit_there(d, &layout_clone_args, x->v, d->call->args[x->arg + 1], &by_flags);
 }
 
 static void filled_in(const struct decode *d, const char *name, uint64_t at, enum syscall_kind kind)

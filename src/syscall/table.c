@@ -221,7 +221,8 @@ void syscall_name_of(struct buf *out, const struct syscall_desc *desc, uint32_t 
 		return;
 	}
 	buf_adds(out, desc->name);
-	buf_adds(out, is_x32(arch, nr) ? "#x32" : "");
+	if (is_x32(arch, nr))
+		buf_adds(out, "#x32");
 }
 
 int64_t syscall_number(uint32_t arch, const char *name)

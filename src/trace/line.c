@@ -43,7 +43,8 @@ double trace_own_ns(const struct call *c, enum resolved *how)
 void trace_call_name(const struct call *c, struct buf *out)
 {
 	syscall_name_of(out, c->desc, c->arch, c->nr);
-	buf_adds(out, c->foreign ? "#32" : "");
+	if (c->foreign)
+		buf_adds(out, "#32");
 }
 
 void trace_add_seconds(struct buf *out, uint64_t ns, unsigned digits)

@@ -168,9 +168,11 @@ static void break_line(struct trace_text *t, struct trace_text_task *k)
 
 static void add_name(const struct trace_text *t, const struct call *c, struct buf *out)
 {
-	buf_adds(out, t->c.bold ? BOLD : "");
+	if (t->c.bold)
+		buf_adds(out, BOLD);
 	trace_call_name(c, out);
-	buf_adds(out, t->c.bold ? PLAIN : "");
+	if (t->c.bold)
+		buf_adds(out, PLAIN);
 }
 
 /* Begins the line of a call, and prepares to decode the call's arguments into it. */
@@ -253,8 +255,10 @@ static void add_result(const struct trace_text *t, const struct trace_text_task 
 	buf_fill(to, ' ', at + 1 < t->c.column ? t->c.column - at : 1);
 	buf_adds(to, "= ");
 	decode_result(d);
-	buf_adds(to, ev->call.injected ? " (INJECTED)" : "");
-	buf_adds(to, ev->call.delayed ? " (DELAYED)" : "");
+	if (ev->call.injected)
+		buf_adds(to, " (INJECTED)");
+	if (ev->call.delayed)
+		buf_adds(to, " (DELAYED)");
 	add_duration(t, ev, to);
 	buf_addc(to, '\n');
 }
