@@ -83,39 +83,49 @@ static bool known_at_entry(enum when when)
 }
 
 /*
- * Must be called at the entry of a call. If `v`, an argument of this kind, leads to a length in memory, saves the
- * length in d->memo.
+ * Must be called at the entry of a call. If argument `i` leads to a length in memory, saves the length in d->memo. In a
+ * struct msghdr and a struct iovec, the length follows a pointer. In a struct ifconf and a struct file_handle, it is
+ * the first member.
  */
-static void keep_length(const struct decode *d, enum syscall_kind kind, uint64_t v)
+static void keep_length(const struct decode *d, enum syscall_kind kind, int i)
 {
-	/*
-	 * In a struct msghdr and a struct iovec, the length follows a pointer. In a struct ifconf and a struct
-	 * file_handle, the length is the first member.
-	 */
 	enum { GETREGSET = 0x4204 };
-	bool conf = kind == K_IOCTL_ARG && (uint32_t)d->call->args[1] == SIOCGIFCONF;
-	bool regset = kind == K_PTRACE_DATA && (uint32_t)d->call->args[0] == GETREGSET;
-	bool second = kind == K_OUT_MSGHDR || regset;
-	if (kind == K_SOCKLEN || kind == K_OUT_FILE_HANDLE || second || conf)
-		d->memo->known =
-			decode_get(d, second ? v + decode_word(d) : v, &d->memo->length, sizeof(d->memo->length));
+	uint64_t at = d->call->args[i];
+	if ((kind == K_IOCTL_ARG && (uint32_t)d->call->args[1] != SIOCGIFCONF) ||
+	    (kind == K_PTRACE_DATA && (uint32_t)d->call->args[0] != GETREGSET))
+		return;
+	if (kind == K_OUT_MSGHDR || kind == K_PTRACE_DATA)
+		at += decode_word(d);
+	d->memo->known = decode_get(d, at, &d->memo->length, sizeof(d->memo->length));
 }
 
-/* Must be called at the entry of a call. Saves the lengths in the messages of recvmmsg(2). */
+/* Like keep_length(). Saves the lengths in the messages of recvmmsg(2). */
 static void keep_lengths(const struct decode *d, enum syscall_kind kind, int i)
 {
-	if (kind == K_OUT_MMSG)
-		d->memo->messages = decode_mmsg_lengths(d, d->call->args[i], (uint32_t)d->call->args[i + 1],
-							d->memo->lengths, DECODE_LENGTHS);
+	(void)kind;
+	d->memo->messages = decode_mmsg_lengths(d, d->call->args[i], (uint32_t)d->call->args[i + 1], d->memo->lengths,
+						DECODE_LENGTHS);
 }
 
-/* Must be called at the entry of a call. Saves the structure at `v`, if it is shown after the call (K_CHANGED_...). */
-static void keep_structure(const struct decode *d, const struct kind *k, uint64_t v)
+/* Like keep_length(). Saves a structure that is shown after the call. */
+static void keep_structure(const struct decode *d, enum syscall_kind kind, int i)
 {
-	const struct layout *l = k->show == show_kept_struct ? layout_for(d, k->about) : NULL;
-	if (l && l->size <= sizeof(d->memo->structure) && decode_get(d, v, d->memo->structure, l->size))
+	const struct layout *l = layout_for(d, decode_kinds[kind].about);
+	if (l && l->size <= sizeof(d->memo->structure) && decode_get(d, d->call->args[i], d->memo->structure, l->size))
 		d->memo->bytes = l->size;
 }
+
+/* For kinds whose memory the kernel will change, although the trace shows what it was at the entry. */
+static void (*const keepers[K_COUNT])(const struct decode *d, enum syscall_kind kind, int i) = {
+	[K_SOCKLEN] = keep_length,
+	[K_OUT_FILE_HANDLE] = keep_length,
+	[K_OUT_MSGHDR] = keep_length,
+	[K_IOCTL_ARG] = keep_length,
+	[K_PTRACE_DATA] = keep_length,
+	[K_OUT_MMSG] = keep_lengths,
+	[K_CHANGED_TIMESPEC] = keep_structure,
+	[K_CHANGED_TIMESPEC64] = keep_structure,
+};
 
 /* Returns true if argument `i` is shown at entry and completed after the call. */
 static bool is_half(const struct decode *d, const struct plan *p, int i)
@@ -128,11 +138,9 @@ static int enter(const struct decode *d, const struct syscall_desc *desc, const 
 	int n = 0;
 	if (d->memo)
 		*d->memo = (struct decode_memo){0};
-	for (int i = 0; d->memo && i < p->total; i++) {
-		keep_length(d, desc->args[i].kind, d->call->args[i]);
-		keep_lengths(d, desc->args[i].kind, i);
-		keep_structure(d, &decode_kinds[desc->args[i].kind], d->call->args[i]);
-	}
+	for (int i = 0; d->memo && i < p->total; i++)
+		if (keepers[desc->args[i].kind])
+			keepers[desc->args[i].kind](d, desc->args[i].kind, i);
 	while (n < p->total && (d->opts->raw || known_at_entry(p->when[n])))
 		n++;
 	show_args(d, desc, p, 0, n);
