@@ -206,13 +206,15 @@ static void note_restart(const struct patch *p, struct record_thread *th)
 		r->halted = (double)(int64_t)(now - r->went_on) * p->tick_ns < (double)NSEC_PER_SEC / 1000;
 }
 
-bool record_has_many(struct tracer *t)
+enum flow record_flow(struct tracer *t)
 {
 	const struct record *rec = patch_of(t)->record;
-	for (size_t i = 0; rec && i < rec->threads.n; i++)
-		if (reader_waiting(&rec->threads.v[i]->reader) >= rec->limit / 8)
-			return true;
-	return false;
+	uint64_t most = 0;
+	for (size_t i = 0; rec && i < rec->threads.n; i++) {
+		uint64_t waiting = reader_waiting(&rec->threads.v[i]->reader);
+		most = waiting > most ? waiting : most;
+	}
+	return !rec || most < rec->limit / 8 ? FLOW_FEW : most < rec->limit / 4 ? FLOW_MANY : FLOW_FAST;
 }
 
 void record_look(struct patch *p)

@@ -131,7 +131,7 @@ static bool look_first(struct tracer *t, struct event *ev)
 	if (t->looked || !t->ops->look)
 		return false;
 	t->looked = true;
-	if (t->ops->has_many_records(t))
+	if (t->ops->record_flow(t) != FLOW_FEW)
 		tracer_expect_records(t);
 	t->ops->look(t);
 	return t->ops->next_recorded(t, ev);

@@ -25,6 +25,13 @@ enum tracer_verdict {
 	STOP_RESUMED, /* handled, and the task was resumed or has ended: it must not be resumed again */
 };
 
+/* How fast records come, judged by those that wait to be read in one ring. */
+enum flow {
+	FLOW_FEW,  /* not worth a look */
+	FLOW_MANY, /* as many as one look should find */
+	FLOW_FAST, /* more than that */
+};
+
 /* Functions for what the patch engine does differently from the ptrace engine. NULL: there is no difference. */
 struct tracer_ops {
 	/*
@@ -67,8 +74,7 @@ struct tracer_ops {
 	bool (*syscall_stop)(struct tracer *t, struct task *task);
 	/* Called before a wait status is handled: reads everything that was recorded before that status. */
 	void (*look)(struct tracer *t);
-	/* Returns true if many records wait to be read. */
-	bool (*has_many_records)(struct tracer *t);
+	enum flow (*record_flow)(struct tracer *t);
 	/* Gets the next recorded event: returns true and fills in *ev. */
 	bool (*next_recorded)(struct tracer *t, struct event *ev);
 	/*

@@ -173,7 +173,7 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
 #define FLOW_NS 8000000
 /*
  * The pause between two looks at the rings. After a pause in which few records came, the next one is twice as long;
- * after a pause in which many came, it is half as long. A short pause suits a burst of records. But each look needs the
+ * after a pause in which more came than one look should find, it is half as long. A short pause suits a burst of records. But each look needs the
  * CPU, which the traced programs may need as well, and delays a program that writes to the same memory. A ring has room
  * for the records of at least 1 ms.
  */
@@ -188,7 +188,7 @@ static uint64_t within_limits(uint64_t pause_ns)
 
 void tracer_expect_records(struct tracer *t)
 {
-	if (t->ops->has_many_records)
+	if (t->ops->record_flow)
 		t->waits.flow_until_ns = clock_ns() + FLOW_NS;
 }
 
@@ -205,10 +205,11 @@ pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 	sigprocmask(SIG_BLOCK, &child, &before);
 	for (uint64_t now = begin; r == 0 && now < t->waits.flow_until_ns; now = clock_ns()) {
 		r = tracer_wait(t, -1, status, WNOHANG, usage);
-		if (r == 0 && (t->ops->has_many_records(t) || (t->config.woken && *t->config.woken))) {
+		enum flow flow = t->ops->record_flow(t);
+		if (flow == FLOW_FAST)
 			t->waits.pause_ns = within_limits(t->waits.pause_ns / 2);
+		if (r == 0 && (flow != FLOW_FEW || (t->config.woken && *t->config.woken)))
 			r = -EINTR;
-		}
 		if (r == 0) {
 			t->waits.pause_ns = within_limits(now > begin ? t->waits.pause_ns * 2 : t->waits.pause_ns);
 			const struct timespec pause = clock_to_timespec(t->waits.pause_ns);
