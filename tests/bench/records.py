@@ -6,9 +6,9 @@ usage: records.py BUILD [ROUNDS]
 
 The slow tracers (ptrace, strace) copy a part of the file, and are compared with a native copy of that part.
 
-Then it traces programs, and prints the time that `sctrace -f -o FILE` adds, as a share of what `strace -f -o FILE`
-adds; the CPU time of sctrace alone for each line; and the share of calls that were recorded without a stop, which does
-not depend on the load.
+Then it traces programs, one of which is a build of 100 small C files. It prints the time that `sctrace -f -o FILE`
+adds, as a share of what `strace -f -o FILE` adds; the CPU time of sctrace alone for each line; and the share of calls
+that were recorded without a stop, which does not depend on the load.
 """
 import os
 import re
@@ -100,11 +100,22 @@ def make_tree(folder):
             wall([*git, "commit", "-qm", f"commit {i}"], folder)
 
 
+def make_project(folder):
+    """A C project of 100 small files."""
+    folder.mkdir()
+    for i in range(100):
+        text = f"#include <stdio.h>\nint f{i}(int x) {{ printf(\"%d\", x); return x * {i}; }}\n"
+        (folder / f"f{i}.c").write_text(text)
+    names = " ".join(f"f{i}.o" for i in range(100))
+    (folder / "Makefile").write_text(f"all: {names}\n%.o: %.c\n\tcc -O1 -c -o $@ $<\nclean:\n\trm -f *.o\n")
+
+
 def programs(work):
     """(name, command) of the programs that are installed."""
     make_tree(work / "tree")
     (work / "threads.c").write_text(THREADS)
     wall(["cc", "-O1", "-pthread", "-o", "threads", "threads.c"], work)
+    make_project(work / "project")
     go = BUILD / "tests" / "e2e" / "pump-go"
     found = [("copy, 64 KiB", [str(BUILD / "examples" / "copy-read-write"), "part", "out"]),
              ("tar", ["tar", "cf", "tar.out", "tree"]),
@@ -113,7 +124,8 @@ def programs(work):
              ("4 threads", ["./threads"]),
              ("compileall", ["python3", "-m", "compileall", "-q", "-f", "tree"]),
              ("node", ["node", "-e", NODE]),
-             ("Go", [str(go)])]
+             ("Go", [str(go)]),
+             ("make -j2", ["make", "-C", "project", "-B", "-s", "-j2"])]
     return [(name, command) for name, command in found if shutil.which(command[0]) or (work / command[0]).exists()]
 
 

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 import records
-from records import SCTRACE, STRACE, rounds
+from records import SCTRACE, STRACE, make_project, rounds
 
 records.ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 15
 # Like a configure script: separate programs create, inspect and remove files; 1,000 programs in total.
@@ -23,16 +23,6 @@ CONFIGURE = """i=0; while [ $i -lt 200 ]; do
     /bin/echo "int f$i;" >conftest.c; /bin/cat conftest.c >/dev/null; /bin/grep -q f conftest.c; /usr/bin/expr $i + 1 >/dev/null
     /bin/rm -f conftest.c; i=$((i + 1)); done"""
 FORKS = "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done"
-
-
-def make_project(folder):
-    """A C project of 100 small files."""
-    folder.mkdir()
-    for i in range(100):
-        text = f"#include <stdio.h>\nint f{i}(int x) {{ printf(\"%d\", x); return x * {i}; }}\n"
-        (folder / f"f{i}.c").write_text(text)
-    names = " ".join(f"f{i}.o" for i in range(100))
-    (folder / "Makefile").write_text(f"all: {names}\n%.o: %.c\n\tcc -O1 -c -o $@ $<\nclean:\n\trm -f *.o\n")
 
 
 def compare(title, command, cwd, smallest):

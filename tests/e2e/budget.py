@@ -197,6 +197,21 @@ def test_described(folder):
     assert not few, f"of 20 calls, only these were recorded without a stop: {few}"
 
 
+def test_pairs(folder):
+    """Children of posix_spawn(3) are recorded, although the parent starts one before the end of another"""
+    trace = folder / "trace"
+    parent = [str(BUILD / "tests" / "e2e" / "children"), "pairs", str(MANY), PROGRAM]
+    run = subprocess.run([SCTRACE, "--engine=patch", "-f", "-o", str(trace), *parent], capture_output=True, text=True, check=False,
+                         timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+    if run.returncode:
+        raise Skip("the patch engine does not work here")
+    made = len(re.findall(r"(?m)^\d+ +rt_sigaction\(", trace.read_text(errors="replace")))
+    recorded, asked = map(int, re.search(r"(?m)^sctrace: recorded rt_sigaction (\d+) asked (\d+)$", run.stderr).groups())
+    print(f"# {made} calls of rt_sigaction, {recorded - asked} without a stop")
+    assert made > 50 * MANY, made
+    assert recorded - asked > 0.9 * made, f"only {recorded - asked} of {made} calls were recorded without a stop"
+
+
 def test_used_sites(folder):
     """The next images of a program get only the sites of calls that it has made; calls at other sites are still counted"""
     text = folder / "text"

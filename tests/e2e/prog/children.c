@@ -1,5 +1,5 @@
 /*
- * Starts a program repeatedly, and waits for each.  children WAY N PROGRAM [ARG...]
+ * Starts a program repeatedly, and waits for each before the next one.  children WAY N PROGRAM [ARG...]
  *
  * WAY is one of:
  *   vfork     vfork(2)
@@ -11,6 +11,7 @@
  *   tls       a vfork-like clone(2) with CLONE_SETTLS; both the child and its parent call umask(2)
  *   handler   vfork(2), with a handler for SIGCHLD, as in shells
  *   guarded   posix_spawn(3), with a handler for SIGSEGV that blocks most signals, as in Java
+ *   pairs     posix_spawn(3); a child is waited for when the next one has been started, as in make -j2
  *   crowd     posix_spawn(3), in four threads at the same time
  *   thread    creates threads instead, which end at once; PROGRAM is not used
  */
@@ -105,14 +106,24 @@ static int create_threads(int n)
 
 static char **words;
 
+static void await(pid_t pid)
+{
+	int status;
+	if (pid < 0 || (pid && (waitpid(pid, &status, 0) != pid || status != 0)))
+		exit(1);
+}
+
 static void *start_all(void *arg)
 {
+	bool pairs = strcmp(words[1], "pairs") == 0;
+	pid_t before = 0;
 	for (int i = 0; i < atoi(words[2]) / (arg ? CROWD : 1); i++) {
-		int status;
 		pid_t pid = start(words[1], words + 3);
-		if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
-			exit(1);
+		await(pairs ? before : pid);
+		before = pid;
 	}
+	if (pairs)
+		await(before);
 	return NULL;
 }
 
@@ -131,9 +142,10 @@ int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr, "usage: children vfork|fork|redirect|spawn|ids|pidfd|tls|handler|guarded|crowd|thread "
-				"N PROGRAM "
-				"[ARG...]\n");
+		fprintf(stderr,
+			"usage: children vfork|fork|redirect|spawn|ids|pidfd|tls|handler|guarded|pairs|crowd|thread "
+			"N PROGRAM "
+			"[ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)

@@ -69,13 +69,24 @@ static void free_row(const struct patch *p, const struct record_thread *th)
 	}
 }
 
-/* True if another thread that may run now uses the row. Of a vfork(2) child and its parent, only one runs. */
+/* Are both children of the same vfork(2) parent? It can create a child only when the one before it has left the memory. */
+static bool are_vfork_siblings(const struct record_thread *a, const struct record_thread *b)
+{
+	return a->task && b->task && thread_of(a->task)->vfork_parent &&
+	       thread_of(a->task)->vfork_parent == thread_of(b->task)->vfork_parent;
+}
+
+/*
+ * True if another thread that may run now uses the row. Of a vfork(2) child and its parent, only one runs. sctrace may
+ * see the new child of a parent before it sees the execve(2) of the previous one.
+ */
 static bool is_contended(const struct patch *p, const struct agent_thread *row, const struct record_thread *th)
 {
 	for (size_t i = 0; row->scratch && i < p->record->threads.n; i++) {
 		const struct record_thread *o = p->record->threads.v[i];
 		if (o != th && o->task && o->image == th->image && row->scratch == scratch_address(o->index))
-			return !patch_task_of(o->task)->slow && !is_vfork_parent(o, th) && !is_vfork_parent(th, o);
+			return !patch_task_of(o->task)->slow && !is_vfork_parent(o, th) && !is_vfork_parent(th, o) &&
+			       !are_vfork_siblings(o, th);
 	}
 	return false;
 }
