@@ -22,10 +22,7 @@ struct watched {
 struct message {
 	uint64_t id;
 	struct iovec iov;
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct msghdr head;
 };
 
@@ -33,7 +30,7 @@ static void prepare(struct message *m)
 {
 	m->iov = (struct iovec){&m->id, sizeof(m->id)};
 	m->head = (struct msghdr){.msg_iov = &m->iov, .msg_iovlen = 1};
-	m->head.msg_control = &m->control;
+	m->head.msg_control = m->control;
 	m->head.msg_controllen = sizeof(m->control);
 }
 
@@ -187,9 +184,9 @@ static void send_to_watchdog(const struct patch *p, const struct region *r, cons
 	struct message m = {.id = (uintptr_t)r};
 	prepare(&m);
 	if (fd) {
-		m.control.head = (struct cmsghdr){
+		*CMSG_FIRSTHDR(&m.head) = (struct cmsghdr){
 			.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-		memcpy(CMSG_DATA(&m.control.head), fd, sizeof(*fd));
+		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m.head)), fd, sizeof(*fd));
 	} else {
 		m.head.msg_control = NULL;
 		m.head.msg_controllen = 0;

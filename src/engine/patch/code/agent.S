@@ -83,6 +83,10 @@ agent_back_\s:
 /* SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH */
 #define HARMLESS ((0x7f << 16) | (1 << 27))
 
+/*
+ * A short jump to a global label goes to a local label at the same place: clang's assembler makes each forward jump to a
+ * global label a long one, and then the agent would not fit into its page.
+ */
 	.section .rodata
 	.balign 64
 	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
@@ -242,9 +246,10 @@ agent_end_\s:
 	.endr
 	mov	KEPT_WORD(KEPT_R9, %r9), %r11
 	test	%rax, %rax
-	jz	\s\()_released
+	jz	.L\s\()_released
 	movb	$0, KEPT_TAKEN(%r9)
 \s\()_released:
+.L\s\()_released:
 	mov	%r11, %r9
 \s\()_loaded:
 	.endm
@@ -508,13 +513,14 @@ agent_vfork:				/* reserves memory that the child does not write, for the frame 
 	xchg	%dl, KEPT_TAKEN(%r11)
 agent_taken:
 	test	%dl, %dl
-	jz	agent_got
+	jz	.Lagent_got
 	dec	%r11d
 	cmp	$KEPT_FIRST, %r11d
 	jae	1b
 	mov	(%rsp), %rdx
 	jmp	26b
 agent_got:
+.Lagent_got:
 	mov	%rsp, KEPT_WORD(KEPT_FS, %r11)	/* no thread has this fs base */
 	test	$SLOT_F_RECORD, %cl
 	cmovnz	%r11d, %ecx		/* the number of the frame is also the kind of the call */
@@ -615,7 +621,7 @@ agent_query:
 	mov	$KIND_QUERY, %r11d
 	test	$SLOT_F_RECORD, %cl
 	cmovnz	%r11d, %ecx
-	jnz	agent_record_flagged
+	jnz	.Lagent_record_flagged
 	enter	query, lock
 	mov	16(%rsp), %rdx
 	mov	32(%rsp), %rax
