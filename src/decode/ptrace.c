@@ -21,6 +21,8 @@ static const struct {
 	{9, K_PTR, K_SIGNAL, 0},                         /* PTRACE_SINGLESTEP */
 	{12, K_PTR, K_USER_REGS, WHEN_LEFT},             /* PTRACE_GETREGS */
 	{13, K_PTR, K_USER_REGS, 0},                     /* PTRACE_SETREGS */
+	{14, K_PTR, K_USER_FPREGS, WHEN_LEFT},           /* PTRACE_GETFPREGS */
+	{15, K_PTR, K_USER_FPREGS, 0},                   /* PTRACE_SETFPREGS */
 	{17, K_PTR, K_SIGNAL, 0},                        /* PTRACE_DETACH */
 	{24, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSCALL */
 	{31, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSEMU */

@@ -15,35 +15,60 @@ static LAYOUT(regs_x86, struct regs_x86, (r15, HEX), (r14, HEX), (r13, HEX), (r1
 	      (orig_rax, HEX), (rip, HEX), (cs, HEX), (eflags, HEX), (rsp, HEX), (ss, HEX), (fs_base, HEX),
 	      (gs_base, HEX), (ds, HEX), (es, HEX), (fs, HEX), (gs, HEX));
 
+/* struct user_fpregs_struct of x86-64 (sys/user.h); strace has the same names */
+struct fpregs_x86 {
+	uint16_t cwd, swd, ftw, fop;
+	uint64_t rip, rdp;
+	uint32_t mxcsr, mxcr_mask, st_space[32], xmm_space[64], padding[24];
+};
+static LAYOUT(fpregs_x86, struct fpregs_x86, (cwd, HEX), (swd, HEX), (ftw, HEX), (fop, HEX), (rip, HEX), (rdp, HEX),
+	      (mxcsr, HEX), (mxcr_mask, HEX), (st_space, FPREGS_ST, AT), (xmm_space, FPREGS_XMM, AT),
+	      (padding, FPREGS_PADDING, AT));
+
 /* struct user_pt_regs of aarch64 (asm/ptrace.h) */
 struct regs_aarch64 {
 	uint64_t regs[31], sp, pc, pstate;
 };
 static LAYOUT(regs_aarch64, struct regs_aarch64, (regs, REGS_AARCH64, AT), (sp, HEX), (pc, HEX), (pstate, HEX));
 
-/* Returns the general registers of a tracee of the same architecture, or NULL if they are not described. */
-static const struct layout *general_registers(const struct decode *d)
+enum { GENERAL = 1, FLOATING = 2 }; /* NT_PRSTATUS and NT_FPREGSET (linux/elf.h) */
+
+/* Returns this set of the registers of a tracee of the same architecture, or NULL if it is not described. */
+static const struct layout *registers(const struct decode *d, uint32_t set)
 {
+	bool x86 = d->call->arch == AUDIT_ARCH_X86_64, aarch64 = d->call->arch == AUDIT_ARCH_AARCH64;
 	if (decode_word(d) != 8)
 		return NULL;
-	return d->call->arch == AUDIT_ARCH_X86_64    ? &layout_regs_x86
-	       : d->call->arch == AUDIT_ARCH_AARCH64 ? &layout_regs_aarch64
-						     : NULL;
+	return set == GENERAL && x86       ? &layout_regs_x86
+	       : set == FLOATING && x86    ? &layout_fpregs_x86
+	       : set == GENERAL && aarch64 ? &layout_regs_aarch64
+					   : NULL;
+}
+
+static void show_registers(const struct decode *d, uint32_t set, uint64_t addr)
+{
+	const struct layout *l = registers(d, set);
+	if (l)
+		layout_emit(d, l, addr, l->size);
+	else
+		emit_ptr(d->out, addr);
 }
 
 /* PTRACE_GETREGS and PTRACE_SETREGS */
 void show_user_regs(const struct decode *d, const struct value *x)
 {
-	const struct layout *l = general_registers(d);
-	if (l)
-		layout_emit(d, l, x->v, l->size);
-	else
-		emit_ptr(d->out, x->v);
+	show_registers(d, GENERAL, x->v);
+}
+
+/* PTRACE_GETFPREGS and PTRACE_SETFPREGS */
+void show_user_fpregs(const struct decode *d, const struct value *x)
+{
+	show_registers(d, FLOATING, x->v);
 }
 
 /*
- * Returns true if a set of this many bytes can be shown. The kernel writes fewer for a 32-bit tracee (i386 and arm). The
- * array of aarch64 is shown only if it is complete.
+ * Returns true if a set of this many bytes can be shown. The kernel writes fewer for a 32-bit tracee (i386 and arm). A set
+ * that contains arrays is shown only if it is complete.
  */
 static bool is_described(const struct layout *l, uint64_t bytes)
 {
@@ -52,13 +77,11 @@ static bool is_described(const struct layout *l, uint64_t bytes)
 }
 
 /*
- * PTRACE_GETREGSET and PTRACE_SETREGSET: a struct iovec. The previous argument says which registers are meant; only the
- * general ones are shown. The kernel sets iov_len to the number of bytes that it has written.
+ * PTRACE_GETREGSET and PTRACE_SETREGSET: a struct iovec. The previous argument says which registers are meant. The kernel sets iov_len to the number of bytes that it has written.
  */
 void show_regset_buffer(const struct decode *d, const struct value *x)
 {
-	enum { NT_PRSTATUS_ = 1 };
-	const struct layout *l = (uint32_t)d->call->args[2] == NT_PRSTATUS_ ? general_registers(d) : NULL;
+	const struct layout *l = registers(d, (uint32_t)d->call->args[2]);
 	uint64_t base, len;
 	if (!decode_get_word(d, x->v, &base) || !decode_get_word(d, x->v + decode_word(d), &len)) {
 		emit_ptr(d->out, x->v);

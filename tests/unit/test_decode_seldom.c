@@ -259,6 +259,39 @@ static void test_registers(void **state)
 	CHECK("PTRACE_POKEUSER, 7, offsetof(struct user, u_debugreg)+56, 0x1) = 0", "ptrace", 0, 6, 7, 904, 1);
 }
 
+#define SIXTEEN "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
+#define EIGHT   "0, 0, 0, 0, 0, 0, 0, 0"
+#define FPREGS                                                                                                         \
+	"{cwd=0x37f, swd=0, ftw=0, fop=0, rip=0x11, rdp=0, mxcsr=0x1f80, mxcr_mask=0x2ffff, "                          \
+	"st_space=[" SIXTEEN ", " EIGHT ", 0, 0, 0, 0, 0, 0, 0, 0x5], "                                                \
+	"xmm_space=[" SIXTEEN ", " SIXTEEN ", ...], padding=[" SIXTEEN ", 0, 0, 0, 0, 0, 0, 0, 0x9]}"
+
+static void test_floating_point_registers(void **state)
+{
+	struct {
+		uint16_t cwd, swd, ftw, fop;
+		uint64_t rip, rdp;
+		uint32_t mxcsr, mask, st[32], xmm[64], padding[24];
+		uint64_t iov_base, iov_len;
+	} set = {0x37f, .rip = 0x11, .mxcsr = 0x1f80, .mask = 0x2ffff, .iov_base = BASE, .iov_len = 512};
+	(void)state;
+	if (syscall_native_arch() != AUDIT_ARCH_X86_64)
+		return;
+	set.st[31] = 5;
+	set.padding[23] = 9;
+	put(0, &set, sizeof(set));
+	CHECK("PTRACE_GETFPREGS, 7, NULL, " FPREGS ") = 0", "ptrace", 0, PTRACE_GETFPREGS, 7, 0, BASE);
+	CHECK("PTRACE_SETFPREGS, 7, NULL, " FPREGS ") = 0", "ptrace", 0, PTRACE_SETFPREGS, 7, 0, BASE);
+	CHECK("PTRACE_GETFPREGS, 7, NULL, 0x10000) = -1 ESRCH (No such process)", "ptrace", -ESRCH, PTRACE_GETFPREGS, 7,
+	      0, BASE);
+	CHECK("PTRACE_GETREGSET, 7, NT_FPREGSET, {iov_base=" FPREGS ", iov_len=512}) = 0", "ptrace", 0,
+	      PTRACE_GETREGSET, 7, 2, BASE + 512);
+	set.iov_len = 511;
+	put(0, &set, sizeof(set));
+	CHECK("PTRACE_SETREGSET, 7, NT_FPREGSET, {iov_base=0x10000, iov_len=511}) = 0", "ptrace", 0, PTRACE_SETREGSET,
+	      7, 2, BASE + 512);
+}
+
 static void next_is_7(void)
 {
 	memcpy(memory + 4, &(uint32_t){7}, sizeof(uint32_t));
@@ -409,11 +442,21 @@ static void test_sets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ipc_limits), cmocka_unit_test(test_handles),  cmocka_unit_test(test_ptrace),
-		cmocka_unit_test(test_registers),  cmocka_unit_test(test_requests), cmocka_unit_test(test_mount_ids),
-		cmocka_unit_test(test_attributes), cmocka_unit_test(test_options),  cmocka_unit_test(test_bpf),
-		cmocka_unit_test(test_perf),       cmocka_unit_test(test_io_uring), cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_mounts),     cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_ipc_limits),
+		cmocka_unit_test(test_handles),
+		cmocka_unit_test(test_ptrace),
+		cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_floating_point_registers),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_mount_ids),
+		cmocka_unit_test(test_attributes),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_bpf),
+		cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_io_uring),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_mounts),
+		cmocka_unit_test(test_sets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
