@@ -9,7 +9,7 @@
  *   cmd/compare/            `sctrace compare`: its options, its steps, its exit status
  *   cmd/bench/              `sctrace bench`
  *   cmd/report/             `sctrace report`
- *   cmd/                    code that several commands use: writing the output, displaying a run
+ *   cmd/                    code that several commands use: the input, writing the output, displaying a run
  *
  *   compare/                compares I/O strategies: plans, runs, judges, warns, explains
  *   trace/                  turns events into lines, JSON and tables: selection, descriptors and paths, the sinks

@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/error.h"
 #include "base/outfile.h"
+#include "cmd/input.h"
 #include "cmd/put.h"
 #include "out/chart.h"
 #include "out/term.h"
@@ -34,9 +35,9 @@ static int check_overwriting(const char *command, const struct output *first, co
 			     char *const *inputs)
 {
 	for (; inputs && *inputs; inputs++)
-		if (outfile_is_same(output->path, *inputs)) {
+		if (outfile_is_same(output->path, input_path(*inputs))) {
 			diag_error("%s: %s would overwrite the input '%s'; write to another file", command,
-				   output->option, *inputs);
+				   output->option, input_path(*inputs));
 			return EXIT_USAGE;
 		}
 	for (; first < output; first++)

@@ -14,11 +14,11 @@ int beside_load(struct beside *b, char *const *paths, size_t n, struct buf *why)
 	b->runs = memory_zeroed(n, sizeof(*b->runs));
 	b->list = memory_zeroed(n, sizeof(*b->list));
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		b->list[i] = (struct page_run){.run = &b->runs[i], .path = paths[i]};
+		b->list[i] = (struct page_run){.run = &b->runs[i], .path = run_file_name(paths[i])};
 		b->n = i + 1;
 		rc = run_load(&b->runs[i], paths[i], why);
 		if (rc == 0 && i > 0)
-			rc = run_comparable(&b->runs[0], paths[0], &b->runs[i], paths[i], why);
+			rc = run_comparable(&b->runs[0], b->list[0].path, &b->runs[i], b->list[i].path, why);
 	}
 	return rc;
 }

@@ -9,10 +9,12 @@
 #include "run/summary_json.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SCHEMA "sctrace-run"
 
@@ -248,10 +250,17 @@ static void parse_why(struct buf *why, const char *path, const json_error_t *e, 
 			 e->column, first == '{' ? "" : "; sctrace show displays recordings");
 }
 
+const char *run_file_name(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 static json_t *read_json(const char *path, struct buf *why)
 {
-	FILE *f = fopen(path, "re");
+	bool input = strcmp(path, "-") == 0;
+	FILE *f = input ? fdopen(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), "r") : fopen(path, "re");
 	struct stat st;
+	path = run_file_name(path);
 	if (!f || fstat(fileno(f), &st) < 0) {
 		buf_addf(why, "cannot open '%s': %s", path, error_text(errno));
 		if (f)
@@ -406,7 +415,7 @@ static int from_document(struct run *r, json_t *doc, const char *name, struct bu
 int run_load(struct run *r, const char *path, struct buf *why)
 {
 	json_t *doc = read_json(path, why);
-	return from_document(r, doc, path, why);
+	return from_document(r, doc, run_file_name(path), why);
 }
 
 int run_parse(struct run *r, const char *text, const char *name, struct buf *why)

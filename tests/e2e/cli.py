@@ -203,6 +203,10 @@ def test_recordings_on_standard_input(tmp):
     assert r.returncode == 2 and (tmp / "calls").read_bytes() == recording, r
     r = run("show", "-", text=True, stdin=None, input="text")
     assert r.returncode == 1 and "cannot read the recording on standard input: it is not a recording" in r.stderr, r
+    r = run("show", "--diff", "-", "-")
+    assert r.returncode == 2 and "standard input can be read only once" in r.stderr, r
+    status, text = in_terminal(80, "show", "-")
+    assert status == 2 and "standard input, which is a terminal" in text, text
 
 
 def test_engines_that_cannot(_):

@@ -736,6 +736,26 @@ def test_gate_of_rows(folder):
     assert "has no number of calls before main in old or new" in gate("main:calls>0", 4)
 
 
+def test_standard_input(folder):
+    """`report -` reads a run from a pipe or a file, also beside others; it does not overwrite that file"""
+    one = save(folder, "one.json", document("bench-syscall", [timed("a", [1, 2, 3])]))
+    text = one.read_text()
+    assert run("report", "-", input=text).stdout == report(one)
+    with open(one) as stdin:
+        assert run("report", "-", stdin=stdin).stdout == report(one)
+    both = run("report", one, "-", input=text)
+    assert both.returncode == 0 and both.stdout == report("--names", "one,standard input", one, save(folder, "two.json", text)), both
+    with open(one) as stdin:
+        r = run("report", "-o", one, "-", stdin=stdin)
+    assert r.returncode == 2 and one.read_text() == text, r
+    r = run("report", "-", input=text[:-9])
+    assert r.returncode == 1 and "'standard input' is incomplete" in r.stderr, r
+    r = run("report", "-", "-", input=text)
+    assert r.returncode == 2 and "standard input can be read only once" in r.stderr, r
+    status, text = in_terminal(80, "report", "-")
+    assert status == 2 and "standard input, which is a terminal" in text, text
+
+
 def title_in_browser(folder, page, script):
     """Loads a page in a window of 1600 pixels, and returns the title that the script gives it."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -6,6 +6,7 @@
 #include "cli/opt.h"
 #include "cmd/cmd.h"
 #include "cmd/display.h"
+#include "cmd/input.h"
 #include "cmd/put.h"
 #include "compare/compare.h"
 #include "present/beside.h"
@@ -61,11 +62,11 @@ const struct opt_command report_command = {
 		 "intervals, and the differences between the machines.",
 	.table = table,
 	.epilog = "Runs are compared with the first one. The option --save of sctrace -c, compare and bench saves "
-		  "runs. See sctrace-report(1), sctrace-run(5).",
+		  "runs. RUN.json is a file, or - for standard input. See sctrace-report(1), sctrace-run(5).",
 };
 
-/* Returns a message about options that contradict each other or the number of files, or NULL. */
-static const char *contradiction(const struct report_options *o, int files)
+/* Returns a message about options that contradict each other or the files, or NULL. `paths` ends with NULL. */
+static const char *contradiction(const struct report_options *o, char *const *paths, int files)
 {
 	if (!files)
 		return "no saved run was given; name one or more files that --save wrote";
@@ -73,7 +74,7 @@ static const char *contradiction(const struct report_options *o, int files)
 		return "--fail-if compares a run with another one, so --merge cannot be used with it";
 	if (o->undecided && !o->fail_if.list.n)
 		return "--undecided can be used only with --fail-if";
-	return NULL;
+	return input_refused(paths);
 }
 
 /* Parses the arguments. Returns 0, or -1 if the command must end with exit status *status. */
@@ -81,7 +82,7 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 {
 	struct buf why = {0};
 	enum opt_outcome outcome = opt_parse(&report_command, o, argc, argv, first, &why);
-	const char *wrong = outcome == OPT_OK ? contradiction(o, argc - *first) : NULL;
+	const char *wrong = outcome == OPT_OK ? contradiction(o, argv + *first, argc - *first) : NULL;
 	*status = wrong ? EXIT_USAGE : put_outcome(&report_command, outcome, "report: ", &why);
 	if (wrong)
 		diag_error("report: %s", wrong);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "cmd/cmd.h"
+#include "cmd/input.h"
 #include "cmd/put.h"
 #include "cmd/trace/trace.h"
 
@@ -112,8 +113,8 @@ static int open_and_show(struct trace *t, const char *path)
 /* Returns the recording that the output would overwrite while it is read, or NULL. */
 static const char *overwritten(const struct trace_opts *o, char *const *paths)
 {
-	for (size_t i = 0; paths[i]; i++) {
-		const char *path = strcmp(paths[i], "-") == 0 ? "/dev/stdin" : paths[i];
+	for (; *paths; paths++) {
+		const char *path = input_path(*paths);
 		if (outfile_is_same(o->output, path) || outfile_is_same(o->save, path))
 			return path;
 	}
@@ -140,6 +141,8 @@ int cmd_show(int argc, char **argv)
 	else if (overwritten(&t.o, argv + first))
 		diag_error("show: the output would overwrite the recording '%s'; write it to another file",
 			   overwritten(&t.o, argv + first));
+	else if (input_refused(argv + first))
+		diag_error("show: %s", input_refused(argv + first));
 	else if (t.o.diff && argc - first != 2)
 		diag_error("show: --diff needs two recordings, as made by sctrace --record FILE PROGRAM");
 	else if (t.o.diff)
