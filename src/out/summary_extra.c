@@ -5,9 +5,11 @@
 #include "base/near.h"
 #include "base/size.h"
 #include "decode/decode.h"
+#include "out/markdown.h"
 #include "syscall/table.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,4 +180,50 @@ bool summary_render_hist(const struct summary *s, const char *name, int width, s
 			buf_adds(out, "       ...\n");
 	hist_free(&h);
 	return most;
+}
+
+/* Appends the lines of `text`. Lines longer than `width` are broken between words; a width of 0 means no limit. */
+static void add_lines(struct buf *out, const char *text, int width)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		struct buf line = {0};
+		buf_add(&line, text, len);
+		buf_add_wrapped(out, buf_str(&line), 0, 2, width ? width : INT_MAX);
+		buf_free(&line);
+		text += len + (text[len] == '\n');
+	}
+}
+
+/* Appends a part of several lines after a blank line, and empties `part`. */
+static void add_part(struct buf *out, enum summary_format format, struct buf *part)
+{
+	bool markdown = format == SUMMARY_MARKDOWN;
+	if (!markdown || part->len)
+		buf_addc(out, '\n');
+	if (markdown && part->len)
+		markdown_block(out, buf_str(part));
+	else
+		buf_adds(out, buf_str(part));
+	buf_clear(part);
+}
+
+void summary_render_below(const struct summary *s, const struct summary_below *b, const char *lines, struct buf *out)
+{
+	struct buf part = {0};
+	if (b->errors) {
+		summary_render_errors(s, &part);
+		add_part(out, b->format, &part);
+	}
+	if (b->hist) {
+		summary_render_hist(s, b->hist, b->width ? b->width : 80, &part);
+		add_part(out, b->format, &part);
+	}
+	if (b->format == SUMMARY_MARKDOWN) {
+		buf_addc(out, '\n');
+		markdown_lines(out, "- ", lines);
+	} else {
+		add_lines(out, lines, b->width);
+	}
+	buf_free(&part);
 }

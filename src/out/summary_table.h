@@ -78,6 +78,18 @@ void summary_sort_say(int sort, struct buf *out);
 void summary_render(const struct summary *s, const struct summary_view *v, struct buf *out);
 /* Returns the table with its totals, for an HTML page. The caller frees it with table_free(). */
 struct table *summary_table(const struct summary *s, const struct summary_view *v);
+/* What is below the table. */
+struct summary_below {
+	bool errors;      /* --errors */
+	const char *hist; /* the call of --hist, or NULL */
+	enum summary_format format;
+	int width; /* of the output; 0: no limit */
+};
+/*
+ * Appends the errors and the histogram that `b` asks for, and then `lines`, each of which ends with a newline. In
+ * Markdown, they are blocks and a list, because the lines of a paragraph would run together.
+ */
+void summary_render_below(const struct summary *s, const struct summary_below *b, const char *lines, struct buf *out);
 /* Appends the errors of each call with their counts, the most frequent first (--errors). */
 void summary_render_errors(const struct summary *s, struct buf *out);
 /*

@@ -1,14 +1,13 @@
 /* Writes a page in each format. */
 #include "base/escape.h"
 #include "out/html.h"
+#include "out/markdown.h"
 #include "out/summary_table.h"
 #include "out/wrap.h"
 #include "present/kinds.h"
 #include "present/machine.h"
 
-#include <ctype.h>
 #include <jansson.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,20 +64,16 @@ static void part_html(const struct page *p, const struct page_part *part, const 
  * Appends the text below the table of -c: errors and a histogram if the user requested them, and the lines that -c
  * itself printed there.
  */
-static void below_calls(const struct page *p, const struct table_look *look, struct buf *out)
+static void below_calls(const struct page *p, enum summary_format format, const struct table_look *look,
+			struct buf *out)
 {
 	const struct run *r = p->runs[0].run;
-	int width = look ? look->width : 0;
-	if (r->view.errors == TRUTH_YES) {
-		buf_addc(out, '\n');
-		summary_render_errors(&r->calls, out);
-	}
-	if (r->view.hist) {
-		buf_addc(out, '\n');
-		summary_render_hist(&r->calls, r->view.hist, width ? width : 80, out);
-	}
+	const struct summary_below below = {r->view.errors == TRUTH_YES, r->view.hist, format, look ? look->width : 0};
+	struct buf lines = {0};
 	for (size_t i = 0; i < r->footer.n; i++)
-		buf_add_wrapped(out, r->footer.v[i], 0, 2, width ? width : INT_MAX);
+		buf_addf(&lines, "%s\n", r->footer.v[i]);
+	summary_render_below(&r->calls, &below, buf_str(&lines), out);
+	buf_free(&lines);
 }
 
 static size_t prose_width(const struct table_look *look)
@@ -109,7 +104,7 @@ static void text_section(const struct page *p, const struct page_section *s, con
 			 struct buf *out)
 {
 	if (s->kind == SECTION_LINES) {
-		below_calls(p, look, out);
+		below_calls(p, SUMMARY_TEXT, look, out);
 		return;
 	}
 	if ((s->kind == SECTION_REASONS && !p->reasons) || !s->text.len)
@@ -147,26 +142,6 @@ static void render_text(const struct page *p, const struct table_look *look, str
 			text_section(p, &p->sections.v[i], look, out);
 }
 
-/* Appends text that Markdown shows as it is. It needs no escape for an underscore within a word (copy_file_range). */
-static void markdown_text(struct buf *out, const char *text)
-{
-	for (const char *c = text; *c; c++) {
-		bool in_word = c > text && isalnum((unsigned char)c[-1]) && isalnum((unsigned char)c[1]);
-		if (strchr("\\*`<[]", *c) || (*c == '_' && !in_word))
-			buf_addc(out, '\\');
-		buf_addc(out, *c);
-	}
-}
-
-/* Appends each line of the text with this prefix. */
-static void markdown_lines(struct buf *out, const char *prefix, const char *text)
-{
-	struct buf shown = {0};
-	markdown_text(&shown, text);
-	wrap_lines(out, prefix, buf_str(&shown), 0);
-	buf_free(&shown);
-}
-
 static void markdown_heading(struct buf *out, const char *text)
 {
 	buf_adds(out, "## ");
@@ -178,8 +153,10 @@ static void markdown_section(const struct page *p, const struct page_section *s,
 			     struct buf *out)
 {
 	if (s->kind == SECTION_LINES) {
-		gap(out);
-		below_calls(p, look, out);
+		/* The lines would be part of the list of findings. */
+		if (p->runs[0].run->io.known)
+			buf_addf(out, "%s## %s\n", out->len ? "\n" : "", s->heading);
+		below_calls(p, SUMMARY_MARKDOWN, look, out);
 		return;
 	}
 	if ((s->kind == SECTION_REASONS && !p->reasons) || !s->text.len)

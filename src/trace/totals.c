@@ -10,7 +10,6 @@
 #include "trace/fail.h"
 #include "trace/save.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,13 +139,15 @@ static void render(const struct trace_totals *t, const struct summary *s)
 
 static bool is_for_people(enum summary_format f)
 {
-	return f == SUMMARY_TEXT || f == SUMMARY_WIDE;
+	return f == SUMMARY_TEXT || f == SUMMARY_WIDE || f == SUMMARY_MARKDOWN;
 }
 
 static void heading(const struct trace_totals *t, const char *what)
 {
+	/* In Markdown, a table begins after a blank line. */
 	if (is_for_people(t->c.view.format))
-		buf_addf(&t->c.out->buf, "%.3f s, %s:\n", (double)(clock_ns() - t->c.start_ns) / 1e9, what);
+		buf_addf(&t->c.out->buf, "%.3f s, %s:\n%s", (double)(clock_ns() - t->c.start_ns) / 1e9, what,
+			 t->c.view.format == SUMMARY_MARKDOWN ? "\n" : "");
 }
 
 static void print_table(const struct trace_totals *t, const char *what, const struct summary *s)
@@ -250,19 +251,6 @@ static void engine_lines(const struct trace_totals *t, struct buf *out)
 	buf_addf(out, "\n%s%s", t->c.choice, *t->c.choice ? "\n" : "");
 }
 
-/* Appends the lines of `text`. Lines longer than `width` are broken between words; a width of 0 means no limit. */
-static void add_lines(struct buf *out, const char *text, int width)
-{
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-		struct buf line = {0};
-		buf_add(&line, text, len);
-		buf_add_wrapped(out, buf_str(&line), 0, 2, width ? width : INT_MAX);
-		buf_free(&line);
-		text += len + (text[len] == '\n');
-	}
-}
-
 /* Appends the lines below the tables. The saved run contains them as well. */
 static void say_footer(const struct trace_totals *t, const struct engine_result *r, struct buf *text)
 {
@@ -284,17 +272,9 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 
 static void footer(const struct trace_totals *t, const char *lines)
 {
-	struct buf *out = &t->c.out->buf;
 	int width = term_look(t->c.out->fd).width;
-	if (t->c.errors) {
-		buf_addc(out, '\n');
-		summary_render_errors(&t->summary, out);
-	}
-	if (t->c.hist) {
-		buf_addc(out, '\n');
-		summary_render_hist(&t->summary, t->c.hist, width ? width : 80, out);
-	}
-	add_lines(out, lines, width);
+	const struct summary_below below = {t->c.errors, t->c.hist, t->c.view.format, width};
+	summary_render_below(&t->summary, &below, lines, &t->c.out->buf);
 }
 
 static void json_document(const struct trace_totals *t, const struct engine_result *r, const char *expect)
@@ -353,10 +333,8 @@ void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 		if (t->c.several)
 			heading(t, "in total");
 		render(t, &t->summary);
-		if (is_for_people(f) || f == SUMMARY_MARKDOWN) {
-			buf_adds(&t->c.out->buf, f == SUMMARY_MARKDOWN ? "\n" : "");
+		if (is_for_people(f))
 			footer(t, buf_str(&lines));
-		}
 	}
 	if (t->c.save)
 		save(t, r, buf_str(&lines));

@@ -270,6 +270,29 @@ static void errors_and_histograms(void **state)
 	summary_free(&s);
 }
 
+/* Markdown joins the lines of a paragraph, so that the parts below the table must be blocks and lists. */
+static void markdown_keeps_lines_apart(void **state)
+{
+	(void)state;
+	struct summary s = three_calls();
+	struct buf out = {0};
+	struct summary_below below = {true, "openat", SUMMARY_MARKDOWN, 80};
+	summary_render_below(&s, &below, "program: a_\nengine: b\n", &out);
+	assert_int_equal(strncmp(buf_str(&out), "\n```\nfailed call ", 17), 0);
+	assert_non_null(strstr(buf_str(&out), "No such file or directory\n```\n\n```\nopenat: time from"));
+	assert_non_null(strstr(buf_str(&out), "###\n```\n\n- program: a\\_\n- engine: b\n"));
+	buf_clear(&out);
+	below = (struct summary_below){.hist = "write", .format = SUMMARY_MARKDOWN};
+	summary_render_below(&s, &below, "engine: b\n", &out);
+	assert_string_equal(buf_str(&out), "\n- engine: b\n");
+	buf_clear(&out);
+	below = (struct summary_below){.format = SUMMARY_TEXT, .width = 20};
+	summary_render_below(&s, &below, "engine: patch, not ptrace\nend\n", &out);
+	assert_string_equal(buf_str(&out), "engine: patch, not\n  ptrace\nend\n");
+	buf_free(&out);
+	summary_free(&s);
+}
+
 static void histograms_fit_on_a_screen(void **state)
 {
 	(void)state;
@@ -312,6 +335,7 @@ int main(void)
 		cmocka_unit_test(groups_have_a_row_each),
 		cmocka_unit_test(words_are_checked),
 		cmocka_unit_test(errors_and_histograms),
+		cmocka_unit_test(markdown_keeps_lines_apart),
 		cmocka_unit_test(histograms_fit_on_a_screen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
