@@ -12,14 +12,40 @@ struct kept_name {
 	uint64_t drops; /* value of names_kept.drops when the name was looked up */
 };
 
-void names_kept_free(struct names_kept *k)
+static void free_name(struct kept_name *n)
+{
+	if (n)
+		buf_free(&n->text);
+	free(n);
+}
+
+static void free_names(struct map *names)
 {
 	struct kept_name *n;
-	for (size_t i = 0; (n = map_next(&k->fds, &i, NULL));) {
-		buf_free(&n->text);
-		free(n);
+	for (size_t i = 0; (n = map_next(names, &i, NULL));)
+		free_name(n);
+	map_free(names);
+}
+
+void names_kept_free(struct names_kept *k)
+{
+	free_names(&k->fds);
+	free_names(&k->comms);
+}
+
+/* Keeps a name of `len` bytes. */
+static struct kept_name *keep(struct map *names, uint64_t key, const char *text, size_t len)
+{
+	struct kept_name *n = map_get(names, key);
+	if (!n) {
+		if (names->n >= NAMES_MOST)
+			free_names(names);
+		n = memory_zeroed(1, sizeof(*n));
+		map_put(names, key, n);
 	}
-	map_free(&k->fds);
+	buf_clear(&n->text);
+	buf_add(&n->text, text, len);
+	return n;
 }
 
 static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
@@ -34,16 +60,22 @@ static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 	size_t start = out->len;
 	if (!names_live.fd(names_live.ctx, tid, fd, out))
 		return false;
-	if (!n) {
-		if (k->fds.n >= NAMES_MOST)
-			names_kept_free(k);
-		n = memory_zeroed(1, sizeof(*n));
-		map_put(&k->fds, key, n);
-	}
-	buf_clear(&n->text);
-	buf_add(&n->text, out->s + start, out->len - start);
-	n->drops = k->drops;
+	keep(&k->fds, key, out->s + start, out->len - start)->drops = k->drops;
 	return true;
+}
+
+static bool kept_comm(void *ctx, pid_t tid, struct buf *out)
+{
+	struct names_kept *k = ctx;
+	const struct kept_name *n;
+	size_t start = out->len;
+	if (names_live.comm(names_live.ctx, tid, out)) {
+		keep(&k->comms, (uint64_t)tid, out->s + start, out->len - start);
+		return true;
+	}
+	if ((n = map_get(&k->comms, (uint64_t)tid)))
+		buf_add(out, n->text.s, n->text.len);
+	return n != NULL;
 }
 
 static bool kept_fd_in_full(void *ctx, pid_t tid, int fd, struct buf *out)
@@ -56,6 +88,7 @@ void names_keep_sockets(struct names_kept *k)
 {
 	*k = (struct names_kept){.names = names_live, .drops = 1};
 	k->names.fd_in_full = kept_fd_in_full;
+	k->names.comm = kept_comm;
 	k->names.ctx = k;
 }
 
@@ -68,4 +101,16 @@ void names_keep(struct names_kept *k)
 void names_kept_drop(struct names_kept *k)
 {
 	k->drops++;
+}
+
+void names_kept_learn(struct names_kept *k, pid_t tid)
+{
+	struct buf name = {0};
+	(void)kept_comm(k, tid, &name);
+	buf_free(&name);
+}
+
+void names_kept_forget(struct names_kept *k, pid_t tid)
+{
+	free_name(map_remove(&k->comms, (uint64_t)tid));
 }

@@ -1,4 +1,7 @@
-/* A cache for the names of descriptors in /proc. The caller invalidates it when names may have changed. */
+/*
+ * A cache for the names of descriptors in /proc. The caller invalidates it when names may have changed. Also keeps the
+ * last known name of each thread, because the kernel no longer knows it when the end of the thread is reported.
+ */
 #ifndef SCTRACE_TRACEE_NAMES_KEPT_H
 #define SCTRACE_TRACEE_NAMES_KEPT_H
 
@@ -7,18 +10,26 @@
 
 /* Initialise it, and pass `names` on. The struct must not move, because `names` points to it. */
 struct names_kept {
-	struct names names; /* equal to names_live, except for `fd` and `fd_in_full` */
+	struct names names; /* equal to names_live, except for `fd`, `fd_in_full` and `comm` */
 	struct names_sockets sockets;
-	struct map fds; /* thread id and descriptor -> struct kept_name, which is freed with the map */
-	uint64_t drops; /* number of calls of names_kept_drop(); a cached name is valid until this number changes */
+	struct map fds;   /* thread id and descriptor -> struct kept_name, which is freed with the map */
+	struct map comms; /* thread id -> struct kept_name, in which only the text is used */
+	uint64_t drops;   /* number of calls of names_kept_drop(); a cached name is valid until this number changes */
 };
 
 /* Initialises an empty cache. */
 void names_keep(struct names_kept *k);
-/* Does the same, but keeps only addresses of sockets. They need not be invalidated, because they are verified. */
+/*
+ * Does the same, but keeps only names of threads and addresses of sockets. They need not be invalidated, because they
+ * are verified.
+ */
 void names_keep_sockets(struct names_kept *k);
 /* Invalidates all names in the cache. */
 void names_kept_drop(struct names_kept *k);
+/* Learns the name of a thread that is new, or that has called execve(2). */
+void names_kept_learn(struct names_kept *k, pid_t tid);
+/* Must be called after a thread has ended: another thread may get its number. */
+void names_kept_forget(struct names_kept *k, pid_t tid);
 void names_kept_free(struct names_kept *k);
 
 #endif

@@ -209,6 +209,27 @@ def test_recordings_on_standard_input(tmp):
     assert status == 2 and "standard input, which is a terminal" in text, text
 
 
+def test_names_of_ended_processes(tmp):
+    """-Y: the line about the end of a process shows its last name, also from a recording, and if no calls are printed"""
+    script = "cat /dev/null; (exit 3) & wait"
+    attached = [subprocess.Popen(["cat"], stdin=subprocess.PIPE) for _ in range(2)]
+    pids = [str(p.pid) for p in attached]
+    with subprocess.Popen([SCTRACE, "-f", "-Y", "-e", "none", "-o", str(tmp / "trace"), "-p", ",".join(pids)],
+                          stderr=subprocess.PIPE, text=True) as tracer:
+        for p in attached:
+            assert "attached to process" in tracer.stderr.readline()
+        for p in attached:
+            p.communicate(timeout=TIMEOUT)
+    ends = (tmp / "trace").read_text()
+    assert all(re.search(rf"(?m)^{pid} *<cat> \+\+\+ exited with 0 ", ends) for pid in pids), ends
+    run("--record", "calls", "-f", "sh", "-c", script, cwd=tmp)
+    for args in (["-f"], ["-f", "-e", "none"], ["-f", "--engine=ptrace"], ["show", "calls"]):
+        program = ["sh", "-c", script] if args[0] == "-f" else []
+        t = run(*args[:1], "-Y", "-o", "trace", *args[1:], *program, cwd=tmp)
+        ends = re.findall(r"(?m)^(?:\[pid +)?\d+ *<(\w+)>\]? \+\+\+ exited with (\d)", (tmp / "trace").read_text())
+        assert t.returncode == 0 and sorted(ends) == [("cat", "0"), ("sh", "0"), ("sh", "3")], (args, ends)
+
+
 def test_engines_that_cannot(_):
     """If the selected engine and ptrace cannot do what is requested, the message names the engine that can"""
     for engine in ("ptrace", "patch"):

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -278,6 +279,34 @@ static void kept_names_stay_until_they_are_dropped(void **state)
 	names_kept_free(&kept);
 }
 
+static void names_of_ended_processes_are_kept(void **state)
+{
+	(void)state;
+	struct names_kept kept;
+	struct buf out = {0};
+	int pipe_[2];
+	assert_int_equal(pipe(pipe_), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(pipe_[1]);
+		_exit(read(pipe_[0], &(char){0}, 1) != 0);
+	}
+	names_keep_sockets(&kept);
+	const struct names *n = &kept.names;
+	names_kept_learn(&kept, pid);
+	close(pipe_[0]);
+	close(pipe_[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_false(names_live.comm(NULL, pid, &out));
+	assert_true(n->comm(n->ctx, pid, &out));
+	assert_int_equal(strncmp("test_names", buf_str(&out), 10), 0);
+	names_kept_forget(&kept, pid);
+	assert_false(n->comm(n->ctx, pid, &out));
+	names_kept_forget(&kept, pid);
+	names_kept_free(&kept);
+	buf_free(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +315,7 @@ int main(void)
 		cmocka_unit_test(sockets_have_addresses),
 		cmocka_unit_test(other_sockets_have_addresses),
 		cmocka_unit_test(kept_addresses_are_verified),
+		cmocka_unit_test(names_of_ended_processes_are_kept),
 		cmocka_unit_test(unix_sockets_have_peers),
 		cmocka_unit_test(netlink_sockets_have_a_protocol_and_a_port),
 		cmocka_unit_test(unix_names_are_escaped),

@@ -43,6 +43,20 @@ static void on_exec(struct trace *t, const struct event *ev)
 		t->root = ev->pid;
 }
 
+/* The line about the end of a thread shows its name (-Y). It may be the only line of the thread, as with -e none. */
+static void learn_name(struct trace *t, const struct event *ev)
+{
+	if (t->o.pid_names && (ev->kind == EV_EXEC || ev->kind == EV_NEW_TASK))
+		names_kept_learn(&t->names, ev->kind == EV_EXEC ? ev->tid : ev->child);
+}
+
+/* Does the same for the processes to which sctrace attaches. */
+static void learn_names(struct trace *t)
+{
+	for (size_t i = 0; t->o.pid_names && i < t->o.pids.n; i++)
+		names_kept_learn(&t->names, t->o.pids.v[i]);
+}
+
 static void on_event(struct trace *t, struct event *ev)
 {
 	if (ev->kind == EV_NOTE) {
@@ -53,7 +67,10 @@ static void on_event(struct trace *t, struct event *ev)
 		on_exec(t, ev);
 	if ((ev->kind == EV_STOP || ev->kind == EV_CONT) && ev->tid == t->root)
 		on_stop(t, ev->kind == EV_STOP);
+	learn_name(t, ev);
 	trace_pipeline_event(&t->pipeline, ev);
+	if (ev->kind == EV_DEATH)
+		names_kept_forget(&t->names, ev->tid);
 	if (ev->kind == EV_DEATH && ev->is_process && t->o.last_set)
 		trace_record_end_of(t, ev);
 	if (ev->kind == EV_DEATH && ev->is_process && t->stack)
@@ -414,6 +431,7 @@ int trace_run(struct trace *t)
 	trace_wire(t);
 	trace_signals_tick(t, 0); /* the period depends on t->shows, which trace_wire() sets */
 	trace_pipeline_begin(&t->pipeline);
+	learn_names(t);
 	loop(t);
 	/* If sctrace has been told to end, the timer must go on to interrupt writes that wait for a reader. */
 	if (t->told_to_end)
