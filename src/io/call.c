@@ -184,12 +184,21 @@ static void note_direct(const struct io_context *x, const struct io_open *o, uin
 /*
  * Returns true if a process may send requests through one pipe and receive the answers through the other. The other
  * ends of both pipes then belong to one process. It is not known if children are not traced. Pipes that existed before
- * the trace began are taken for the input and the output of a filter, which are not used in this way.
+ * the trace began are taken for the input and the output of a filter; see maybe_converse().
  */
 static bool converse(const struct io_context *x, const struct io_file *in, const struct io_file *out)
 {
 	pid_t writer = in->users[IO_WRITE], reader = out->users[IO_READ];
 	return in->created && out->created && writer == reader && (writer || !x->p->children);
+}
+
+/*
+ * Returns true if a process may converse through these pipes as above, because they existed before the trace began. It
+ * is not known then who uses their other ends.
+ */
+static bool maybe_converse(const struct io_file *in, const struct io_file *out)
+{
+	return in != out && !in->created && !out->created;
 }
 
 /* Like io_file_turns(), but also examines the last pipe that the process used. Remembers the pipe that it uses now. */
@@ -202,6 +211,7 @@ static bool turns(const struct io_context *x, const struct io_open *o)
 		return io_file_turns(o, d);
 	bool other_way = t->pipe && t->pipe_direction != d;
 	bool is = other_way && (d == IO_READ ? converse(x, f, t->pipe) : converse(x, t->pipe, f));
+	f->maybe_turns += other_way && maybe_converse(f, t->pipe);
 	f->users[d] = x->ev->pid;
 	t->pipe = f;
 	t->pipe_direction = d;

@@ -54,12 +54,13 @@ struct io_file {
 	char *id;               /* the absolute name, if it is known, and otherwise row.name */
 	struct run_io_file row; /* what is displayed; io_file_finish() computes the times in seconds */
 	enum io_kind kind;
-	bool several;   /* this is the row of all files that have no row of their own */
-	bool messages;  /* each write is a message of its own, as for a datagram socket */
-	bool created;   /* a pipe that a traced call created */
-	pid_t users[2]; /* a pipe: the process that made the last request in each direction; 0: none is known */
-	bool directory; /* the program has opened it as a directory (O_DIRECTORY), which opendir(3) does */
-	uint64_t size;  /* size of the file, as far as the trace shows it */
+	bool several;       /* this is the row of all files that have no row of their own */
+	bool messages;      /* each write is a message of its own, as for a datagram socket */
+	bool created;       /* a pipe that a traced call created */
+	double maybe_turns; /* a pipe: how many requests may belong to a conversation; see maybe_converse() */
+	pid_t users[2];     /* a pipe: the process that made the last request in each direction; 0: none is known */
+	bool directory;     /* the program has opened it as a directory (O_DIRECTORY), which opendir(3) does */
+	uint64_t size;      /* size of the file, as far as the trace shows it */
 	double ns;
 	struct io_flow flow[2]; /* index: enum io_direction */
 	struct map sizes;       /* requested size -> number of requests, stored in place of a pointer */

@@ -43,6 +43,16 @@ static void say(struct io_search *s, double n, const char *what, const char *mid
 	buf_adds(&s->text, end);
 }
 
+/*
+ * A filter can use a buffer, but a program that answers requests cannot: the other process waits for the answer. If it
+ * is not known which of the two the program is, its user must decide.
+ */
+static void consider_answers(struct io_search *s)
+{
+	if (s->f->maybe_turns > 1)
+		s->last = " A program that answers the requests of another process cannot do this.";
+}
+
 static bool is_small(const struct io_tally *t, double bytes)
 {
 	return (t->n >= MANY && bytes <= t->n * SMALL) || t->n >= VERY_MANY;
@@ -68,6 +78,7 @@ static bool find_small(struct io_search *s, enum io_direction d, const char *wha
 	buf_adds(&s->text, ". A 64 KiB buffer needs ");
 	add_number(&s->text, needed, what);
 	buf_adds(&s->text, " and");
+	consider_answers(s);
 	return true;
 }
 
@@ -99,6 +110,7 @@ static bool line_writes(struct io_search *s)
 		 s->f->kind == IO_TERMINAL ? "a terminal" : "not fully buffered");
 	add_number(&s->text, needed, "write");
 	buf_adds(&s->text, " and");
+	consider_answers(s);
 	return true;
 }
 
@@ -370,7 +382,7 @@ static void add_saving(struct io_search *s)
 static void look(const struct detector *d, const struct io_profile *p, const struct io_file *f,
 		 const struct io_cost *all, unsigned *probes, struct run_io *out)
 {
-	struct io_search s = {.p = p, .f = f, .all = all, .probes = probes, .unit = ""};
+	struct io_search s = {.p = p, .f = f, .all = all, .probes = probes, .unit = "", .last = ""};
 	if (f) {
 		escape_line(&s.text, f->row.name, strlen(f->row.name));
 		buf_adds(&s.text, ": ");
@@ -380,6 +392,7 @@ static void look(const struct detector *d, const struct io_profile *p, const str
 					       .saving_low_s = s.e.low_ns / 1e9,
 					       .saving_high_s = s.e.high_ns / 1e9};
 		add_saving(&s);
+		buf_adds(&s.text, s.last);
 		field_set(&found.kind, d->kind);
 		field_set(&found.file, f ? f->row.name : NULL);
 		field_set(&found.text, buf_str(&s.text));

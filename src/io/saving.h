@@ -18,6 +18,7 @@ struct io_search {
 	struct io_estimate e;
 	struct buf text;  /* the sentence of the finding, up to the word "saves", which is not part of it */
 	const char *unit; /* text after the saved time: "", or " of CPU time" */
+	const char *last; /* a sentence after that of the saving, or "" */
 };
 
 /* Adds the time that is saved by not making `n` calls. */

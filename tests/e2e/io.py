@@ -494,6 +494,34 @@ def test_a_coprocess_is_not_blamed(folder):
         assert {("small-reads", "pipe 1"), ("line-writes", "pipe 2")} <= found(folder, prof), (way, prof["findings"])
 
 
+CLIENT = """
+import subprocess, sys
+with subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as server:
+    for i in range(200):
+        server.stdin.write(b"request\\n")
+        server.stdout.read(8)
+    server.stdin.close()
+"""
+
+
+def test_inherited_pipes(folder):
+    """pipes that existed before the trace may be used for requests and answers, so that a buffer is advised with a condition"""
+    condition = "A program that answers the requests of another process cannot do this."
+    for way in WAYS:
+        need(way)
+        engine, env = WAYS[way]
+        traced = [SCTRACE, "--engine", engine, "--io", "--save", "run.json", "-o", "profile", sys.executable, "-c"]
+        for program, answers in ((FILTER, True), ("import os\nos.write(1, b''.join(iter(lambda: os.read(0, 8), b'')))", False)):
+            if answers:
+                command = [sys.executable, "-c", CLIENT, *traced, program]
+            else:
+                command = ["sh", "-c", 'seq 1000 | "$@" | cat >/dev/null', "sh", *traced, program]
+            subprocess.run(command, cwd=folder, env={**os.environ, **env}, check=True, timeout=TIMEOUT)
+            texts = [f["text"] for f in json.loads((folder / "run.json").read_text())["io"]["findings"] if "(pipe)" in f["file"]]
+            assert len(texts) == (2 if answers else 1), (way, texts)
+            assert all(t.endswith(condition) == answers for t in texts), (way, answers, texts)
+
+
 def test_peeked_bytes_are_not_read(folder):
     """bytes that recv(2) only looks at (MSG_PEEK) are counted when another call reads them"""
     script = """import socket
