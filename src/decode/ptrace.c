@@ -5,7 +5,10 @@
 
 #include <stdio.h>
 
-/* The kinds of addr and data. Requests without a row show both as pointers. */
+/*
+ * The kinds of addr and data. K_END: the kernel ignores the argument, so it is not shown. Requests without a row show
+ * both as pointers.
+ */
 static const struct {
 	uint32_t request;
 	uint16_t addr, data;
@@ -18,14 +21,18 @@ static const struct {
 	{5, K_PTR, K_HEX, 0},                            /* PTRACE_POKEDATA */
 	{6, K_USER_OFFSET, K_HEX, 0},                    /* PTRACE_POKEUSER */
 	{7, K_PTR, K_SIGNAL, 0},                         /* PTRACE_CONT */
+	{8, K_END, K_END, 0},                            /* PTRACE_KILL */
 	{9, K_PTR, K_SIGNAL, 0},                         /* PTRACE_SINGLESTEP */
-	{12, K_PTR, K_USER_REGS, WHEN_LEFT},             /* PTRACE_GETREGS */
-	{13, K_PTR, K_USER_REGS, 0},                     /* PTRACE_SETREGS */
-	{14, K_PTR, K_USER_FPREGS, WHEN_LEFT},           /* PTRACE_GETFPREGS */
-	{15, K_PTR, K_USER_FPREGS, 0},                   /* PTRACE_SETFPREGS */
+	{12, K_END, K_USER_REGS, WHEN_LEFT},             /* PTRACE_GETREGS */
+	{13, K_END, K_USER_REGS, 0},                     /* PTRACE_SETREGS */
+	{14, K_END, K_USER_FPREGS, WHEN_LEFT},           /* PTRACE_GETFPREGS */
+	{15, K_END, K_USER_FPREGS, 0},                   /* PTRACE_SETFPREGS */
+	{16, K_END, K_END, 0},                           /* PTRACE_ATTACH */
 	{17, K_PTR, K_SIGNAL, 0},                        /* PTRACE_DETACH */
 	{24, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSCALL */
 	{31, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSEMU */
+	{32, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSEMU_SINGLESTEP */
+	{33, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SINGLEBLOCK */
 	{0x4200, K_PTR, K_PTRACE_OPTIONS, 0},            /* PTRACE_SETOPTIONS */
 	{0x4201, K_PTR, K_ULONG_AT, WHEN_LEFT},          /* PTRACE_GETEVENTMSG */
 	{0x4202, K_PTR, K_SIGINFO, WHEN_LEFT},           /* PTRACE_GETSIGINFO */
@@ -33,6 +40,8 @@ static const struct {
 	{0x4204, K_REGSET, K_REGSET_BUFFER, WHEN_LEFT},  /* PTRACE_GETREGSET */
 	{0x4205, K_REGSET, K_REGSET_BUFFER, 0},          /* PTRACE_SETREGSET */
 	{0x4206, K_PTR, K_PTRACE_OPTIONS, 0},            /* PTRACE_SEIZE */
+	{0x4207, K_END, K_END, 0},                       /* PTRACE_INTERRUPT */
+	{0x4208, K_END, K_END, 0},                       /* PTRACE_LISTEN */
 	{0x4209, K_PEEK_SIGNALS, K_SIGINFOS, WHEN_LEFT}, /* PTRACE_PEEKSIGINFO */
 	{0x420a, K_SIZE, K_SIGSET, WHEN_LEFT},           /* PTRACE_GETSIGMASK */
 	{0x420b, K_SIZE, K_SIGSET, 0},                   /* PTRACE_SETSIGMASK */
@@ -60,7 +69,11 @@ enum when when_ptrace_arg(const struct decode *d, int i)
 	if (!(uint32_t)d->call->args[0])
 		return WHEN_NEVER;
 	size_t r = ptrace_row(d);
-	return i == 3 && r < NPTRACE ? ptraces[r].data_when : WHEN_ENTERING;
+	if (r == NPTRACE)
+		return WHEN_ENTERING;
+	if ((i == 2 ? ptraces[r].addr : ptraces[r].data) == K_END)
+		return WHEN_NEVER;
+	return i == 3 ? ptraces[r].data_when : WHEN_ENTERING;
 }
 
 void show_ptrace_arg(const struct decode *d, const struct value *x)

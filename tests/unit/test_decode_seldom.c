@@ -110,6 +110,9 @@ static void test_ptrace(void **state)
 	CHECK("PTRACE_PEEKDATA, 7, 0x55, [0x1122]) = 0", "ptrace", 0, PTRACE_PEEKDATA, 7, 0x55, BASE);
 	CHECK("PTRACE_PEEKUSER, 7, 0x79, 0x10000) = -1 EIO (Input/output error)", "ptrace", -EIO, PTRACE_PEEKUSER, 7,
 	      0x79, BASE);
+	CHECK("PTRACE_ATTACH, 7) = 0", "ptrace", 0, PTRACE_ATTACH, 7, 0, BASE);
+	CHECK("PTRACE_INTERRUPT, 7) = 0", "ptrace", 0, PTRACE_INTERRUPT, 7, 0, 0);
+	CHECK("PTRACE_SINGLEBLOCK, 7, NULL, SIGUSR1) = 0", "ptrace", 0, 33, 7, 0, SIGUSR1);
 	put(0, buffer, sizeof(buffer));
 	CHECK("PTRACE_GETREGSET, 7, NT_PRSTATUS, {iov_base=0x99, iov_len=216}) = 0", "ptrace", 0, PTRACE_GETREGSET, 7,
 	      1, BASE);
@@ -250,11 +253,11 @@ static void test_registers(void **state)
 	if (!x86)
 		return;
 	put(0, (const uint64_t[27]){[0] = 0x15, [26] = 0x26}, 27 * sizeof(uint64_t));
-	CHECK("PTRACE_GETREGS, 7, NULL, {r15=0x15, r14=0, r13=0, r12=0, rbp=0, rbx=0, r11=0, r10=0, r9=0, r8=0, rax=0, "
+	CHECK("PTRACE_GETREGS, 7, {r15=0x15, r14=0, r13=0, r12=0, rbp=0, rbx=0, r11=0, r10=0, r9=0, r8=0, rax=0, "
 	      "rcx=0, rdx=0, rsi=0, rdi=0, orig_rax=0, rip=0, cs=0, eflags=0, rsp=0, ss=0, fs_base=0, gs_base=0, ds=0, "
 	      "es=0, fs=0, gs=0x26}) = 0",
 	      "ptrace", 0, 12, 7, 0, BASE);
-	CHECK("PTRACE_GETREGS, 7, NULL, 0x10000) = -1 ESRCH (No such process)", "ptrace", -ESRCH, 12, 7, 0, BASE);
+	CHECK("PTRACE_GETREGS, 7, 0x10000) = -1 ESRCH (No such process)", "ptrace", -ESRCH, 12, 7, 0, BASE);
 	CHECK("PTRACE_PEEKUSER, 7, 8*ORIG_RAX, [0x15]) = 0", "ptrace", 0, PTRACE_PEEKUSER, 7, 0x78, BASE);
 	CHECK("PTRACE_POKEUSER, 7, offsetof(struct user, u_debugreg)+56, 0x1) = 0", "ptrace", 0, 6, 7, 904, 1);
 }
@@ -280,10 +283,10 @@ static void test_floating_point_registers(void **state)
 	set.st[31] = 5;
 	set.padding[23] = 9;
 	put(0, &set, sizeof(set));
-	CHECK("PTRACE_GETFPREGS, 7, NULL, " FPREGS ") = 0", "ptrace", 0, PTRACE_GETFPREGS, 7, 0, BASE);
-	CHECK("PTRACE_SETFPREGS, 7, NULL, " FPREGS ") = 0", "ptrace", 0, PTRACE_SETFPREGS, 7, 0, BASE);
-	CHECK("PTRACE_GETFPREGS, 7, NULL, 0x10000) = -1 ESRCH (No such process)", "ptrace", -ESRCH, PTRACE_GETFPREGS, 7,
-	      0, BASE);
+	CHECK("PTRACE_GETFPREGS, 7, " FPREGS ") = 0", "ptrace", 0, PTRACE_GETFPREGS, 7, 0, BASE);
+	CHECK("PTRACE_SETFPREGS, 7, " FPREGS ") = 0", "ptrace", 0, PTRACE_SETFPREGS, 7, 0, BASE);
+	CHECK("PTRACE_GETFPREGS, 7, 0x10000) = -1 ESRCH (No such process)", "ptrace", -ESRCH, PTRACE_GETFPREGS, 7, 0,
+	      BASE);
 	CHECK("PTRACE_GETREGSET, 7, NT_FPREGSET, {iov_base=" FPREGS ", iov_len=512}) = 0", "ptrace", 0,
 	      PTRACE_GETREGSET, 7, 2, BASE + 512);
 	set.iov_len = 511;
