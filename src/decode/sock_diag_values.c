@@ -4,6 +4,7 @@
 #include "decode/sock_diag.h"
 
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
 
 static void address(const struct decode *d, const char *name, uint8_t family, const uint32_t *words, uint64_t at)
@@ -120,15 +121,18 @@ bool attr_inet_sockopt(const struct decode *d, const struct attr_chain *chain, c
 	return true;
 }
 
-/* Shows the name of a socket: a path, or an abstract name after a NUL byte. Neither ends with a NUL byte. */
+/*
+ * Shows the name of a socket: a path, which ends with a NUL byte, or an abstract name, which begins with one. A path of
+ * 108 bytes fits into struct sockaddr_un only without its NUL byte, which the kernel adds.
+ */
 bool attr_unix_name(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
-	char name[108];
+	char name[108 + 1];
 	(void)chain, (void)about;
 	if (!n || n > sizeof(name) || !decode_get(d, at, name, (size_t)n))
 		return false;
 	if (name[0])
-		emit_str(d->out, name, (size_t)n, 0);
+		emit_str(d->out, name, strnlen(name, (size_t)n), 0);
 	else
 		emit_str(d->out, name + 1, (size_t)n - 1, STRING_ABSTRACT);
 	return true;

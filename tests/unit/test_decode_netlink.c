@@ -396,12 +396,12 @@ static void test_sockets(void **state)
 		"\"short\"]]");
 	message(SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, &socket, sizeof(socket));
 	attr(UNIX_DIAG_NAME, "\0abs", 4);
-	attr(UNIX_DIAG_NAME, "/run/x", 6);
+	attr(UNIX_DIAG_NAME, "/run/x", 7);
 	attr32(UNIX_DIAG_PEER, 9);
 	attr(UNIX_DIAG_ICONS, (uint32_t[]){8, 9}, 8);
 	attr(UNIX_DIAG_VFS, (uint32_t[]){12, 0x800001}, 8);
 	PAYLOAD(DIAG, "{udiag_family=AF_UNIX, udiag_type=SOCK_STREAM, udiag_state=TCP_ESTABLISHED, udiag_ino=5, "
-		      "udiag_cookie=[6, 0]}, [[{nla_len=8, nla_type=UNIX_DIAG_NAME}, @\"abs\"], [{nla_len=10, "
+		      "udiag_cookie=[6, 0]}, [[{nla_len=8, nla_type=UNIX_DIAG_NAME}, @\"abs\"], [{nla_len=11, "
 		      "nla_type=UNIX_DIAG_NAME}, \"/run/x\"], [{nla_len=8, nla_type=UNIX_DIAG_PEER}, 9], [{nla_len=12, "
 		      "nla_type=UNIX_DIAG_ICONS}, [8, 9]], [{nla_len=12, nla_type=UNIX_DIAG_VFS}, "
 		      "{udiag_vfs_dev=makedev(0x8, 0x1), udiag_vfs_ino=12}]]");
