@@ -429,7 +429,8 @@ int recording_close(struct recording_writer *w, const struct recording_end *end,
 	}
 	int err = w->err;
 	if (err)
-		buf_addf(why, "cannot write the recording '%s': %s", w->path, error_text(-err));
+		buf_addf(why, "cannot write the recording '%s': %s", w->path,
+			 err == -EINTR ? "its reader does not read" : error_text(-err));
 	recording_drop(w);
 	return err;
 }

@@ -1,5 +1,6 @@
 #include "trace/out.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/outfile.h"
@@ -7,14 +8,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BLOCK 32768
+#define BLOCK    32768
+#define GRACE_NS NSEC_PER_SEC /* after a signal that asks sctrace to end, output waits this long for a reader */
 
 /* Moves a descriptor above 2. The program owns 0 to 2, even if they were closed when sctrace started. */
 static int above_standard(int fd)
@@ -117,16 +121,33 @@ static void take_back(const struct trace_out *out, int fd, size_t done)
 	(void)(last && ftruncate(fd, at - (off_t)done) == 0);
 }
 
+/* Waits until a write of PIPE_BUF bytes does not block (pipe(7)). Returns false if that takes too long. */
+static bool can_write(int fd)
+{
+	uint64_t until = clock_ns() + GRACE_NS;
+	int n;
+	do
+		n = poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, (int)(GRACE_NS / 1000000));
+	while (n < 0 && clock_ns() < until);
+	return n > 0;
+}
+
 static void write_all(struct trace_out *out, int fd)
 {
 	size_t done = 0;
 	while (done < out->buf.len && !out->failed) {
-		ssize_t n = write(fd, out->buf.s + done, out->buf.len - done);
+		bool ending = out->stop && *out->stop;
+		size_t most = ending ? PIPE_BUF : SIZE_MAX, left = out->buf.len - done;
+		if (ending && !can_write(fd)) {
+			fail(out, EINTR);
+			break;
+		}
+		ssize_t n = write(fd, out->buf.s + done, left < most ? left : most);
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno == EAGAIN)
-			poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 1000);
-		else if (errno != EINTR || (out->stop && *out->stop))
+			can_write(fd);
+		else if (errno != EINTR)
 			fail(out, errno);
 	}
 	if (out->failed && out->begun + done)
@@ -170,7 +191,7 @@ int trace_out_close(struct trace_out *out, struct buf *why)
 			 : out->command             ? "to the command of -o"
 			 : out->fd == STDOUT_FILENO ? "to standard output"
 						    : "the trace",
-			 out->path ? "'" : "", error_text(out->err));
+			 out->path ? "'" : "", out->err == EINTR ? "its reader does not read" : error_text(out->err));
 	int r = out->failed ? -out->err : 0;
 	buf_free(&out->buf);
 	free(out->path);

@@ -21,7 +21,7 @@ struct trace_out {
 	int err;                           /* positive errno */
 	size_t begun;                      /* number of bytes of the unfinished line at the end of what was written */
 	pid_t command;                     /* pid of "|COMMAND", or 0 */
-	const volatile sig_atomic_t *stop; /* if *stop is not 0, a write no longer waits for a reader */
+	const volatile sig_atomic_t *stop; /* if *stop is not 0, a write waits only a moment for a reader */
 };
 
 /*

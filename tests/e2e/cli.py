@@ -3,6 +3,7 @@
 The tracer's command line from outside: options, outputs, exit statuses, dialects (script.py). Most tests name no
 engine, because the default one must work.
 """
+import fcntl
 import json
 import os
 import pty
@@ -10,8 +11,10 @@ import re
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -228,6 +231,29 @@ def test_names_of_ended_processes(tmp):
         t = run(*args[:1], "-Y", "-o", "trace", *args[1:], *program, cwd=tmp)
         ends = re.findall(r"(?m)^(?:\[pid +)?\d+ *<(\w+)>\]? \+\+\+ exited with (\d)", (tmp / "trace").read_text())
         assert t.returncode == 0 and sorted(ends) == [("cat", "0"), ("sh", "0"), ("sh", "3")], (args, ends)
+
+
+def test_a_reader_that_does_not_read(tmp):
+    """Ctrl-C and SIGTERM detach from a process although nothing reads the trace; the process continues"""
+    os.mkfifo(tmp / "trace")
+    reader = os.open(tmp / "trace", os.O_RDONLY | os.O_NONBLOCK)
+    with subprocess.Popen([sys.executable, "-c", "import os\nwhile True: os.getppid()"]) as target:
+        for args in (["-o", "trace"], ["--json", "-o", "trace"], ["--engine=ptrace", "-o", "trace"], ["--record", "trace"]):
+            for sig in (signal.SIGINT, signal.SIGTERM):
+                with subprocess.Popen([SCTRACE, "-p", str(target.pid), *args], cwd=tmp, stderr=subprocess.PIPE, text=True) as tracer:
+                    size = struct.pack("i", 0)
+                    while struct.unpack("i", size)[0] < 32768:
+                        time.sleep(0.01)
+                        size = fcntl.ioctl(reader, termios.FIONREAD, size)
+                    time.sleep(0.2)
+                    tracer.send_signal(sig)
+                    said = tracer.communicate(timeout=TIMEOUT)[1]
+                assert tracer.returncode == 125 and re.search("cannot write (the recording )?'trace': its reader does not read\n$", said), (args, sig, said)
+                assert "TracerPid:\t0\n" in Path(f"/proc/{target.pid}/status").read_text() and target.poll() is None, (args, sig)
+                while len(os.read(reader, 65536)) == 65536:
+                    pass
+        target.kill()
+    os.close(reader)
 
 
 def test_engines_that_cannot(_):

@@ -16,7 +16,9 @@
 
 /* The signals that sctrace has received. Bit N is signal N; all of them are below 31. */
 static volatile sig_atomic_t caught;
-/* True after a signal has asked sctrace to end. Output then no longer waits for a reader that does not read. */
+/* The signals that ask sctrace to end. */
+static volatile sig_atomic_t ends;
+/* True after one of these signals. Output then does not wait long for a reader that does not read. */
 static volatile sig_atomic_t ending;
 /* True after a signal that the terminal sends for Ctrl-C or Ctrl-\. */
 static volatile sig_atomic_t typed;
@@ -26,8 +28,16 @@ static void on_signal(int sig)
 	caught |= BIT(sig);
 	if (BIT(sig) & FROM_KEYS)
 		typed = 1;
-	if (BIT(sig) & ENDING)
+	if (BIT(sig) & ends)
 		ending = 1;
+}
+
+/* Ctrl-C asks sctrace to detach from processes that it did not start. The started program receives it itself. */
+static int ending_signals(const struct trace *t)
+{
+	if (t->o.interruptible >= 3)
+		return 0;
+	return t->program ? ENDING : ENDING | FROM_KEYS;
 }
 
 /*
@@ -48,6 +58,7 @@ int trace_signals_catch(struct trace *t, struct engine_config *c)
 	struct sigaction sa = {.sa_handler = on_signal};
 	sigfillset(&sa.sa_mask);
 	c->woken = &caught;
+	ends = ending_signals(t);
 	t->out.common.stop = &ending;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
 		struct sigaction old;
@@ -116,7 +127,6 @@ static void suspend(void)
 bool trace_signals_serve(struct trace *t, uint64_t *kill_at)
 {
 	int bits = caught ? take_caught() : 0;
-	bool deaf = t->o.interruptible >= 3;
 	if (!bits)
 		return false;
 	if (bits & BIT(SIGUSR1) && t->o.last_set)
@@ -128,10 +138,10 @@ bool trace_signals_serve(struct trace *t, uint64_t *kill_at)
 		if (t->root_stopped && t->o.interruptible < 4)
 			suspend();
 	}
-	int end = deaf ? 0 : bits & ENDING;
-	t->told_to_end = t->told_to_end || end || (!deaf && !t->program && (bits & FROM_KEYS));
+	int end = bits & ending_signals(t);
+	t->told_to_end = t->told_to_end || end;
 	if (!t->program)
-		return end || (!deaf && (bits & FROM_KEYS));
+		return end;
 	if (end && !*kill_at) {
 		t->ops->kill(t->engine, end & BIT(SIGTERM) ? SIGTERM : SIGHUP);
 		*kill_at = clock_ns() + PATIENCE_NS;
