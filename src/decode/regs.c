@@ -67,8 +67,8 @@ void show_user_fpregs(const struct decode *d, const struct value *x)
 }
 
 /*
- * Returns true if a set of this many bytes can be shown. The kernel writes fewer for a 32-bit tracee (i386 and arm). A set
- * that contains arrays is shown only if it is complete.
+ * Returns true if a set of this many bytes can be shown. The kernel writes fewer for a 32-bit tracee (i386 and arm). A
+ * set that contains arrays is shown only if it is complete.
  */
 static bool is_described(const struct layout *l, uint64_t bytes)
 {
@@ -77,7 +77,8 @@ static bool is_described(const struct layout *l, uint64_t bytes)
 }
 
 /*
- * PTRACE_GETREGSET and PTRACE_SETREGSET: a struct iovec. The previous argument says which registers are meant. The kernel sets iov_len to the number of bytes that it has written.
+ * PTRACE_GETREGSET and PTRACE_SETREGSET: a struct iovec. The previous argument says which registers are meant. The
+ * kernel sets iov_len to the number of bytes that it has written.
  */
 void show_regset_buffer(const struct decode *d, const struct value *x)
 {

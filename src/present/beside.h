@@ -12,8 +12,8 @@ struct beside {
 };
 
 /*
- * Loads the files `paths`, of which "-" is standard input, and checks that their runs can be compared with the first one. Returns 0, or -EINVAL with the
- * reason in `why`. Call beside_free() in every case.
+ * Loads the files `paths`, of which "-" is standard input, and checks that their runs can be compared with the first
+ * one. Returns 0, or -EINVAL with the reason in `why`. Call beside_free() in every case.
  */
 int beside_load(struct beside *b, char *const *paths, size_t n, struct buf *why);
 /*

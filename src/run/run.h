@@ -302,9 +302,9 @@ int run_save(const struct run *r, const char *path, struct buf *why);
 /* Returns the name of a run's file for messages: "standard input" if `path` is "-". */
 const char *run_file_name(const char *path);
 /*
- * Reads and checks the file `path`, or standard input if `path` is "-", and calls run_judge(). Control bytes in the strings of the file are escaped
- * (escape_line()). Returns 0, or -EINVAL with a sentence in `why` if the file cannot be read, is truncated,
- * damaged or not a saved run, or has a newer schema. Call run_free() in every case.
+ * Reads and checks the file `path`, or standard input if `path` is "-", and calls run_judge(). Control bytes in the
+ * strings of the file are escaped (escape_line()). Returns 0, or -EINVAL with a sentence in `why` if the file cannot be
+ * read, is truncated, damaged or not a saved run, or has a newer schema. Call run_free() in every case.
  */
 int run_load(struct run *r, const char *path, struct buf *why);
 /* Like run_load(), for a document in memory. Messages call the document `name`. */

@@ -69,7 +69,7 @@ static void free_row(const struct patch *p, const struct record_thread *th)
 	}
 }
 
-/* Are both children of the same vfork(2) parent? It can create a child only when the one before it has left the memory. */
+/* Are both children of the same vfork(2) parent? It creates a child only when the one before has left the memory. */
 static bool are_vfork_siblings(const struct record_thread *a, const struct record_thread *b)
 {
 	return a->task && b->task && thread_of(a->task)->vfork_parent &&

@@ -139,7 +139,10 @@ bool record_is_recorder(uint64_t ip);
 void record_capture(const struct patch *p, struct record_thread *th, int64_t result);
 /* Frees a thread whose records have all been reported. */
 void record_thread_free(struct record_thread *th);
-/* tracer_ops.record_flow: FLOW_MANY if an eighth of a ring contains records that were not copied yet; FLOW_FAST: a quarter. */
+/*
+ * tracer_ops.record_flow: FLOW_MANY if an eighth of a ring contains records that were not copied yet, FLOW_FAST if a
+ * quarter does.
+ */
 enum flow record_flow(struct tracer *t);
 /* Copies the records of all threads from their rings. Must be called before a stop is reported. */
 void record_look(struct patch *p);

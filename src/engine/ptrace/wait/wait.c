@@ -173,9 +173,9 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
 #define FLOW_NS 8000000
 /*
  * The pause between two looks at the rings. After a pause in which few records came, the next one is twice as long;
- * after a pause in which more came than one look should find, it is half as long. A short pause suits a burst of records. But each look needs the
- * CPU, which the traced programs may need as well, and delays a program that writes to the same memory. A ring has room
- * for the records of at least 1 ms.
+ * after a pause in which more came than one look should find, it is half as long. A short pause suits a burst of
+ * records. But each look needs the CPU, which the traced programs may need as well, and delays a program that writes to
+ * the same memory. A ring has room for the records of at least 1 ms.
  */
 #define FLOW_PAUSE_LEAST_NS 50000
 #define FLOW_PAUSE_MOST_NS  1000000
