@@ -141,6 +141,18 @@ for i in range(5000):
     assert shown.returncode == 0 and len(lines(text, r"close\(-1\) .*")) == 5000 and "ERESTARTNOINTR" not in text, text[-1000:]
 
 
+def test_signals_come_after_earlier_calls(tmp):
+    """A signal is shown after the calls that the thread has made before it"""
+    program = str(BUILD / "tests" / "e2e" / "late_signal")
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp)}  # call sites that an earlier run has kept do not stop before the signal
+    for n in range(30, 54):
+        r = run("--engine=patch", "-f", "-e", "trace=openat", "-o", "trace", program, str(n), cwd=tmp, env=env)
+        if r.returncode == 125:
+            raise Skip(r.stderr)
+        order = re.findall(r'/nonexistent/(\d+)"|--- (SIGUSR1) ', (tmp / "trace").read_text())
+        assert [n or name for n, name in order] == [*map(str, range(n)), "SIGUSR1"], order[-12:]
+
+
 def test_where_to_save_is_checked_first(tmp):
     """If the file of --save cannot be written, the program is not run, and the -o file is not changed"""
     (tmp / "out").write_text("kept")

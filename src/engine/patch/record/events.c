@@ -345,7 +345,7 @@ static void call_of(const struct patch *p, const struct record_thread *th, const
 	/* A disturbed calibration can give a cost below zero. */
 	c->cost_ns = p->fast.ns > 0 ? (uint64_t)p->fast.ns : 0;
 	c->spread_ns = (uint64_t)p->fast.spread_ns;
-	c->restart = c->withdrawn = false;
+	c->restart = c->withdrawn = c->injected = c->delayed = false;
 }
 
 static void call_begins(const struct patch *p, struct record_thread *th, const struct record_item *item)

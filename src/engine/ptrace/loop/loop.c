@@ -163,7 +163,11 @@ int tracer_next(struct engine *e, struct event *ev)
 			return 0;
 		if (t->config.woken && *t->config.woken)
 			return -EINTR;
-		int r = t->waits.next == t->waits.taken.n ? take_waiting(t) : 0;
+		int r = 0;
+		if (t->waits.next == t->waits.taken.n) {
+			t->looked = false; /* what is recorded during the wait comes before the next stop */
+			r = take_waiting(t);
+		}
 		if (r == -ECHILD && !t->failed)
 			return 0;
 		if (look_first(t, ev))
