@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections import Counter
 
 from script import BUILD, SCTRACE, Skip, run_tests, seconds
@@ -210,6 +211,59 @@ def test_pairs(folder):
     print(f"# {made} calls of rt_sigaction, {recorded - asked} without a stop")
     assert made > 50 * MANY, made
     assert recorded - asked > 0.9 * made, f"only {recorded - asked} of {made} calls were recorded without a stop"
+
+
+FORKS = """
+import os, sys
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(int(sys.argv[1])):
+    pid = os.fork()
+    if pid == 0:
+        os.getppid(), os.umask(0), os.close(os.dup(0)), os.getcwd()
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+
+
+def attach_to_forks(folder, children, *tracer):
+    """
+    Traces a process that is attached to before it creates children. Returns what the inner sctrace has printed on standard error.
+    `tracer` is the command that traces the inner sctrace.
+    """
+    with subprocess.Popen([sys.executable, "-c", FORKS, str(children)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        parent.stdout.readline()
+        inner = [SCTRACE, "--engine=patch", "-f", "-c", "-o", str(folder / "inner"), "-p", str(parent.pid)]
+        env = {**os.environ, "XDG_RUNTIME_DIR": str(folder), "SCTRACE_DEBUG": "1"}
+        with subprocess.Popen([*tracer, *inner], stderr=subprocess.PIPE, text=True, env=env) as process:
+            said = []
+            while not said or "attached to process" not in said[-1]:
+                said.append(process.stderr.readline())
+                if not said[-1]:
+                    raise Skip("the patch engine cannot attach here: " + "".join(said))
+            parent.stdin.close()
+            said.append(process.stderr.read())
+        assert process.returncode == 0 and parent.wait() == 0, said
+    return "".join(said)
+
+
+def test_forked_attached(folder):
+    """A child of fork(2) whose parent was attached to stops at most once in each file; its parent may never make its calls"""
+    def stops(children):
+        attach_to_forks(folder, children, SCTRACE, "--engine=ptrace", "-o", str(folder / "trace"))
+        waits = re.findall(r"wait(?:4\(.*\) += [1-9]|id\(P_PID, .*si_pid=)", (folder / "trace").read_text(errors="replace"))
+        return len(waits)
+    attach_to_forks(folder, FEW)  # afterwards the costs and the sites are kept
+    found = min((stops(MANY) - stops(FEW)) / (MANY - FEW) for _ in range(3))
+    print(f"# {found:.2f} stops a child")
+    assert found < 6.5, f"{found:.2f} stops a child, where 6 are allowed"
+
+
+def test_known_attached(folder):
+    """If sctrace attaches to a program that was seen in an earlier run, no call site must be analysed again"""
+    sites = [re.findall(r"site 0x\w+: .*", attach_to_forks(folder, FEW)) for _ in range(2)]
+    new = [site for site in sites[1] if not site.endswith("as known")]
+    assert sites[0] and sites[1] and not new, new[:3]
 
 
 def test_used_sites(folder):

@@ -252,6 +252,7 @@ struct patch {
 	uint32_t filters;
 	bool seccomp_seen; /* some traced process has set a filter */
 	int watchdog_fd;   /* a socket to the watchdog (arm/watchdog.c), or -1 */
+	bool attaching;    /* sctrace has stopped the threads of the processes that it attaches to */
 	unsigned ways;     /* WAY_*: the kinds that SCTRACE_PATCH allows */
 	bool debug;        /* SCTRACE_DEBUG */
 	/* A program has changed the agent's code. From then on, sctrace waits less long for threads in this code. */

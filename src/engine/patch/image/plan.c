@@ -5,6 +5,7 @@
 #include "engine/patch/image/kept_plans.h"
 #include "engine/patch/image/module.h"
 #include "engine/patch/image/ranges.h"
+#include "engine/patch/image/resume_point.h"
 #include "engine/patch/image/usage.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
@@ -316,9 +317,39 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 }
 
 /*
+ * Does no other thread of the process run? While sctrace attaches to a process, all of its threads should have stopped.
+ * Otherwise, only a process with a single thread is safe.
+ */
+static bool others_wait(const struct patch *p, const struct task *task)
+{
+	const struct image *img = image_of(task);
+	size_t i = 0;
+	const struct task *x;
+	if (task->proc->ntasks == 1)
+		return img->start.observed || img->refs == 1;
+	if (!p->attaching)
+		return false;
+	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (x->proc == task->proc && !x->stopped)
+			return false;
+	return true;
+}
+
+/*
+ * May the jump of this plan be written at `ip`? A long jump also overwrites the instructions after the call. In an attached
+ * process, a thread or a signal handler may still return to one of them.
+ */
+static bool may_jump(const struct patch *p, const struct image *img, const struct plan *plan, uint64_t ip)
+{
+	return plan->kind != SITE_LONG || img->start.observed ||
+	       (!img->start.interrupted && !resume_point_may_be_in(p, ip, ip + plan->moved));
+}
+
+/*
  * Patches the known sites of a file that the program probably uses (usage.h), so that not even the first call at these
- * sites stops. `origin` is the address at which the file's offset 0 would be mapped. Patches them only while the image has
- * one thread, and has room for stubs. If `extra` is not NULL, patches only the sites that can be written together with it.
+ * sites stops. `origin` is the address at which the file's offset 0 would be mapped. Patches them only while no other
+ * thread can run, and the image has room for stubs. If `extra` is not NULL, patches only the sites that can be written
+ * together with it.
  */
 static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin,
 			 struct plan_extra *extra)
@@ -327,7 +358,7 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 	struct stub_page *page = img->sites.pages.n ? &img->sites.pages.v[0] : NULL;
 	struct batch *b = memory_zeroed(1, sizeof(*b));
 	int fd = -1;
-	if (page && img->start.observed && task->proc->ntasks == 1 && site_is_near(page->addr, origin))
+	if (page && site_is_near(page->addr, origin) && others_wait(p, task))
 		fd = remote_open(task->tid);
 	b->extra = extra;
 	for (size_t i = 0; fd >= 0 && i < mod->plans.n && !(extra && b->n == PLAN_BATCH); i++) {
@@ -335,7 +366,8 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 		uint64_t ip = origin + plan->offset;
 		uint32_t slot = page->used + (uint32_t)b->n;
 		bool likely = mod == p->loader || usage_includes(img->start.usage, plan->call);
-		bool wanted = likely && is_by(plan, img) && !map_get(&img->sites.by_ip, ip) && slot < page->max;
+		bool wanted = likely && is_by(plan, img) && may_jump(p, img, plan, ip) &&
+			      !map_get(&img->sites.by_ip, ip) && slot < page->max;
 		struct site *s = wanted ? memory_zeroed(1, sizeof(*s)) : NULL;
 		uint64_t stub = page->addr + (uint64_t)slot * STUB_SIZE;
 		if (!s)
@@ -367,6 +399,17 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struc
 		patch_module(p, task, p->loader, entry - p->loader_entry, extra);
 }
 
+static void patch_all(struct patch *p, struct task *task, const struct module *except)
+{
+	const struct image *img = image_of(task);
+	for (size_t i = 0; i < img->mappings.n; i++) {
+		const struct mapping m = img->mappings.v[i];
+		const struct module *mod = m.patchable ? known_module(p, task, &m) : NULL;
+		if (mod && mod->plans.n && mod != except)
+			patch_module(p, task, mod, m.lo - m.file_offset, NULL);
+	}
+}
+
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 {
 	struct image *img = image_of(task);
@@ -377,14 +420,15 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip)
 	maps_read(task);
 	ranges_write(task);
 	const struct mapping *caller = maps_find(img, ip);
-	if (!caller || !p->loader || module_find(p, caller) != p->loader)
-		return;
-	for (size_t i = 0; i < img->mappings.n; i++) {
-		const struct mapping m = img->mappings.v[i];
-		const struct module *mod = m.patchable ? known_module(p, task, &m) : NULL;
-		if (mod && mod->plans.n && mod != p->loader)
-			patch_module(p, task, mod, m.lo - m.file_offset, NULL);
-	}
+	if (caller && p->loader && module_find(p, caller) == p->loader)
+		patch_all(p, task, p->loader);
+}
+
+void plan_apply_attached(struct patch *p, struct task *task)
+{
+	maps_read(task);
+	ranges_write(task);
+	patch_all(p, task, NULL);
 }
 
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)
@@ -418,16 +462,22 @@ static void find_loader(struct patch *p, struct task *task, uint64_t entry)
 	img->mappings.n = 0; /* the loader will map libraries */
 }
 
-void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry)
+void plan_begin_attached(struct patch *p, struct task *task, const struct proc_status *s)
 {
 	struct image_start *start = &image_of(task)->start;
 	note_owner(p, task, s);
 	/* A new image has just been created, so `start` is not NULL. */
 	memcpy(start->program, s->name, sizeof(start->program)); /* NOLINT(clang-analyzer-core.NonNullParamChecker) */
-	start->usage = usage_find(p, start->program);
 	start->kept = p->kept && kept_plans_exist(p->kept, start->program);
 	if (start->kept)
 		kept_plans_expect_calls(p, start->program);
+}
+
+void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry)
+{
+	struct image_start *start = &image_of(task)->start;
+	plan_begin_attached(p, task, s);
+	start->usage = usage_find(p, start->program);
 	if (start->kept && p->loader)
 		kept_plans_add(p, p->loader, start->program);
 	else if (start->kept)

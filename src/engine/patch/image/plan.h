@@ -29,6 +29,11 @@ struct plan_extra {
  * module.
  */
 void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry);
+/*
+ * The same for the image of a process that sctrace attaches to. `s` is the /proc/PID/status of the process's first thread.
+ * All calls are then expected of the program, because those that it made before are not known.
+ */
+void plan_begin_attached(struct patch *p, struct task *task, const struct proc_status *s);
 /* Remembers what was decided about a site in mapping `m`, where call `nr` was made, for the next images. */
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m, int64_t nr);
 /*
@@ -53,6 +58,11 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struc
  * translators, may map a file to read it.
  */
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
+/*
+ * Patches the known sites in all files that an attached process has mapped. Called while sctrace attaches (p->attaching),
+ * after resume_point_note().
+ */
+void plan_apply_attached(struct patch *p, struct task *task);
 /*
  * Called when a call has stopped at `ip`, which is not yet a site of the image. Applies the file's plans for that site,
  * if there is one, and for all sites whose calls the program probably makes (usage.h). Returns whether the image now has

@@ -255,7 +255,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 	struct image *img = image_of(task);
 	struct region *region = NULL;
 	struct user_regs_struct r = *saved;
-	uint64_t gap = at > 1ull << 32 ? setup_stubs(at) : maps_gap(task->tid, at, STUB_AREA);
+	uint64_t gap = at > 1ull << 32 && !p->attaching ? setup_stubs(at) : maps_gap(task->tid, at, STUB_AREA);
 	r.rbx = gap;
 	int err = map_agent(p, task, at, &r, mask, &region);
 	if (err == 0) {

@@ -3,11 +3,13 @@
 #include "base/clock.h"
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
+#include "engine/patch/image/plan.h"
 #include "engine/patch/image/resume_point.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/life/children.h"
 #include "engine/patch/life/exec.h"
 #include "engine/patch/record/record.h"
+#include "engine/patch/remote/remote.h"
 #include "engine/ptrace/calls/calls.h"
 #include "engine/ptrace/loop/stops.h"
 #include "engine/ptrace/tasks/main_symbol.h"
@@ -15,6 +17,7 @@
 #include "engine/ptrace/wait/wait.h"
 #include "tracee/proc.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -89,6 +92,16 @@ static void find_obstacle(struct patch *p, struct task *task, struct proc_status
 	}
 }
 
+/* Returns the address of the first instruction of the process's loader, or of a program without a loader; 0: not known. */
+static uint64_t first_instruction(pid_t pid)
+{
+	Elf64_Ehdr head;
+	uint64_t base = tracer_loader_base(pid);
+	if (base && remote_read(pid, base, &head, sizeof(head)) == 0)
+		return base + head.e_entry;
+	return tracer_entry_point(pid);
+}
+
 /*
  * Puts the agent into a process by running code in one stopped task. Afterwards the task gets its registers back. If it
  * was stopped in a call, the kernel restarts that call.
@@ -97,14 +110,18 @@ static void enter_process(struct patch *p, struct task *task)
 {
 	struct buf why = {0};
 	struct user_regs_struct saved;
-	uint64_t at = tracer_entry_point(task->tid);
-	struct proc_status s = {.has_signals = false};
+	uint64_t at = first_instruction(task->tid);
+	struct proc_status s = {.has_signals = false}, first;
 	find_obstacle(p, task, &s, &why);
 	if (!why.len && (!at || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
 		buf_adds(&why, "its entry point is not known");
 	image_of(task)->start.interrupted = !s.has_signals || s.caught;
-	if (exec_enter_image(p, task, at, &saved, NULL, &why) && !why.len)
+	proc_status(task->proc->pid, &first);
+	plan_begin_attached(p, task, &first);
+	if (exec_enter_image(p, task, at, &saved, NULL, &why) && !why.len) {
 		image_note_faults(task, &s);
+		plan_apply_attached(p, task);
+	}
 	buf_free(&why);
 }
 
@@ -154,9 +171,11 @@ void attach_all(struct patch *p)
 	size_t i = 0;
 	struct task *task;
 	stop_all(p);
+	p->attaching = true;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
 		if (task->stopped && is_attached(task) && image_of(task) && image_of(task)->state == IMAGE_NEW)
 			enter_process(p, task);
+	p->attaching = false;
 	if (p->t.failed)
 		return; /* all tasks will be detached; if they were armed, nothing would handle their stops */
 	i = 0;

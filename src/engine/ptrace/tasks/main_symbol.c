@@ -11,17 +11,27 @@
 #include <sys/ptrace.h>
 #include <unistd.h>
 
-/* Reads AT_ENTRY of the auxiliary vector (getauxval(3)). */
-uint64_t tracer_entry_point(pid_t pid)
+/* Returns a value of the auxiliary vector (getauxval(3)), or 0. */
+static uint64_t auxv(pid_t pid, uint64_t type)
 {
 	int fd = proc_open(pid, "auxv");
 	uint64_t pair[2] = {0, 0};
 	while (fd >= 0 && read(fd, pair, sizeof(pair)) == sizeof(pair) && pair[0] != AT_NULL)
-		if (pair[0] == AT_ENTRY)
+		if (pair[0] == type)
 			break;
 	if (fd >= 0)
 		close(fd);
-	return pair[0] == AT_ENTRY ? pair[1] : 0;
+	return pair[0] == type ? pair[1] : 0;
+}
+
+uint64_t tracer_entry_point(pid_t pid)
+{
+	return auxv(pid, AT_ENTRY);
+}
+
+uint64_t tracer_loader_base(pid_t pid)
+{
+	return auxv(pid, AT_BASE);
 }
 
 /*

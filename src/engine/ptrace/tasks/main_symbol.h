@@ -6,6 +6,8 @@
 
 /* Returns the address of the process's entry point, or 0. */
 uint64_t tracer_entry_point(pid_t pid);
+/* Returns the address at which the process's loader is mapped, or 0 if the program is linked statically. */
+uint64_t tracer_loader_base(pid_t pid);
 /* Returns the address in memory of main of the executable `fd`, or 0. AT_ENTRY (`entry`) gives the load offset. */
 uint64_t tracer_main_symbol(int fd, uint64_t entry);
 /* Sets a breakpoint at main or the entry point in the new image of the started program. */
