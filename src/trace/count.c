@@ -143,6 +143,8 @@ static void leave(struct trace_count *t, struct counted *k, const struct event *
 {
 	struct call c = ev->call;
 	struct life_ends ends;
+	if (c.withdrawn && !c.restart)
+		return; /* the call was not made, so neither its beginning nor its end counts */
 	if (ev->kind == EV_VANISH)
 		life_vanish(&k->life, &c, &ends);
 	else

@@ -116,10 +116,8 @@ for i in range(50):
     assert len(shown) >= 50 and calls["read"] < 500, (len(shown), calls)
 
 
-def test_withdrawn_calls_are_not_recorded(tmp):
-    """A recording does not contain a call that a signal has prevented, and that the program makes after the signal handler"""
-    program = tmp / "program"
-    program.write_text("""
+# Signals often prevent a call of this program. It makes the call after the signal handler.
+PREVENTS_CALLS = """
 import os, signal
 seen = []
 def handler(*_):
@@ -132,7 +130,27 @@ for i in range(5000):
         os.close(-1)
     except OSError:
         pass
-""")
+"""
+
+
+def test_withdrawn_calls_are_not_counted(tmp):
+    """A call that a signal has prevented is not counted as a restarted call, and the call after the signal handler is not its restart"""
+    columns = ["--by=fd", "--format=csv", "-U", "name,calls,errors,restarted", "-e", "trace=close"]
+    for options, shown in ((["-c", *columns], r'"?\(no descriptor\)"?,close,5000,5000,0'), (["--format=json"], None)):
+        r = run("--engine=patch", *options, "-o", "out", sys.executable, "-c", PREVENTS_CALLS, cwd=tmp)
+        if r.returncode == 125:
+            raise Skip(r.stderr)
+        text = (tmp / "out").read_text()
+        if shown:
+            assert lines(text, shown), text[:300]
+        else:
+            assert not [line for line in text.splitlines() if '"close"' in line and '"restarted"' in line], text[-1000:]
+
+
+def test_withdrawn_calls_are_not_recorded(tmp):
+    """A recording does not contain a call that a signal has prevented, and that the program makes after the signal handler"""
+    program = tmp / "program"
+    program.write_text(PREVENTS_CALLS)
     r = run("--engine=patch", "--record", "calls", sys.executable, program, cwd=tmp)
     if r.returncode == 125:
         raise Skip(r.stderr)

@@ -374,7 +374,9 @@ static void call_ends(const struct patch *p, struct record_thread *th, const str
 	c->error = (uint64_t)c->result >= (uint64_t)-4095 && c->nr != SYS_rt_sigreturn;
 	c->err = c->error ? (int)-c->result : 0;
 	c->duration_ns = item->ticks > item->began ? (uint64_t)((double)(item->ticks - item->began) * p->tick_ns) : 0;
-	if (!th->task || !c->error || !IS_RESTART_ERROR(c->err) || (item->caught && BECOMES_EINTR(c->err)))
+	/* If the call was not made, the same call after the signal handler is not a restart. */
+	if (!th->task || !c->error || !IS_RESTART_ERROR(c->err) || (item->caught && BECOMES_EINTR(c->err)) ||
+	    (c->withdrawn && !c->restart))
 		return;
 	life_exit(&thread_of(th->task)->life, c, c->duration_ns, &ends);
 	/* The tracer must see how the handler returns. The thread is held until this event has been reported. */
