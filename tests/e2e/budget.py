@@ -259,11 +259,26 @@ def test_forked_attached(folder):
     assert found < 6.5, f"{found:.2f} stops a child, where 6 are allowed"
 
 
+def new_sites_of_second(folder):
+    """Attaches twice, and returns the sites that were analysed the second time."""
+    sites = [re.findall(r"site 0x\w+: .*", attach_to_forks(folder, FEW)) for _ in range(2)]
+    assert sites[1], sites
+    return [site for site in sites[1] if not site.endswith("as known")]
+
+
 def test_known_attached(folder):
     """If sctrace attaches to a program that was seen in an earlier run, no call site must be analysed again"""
-    sites = [re.findall(r"site 0x\w+: .*", attach_to_forks(folder, FEW)) for _ in range(2)]
-    new = [site for site in sites[1] if not site.endswith("as known")]
-    assert sites[0] and sites[1] and not new, new[:3]
+    new = new_sites_of_second(folder)
+    assert not new, new[:3]
+
+
+def test_known_started(folder):
+    """The same, if the earlier run has started the program: some of its jumps are not possible in an attached process"""
+    run = [SCTRACE, "--engine=patch", "-f", "-c", "-o", str(folder / "inner"), sys.executable, "-c", FORKS, str(FEW)]
+    subprocess.run(run, input=b"\n", check=True, timeout=seconds(120), stdout=subprocess.DEVNULL,
+                   env={**os.environ, "XDG_RUNTIME_DIR": str(folder)})
+    new = new_sites_of_second(folder)
+    assert not new, new[:3]
 
 
 def test_used_sites(folder):

@@ -44,11 +44,23 @@ static bool overlaps(const struct plan *a, const struct plan *b)
 	return a->offset == b->offset;
 }
 
-static bool has_room(const struct module *mod, const struct plan *plan)
+/* No image uses both a plan with a long jump and another plan for the same site, so these may overlap. */
+static bool is_instead(const struct plan *plan, const struct plan *x)
 {
+	return x->kind == SITE_LONG && plan->kind != SITE_LONG && x->offset == plan->offset;
+}
+
+/* Returns false if the plan overlaps another one. Otherwise sets plan->instead. */
+static bool has_room(const struct module *mod, struct plan *plan)
+{
+	plan->instead = false;
 	for (size_t i = 0; i < mod->plans.n; i++) {
 		const struct plan *x = &mod->plans.v[i];
-		if (x->owner.uid == plan->owner.uid && x->owner.gid == plan->owner.gid && overlaps(x, plan))
+		if (x->owner.uid != plan->owner.uid || x->owner.gid != plan->owner.gid)
+			continue;
+		if (is_instead(plan, x))
+			plan->instead = true;
+		else if (overlaps(x, plan))
 			return false;
 	}
 	return true;
@@ -56,9 +68,10 @@ static bool has_room(const struct module *mod, const struct plan *plan)
 
 bool module_add(struct patch *p, struct module *mod, const struct plan *plan)
 {
-	if (p->nplans >= PLANS_MAX || !has_room(mod, plan))
+	struct plan copy = *plan;
+	if (p->nplans >= PLANS_MAX || !has_room(mod, &copy))
 		return false;
-	vec_push(&mod->plans, *plan);
+	vec_push(&mod->plans, copy);
 	p->nplans++;
 	return true;
 }

@@ -10,6 +10,7 @@ struct plan {
 	char program[PROC_NAME]; /* short name of the program in which it was learned, or "" */
 	uint64_t offset;         /* the address after the call instruction, as an offset in the file */
 	int16_t call; /* number of the system call that was made there when the plan was made; -1: none below AGENT_CALLS */
+	bool instead; /* there is another plan for the site, with a long jump; this one is for images that cannot have it */
 	/* The following members are as in struct site. */
 	enum site_kind kind;
 	uint8_t moved, code[RELOCATE_MAX];
@@ -31,7 +32,10 @@ struct module {
 struct module *module_find(const struct patch *p, const struct mapping *m);
 /* Returns the module of a mapped file, and creates it at the first use. Returns NULL if there are too many modules. */
 struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m);
-/* Adds a plan. Returns false if there are too many, or if it overlaps another plan for the same owner. */
+/*
+ * Adds a plan. Returns false if there are too many, or if it overlaps another plan for the same owner. Sets plan.instead in
+ * the module's copy.
+ */
 bool module_add(struct patch *p, struct module *mod, const struct plan *plan);
 void module_free_all(struct patch *p);
 

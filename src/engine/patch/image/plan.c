@@ -336,13 +336,16 @@ static bool others_wait(const struct patch *p, const struct task *task)
 }
 
 /*
- * May the jump of this plan be written at `ip`? A long jump also overwrites the instructions after the call. In an attached
- * process, a thread or a signal handler may still return to one of them.
+ * Is this the plan for the site at `ip` in this image? A long jump also overwrites the instructions after the call. In an
+ * attached process, a thread or a signal handler may still return to one of them.
  */
-static bool may_jump(const struct patch *p, const struct image *img, const struct plan *plan, uint64_t ip)
+static bool suits(const struct patch *p, const struct image *img, const struct plan *plan, uint64_t ip)
 {
-	return plan->kind != SITE_LONG || img->start.observed ||
-	       (!img->start.interrupted && !resume_point_may_be_in(p, ip, ip + plan->moved));
+	if (plan->kind != SITE_LONG && !plan->instead)
+		return true;
+	bool returns =
+		!img->start.observed && (img->start.interrupted || resume_point_may_be_in(p, ip, ip + RELOCATE_MAX));
+	return returns == plan->instead;
 }
 
 /*
@@ -366,7 +369,7 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 		uint64_t ip = origin + plan->offset;
 		uint32_t slot = page->used + (uint32_t)b->n;
 		bool likely = mod == p->loader || usage_includes(img->start.usage, plan->call);
-		bool wanted = likely && is_by(plan, img) && may_jump(p, img, plan, ip) &&
+		bool wanted = likely && is_by(plan, img) && suits(p, img, plan, ip) &&
 			      !map_get(&img->sites.by_ip, ip) && slot < page->max;
 		struct site *s = wanted ? memory_zeroed(1, sizeof(*s)) : NULL;
 		uint64_t stub = page->addr + (uint64_t)slot * STUB_SIZE;
