@@ -376,6 +376,19 @@ bool image_tell_apart(struct patch *p, const struct task *parent, const struct t
 	return true;
 }
 
+bool image_others_wait(const struct patch *p, const struct task *task)
+{
+	size_t i = 0;
+	const struct task *x;
+	if (task->proc->ntasks == 1 && image_of(task)->refs == 1)
+		return true;
+	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (x != task && image_of(x) == image_of(task) && x->tid != thread_of(task)->vfork_parent &&
+		    !(p->attaching && x->stopped))
+			return false;
+	return true;
+}
+
 void image_end_single_thread(struct task *task)
 {
 	struct image *img = image_of(task);

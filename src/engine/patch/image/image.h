@@ -47,6 +47,11 @@ void image_map_new_calls(struct patch *p, const struct task *task);
 void image_switch(struct patch *p, struct image *img, bool off);
 /* Makes the agent in the task's memory pass all calls to the tracer, even if the image is not known. */
 void image_refuse_all(const struct task *task);
+/*
+ * Does no other thread run in the task's memory? The parent of a vfork(2) child waits; so do the threads that sctrace has
+ * stopped to attach to them.
+ */
+bool image_others_wait(const struct patch *p, const struct task *task);
 /* Makes the agent use locks. Must be called before another thread or process that uses the same slots can run. */
 void image_end_single_thread(struct task *task);
 

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/patch/code/encode.h"
+#include "engine/patch/image/image.h"
 #include "engine/patch/image/kept_plans.h"
 #include "engine/patch/image/module.h"
 #include "engine/patch/image/ranges.h"
@@ -317,25 +318,6 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 }
 
 /*
- * Does no other thread of the process run? While sctrace attaches to a process, all of its threads should have stopped.
- * Otherwise, only a process with a single thread is safe.
- */
-static bool others_wait(const struct patch *p, const struct task *task)
-{
-	const struct image *img = image_of(task);
-	size_t i = 0;
-	const struct task *x;
-	if (task->proc->ntasks == 1)
-		return img->start.observed || img->refs == 1;
-	if (!p->attaching)
-		return false;
-	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (x->proc == task->proc && !x->stopped)
-			return false;
-	return true;
-}
-
-/*
  * Is this the plan for the site at `ip` in this image? A long jump also overwrites the instructions after the call. In an
  * attached process, a thread or a signal handler may still return to one of them.
  */
@@ -361,7 +343,7 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 	struct stub_page *page = img->sites.pages.n ? &img->sites.pages.v[0] : NULL;
 	struct batch *b = memory_zeroed(1, sizeof(*b));
 	int fd = -1;
-	if (page && site_is_near(page->addr, origin) && others_wait(p, task))
+	if (page && site_is_near(page->addr, origin) && image_others_wait(p, task))
 		fd = remote_open(task->tid);
 	b->extra = extra;
 	for (size_t i = 0; fd >= 0 && i < mod->plans.n && !(extra && b->n == PLAN_BATCH); i++) {

@@ -281,7 +281,7 @@ static const char *jump_over(const struct patch *p, struct task *task, struct si
 			why = "an instruction that would have to be moved is used for another site";
 		else if (n && at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
 			why = "the jump would cross a page boundary";
-		else if (n && !one_line && task->proc->ntasks > 1)
+		else if (n && !one_line && !image_others_wait(p, task))
 			why = "the jump would cross a cache line that other threads may be executing";
 		else if (n && site_write_stub(task, s) && write_long(task, s))
 			why = NULL;
