@@ -434,23 +434,24 @@ def last_processes(world, mode):
 def last_asked(world, mode):
     """The last calls are saved on SIGUSR1 while the program continues, and when a signal ends sctrace"""
     path = world.scratch / "recording"
+    path.unlink(missing_ok=True)  # another mode may have left it
     argv, env = tracer(world, mode, "--record", path, "--last", "500", "--", world.program("crash"), "serves", out=None)
     with running(argv, env) as process:
-        wait_ready(process)
+        wait_ready(process)  # it is ready after call 5000
         process.send_signal(signal.SIGUSR1)
 
         def saved():
             return execute([str(world.sctrace), "show", "recording"], cwd=world.scratch).status == 0
         until("the end is saved", saved)
         first, text = last_calls(world)
-        if len(first) < 500 or process.poll() is not None:
-            raise Failed(f"{len(first)} calls")
+        if len(re.findall(r"(?m)^\w+\(", text)) < 500 or first[-1] < 5000 or process.poll() is not None:
+            raise Failed(f"{len(first)} calls, the last one is {first[-1:]}")
         if "<detached" in text or "its times are not known" not in show(world, "-c", "recording"):
             raise Failed("the recording is shown as if the program had ended\n" + text[-400:])
         process.send_signal(signal.SIGTERM)
         wait_end(process)
-    second, _ = last_calls(world)
-    if len(second) < 500 or second[-1] <= first[-1]:
+    second, text = last_calls(world)
+    if len(re.findall(r"(?m)^\w+\(", text)) < 500 or second[-1] <= first[-1]:
         raise Failed(f"{first[-1]}, then {second[-1]}")
 
 

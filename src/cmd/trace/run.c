@@ -127,7 +127,9 @@ static void loop(struct trace *t)
 		r = t->ops->next(t->engine, &ev);
 		if (r == 1)
 			on_event(t, &ev);
-		if (r != 1 && r != -EINTR)
+		else if (r == -EINTR)
+			trace_signals_answer(t);
+		else
 			break;
 	}
 	if (r == -EPERM && t->o.user && !t->root)

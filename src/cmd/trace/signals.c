@@ -81,13 +81,14 @@ bool trace_signals_typed(void)
 	return typed;
 }
 
-static int take_caught(void)
+/* Takes those of the signals `which` that sctrace has received. */
+static int take_caught(int which)
 {
 	sigset_t all, old;
 	sigfillset(&all);
 	bool blocked = sigprocmask(SIG_BLOCK, &all, &old) == 0; /* if this fails, `old` is not valid */
-	int bits = caught;
-	caught = 0;
+	int bits = caught & which;
+	caught &= ~which;
 	if (blocked)
 		sigprocmask(SIG_SETMASK, &old, NULL);
 	return bits;
@@ -124,15 +125,26 @@ static void suspend(void)
 	mask_stops(SIG_BLOCK);
 }
 
+void trace_signals_answer(struct trace *t)
+{
+	bool asked = caught & BIT(SIGUSR1);
+	/* The engine may have looked for calls just before the signal. Its next look is after it. */
+	bool again = asked && !t->asked;
+	t->asked = again;
+	if (!asked || again)
+		return;
+	take_caught(BIT(SIGUSR1));
+	if (t->o.last_set)
+		trace_save_last(t);
+	else if (!t->o.html) /* a table of text does not belong into a page */
+		trace_totals_so_far(&t->totals);
+}
+
 bool trace_signals_serve(struct trace *t, uint64_t *kill_at)
 {
-	int bits = caught ? take_caught() : 0;
+	int bits = caught & ~BIT(SIGUSR1) ? take_caught(~BIT(SIGUSR1)) : 0;
 	if (!bits)
 		return false;
-	if (bits & BIT(SIGUSR1) && t->o.last_set)
-		trace_save_last(t);
-	else if (bits & BIT(SIGUSR1) && !t->o.html) /* a table of text does not belong into a page */
-		trace_totals_so_far(&t->totals);
 	if (bits & BIT(SIGALRM)) {
 		trace_out_flush(&t->out.common);
 		if (t->root_stopped && t->o.interruptible < 4)

@@ -46,6 +46,7 @@ struct trace {
 	struct trace_totals totals;
 	pid_t root;        /* process id of the program, set when its execve(2) has succeeded; 0 before */
 	bool root_stopped; /* a signal has stopped the program */
+	bool asked;        /* SIGUSR1 has been noticed, but not yet answered */
 	bool told_to_end;  /* sctrace has received a signal to end */
 	struct trace_failure failure;
 };
@@ -68,6 +69,11 @@ int trace_signals_catch(struct trace *t, struct engine_config *c);
  * becomes the time (clock_ns()) at which the program will be killed.
  */
 bool trace_signals_serve(struct trace *t, uint64_t *kill_at);
+/*
+ * If sctrace has received SIGUSR1, prints the table so far, or saves the last calls. Must be called each time when the
+ * engine's next() has returned -EINTR. It does so soon, because the engine does not sleep until SIGUSR1 has been answered.
+ */
+void trace_signals_answer(struct trace *t);
 /* Returns true if sctrace has received a signal that the terminal sends for Ctrl-C or Ctrl-\. */
 bool trace_signals_typed(void);
 /* Starts the timer for periodic work. If `first_us` is not 0, it first expires after at most that time. */

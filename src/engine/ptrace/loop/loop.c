@@ -161,10 +161,8 @@ int tracer_next(struct engine *e, struct event *ev)
 		}
 		if (!t->tasks.by_tid.n && !t->root.left)
 			return 0;
-		if (t->config.woken && *t->config.woken)
-			return -EINTR;
-		int r = 0;
-		if (t->waits.next == t->waits.taken.n) {
+		int r = t->config.woken && *t->config.woken ? -EINTR : 0;
+		if (r == 0 && t->waits.next == t->waits.taken.n) {
 			t->looked = false; /* what is recorded during the wait comes before the next stop */
 			r = take_waiting(t);
 		}
