@@ -393,7 +393,8 @@ static bool is_whole(const struct record *rec, const struct record_item *item)
 	for (size_t i = 1; i < 3 && i < rec->threads.n; i++)
 		if (rec->threads.v[i]->turn < r->t1)
 			return false;
-	bool signal = r->result < 0 && IS_RESTART_ERROR((int)-r->result);
+	bool error = r->result < 0 && r->result >= -4095; /* the program may have written any number there */
+	bool signal = error && IS_RESTART_ERROR((int)-r->result);
 	return item->committed && !item->live && !item->continued && !signal;
 }
 

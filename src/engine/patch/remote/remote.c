@@ -252,7 +252,7 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 
 bool remote_restart_pending(const struct user_regs_struct *r)
 {
-	return (int64_t)r->orig_rax >= 0 && IS_RESTART_ERROR(-(int64_t)r->rax);
+	return (int64_t)r->orig_rax >= 0 && IS_RESTART_ERROR((int64_t)-r->rax);
 }
 
 /* Makes an interrupted call again, as the kernel does if there is no handler to run (signal(7)). */
