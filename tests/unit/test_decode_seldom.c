@@ -283,10 +283,9 @@ static void test_floating_point_registers(void **state)
 	set.st[31] = 5;
 	set.padding[23] = 9;
 	put(0, &set, sizeof(set));
-	CHECK("PTRACE_GETFPREGS, 7, " FPREGS ") = 0", "ptrace", 0, PTRACE_GETFPREGS, 7, 0, BASE);
-	CHECK("PTRACE_SETFPREGS, 7, " FPREGS ") = 0", "ptrace", 0, PTRACE_SETFPREGS, 7, 0, BASE);
-	CHECK("PTRACE_GETFPREGS, 7, 0x10000) = -1 ESRCH (No such process)", "ptrace", -ESRCH, PTRACE_GETFPREGS, 7, 0,
-	      BASE);
+	CHECK("PTRACE_GETFPREGS, 7, " FPREGS ") = 0", "ptrace", 0, 14, 7, 0, BASE);
+	CHECK("PTRACE_SETFPREGS, 7, " FPREGS ") = 0", "ptrace", 0, 15, 7, 0, BASE);
+	CHECK("PTRACE_GETFPREGS, 7, 0x10000) = -1 ESRCH (No such process)", "ptrace", -ESRCH, 14, 7, 0, BASE);
 	CHECK("PTRACE_GETREGSET, 7, NT_FPREGSET, {iov_base=" FPREGS ", iov_len=512}) = 0", "ptrace", 0,
 	      PTRACE_GETREGSET, 7, 2, BASE + 512);
 	set.iov_len = 511;
