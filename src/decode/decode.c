@@ -115,7 +115,10 @@ static void keep_structure(const struct decode *d, enum syscall_kind kind, int i
 		d->memo->bytes = l->size;
 }
 
-/* For kinds whose memory the kernel will change, although the trace shows what it was at the entry. */
+/*
+ * Functions that save an argument's memory at the entry, for the kinds that need it. The kernel changes this memory during
+ * the call, but the trace also shows what it was before.
+ */
 static void (*const keepers[K_COUNT])(const struct decode *d, enum syscall_kind kind, int i) = {
 	[K_SOCKLEN] = keep_length,
 	[K_OUT_FILE_HANDLE] = keep_length,

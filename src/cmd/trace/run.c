@@ -128,10 +128,11 @@ static void loop(struct trace *t)
 		if (r == 1)
 			on_event(t, &ev);
 		else if (r == -EINTR)
-			trace_signals_answer(t);
+			trace_signals_answer(t, false);
 		else
 			break;
 	}
+	trace_signals_answer(t, true);
 	if (r == -EPERM && t->o.user && !t->root)
 		trace_fail(&t->failure, r,
 			   "cannot run '%s' as user '%s': only root may become another user (CAP_SETUID, CAP_SETGID)",

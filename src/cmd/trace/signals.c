@@ -125,13 +125,16 @@ static void suspend(void)
 	mask_stops(SIG_BLOCK);
 }
 
-void trace_signals_answer(struct trace *t)
+void trace_signals_answer(struct trace *t, bool all_reported)
 {
 	bool asked = caught & BIT(SIGUSR1);
-	/* The engine may have looked for calls just before the signal. Its next look is after it. */
-	bool again = asked && !t->asked;
-	t->asked = again;
-	if (!asked || again)
+	/*
+	 * The engine may have read the calls just before the signal, so those since then are missing. It reads them before
+	 * it returns -EINTR for the second time.
+	 */
+	bool now = asked && (all_reported || t->asked);
+	t->asked = asked && !now;
+	if (!now)
 		return;
 	take_caught(BIT(SIGUSR1));
 	if (t->o.last_set)

@@ -72,8 +72,9 @@ bool trace_signals_serve(struct trace *t, uint64_t *kill_at);
 /*
  * If sctrace has received SIGUSR1, prints the table so far, or saves the last calls. Must be called each time when the
  * engine's next() has returned -EINTR. It does so soon, because the engine does not sleep until SIGUSR1 has been answered.
+ * `all_reported` means that the engine has reported all calls, because tracing has ended.
  */
-void trace_signals_answer(struct trace *t);
+void trace_signals_answer(struct trace *t, bool all_reported);
 /* Returns true if sctrace has received a signal that the terminal sends for Ctrl-C or Ctrl-\. */
 bool trace_signals_typed(void);
 /* Starts the timer for periodic work. If `first_us` is not 0, it first expires after at most that time. */

@@ -84,8 +84,8 @@ agent_back_\s:
 #define HARMLESS ((0x7f << 16) | (1 << 27))
 
 /*
- * A short jump to a global label goes to a local label at the same place: clang's assembler makes each forward jump to a
- * global label a long one, and then the agent would not fit into its page.
+ * To jump forward to a global label, jump to a local label at the same address. For a global label, clang's assembler
+ * always emits the long form of a forward jump, and then the agent would not fit into its page.
  */
 	.section .rodata
 	.balign 64

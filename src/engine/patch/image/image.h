@@ -48,8 +48,8 @@ void image_switch(struct patch *p, struct image *img, bool off);
 /* Makes the agent in the task's memory pass all calls to the tracer, even if the image is not known. */
 void image_refuse_all(const struct task *task);
 /*
- * Does no other thread run in the task's memory? The parent of a vfork(2) child waits; so do the threads that sctrace has
- * stopped to attach to them.
+ * Returns true if no other thread can run in the task's memory now. The parent of a vfork(2) child sleeps. The threads to
+ * which sctrace is attaching are stopped.
  */
 bool image_others_wait(const struct patch *p, const struct task *task);
 /* Makes the agent use locks. Must be called before another thread or process that uses the same slots can run. */

@@ -69,7 +69,10 @@ static void free_row(const struct patch *p, const struct record_thread *th)
 	}
 }
 
-/* Are both children of the same vfork(2) parent? It creates a child only when the one before has left the memory. */
+/*
+ * True if both are vfork(2) children of the same parent thread. They never run in the parent's memory at the same time: the
+ * thread sleeps until a child calls execve(2) or ends, and only then can it create the next one.
+ */
 static bool are_vfork_siblings(const struct record_thread *a, const struct record_thread *b)
 {
 	return a->task && b->task && thread_of(a->task)->vfork_parent &&
@@ -77,8 +80,9 @@ static bool are_vfork_siblings(const struct record_thread *a, const struct recor
 }
 
 /*
- * True if another thread that may run now uses the row. Of a vfork(2) child and its parent, only one runs. sctrace may
- * see the new child of a parent before it sees the execve(2) of the previous one.
+ * True if another thread uses the row of the table of threads, and may run now. A vfork(2) child and its parent do not
+ * count, because only one of them runs. Two vfork(2) children of one parent do not count either: sctrace may see the new
+ * child before it sees the execve(2) of the previous child, which then still seems to use the row.
  */
 static bool is_contended(const struct patch *p, const struct agent_thread *row, const struct record_thread *th)
 {

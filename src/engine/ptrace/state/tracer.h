@@ -25,11 +25,11 @@ enum tracer_verdict {
 	STOP_RESUMED, /* handled, and the task was resumed or has ended: it must not be resumed again */
 };
 
-/* How fast records come, judged by those that wait to be read in one ring. */
+/* How fast records come, estimated from the number of unread records in one ring. */
 enum flow {
-	FLOW_FEW,  /* not worth a look */
-	FLOW_MANY, /* as many as one look should find */
-	FLOW_FAST, /* more than that */
+	FLOW_FEW,  /* too few: sctrace looks less often */
+	FLOW_MANY, /* the right number for one look */
+	FLOW_FAST, /* too many for one look: sctrace looks more often */
 };
 
 /* Functions for what the patch engine does differently from the ptrace engine. NULL: there is no difference. */

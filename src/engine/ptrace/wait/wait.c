@@ -166,14 +166,14 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
 }
 
 /*
- * sctrace looks for records for this time after the start of the program, and after each time when many came. If it did
- * not, the ring would soon be full, and the program would wait in a stop until sctrace has handled all records. And at
- * the end of a short program, most of the work would still have to be done.
+ * How long sctrace polls the rings after the start of the program, and again whenever it has found many records. Without
+ * polling, a fast program would soon fill its ring. It would then stop and wait until sctrace has handled all records. A
+ * short program would end with most of its records still unhandled.
  */
 #define FLOW_NS 8000000
 /*
  * The pause between two looks at the rings. After a pause in which few records came, the next one is twice as long;
- * after a pause in which more came than one look should find, it is half as long. A short pause suits a burst of
+ * after a pause in which too many came, it is half as long. A short pause suits a burst of
  * records. But each look needs the CPU, which the traced programs may need as well, and delays a program that writes to
  * the same memory. A ring has room for the records of at least 1 ms.
  */
