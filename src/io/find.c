@@ -50,7 +50,7 @@ static void say(struct io_search *s, double n, const char *what, const char *mid
 static void consider_answers(struct io_search *s)
 {
 	if (s->f->maybe_turns > 1)
-		s->last = " A program that answers the requests of another process cannot do this.";
+		s->last = " A program that answers the requests of another process cannot use such a buffer.";
 }
 
 static bool is_small(const struct io_tally *t, double bytes)

@@ -506,7 +506,7 @@ with subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIP
 
 def test_inherited_pipes(folder):
     """pipes that existed before the trace may be used for requests and answers, so that a buffer is advised with a condition"""
-    condition = "A program that answers the requests of another process cannot do this."
+    condition = "A program that answers the requests of another process cannot use such a buffer."
     for way in WAYS:
         need(way)
         engine, env = WAYS[way]
