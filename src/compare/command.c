@@ -47,17 +47,45 @@ char **compare_split(const char *text, struct buf *why)
 	return NULL;
 }
 
-/* Appends `s` in quotes for the shell, so that a path with spaces remains one word. */
-static void add_quoted(struct buf *out, const char *s)
+/* The quotes around a place of a command for the shell, the innermost one last: ' " or ( for a command in $(...). */
+struct quoting {
+	char stack[32];
+	size_t n;
+};
+
+static char innermost(const struct quoting *q)
 {
-	if (s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%")] == '\0' && *s) {
-		buf_adds(out, s);
-		return;
+	return q->n ? q->stack[q->n - 1] : 0;
+}
+
+/* Takes note of the character `c`, which is not quoted by a backslash. `before` is the character before it, or 0. */
+static void quoting_pass(struct quoting *q, char before, char c)
+{
+	char in = innermost(q);
+	bool closes = in == '(' ? c == ')' : c == in;
+	bool opens = in == '"' ? c == '(' && before == '$' : in != '\'' && strchr("'\"(", c);
+	if (closes)
+		q->n--;
+	else if (opens && q->n < sizeof(q->stack))
+		q->stack[q->n++] = c;
+}
+
+/* Appends `s` so that the shell reads it unchanged within the quotes that `quote` (' or ") opened, or without quotes. */
+static void add_quoted(struct buf *out, const char *s, char quote)
+{
+	bool plain =
+		s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%")] == '\0' && *s;
+	bool own = !plain && quote != '\'' && quote != '"';
+	buf_adds(out, own ? "'" : "");
+	for (; *s; s++) {
+		if (*s == '\'' && quote != '"')
+			buf_adds(out, "'\\''");
+		else if (quote == '"' && strchr("\"\\$`", *s))
+			buf_addf(out, "\\%c", *s);
+		else
+			buf_addc(out, *s);
 	}
-	buf_addc(out, '\'');
-	for (; *s; s++)
-		buf_adds(out, *s == '\'' ? "'\\''" : (char[]){*s, '\0'});
-	buf_addc(out, '\'');
+	buf_adds(out, own ? "'" : "");
 }
 
 /*
@@ -67,20 +95,26 @@ static void add_quoted(struct buf *out, const char *s)
 static char *fill(const char *text, const struct texts *places, bool quote)
 {
 	struct buf out = {0};
-	while (*text) {
+	struct quoting q = {0};
+	for (const char *start = text; *text;) {
 		bool found = false;
 		for (size_t i = 0; !found && *text == '{' && i < places->n; i++) {
 			const struct named_text *place = &places->v[i];
 			size_t len = strlen(place->name);
 			found = len && strncmp(text + 1, place->name, len) == 0 && text[1 + len] == '}';
 			if (found && quote)
-				add_quoted(&out, place->text);
+				add_quoted(&out, place->text, innermost(&q));
 			else if (found)
 				buf_adds(&out, place->text);
 			text += found ? len + 2 : 0;
 		}
-		if (!found)
+		if (found)
+			continue;
+		if (*text == '\\' && innermost(&q) != '\'' && text[1] && text[1] != '{')
 			buf_addc(&out, *text++);
+		else
+			quoting_pass(&q, text > start ? text[-1] : 0, *text);
+		buf_addc(&out, *text++);
 	}
 	return buf_take(&out);
 }

@@ -82,6 +82,7 @@ struct subject {
 	bool has_first;
 	bool copies; /* the subject writes a copy of the input, which sctrace checks */
 	bool not_a_copy;
+	bool changes_input; /* the command has changed, replaced or removed {in} */
 	struct count count;
 	bool counted;
 	struct run_use use;     /* known only with --columns */
@@ -132,6 +133,8 @@ int compare_plan(struct compare *c, char *const *commands, size_t ncommands, str
 /* Appends the table of strategies that --list prints. */
 void compare_list(struct buf *out, const struct table_look *look);
 void compare_subject_free(struct subject *s);
+/* Returns true if a command, or the command of an option such as --prepare, contains {in}. */
+bool compare_names_input(const struct compare *c);
 /* Appends the name of a subject for sentences and pictures: "read/write 4K". */
 void compare_label(struct buf *out, const struct subject *s);
 

@@ -100,6 +100,7 @@ static void fill_subject(struct compare *c, struct subject *s)
 		to->first_run_s = (double)s->samples.v[0].wall_ns / 1e9;
 	to->largest = s->strategy ? TRUTH_NO : TRUTH_YES;
 	to->copied = s->not_a_copy ? TRUTH_NO : s->copies ? TRUTH_YES : TRUTH_UNKNOWN;
+	to->input_changed = s->changes_input ? TRUTH_YES : TRUTH_UNKNOWN;
 	if (s->counted)
 		fill_counts(&to->counts, s);
 	if (s->use.known)

@@ -22,7 +22,7 @@ int compare_prepare(struct compare *c, char *const *commands, size_t n, struct b
 	if (!err)
 		err = compare_check_reference(c, why);
 	if (!err)
-		err = work_make_input(&c->work, input, size, why);
+		err = work_make_input(&c->work, input, size, compare_names_input(c), why);
 	if (err)
 		return err;
 	env_collect(&c->run.env, c->work.dir);

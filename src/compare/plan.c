@@ -241,6 +241,15 @@ static bool contain(const char *const *texts, size_t n, const char *name)
 	return found;
 }
 
+bool compare_names_input(const struct compare *c)
+{
+	const struct compare_texts *before = &c->opt.prepare, *after = &c->opt.conclude;
+	bool found = contain(before->v, before->n, "in") || contain(after->v, after->n, "in");
+	for (size_t i = 0; i < c->subjects.n; i++)
+		found |= strstr(c->subjects.v[i]->command, "{in}") != NULL;
+	return found;
+}
+
 /* Checks that each parameter has a name of its own, and that a command contains it. */
 static int check_parameters(const struct compare *c, const struct texts *params, const char *const *commands, size_t n,
 			    struct buf *why)

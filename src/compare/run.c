@@ -118,6 +118,15 @@ static int run_beside(const struct compare *c, const struct subject *s, const st
 	return err;
 }
 
+/* Removes the output of the run before, and runs the command of --prepare. */
+static int prepare(struct compare *c, const struct subject *s, struct buf *why)
+{
+	work_remove(c->work.out);
+	int err = run_beside(c, s, &c->opt.prepare, why);
+	work_note_input(&c->work);
+	return err;
+}
+
 /* With --cold, removes the input from the page cache, and measures how much of it remained in the cache. */
 static void set_cache(struct compare *c)
 {
@@ -142,12 +151,16 @@ static void add_fsync(const struct compare *c, struct sample *s)
 }
 
 /*
- * Compares the copy with the input. If the copy of a strategy is wrong, the strategy fails. A command may intentionally
- * write something else, so the difference is only recorded.
+ * Creates the input again if the program has changed it, and compares the copy with the input. If the copy of a strategy
+ * is wrong, the strategy fails. A command may intentionally write something else, so the difference is only recorded.
  */
-static int check_copy(struct compare *c, struct subject *s, uint64_t bytes, struct buf *why)
+static int check_files(struct compare *c, struct subject *s, uint64_t bytes, struct buf *why)
 {
 	struct buf wrong = {0};
+	int changed = work_restore_input(&c->work, why);
+	if (changed < 0)
+		return changed;
+	s->changes_input |= changed;
 	if (!s->copies || (!s->strategy && s->not_a_copy))
 		return 0;
 	int err = work_check_copy(&c->work, c->work.out, bytes, &wrong);
@@ -181,8 +194,7 @@ static int sample_subject(struct compare *c, struct subject *s, struct sample *o
 
 static int timed_run(struct compare *c, struct subject *s, struct sample *out, struct buf *why)
 {
-	unlink(c->work.out);
-	int err = run_beside(c, s, &c->opt.prepare, why);
+	int err = prepare(c, s, why);
 	if (err < 0)
 		return err;
 	set_cache(c);
@@ -192,7 +204,7 @@ static int timed_run(struct compare *c, struct subject *s, struct sample *out, s
 	if (err == 0)
 		add_fsync(c, out);
 	if (err == 0)
-		err = check_copy(c, s, c->work.size, why);
+		err = check_files(c, s, c->work.size, why);
 	if (err == 0)
 		err = run_beside(c, s, &c->opt.conclude, why);
 	return err;
@@ -336,10 +348,11 @@ static int count_run(struct compare *c, struct subject *s, bool part, struct buf
 	};
 	int err = count_take(&spec, &s->count, why);
 	if (err == 0 && c->opt.columns && ended_well(s->count.result.status)) {
-		err = run_beside(c, s, &c->opt.conclude, why);
-		unlink(c->work.out);
+		err = check_files(c, s, c->work.size, why);
 		if (err == 0)
-			err = run_beside(c, s, &c->opt.prepare, why);
+			err = run_beside(c, s, &c->opt.conclude, why);
+		if (err == 0)
+			err = prepare(c, s, why);
 		if (err == 0)
 			err = compare_use(&spec, &s->use, why);
 	}
@@ -352,11 +365,10 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 {
 	uint64_t bytes = bytes_to_count(c, s, engine);
 	bool part = bytes < c->work.size;
-	unlink(c->work.out);
 	int err = part ? work_make_part(&c->work, bytes, why) : 0;
 	/* `part` is false for commands, which always use the whole input. */
 	if (err == 0)
-		err = run_beside(c, s, &c->opt.prepare, why);
+		err = prepare(c, s, why);
 	if (err == 0)
 		err = count_run(c, s, part, why);
 	if (err < 0)
@@ -365,7 +377,7 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 	s->counted_bytes = bytes;
 	if (!ended_well(s->count.result.status) && !(c->opt.ignore_failure && !s->strategy))
 		return give_up(c, s, failure(c, s, s->count.result.status), why);
-	err = check_copy(c, s, bytes, why);
+	err = check_files(c, s, bytes, why);
 	return err == 0 ? run_beside(c, s, &c->opt.conclude, why) : err;
 }
 

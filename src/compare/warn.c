@@ -108,6 +108,19 @@ static bool is_no_copy(const struct run *r, const struct run_subject *s)
 	return s->copied == TRUTH_NO;
 }
 
+static bool changes_input(const struct run *r, const struct run_subject *s)
+{
+	(void)r;
+	return s->input_changed == TRUTH_YES;
+}
+
+/* For warn_rows(): the text names the rows even if the warning is about all of them. */
+static void say_nothing(const struct run_subject *s, struct buf *out)
+{
+	(void)s;
+	(void)out;
+}
+
 static bool is_lost_in_shell(const struct run *r, const struct run_subject *s)
 {
 	return !s->strategy && median(s) < 0.2 * r->method.shell_taken_out_s;
@@ -254,6 +267,8 @@ void compare_warn(struct run *r)
 		  "the figures include the times of these failed runs");
 	warn_rows(r, is_no_copy, NULL, "no_copy", "the {out} of a command differs from {in}",
 		  "this is correct for a command that converts, and an error for one that copies");
+	warn_rows(r, changes_input, say_nothing, "changed_input", "a command changed or removed its input {in}",
+		  "each of its runs was given a new copy, and the file of --input itself was not changed");
 	warn(r, any(r, is_lost_in_shell), "lost_in_shell",
 	     "almost nothing remains of the times of these runs after the time of an empty shell is subtracted",
 	     "run the commands without a shell (-N)");

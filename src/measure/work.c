@@ -12,9 +12,11 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -118,7 +120,7 @@ static void fill_random(unsigned char *p, size_t n, struct rng *state)
 		p[i] = (unsigned char)(1 + rng_below(state, 255));
 }
 
-static int write_input(struct work *w, int fd, bool random)
+static int write_input(struct work *w, int fd)
 {
 	static const size_t chunk = CHUNK;
 	unsigned char *p = memory_zeroed(1, chunk);
@@ -127,35 +129,81 @@ static int write_input(struct work *w, int fd, bool random)
 	int err = 0;
 	for (uint64_t left = w->size; left && !err;) {
 		size_t n = left < chunk ? (size_t)left : chunk;
-		if (random)
+		if (w->random)
 			fill_random(p, n, &state);
 		err = stopped(w) ? -EINTR : outfile_write(fd, (const char *)p, n, w->stop);
 		left -= n;
 	}
 	free(p);
-	return err;
-}
-
-static int generate(struct work *w, bool random, struct buf *why)
-{
-	int err = check_room(w, 2 * w->size + CHUNK, why);
-	if (err < 0)
-		return err;
-	int fd = open(w->in, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	err = fd < 0 ? -errno : write_input(w, fd, random);
-	if (fd >= 0 && close(fd) < 0 && !err)
+	/* An old time, so that work_restore_input() notices a change within the resolution of the clock of the file
+	 * system: the beginning of the year 2000. Some archivers reject times before 1980. */
+	if (!err && futimens(fd, (struct timespec[]){{.tv_sec = 946684800}, {.tv_sec = 946684800}}) < 0)
 		err = -errno;
-	if (err < 0 && err != -EINTR)
-		buf_addf(why, "cannot write the input '%s': %s", w->in, error_text(-err));
 	return err;
 }
 
-/* Creates the input as a link to the user's file, which is never written to. */
-static int link_input(struct work *w, const char *file, uint64_t size, struct buf *why)
+/* Copies the first `bytes` of the file `in` to the file `out`. Holes remain holes. */
+static int copy_data(const struct work *w, int in, int out, uint64_t bytes)
+{
+	static const size_t chunk = CHUNK;
+	char *p = memory_get(chunk);
+	int err = ftruncate(out, (off_t)bytes) < 0 ? -errno : 0;
+	off_t at = 0;
+	while (!err && (at = lseek(in, at, SEEK_DATA)) >= 0 && at < (off_t)bytes) {
+		uint64_t left = bytes - (uint64_t)at;
+		ssize_t n = pread(in, p, left < chunk ? (size_t)left : chunk, at);
+		if (n > 0 && lseek(out, at, SEEK_SET) == at)
+			err = stopped(w) ? -EINTR : outfile_write(out, p, (size_t)n, w->stop);
+		else if (n <= 0 && errno != EINTR)
+			err = n == 0 ? -ENODATA : -errno;
+		at += n > 0 ? n : 0;
+	}
+	free(p);
+	/* ENXIO means that no data follow. */
+	return !err && at < 0 && errno != ENXIO ? -errno : err;
+}
+
+/* Makes the file `out` a copy of the first w->size bytes of the user's file `in`, with its permissions and its times. */
+static int copy_file(struct work *w, int in, int out, struct buf *why)
 {
 	struct stat st;
-	char *whole = realpath(file, NULL);
-	int err = !whole || stat(whole, &st) < 0 || access(whole, R_OK) < 0 ? -errno : 0;
+	bool first = !w->made.st_ino;
+	bool cloned = ioctl(out, FICLONE, in) == 0;
+	int err = first ? check_room(w, cloned ? w->size : 2 * w->size, why) : 0;
+	if (!err && cloned)
+		err = ftruncate(out, (off_t)w->size) < 0 ? -errno : 0;
+	else if (!err)
+		err = copy_data(w, in, out, w->size);
+	if (!err && (fstat(in, &st) < 0 || fchmod(out, st.st_mode & 0777) < 0 ||
+		     futimens(out, (struct timespec[]){st.st_atim, st.st_mtim}) < 0))
+		err = -errno;
+	return err;
+}
+
+/* Writes the input into the work directory: the random or zero bytes, or the copy of the user's file. */
+static int write_in(struct work *w, struct buf *why)
+{
+	int in = w->source ? open(w->source, O_RDONLY | O_CLOEXEC) : -1;
+	int err = w->source && in < 0 ? -errno : 0;
+	int out = open(w->in, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (!err)
+		err = out < 0 ? -errno : w->source ? copy_file(w, in, out, why) : write_input(w, out);
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) < 0 && !err)
+		err = -errno;
+	if (err < 0 && err != -EINTR && !why->len)
+		buf_addf(why, "cannot write the input '%s': %s", w->in, error_text(-err));
+	work_note_input(w);
+	return err;
+}
+
+/* Sets w->source and w->size from the user's file. `size` is the requested size, or 0. */
+static int find_source(struct work *w, const char *file, uint64_t size, struct buf *why)
+{
+	struct stat st;
+	w->source = realpath(file, NULL);
+	int err = !w->source || stat(w->source, &st) < 0 || access(w->source, R_OK) < 0 ? -errno : 0;
 	if (err < 0)
 		buf_addf(why, "cannot read the input '%s': %s", file, error_text(-err));
 	else if (!S_ISREG(st.st_mode))
@@ -165,46 +213,21 @@ static int link_input(struct work *w, const char *file, uint64_t size, struct bu
 	else if ((uint64_t)st.st_size < size)
 		buf_addf(why, "the input '%s' has only %jd byte%s, which is less than --size; omit --size", file,
 			 (intmax_t)st.st_size, st.st_size == 1 ? "" : "s");
-	else if (symlink(whole, w->in) < 0)
-		buf_addf(why, "cannot link the input into '%s': %s", w->dir, error_text(errno));
-	free(whole);
 	if (why->len)
 		return err < 0 ? err : -EINVAL;
-	w->size = (uint64_t)st.st_size;
-	return check_room(w, size ? 2 * size : w->size + CHUNK, why);
+	w->size = size ? size : (uint64_t)st.st_size;
+	w->linked = w->size == (uint64_t)st.st_size;
+	return 0;
 }
 
-/* Copies the first `bytes` of the file `from` to a new file `to`. */
-static int copy_beginning(const struct work *w, const char *from, const char *to, uint64_t bytes)
+/* Creates the input as a link to the user's file. */
+static int link_input(struct work *w, struct buf *why)
 {
-	char p[4096];
-	int in = open(from, O_RDONLY | O_CLOEXEC);
-	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int err = in < 0 || out < 0 ? -errno : 0;
-	while (bytes && !err) {
-		ssize_t n = read(in, p, bytes < sizeof(p) ? (size_t)bytes : sizeof(p));
-		if (n > 0)
-			err = stopped(w) ? -EINTR : outfile_write(out, p, (size_t)n, w->stop);
-		else if (n == 0 || errno != EINTR)
-			err = n == 0 ? -ENODATA : -errno;
-		bytes -= n > 0 ? (uint64_t)n : 0;
+	int err = check_room(w, w->size + CHUNK, why);
+	if (!err && symlink(w->source, w->in) < 0) {
+		err = -errno;
+		buf_addf(why, "cannot link the input into '%s': %s", w->dir, error_text(-err));
 	}
-	if (in >= 0)
-		close(in);
-	if (out >= 0 && close(out) < 0 && !err)
-		err = -errno;
-	return err;
-}
-
-/* Replaces the input, a link to the user's file, by a copy of the first `size` bytes of that file. */
-static int cut_input(struct work *w, uint64_t size, struct buf *why)
-{
-	int err = copy_beginning(w, w->in, w->part, size);
-	if (!err && rename(w->part, w->in) < 0)
-		err = -errno;
-	if (err < 0 && err != -EINTR)
-		buf_addf(why, "cannot write the input '%s': %s", w->in, error_text(-err));
-	w->size = size;
 	return err;
 }
 
@@ -213,21 +236,58 @@ bool work_makes_input(const char *what)
 	return strcmp(what, "random") == 0 || strcmp(what, "zero") == 0;
 }
 
-int work_make_input(struct work *w, const char *what, uint64_t size, struct buf *why)
+int work_make_input(struct work *w, const char *what, uint64_t size, bool copy, struct buf *why)
 {
+	int err;
 	if (work_makes_input(what)) {
 		w->size = size;
-		return generate(w, strcmp(what, "random") == 0, why);
+		w->random = strcmp(what, "random") == 0;
+		err = check_room(w, 2 * size, why);
+	} else {
+		err = find_source(w, what, size, why);
+		w->linked &= !copy;
 	}
-	int err = link_input(w, what, size, why);
 	if (err < 0)
 		return err;
-	return size && size < w->size ? cut_input(w, size, why) : 0;
+	return w->linked ? link_input(w, why) : write_in(w, why);
+}
+
+void work_note_input(struct work *w)
+{
+	if (lstat(w->in, &w->made) < 0)
+		w->made = (struct stat){.st_ino = 1};
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+int work_restore_input(struct work *w, struct buf *why)
+{
+	struct stat now = {0};
+	const struct stat *then = &w->made;
+	if (w->linked)
+		return 0;
+	bool same = lstat(w->in, &now) == 0 && now.st_ino == then->st_ino && now.st_size == then->st_size &&
+		    now.st_mode == then->st_mode && same_time(&now.st_mtim, &then->st_mtim);
+	/* A program that preserves the time of the last change cannot preserve st_ctim. A hard link changes it, too. */
+	if (same && same_time(&now.st_ctim, &then->st_ctim))
+		return 0;
+	work_remove(w->in);
+	int err = write_in(w, why);
+	return err < 0 ? err : !same;
 }
 
 int work_make_part(struct work *w, uint64_t bytes, struct buf *why)
 {
-	int err = copy_beginning(w, w->in, w->part, bytes);
+	int in = open(w->in, O_RDONLY | O_CLOEXEC);
+	int out = open(w->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int err = in < 0 || out < 0 ? -errno : copy_data(w, in, out, bytes);
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && close(out) < 0 && !err)
+		err = -errno;
 	if (err < 0 && err != -EINTR)
 		buf_addf(why, "cannot write '%s': %s", w->part, error_text(-err));
 	return err;
@@ -324,12 +384,17 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return 0;
 }
 
+void work_remove(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 int work_close(struct work *w, struct buf *why)
 {
 	int err = 0;
 	memory_on_exhaustion(NULL, NULL);
 	if (w->dir && !remove_own(w)) {
-		nftw(w->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		work_remove(w->dir);
 		err = rmdir(w->dir) < 0 && errno != ENOENT ? -errno : 0;
 		if (err)
 			buf_addf(why, "cannot remove the work directory '%s': %s", w->dir, error_text(-err));
@@ -339,6 +404,7 @@ int work_close(struct work *w, struct buf *why)
 	free(w->out);
 	free(w->part);
 	free(w->errors);
+	free(w->source);
 	*w = (struct work){0};
 	return err;
 }

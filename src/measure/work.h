@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct buf;
 
@@ -13,6 +14,10 @@ struct work {
 	/* Paths of files in `dir`; `part` is the first part of the input, `errors` the standard error of a run. */
 	char *in, *out, *part, *errors;
 	uint64_t size;                     /* size of the input in bytes */
+	char *source;                      /* absolute path of the user's file, which is the input; NULL: none */
+	bool random;                       /* without `source`: random bytes, not zero bytes */
+	bool linked;                       /* the input is a link to `source` */
+	struct stat made;                  /* state of the input when work_note_input() was called */
 	const volatile sig_atomic_t *stop; /* *stop becomes non-zero when the user wants to stop; may be NULL */
 };
 
@@ -25,12 +30,22 @@ int work_open(struct work *w, const char *parent, struct buf *why);
 /* Returns true if `what` is "random" or "zero", and not the name of a file. */
 bool work_makes_input(const char *what);
 /*
- * Creates the input. `what` is "random" (bytes from a fixed seed, without NUL), "zero", or the name of a file. That
- * file is never changed: the input is a link to it, or a copy of its first `size` bytes if `size` is not 0 and smaller
- * than the file. Checks that the device has enough room for the input and a copy. Returns 0, -EINTR, or another -errno
- * with the reason in `why`.
+ * Creates the input. `what` is "random" (bytes from a fixed seed, without NUL), "zero", or the name of a file. With
+ * `copy`, or if `size` is not 0 and smaller than the file, the input is a copy of the beginning of that file, which
+ * shares its blocks if the file system permits this. Otherwise, it is a link to the file, and is only for programs that
+ * never change their input. Checks that the device has enough room for the input and a copy. Returns 0, -EINTR, or
+ * another -errno with the reason in `why`.
  */
-int work_make_input(struct work *w, const char *what, uint64_t size, struct buf *why);
+int work_make_input(struct work *w, const char *what, uint64_t size, bool copy, struct buf *why);
+/* Remembers the state of the input, for work_restore_input(). */
+void work_note_input(struct work *w);
+/*
+ * Creates the input again if a program has changed, replaced or removed it since work_note_input(). Returns 0 if the
+ * input was not changed, 1 if it was, -EINTR, or another -errno with the reason in `why`.
+ */
+int work_restore_input(struct work *w, struct buf *why);
+/* Removes a file, or a directory with everything in it. */
+void work_remove(const char *path);
 /* Writes the first `bytes` of the input to w->part. Returns 0, -EINTR, or another -errno with the reason in `why`. */
 int work_make_part(struct work *w, uint64_t bytes, struct buf *why);
 /*

@@ -84,6 +84,7 @@ static const struct field subject_rows[] = {
 	ROW(run_subject, FIELD_REAL, first_run_s, RUN_COMPARE),
 	NAMED(run_subject, "peak_rss_is_largest_process", FIELD_TRUTH, largest, RUN_COMPARE, FIELD_OPTIONAL),
 	OPTIONAL(run_subject, FIELD_TRUTH, copied, RUN_COMPARE),
+	OPTIONAL(run_subject, FIELD_TRUTH, input_changed, RUN_COMPARE),
 	NESTED(run_subject, "counts", FIELD_OBJECT, counts, RUN_COMPARE, FIELD_OPTIONAL, &counts_fields),
 	NESTED(run_subject, "use", FIELD_OBJECT, use, RUN_COMPARE, FIELD_OPTIONAL, &use_fields),
 	ROW(run_subject, FIELD_STRING, group, RUN_SYSCALL),

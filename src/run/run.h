@@ -130,10 +130,11 @@ struct run_subject {
 	char *strategy; /* NULL if the subject is a command */
 	char *command;
 	double buffer_bytes, input_bytes;
-	struct texts parameters; /* the values that replaced {NAME} in the command */
-	double first_run_s;      /* duration of the first run: a warm-up run or, without one, the first sample */
-	enum truth largest;      /* the peak RSS is that of the command's largest process */
-	enum truth copied;       /* {out} was verified to be a copy of {in} */
+	struct texts parameters;  /* the values that replaced {NAME} in the command */
+	double first_run_s;       /* duration of the first run: a warm-up run or, without one, the first sample */
+	enum truth largest;       /* the peak RSS is that of the command's largest process */
+	enum truth copied;        /* {out} was verified to be a copy of {in} */
+	enum truth input_changed; /* the command has changed {in}; unknown if it has not */
 	struct run_counts counts;
 	struct run_use use; /* known only with --columns */
 	/* Members of bench syscall and bench switch: */

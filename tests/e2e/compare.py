@@ -563,6 +563,36 @@ def test_saved_and_drawn(place):
     assert status == 125 and "/no/such/folder/x" in err, err
 
 
+def test_the_file_of_the_user_is_safe(place):
+    """Commands change, replace or remove only their copy of the input, which each run has anew."""
+    data = place / "data"
+    content = bytes(range(256)) * 64
+    data.write_bytes(content)
+    data.chmod(0o640)
+    commands = [": > {in}", "rm {in}", "cp /dev/null {in}x; mv {in}x {in}", "rm {in}; mkdir {in} {in}/x", "mkdir {out}",
+                "test ! -L {in} && cmp {in} %s && cp {in} {out}" % data]
+    for how in ([], ["--no-count"], ["--columns=all"], ["--size=1K"]):
+        few = commands[:-1] if "--size=1K" in how else commands
+        status, out, err = run(place, "--input", str(data), "--runs=2", "--format=json", *how, *few)
+        assert status == 0, err
+        doc = json.loads(out)
+        [warning] = [w for w in doc["warnings"] if w["name"] == "changed_input"]
+        assert warning["rows"] == commands[:4], warning
+        assert [r.get("input_changed", False) for r in doc["results"]] == [c in commands[:4] for c in few], doc
+        assert data.read_bytes() == content and data.stat().st_mode & 0o777 == 0o640, how
+    run(place, "--input", str(data), "--runs=1", "-s", "one-shot", "--no-count", "--prepare", ": > {in}")
+    assert data.read_bytes() == content
+    data.unlink()
+
+
+def test_paths_with_blanks_may_be_quoted(place):
+    odd = place / "it's a $HOME"
+    odd.mkdir()
+    got = rows(odd, "--runs=1", "--no-count", "--size=4K", 'cp "{in}" "{out}"', "cp '{in}' '{out}'", "cp {in} {out}",
+               'cp "$(ls {in})" "$(echo "{out}")"')
+    assert [r["copied"] for r in got.values()] == [True] * 4, got
+
+
 def test_a_page_needs_no_network(place):
     status, out, err = run(place, "--format=html", "--size=8K", "--runs=2")
     assert status == 0 and err == "", err

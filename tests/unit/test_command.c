@@ -49,6 +49,12 @@ static void placeholders_are_filled_and_quoted(void **state)
 	assert_string_equal(v[0], "sh");
 	assert_string_equal(v[2], "dd if='/a b' of='/tmp/it'\\''s' bs=4096 7 {other} {");
 	words_free(v);
+	v = compare_command_argv(&c, "\"{in}\" '{in}' \"{out}$(x '{in}' {in})\" \\\" {in}", 0, &none, &why);
+	assert_string_equal(v[2], "\"/a b\" '/a b' \"/tmp/it's$(x '/a b' '/a b')\" \\\" '/a b'");
+	words_free(v);
+	v = compare_command_argv(&c, "'{out}' ({in})", 0, &none, &why);
+	assert_string_equal(v[2], "'/tmp/it'\\''s' ('/a b')");
+	words_free(v);
 	c.opt.no_shell = true;
 	v = compare_command_argv(&c, "cat {in} x{out}", 0, &none, &why);
 	assert_string_equal(v[1], "/a b");

@@ -36,7 +36,7 @@ static void the_folder_is_removed_with_its_contents(void **state)
 	mkdir(dir, 0700);
 	strcat(dir, "/deeper");
 	append(dir, "x");
-	assert_int_equal(work_make_input(&w, "random", 70000, &why), 0);
+	assert_int_equal(work_make_input(&w, "random", 70000, false, &why), 0);
 	snprintf(dir, sizeof(dir), "%s", w.dir);
 	assert_int_equal(work_close(&w, &why), 0);
 	assert_int_equal(access(dir, F_OK), -1);
@@ -50,7 +50,7 @@ static void the_input_has_the_requested_contents(void **state)
 	struct work w = {0};
 	struct buf why = {0};
 	assert_int_equal(work_open(&w, NULL, &why), 0);
-	assert_int_equal(work_make_input(&w, "random", 70001, &why), 0);
+	assert_int_equal(work_make_input(&w, "random", 70001, false, &why), 0);
 	FILE *f = fopen(w.in, "r");
 	int nuls = 0;
 	long n = 0;
@@ -81,15 +81,91 @@ static void a_file_of_the_user_is_unchanged(void **state)
 	struct work w = {0};
 	struct buf why = {0};
 	assert_int_equal(work_open(&w, "/tmp", &why), 0);
-	assert_int_equal(work_make_input(&w, file, 4, &why), 0);
+	assert_int_equal(work_make_input(&w, file, 4, false, &why), 0);
 	assert_int_equal(w.size, 4);
 	assert_int_equal(work_close(&w, &why), 0);
 	struct stat st;
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(st.st_size, 10);
 	assert_int_equal(work_open(&w, "/tmp", &why), 0);
-	assert_true(work_make_input(&w, file, 11, &why) < 0);
+	assert_true(work_make_input(&w, file, 11, false, &why) < 0);
 	assert_non_null(strstr(buf_str(&why), "has only 10 bytes"));
+	assert_int_equal(work_close(&w, &why), 0);
+	unlink(file);
+	buf_free(&why);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	unlink(path);
+	append(path, text);
+}
+
+static void a_program_cannot_change_the_file_of_the_user(void **state)
+{
+	(void)state;
+	char file[] = "/tmp/sctrace-test-XXXXXX";
+	close(mkstemp(file));
+	append(file, "0123456789");
+	struct work w = {0};
+	struct buf why = {0};
+	struct stat st;
+	char text[16] = "";
+	assert_int_equal(work_open(&w, "/tmp", &why), 0);
+	assert_int_equal(work_make_input(&w, file, 0, true, &why), 0);
+	assert_int_equal(work_restore_input(&w, &why), 0);
+	append(w.in, "more");
+	assert_int_equal(work_restore_input(&w, &why), 1);
+	assert_int_equal(stat(w.in, &st), 0);
+	assert_int_equal(st.st_size, 10);
+	unlink(w.in);
+	assert_int_equal(mkdir(w.in, 0700), 0);
+	assert_int_equal(work_restore_input(&w, &why), 1);
+	/* A program that restores the time of the last change does not go unnoticed, and neither does a hard link. */
+	struct stat before;
+	stat(w.in, &before);
+	assert_int_equal(link(w.in, w.out), 0);
+	int fd = open(w.in, O_WRONLY);
+	assert_int_equal(pwrite(fd, "x", 1, 3), 1);
+	futimens(fd, (struct timespec[]){before.st_atim, before.st_mtim});
+	close(fd);
+	assert_int_equal(work_restore_input(&w, &why), 0);
+	fd = open(w.in, O_RDONLY);
+	assert_int_equal(read(fd, text, sizeof(text)), 10);
+	close(fd);
+	assert_string_equal(text, "0123456789");
+	/* A change by the command of --prepare is intended. */
+	write_file(w.in, "prepared");
+	work_note_input(&w);
+	assert_int_equal(work_restore_input(&w, &why), 0);
+	assert_int_equal(work_close(&w, &why), 0);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_size, 10);
+	unlink(file);
+	buf_free(&why);
+}
+
+static void holes_remain_holes(void **state)
+{
+	(void)state;
+	char file[] = "/var/tmp/sctrace-test-XXXXXX";
+	int fd = mkstemp(file);
+	assert_int_equal(ftruncate(fd, 16 << 20), 0);
+	assert_int_equal(pwrite(fd, "x", 1, 8 << 20), 1);
+	close(fd);
+	struct work w = {0};
+	struct buf why = {0};
+	struct stat st;
+	assert_int_equal(work_open(&w, "/var/tmp", &why), 0);
+	assert_int_equal(work_make_input(&w, file, 0, true, &why), 0);
+	assert_int_equal(stat(w.in, &st), 0);
+	assert_int_equal(st.st_size, 16 << 20);
+	assert_true(st.st_blocks * 512 < 1 << 20);
+	char x = 0;
+	fd = open(w.in, O_RDONLY);
+	assert_int_equal(pread(fd, &x, 1, 8 << 20), 1);
+	assert_int_equal(x, 'x');
+	close(fd);
 	assert_int_equal(work_close(&w, &why), 0);
 	unlink(file);
 	buf_free(&why);
@@ -105,13 +181,13 @@ static void bad_inputs_are_reported(void **state)
 	assert_int_equal(work_close(&w, &why), 0);
 	assert_int_equal(work_open(&w, NULL, &why), 0);
 	buf_clear(&why);
-	assert_true(work_make_input(&w, "/no/such/file", 0, &why) < 0);
+	assert_true(work_make_input(&w, "/no/such/file", 0, false, &why) < 0);
 	assert_non_null(strstr(buf_str(&why), "No such file"));
 	buf_clear(&why);
-	assert_true(work_make_input(&w, "/dev/null", 0, &why) < 0);
+	assert_true(work_make_input(&w, "/dev/null", 0, false, &why) < 0);
 	assert_non_null(strstr(buf_str(&why), "not a regular file"));
 	buf_clear(&why);
-	assert_int_equal(work_make_input(&w, "random", 1ull << 60, &why), -ENOSPC);
+	assert_int_equal(work_make_input(&w, "random", 1ull << 60, false, &why), -ENOSPC);
 	assert_non_null(strstr(buf_str(&why), "--size"));
 	assert_int_equal(work_close(&w, &why), 0);
 	buf_free(&why);
@@ -136,7 +212,7 @@ static void the_cached_share_is_known(void **state)
 	struct work w = {0};
 	struct buf why = {0};
 	assert_int_equal(work_open(&w, NULL, &why), 0);
-	assert_int_equal(work_make_input(&w, "zero", 100000, &why), 0);
+	assert_int_equal(work_make_input(&w, "zero", 100000, false, &why), 0);
 	double share = cache_resident(w.in);
 	assert_true(share < 0 || share > 0.99);
 	assert_int_equal(cache_drop(w.in, false), 0);
@@ -152,6 +228,8 @@ int main(void)
 		cmocka_unit_test(the_folder_is_removed_with_its_contents),
 		cmocka_unit_test(the_input_has_the_requested_contents),
 		cmocka_unit_test(a_file_of_the_user_is_unchanged),
+		cmocka_unit_test(a_program_cannot_change_the_file_of_the_user),
+		cmocka_unit_test(holes_remain_holes),
 		cmocka_unit_test(bad_inputs_are_reported),
 		cmocka_unit_test(messages_lose_the_name_of_the_program),
 		cmocka_unit_test(the_cached_share_is_known),
