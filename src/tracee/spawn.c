@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/size.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,28 +72,45 @@ char *spawn_find(const char *name, char *const *envp, int *err)
 struct identity {
 	uid_t uid;
 	gid_t gid;
-	const char *name;
+	const char *name; /* NULL: there are only numbers, so no groups except `gid` */
+	bool known;
 };
+
+/* Parses "UID:GID". Returns false if `text` has another form. */
+static bool is_pair(const char *text, uid_t *uid, gid_t *gid)
+{
+	int64_t numbers[2];
+	char *first = memory_copy_part(text, strcspn(text, ":"));
+	bool ok = text[strlen(first)] && number_parse(first, 0, UINT32_MAX - 1, &numbers[0]) == 0 &&
+		  number_parse(text + strlen(first) + 1, 0, UINT32_MAX - 1, &numbers[1]) == 0;
+	free(first);
+	*uid = ok ? (uid_t)numbers[0] : 0;
+	*gid = ok ? (gid_t)numbers[1] : 0;
+	return ok;
+}
 
 static int find_user(const char *name, struct identity *who, struct buf *why)
 {
 	if (!name)
 		return 0;
+	who->known = true;
+	if (is_pair(name, &who->uid, &who->gid))
+		return 0;
 	const struct passwd *pw = getpwnam(name);
 	if (!pw) {
-		buf_addf(why, "there is no user '%s' on this machine", name);
+		buf_addf(why, "there is no user '%s' on this machine; write a name, or two numbers UID:GID", name);
 		return -EINVAL;
 	}
-	*who = (struct identity){pw->pw_uid, pw->pw_gid, name};
+	*who = (struct identity){pw->pw_uid, pw->pw_gid, name, true};
 	return 0;
 }
 
 static int become(const struct identity *who)
 {
-	if (!who->name)
+	if (!who->known)
 		return 0;
-	if (initgroups(who->name, who->gid) < 0 || setresgid(who->gid, who->gid, who->gid) < 0 ||
-	    setresuid(who->uid, who->uid, who->uid) < 0)
+	int r = who->name ? initgroups(who->name, who->gid) : setgroups(1, &who->gid);
+	if (r < 0 || setresgid(who->gid, who->gid, who->gid) < 0 || setresuid(who->uid, who->uid, who->uid) < 0)
 		return -errno;
 	return 0;
 }
@@ -122,10 +140,12 @@ static int prepare(const struct spawn *s, const struct identity *who)
 		r = -errno;
 	if (!r)
 		r = spawn_pin(s);
+	if (!r && s->before_user)
+		r = s->before_user(s->before_ctx);
 	if (!r)
 		r = become(who);
 	if (!r && s->before_exec)
-		r = s->before_exec(s->before_exec_ctx);
+		r = s->before_exec(s->before_ctx);
 	return r;
 }
 

@@ -13,7 +13,7 @@ struct spawn {
 	char *const *argv;    /* argv[0] is looked up in PATH unless it contains a slash; NULL: start nothing */
 	const char *argv0;    /* argv[0] that the program receives; NULL: the same */
 	char *const *envp;    /* NULL: sctrace's environment */
-	const char *user;     /* user of the program (-u); NULL: sctrace's */
+	const char *user;     /* user of the program (-u): a name, or UID:GID; NULL: sctrace's */
 	const char *work_dir; /* NULL: sctrace's working directory */
 	int stdin_fd, stdout_fd, stderr_fd; /* -1: inherited from sctrace */
 	const int *cpus;                    /* CPUs on which the program may run, and the tracer as well if
@@ -21,9 +21,12 @@ struct spawn {
 	size_t ncpus;
 	bool pin_tracer;
 	bool daemonize; /* -D: this process executes the program, and the tracer continues in a grandchild */
-	/* If not NULL, the child calls this, which must be async-signal-safe, before execve(2). Returns 0 or -errno. */
-	int (*before_exec)(void *ctx);
-	void *before_exec_ctx;
+	/*
+	 * The child calls these functions, which must be async-signal-safe, before execve(2): the first one while it
+	 * still has the capabilities of sctrace, and the second one as `user`. They return 0 or -errno, and may be NULL.
+	 */
+	int (*before_user)(void *ctx), (*before_exec)(void *ctx);
+	void *before_ctx;
 };
 
 #define SPAWN_INIT                                                                                                     \

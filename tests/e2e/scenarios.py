@@ -1066,11 +1066,11 @@ def read_or_trace(world, mode):
     return {name: calls for name, (calls, _) in read_table(text).items()} if MODES[mode][2] else {}
 
 
-@scenario("surround", ["ptrace", "trace", "patch"])
+@scenario("surround", ["ptrace", "trace", "patch", "record-filter"])
 def surround_set_uid(world, mode):
     """
     A set-uid program under an unprivileged tracer runs without its privilege, with a message; under root it runs as its
-    owner.
+    owner, also if -u starts it as another user and a seccomp filter selects the calls that stop.
     """
     if os.geteuid() != 0:
         raise Skip("needs root, to make a set-uid program")
@@ -1089,6 +1089,11 @@ def surround_set_uid(world, mode):
         raise Failed(f"as nobody: status {status}: {stdout}\n" + tail(stderr))
     if not re.search(rb"(?i)set-?uid|privilege", stderr):
         raise Failed("not said that the privileges were dropped:\n" + tail(stderr))
+    for user, uid in (("nobody", 65534), ("1234:77", 1234)):
+        argv, env = tracer(world, mode, "-f", "-e", "trace=write", "-u", user, "--", program, "ids")
+        seen = execute(argv, env=env)
+        if seen.status != 0 or seen.stdout != b"uid %d euid 0\n" % uid:
+            raise Failed(f"as root, -u {user}: status {seen.status}: {seen.stdout}\n" + tail(seen.stderr))
     os.chown(program, 65534, 65534)
     program.chmod(0o6755)
     argv, env = tracer(world, mode, "--", program, "ids")

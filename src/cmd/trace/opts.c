@@ -27,7 +27,7 @@ static const struct opt trace_table[] = {
 	 "attach to running processes and all their threads; Ctrl-C detaches", 0, COMPLETE_PID},
 	{0, "cgroup", "PATH", opt_string, "count the calls of a control group (bpf engine)", AT(cgroup), COMPLETE_FILE},
 	{0, "all", NULL, opt_flag, "count the calls of all processes on the system (bpf engine)", AT(all)},
-	{'u', "user", "USER", opt_string, "run the program as USER", AT(user), COMPLETE_USER},
+	{'u', "user", "USER", opt_string, "run the program as USER, a name or UID:GID", AT(user), COMPLETE_USER},
 	{'E', "env", "VAR[=VALUE]", trace_opt_env, "set VAR for the program, or remove it"},
 	{0, "argv0", "NAME", opt_string, "use NAME as the program's first argument (argv[0])", AT(argv0)},
 	{'D', "daemonize", NULL, opt_count,

@@ -250,8 +250,8 @@ static int set_arming(struct patch *p, struct engine_config *c)
 	p->rights = own.has_signals ? own.permitted : ~UINT64_C(0);
 	if (r < 0 || p->arming == ARM_SUD)
 		return r;
-	c->spawn.before_exec = call_filter_install;
-	c->spawn.before_exec_ctx = &p->filter;
+	c->spawn.before_user = call_filter_install;
+	c->spawn.before_ctx = &p->filter;
 	p->t.filter = p->t.hold = true;
 	arm_filter_build(&p->filter);
 	return 0;

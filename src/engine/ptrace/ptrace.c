@@ -78,8 +78,8 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 		    !(config->want & CAP_COUNTS);
 	if (t->filter) {
 		call_filter_build(&filter, config->only);
-		c.spawn.before_exec = call_filter_install;
-		c.spawn.before_exec_ctx = &filter;
+		c.spawn.before_user = call_filter_install;
+		c.spawn.before_ctx = &filter;
 	}
 	t->hold = t->filter;
 	r = tracer_start(t, &c, why);
