@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Builds a package of these sources and writes it to DIR/KIND, which is emptied first. The kind `archive` makes only the
 # archive of the sources. The options are passed to the tool that builds (dpkg-buildpackage, rpmbuild, makepkg, abuild).
-# usage: build.sh deb|rpm|arch|alpine|archive DIR [OPTION...]
+# With --check, the tests of check.sh run as well.
+# usage: build.sh [--check] deb|rpm|arch|alpine|archive DIR [OPTION...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 VERSION=$(sed -n "s/^ *version: '\(.*\)',/\1/p" meson.build)
-readonly NAME=sctrace-$VERSION USAGE="usage: build.sh deb|rpm|arch|alpine|archive DIR [OPTION...]"
+readonly NAME=sctrace-$VERSION USAGE="usage: build.sh [--check] deb|rpm|arch|alpine|archive DIR [OPTION...]"
 
 die() { echo "build.sh: $*" >&2; exit 1; }
 
@@ -26,6 +27,7 @@ build_deb() {
 	local to=$1
 	shift
 	copy_sources "$to/$NAME"
+	[ ${#nocheck[@]} = 0 ] || local -x DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} nocheck" DEB_BUILD_PROFILES="${DEB_BUILD_PROFILES:-} nocheck"
 	(cd "$to/$NAME" && dpkg-buildpackage -us -uc "$@")
 	rm -r "${to:?}/$NAME"
 }
@@ -35,7 +37,7 @@ build_rpm() {
 	shift
 	build_archive "$to"
 	rpmbuild -ba --define "_topdir $to/work" --define "_sourcedir $to" --define "_rpmdir $to" --define "_srcrpmdir $to" \
-		"$@" packaging/sctrace.spec
+		"${nocheck[@]}" "$@" packaging/sctrace.spec
 	rm -r "${to:?}/work"
 }
 
@@ -52,7 +54,7 @@ build_arch() {
 		chown -R nobody "$work"
 		user=(runuser -u nobody --)
 	fi
-	(cd "$work" && "${user[@]}" env HOME="$work" makepkg -f "$@")
+	(cd "$work" && "${user[@]}" env HOME="$work" makepkg -f "${nocheck[@]}" "$@")
 	cp "$work"/*.pkg.tar* "$to"
 }
 
@@ -63,9 +65,11 @@ build_alpine() {
 	build_archive "$to"
 	cp packaging/APKBUILD "$to"
 	[ "$(id -u)" != 0 ] || force=(-F)
-	(cd "$to" && abuild "${force[@]}" checksum && abuild "${force[@]}" -P "$to" "$@" -r)
+	(cd "$to" && abuild "${force[@]}" checksum && SCTRACE_NOCHECK=${nocheck[*]} abuild "${force[@]}" -P "$to" "$@" -r)
 }
 
+nocheck=(--nocheck)
+[ "${1:-}" != --check ] || { nocheck=(); shift; }
 [ $# -ge 2 ] || die "$USAGE"
 [ "$(type -t "build_$1")" = function ] || die "$USAGE"
 kind=$1

@@ -48,7 +48,7 @@ say_log() { grep -E 'error:|warning:|not ok|FAILED|^failed: ' "$1" | head -n 20 
 # way DIR COMPILER OPTION...
 way() {
 	local dir=$1
-	CC=$2 meson setup "$dir" -Dwerror=true "${@:3}" && ninja -C "$dir" || return 1
+	CC=$2 meson setup "$dir" -Dtests=auto -Dwerror=true "${@:3}" && ninja -C "$dir" || return 1
 	meson test -C "$dir" --no-rebuild --print-errorlogs --suite unit --suite smoke || true
 	python3 tests/count-results.py "$dir/meson-logs/testlog.json"
 }

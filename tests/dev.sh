@@ -2,8 +2,11 @@
 # Checks that ./dev configures a build folder again after it has installed packages. Meson keeps the results of compiler
 # checks, and a check that failed because a package was missing must be repeated. Prints TAP. A copy of ./dev builds a
 # small project here. The package manager is a stub: gcc-multilib brings a library that this project looks for.
+# Also checks that sctrace is built without its tests, in the build folder BUILD_ROOT.
+# usage: dev.sh BUILD_ROOT
 # shellcheck disable=SC2317  # the checks are called by name
 set -u
+build_root=$1
 dev=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../dev") || exit 1
 count_results=$(realpath "$(dirname "${BASH_SOURCE[0]}")/count-results.py") || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/sctrace-dev.XXXXXX") || exit 1
@@ -52,9 +55,11 @@ bare_machine() {
 	cd "$work/project" || return 1
 	cp "$dev" dev
 	cp "$count_results" tests/
-	echo "option('kept', type: 'string', value: 'no')" >meson_options.txt
+	printf '%s\n' "option('kept', type: 'string', value: 'no')" "option('tests', type: 'feature')" >meson_options.txt
 	cat >meson.build <<-PROJECT
 		project('small', 'c')
+		run_target('programs', command: 'true')
+		run_target('tests', command: 'true')
 		multilib = meson.get_compiler('c').links('int main(void) { return 0; }', args: ['-L$work/machine', '-lmultilib'])
 		test('multilib', find_program('sh'), args: ['-c', multilib ? 'exit 0' : 'exit 77'], suite: 'unit')
 		test('kept', find_program('test'), args: [get_option('kept'), '=', 'yes'], suite: 'kept')
@@ -82,10 +87,17 @@ once() {
 	! grep -E 'The Meson build system|installing' "$work/again.txt"
 }
 
+no_test_programs() {
+	local commands
+	commands=$(ninja -C "$build_root" -t commands programs) || return 1
+	grep -q ' -o sctrace ' <<<"$commands" && ! grep -E ' -o tests/' <<<"$commands"
+}
+
 make_stubs
 check "packages that the same command installs are noticed" same_run
 check "packages that an earlier command installed are noticed" later_run
 check "the options of a build folder are kept" keeps_options
+check "sctrace and the copiers are built without the programs of tests" no_test_programs
 check "without new packages, nothing is configured again" once
 echo "1..$number"
 exit "$failed"

@@ -37,7 +37,7 @@ check() {
 emulated() { qemu-aarch64 -L "$ROOT" "$@"; }
 
 build() {
-	configure_cross "$BUILD" "$ROOT" -Dwerror=true -Doptimization=0 -Ddebug=false && meson compile -C "$BUILD"
+	configure_cross "$BUILD" "$ROOT" -Dwerror=true -Doptimization=0 -Ddebug=false && meson compile -C "$BUILD" programs tests
 }
 
 # engine_says NAME WORDS: checks that the line below the engine's name in --list-engines contains WORDS.

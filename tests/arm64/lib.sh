@@ -23,5 +23,5 @@ configure_cross() {
 	shift 2
 	[ ! -e "$build/build.ninja" ] || return 0
 	sed "s|@ROOT@|$root|" tests/arm64/cross.ini.in >"$build.ini"
-	meson setup "$build" --cross-file "$build.ini" --prefix=/usr "$@"
+	meson setup "$build" --cross-file "$build.ini" --prefix=/usr -Dtests=auto "$@"
 }

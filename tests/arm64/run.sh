@@ -44,7 +44,7 @@ need_tools() {
 
 build() {
 	configure_cross "$BUILD" "$ROOT"
-	meson compile -C "$BUILD"
+	meson compile -C "$BUILD" programs tests
 	build_32
 }
 

@@ -17,7 +17,7 @@ needs() {
 	while read -r name; do
 		[[ " ${3:-} " = *" $name "* ]] || says "$1" "(^|[^a-z0-9-])$name($|[^a-z0-9-])"
 	done < <(awk -v column="$2" '/^TABLE$/ { exit }
-		($1 == "build" || $1 == "parts" || $2 == "libcmocka-dev") && $column != "-" { print $column }' dev)
+		($1 == "build" || $1 == "parts" || $1 == "bpf" || $2 == "libcmocka-dev") && $column != "-" { print $column }' dev)
 }
 
 says debian/changelog "^sctrace \($version\)"

@@ -16,7 +16,7 @@ builds() {
 	bin=$(mktemp -d "${TMPDIR:-/tmp}/sctrace-arch-meson.XXXXXX")
 	chmod 755 "$bin"
 	cp tests/packages/stand-ins/arch-meson "$bin"
-	PATH=$PATH:$bin packaging/build.sh arch "$1/packages" --nodeps || status=1
+	PATH=$PATH:$bin packaging/build.sh --check arch "$1/packages" --nodeps || status=1
 	rm -r "$bin"
 	return "$status"
 }

@@ -15,7 +15,7 @@ builds() {
 	# shellcheck disable=SC2016  # rpm expands it
 	[ "$(rpm --eval '%{?meson:1}')" = 1 ] ||
 		options=(--nodeps --load "$PWD/tests/packages/stand-ins/meson.macros" --define 'debug_package %{nil}')
-	packaging/build.sh rpm "$1/packages" "${options[@]}"
+	packaging/build.sh --check rpm "$1/packages" "${options[@]}"
 }
 
 # The name of the licence's folder contains the version in Debian's rpm, but not in Fedora's.
