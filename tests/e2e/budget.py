@@ -213,6 +213,20 @@ def test_pairs(folder):
     assert recorded - asked > 0.9 * made, f"only {recorded - asked} of {made} calls were recorded without a stop"
 
 
+def test_crowd(folder):
+    """Threads record their calls without a stop, wherever the C library places their stacks and their memory"""
+    threads, calls = 40, 500
+    for stack, allocates in ((0, 0), (0, 1), (64, 0), (64, 1)):
+        program = [str(BUILD / "tests" / "e2e" / "crowd"), str(threads), str(calls), str(stack), str(allocates)]
+        run = subprocess.run([SCTRACE, "--engine=patch", "-f", "-o", str(folder / "trace"), *program], capture_output=True, text=True,
+                             check=False, timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+        if run.returncode:
+            raise Skip("the patch engine does not work here")
+        recorded, asked = map(int, re.search(r"(?m)^sctrace: recorded read (\d+) asked (\d+)$", run.stderr).groups())
+        print(f"# stacks of {stack or 'the default number of'} KiB, malloc {allocates}: {recorded - asked} of {threads * calls} calls")
+        assert recorded - asked >= 0.998 * threads * calls, f"only {recorded - asked} of {threads * calls} calls were recorded"
+
+
 FORKS = """
 import os, sys
 print("ready", flush=True)

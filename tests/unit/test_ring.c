@@ -248,9 +248,24 @@ static void a_ring_that_was_overwritten_is_noticed(void **state)
 	assert_true(refused > 300);
 }
 
+/* Threads at usual distances all find a row: the distances are sizes of stacks, of malloc's memory, and of small objects. */
+static void threads_are_spread(void **state)
+{
+	static const uint64_t distances[] = {64,        0x380,     0x1000,    0x5000,    0x11000,  0x21000,
+					     0x40000,   0x100000,  0x101000,  0x800000,  0x801000, 0x1000000,
+					     0x4000000, 0x4800000, 0x8000000, 0x10000000};
+	(void)state;
+	for (size_t k = 0; k < sizeof(distances) / sizeof(*distances); k++) {
+		unsigned rows[THREAD_BUCKETS] = {0};
+		for (uint64_t i = 0; i < 4096; i++)
+			assert_true(++rows[thread_bucket(0x7ffff7d86740 - i * distances[k])] <= THREAD_ROWS);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_are_spread),
 		cmocka_unit_test(rings_wrap),
 		cmocka_unit_test(a_call_in_progress_is_reported_once),
 		cmocka_unit_test(a_withdrawn_call_is_marked),

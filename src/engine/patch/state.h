@@ -50,7 +50,6 @@
 #include <errno.h>
 #include <sys/user.h>
 
-struct agent_thread;
 struct gap_use;
 struct kept_plans;
 struct mapping;
@@ -59,6 +58,7 @@ struct record_thread;
 struct module;
 struct region;
 struct stub_page;
+struct thread_table;
 struct usage;
 
 enum image_state {
@@ -186,7 +186,7 @@ struct image {
 	VEC(struct image_borrower) borrowers;
 	struct image_handlers handlers;
 	struct image_sites sites;
-	struct agent_thread *threads; /* copy of the program's table of threads that record (code/ring.h), or NULL */
+	struct thread_table *threads; /* copy of the program's table of threads that record, or NULL */
 	VEC(struct mapping) mappings; /* executable memory, as last read; empty: must be read again */
 };
 

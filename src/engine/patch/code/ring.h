@@ -24,13 +24,19 @@
 #define COMMANDS      256
 #define RECIPES_AT    0x70004000
 #define RECIPES_ROOM  0x4000
-#define THREADS_AT    0x70008000
-#define THREADS_ROOM  0x5000
+#define THREADS_AT    0x77f00000
+#define THREADS_ROOM  0x40000
 
-#define THREAD_ROWS        512 /* a thread uses one of the THREAD_PROBES rows that begin at the hash of its fs base */
-#define THREAD_PROBES      4
-#define THREAD_ROWS_IN_ALL (THREAD_ROWS + THREAD_PROBES)
-#define THREAD_SHIFT       12 /* the hash ignores these low bits of the fs base */
+/*
+ * The table of threads consists of buckets, so that a thread needs no count to find its row: the bucket ends where the low
+ * byte of the address becomes 0. The bucket of a thread is a hash of its fs base. Fibonacci hashing (Knuth, TAOCP 3, 6.4)
+ * spreads addresses at regular distances evenly, and the C library places the fs bases of threads at such distances: the
+ * size of a stack, or 64 MiB, to which it aligns the memory of malloc(3). With 4,096 threads, a bucket has about 4 rows in
+ * use, and 9 at most.
+ */
+#define THREAD_BUCKETS 1024
+#define THREAD_ROWS    16 /* rows of a bucket */
+#define THREAD_MIX     0x61c88647
 
 #define RING_SIZE   0x40000
 #define RING_HEAD   0x1000                                /* the header has a page of its own */
@@ -159,8 +165,13 @@ struct agent_scratch {
 struct agent_thread {
 	uint64_t fs_base; /* the thread's fs base; 0 is a valid value, so an unused row is one without scratch memory */
 	uint64_t scratch; /* the address of the thread's scratch memory; if it is 0, the thread's calls go to sctrace */
-	uint64_t pad[2];
 };
+
+/* Returns the number of the bucket that contains the row of a thread. */
+static inline unsigned thread_bucket(uint64_t fs_base)
+{
+	return fs_base * THREAD_MIX >> 32 & (THREAD_BUCKETS - 1);
+}
 
 /* How the recorder treats an argument. */
 enum recipe_rule {
@@ -351,10 +362,10 @@ _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 		       offsetof(struct agent_scratch, saved) == SCRATCH_SAVED &&
 		       offsetof(struct agent_scratch, ring) == SCRATCH_RING,
 	       "agent.S");
-_Static_assert(sizeof(struct agent_ring) <= RING_HEAD && sizeof(struct agent_thread) == 32, "agent.S");
+_Static_assert(sizeof(struct agent_ring) <= RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
 _Static_assert(COMMANDS_AT + COMMANDS * sizeof(struct agent_command) <= RECORDER_CODE + RECORDER_ROOM, "room");
 _Static_assert(512 * sizeof(struct agent_recipe) == RECIPES_ROOM, "a recipe for each call that the agent makes");
-_Static_assert(THREAD_ROWS_IN_ALL * sizeof(struct agent_thread) <= THREADS_ROOM, "the table has room");
+_Static_assert(THREAD_BUCKETS *THREAD_ROWS * sizeof(struct agent_thread) == THREADS_ROOM, "the table has room");
 _Static_assert(RING_DATA % 64 == 0, "the data are whole cache lines");
 
 /*

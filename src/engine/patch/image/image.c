@@ -5,6 +5,7 @@
 
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/thread_table.h"
 #include "engine/patch/image/usage.h"
 #include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/remote/remote.h"
@@ -66,10 +67,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->counters.sharers = img->counters.apart = 0;
 	if (img->counters.region)
 		img->counters.region->refs++;
-	if (from->threads) {
-		img->threads = memory_get(THREAD_ROWS_IN_ALL * sizeof(*img->threads));
-		memcpy(img->threads, from->threads, THREAD_ROWS_IN_ALL * sizeof(*img->threads));
-	}
+	img->threads = thread_table_copy(from->threads);
 	img->sites.serial = from->sites.serial;
 	img->sites.copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
 	if (p->nsites + from->sites.by_ip.n <= SITES_IN_ALL)
@@ -89,7 +87,7 @@ static void image_put(struct patch *p, struct image *img)
 	vec_free(&img->entered);
 	vec_free(&img->mappings);
 	vec_free(&img->borrowers);
-	free(img->threads);
+	thread_table_free(img->threads);
 	region_give_words(img->counters.region, img->counters.words);
 	region_put(p, img->counters.region);
 	free(img);

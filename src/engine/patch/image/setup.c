@@ -6,6 +6,7 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/thread_table.h"
 #include "engine/patch/image/usage.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
@@ -54,7 +55,7 @@ static int write_agent(pid_t tid, const struct image *img)
 /* Writes the recorder, the recipes and an empty table of threads. */
 static int write_recorder(pid_t tid, struct image *img, const unsigned char *recorder)
 {
-	img->threads = memory_zeroed(THREAD_ROWS_IN_ALL, sizeof(*img->threads));
+	img->threads = thread_table_new();
 	return remote_write(tid, RECORDER_CODE, recorder, RECORDER_ROOM + RECIPES_ROOM);
 }
 
@@ -240,7 +241,7 @@ void setup_forget(struct patch *p, struct image *img)
 {
 	region_give_words(img->counters.region, img->counters.words);
 	region_put(p, img->counters.region);
-	free(img->threads);
+	thread_table_free(img->threads);
 	img->threads = NULL;
 	site_free_all(p, img);
 	img->counters = (struct image_counters){.off = false};

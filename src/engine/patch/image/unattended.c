@@ -6,6 +6,7 @@
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/thread_table.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 
@@ -120,7 +121,7 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 static int prepare_records(struct image *img)
 {
 	int ring = region_take_ring(img->counters.region);
-	img->threads = memory_zeroed(THREAD_ROWS_IN_ALL, sizeof(*img->threads));
+	img->threads = thread_table_new();
 	img->counters.rings = RINGS_AT_FIRST;
 	if (ring < RINGS_AT_FIRST)
 		return ring;

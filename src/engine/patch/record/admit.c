@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "engine/patch/image/region.h"
+#include "engine/patch/image/thread_table.h"
 #include "engine/patch/remote/remote.h"
 
 #include <string.h>
@@ -20,23 +21,10 @@ static struct agent_ring *ring_here(const struct region *r, unsigned index)
  */
 #define SHARED 1
 
-/* Returns the row of this fs base, or a free row, or NULL if all rows that are possible for it are used. */
-static struct agent_thread *row_for(const struct image *img, uint64_t fs_base)
-{
-	struct agent_thread *first = img->threads + (fs_base >> THREAD_SHIFT) % THREAD_ROWS, *free_row = NULL;
-	for (struct agent_thread *row = first; row < first + THREAD_PROBES; row++) {
-		if (row->fs_base == fs_base && row->scratch)
-			return row;
-		if (!row->scratch && !free_row)
-			free_row = row;
-	}
-	return free_row;
-}
-
 static bool write_row(const struct task *task, struct agent_thread *row, uint64_t fs_base, uint64_t scratch)
 {
 	const struct agent_thread there = {.fs_base = fs_base, .scratch = scratch == SHARED ? 0 : scratch};
-	uint64_t at = THREADS_AT + (uint64_t)(row - image_of(task)->threads) * sizeof(*row);
+	uint64_t at = thread_table_address(image_of(task)->threads, thread_bucket(fs_base), row);
 	*row = (struct agent_thread){.fs_base = fs_base, .scratch = scratch};
 	return remote_write(task->tid, at, &there, sizeof(there)) == 0;
 }
@@ -58,7 +46,7 @@ static bool is_vfork_parent(const struct record_thread *o, const struct record_t
  */
 static void free_row(const struct patch *p, const struct record_thread *th)
 {
-	struct agent_thread *row = th->image->threads ? row_for(th->image, th->fs_base) : NULL;
+	struct agent_thread *row = th->image->threads ? thread_table_row(th->image->threads, th->fs_base) : NULL;
 	if (!row || row->scratch != scratch_address(th->index))
 		return;
 	*row = (struct agent_thread){0};
@@ -165,7 +153,7 @@ static struct record_thread *take_ring(struct patch *p, struct task *task)
 void record_adopt(struct patch *p, struct task *task, unsigned index)
 {
 	struct record_thread *th = thread_new(p, task, index);
-	struct agent_thread *row = row_for(th->image, 0);
+	struct agent_thread *row = thread_table_row(th->image->threads, 0);
 	*row = (struct agent_thread){.fs_base = 0, .scratch = scratch_address(th->index)};
 	th->has_ring = true;
 }
@@ -190,7 +178,7 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 	struct record_thread *th = recorded_of(task);
 	if (!th)
 		th = take_ring(p, task);
-	struct agent_thread *row = th ? row_for(img, fs_base) : NULL;
+	struct agent_thread *row = th ? thread_table_row(img->threads, fs_base) : NULL;
 	if (!row || row->scratch == SHARED)
 		return false;
 	if (th->fs_base == fs_base && row->scratch == scratch_address(th->index))
@@ -205,7 +193,7 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 void record_expect(const struct task *task, uint64_t fs_base)
 {
 	struct record_thread *th = recorded_of(task);
-	struct agent_thread *row = th && th->has_ring ? row_for(th->image, fs_base) : NULL;
+	struct agent_thread *row = th && th->has_ring ? thread_table_row(th->image->threads, fs_base) : NULL;
 	/*
 	 * The row of the old fs base stays. If another thread gets that fs base meanwhile, all its calls stop (SHARED).
 	 */
@@ -225,15 +213,20 @@ void record_forget_copied(struct task *task)
 	struct image *img = image_of(task);
 	if (!img || !img->threads)
 		return;
-	for (size_t i = 0; i < THREAD_ROWS_IN_ALL; i++)
-		if (img->threads[i].scratch)
-			write_row(task, &img->threads[i], 0, 0);
+	for (unsigned i = 0; i < THREAD_BUCKETS; i++) {
+		struct agent_thread *rows = img->threads->buckets[i];
+		if (rows) {
+			memset(rows, 0, THREAD_ROWS * sizeof(*rows));
+			remote_write(task->tid, thread_table_address(img->threads, i, rows), rows,
+				     THREAD_ROWS * sizeof(*rows));
+		}
+	}
 }
 
 bool record_take_back(const struct task *task)
 {
 	const struct record_thread *th = recorded_of(task);
-	struct agent_thread *row = row_for(th->image, th->fs_base);
+	struct agent_thread *row = thread_table_row(th->image->threads, th->fs_base);
 	return !row || row->scratch == SHARED || write_row(task, row, th->fs_base, scratch_address(th->index));
 }
 
