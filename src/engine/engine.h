@@ -64,7 +64,7 @@ struct engine_config {
 	const char *cgroup; /* with CAP_CGROUP: the path of the control group */
 	bool follow;        /* -f: follow children */
 	bool kill_on_exit;
-	bool find_main;      /* report the calls before main separately */
+	bool find_main;      /* report the calls before main separately, and EV_MAIN between them and the others */
 	unsigned string_max; /* the number of bytes of a buffer that decoders read (-s) */
 	bool verbose;        /* decoders show all arguments and variables of execve(2) (-v) */
 	bool names; /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
@@ -91,8 +91,8 @@ struct engine_result {
 	struct rusage usage;     /* resource usage of the started program and the children that it waited for */
 	uint64_t peak_rss_bytes; /* the largest peak RSS (VmHWM) of a process, read at its exit event; 0: unknown */
 	bool rss_is_largest;     /* there were several processes; peak_rss_bytes is that of the largest process */
-	uint64_t before_main;    /* calls before main (or before the entry point) */
-	/* counts, by name, of the calls before main; NULL if the engine does not have them; valid until stop() */
+	uint64_t before_main;    /* calls before main (or before the entry point) that the engine has counted */
+	/* counts, by name, of these calls; NULL if the engine does not have them; valid until stop() */
 	const struct summary *before;
 	enum { MAIN_UNKNOWN, MAIN_SYMBOL, MAIN_ENTRY } main_found;
 	uint64_t lost;      /* calls that the kernel could not count (bpf) */

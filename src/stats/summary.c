@@ -35,6 +35,19 @@ void summary_free(struct summary *s)
 	*s = (struct summary){0};
 }
 
+void summary_clear(struct summary *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++) {
+		struct summary_group *g = s->groups.v[i];
+		for (size_t k = 0; k < g->calls.n; k++) {
+			struct call_stats *c = g->calls.v[k];
+			hist_free(&c->hist);
+			*c = (struct call_stats){.arch = c->arch, .nr = c->nr};
+		}
+		g->errnos.n = 0;
+	}
+}
+
 static struct summary_group *group_new(struct summary *s, const char *name, int64_t id)
 {
 	struct summary_group *g = memory_zeroed(1, sizeof(*g));

@@ -67,6 +67,8 @@ struct call_outcome {
 };
 
 void summary_free(struct summary *s);
+/* Sets all counts to zero. Pointers to groups and rows stay valid. */
+void summary_clear(struct summary *s);
 /*
  * A program may create any number of processes and open any number of paths. When there are this many groups, the calls
  * of all further groups are counted in one shared group.

@@ -62,12 +62,14 @@ static void apply_overhead(const struct trace_totals *t, struct summary *s)
 	}
 }
 
-/* Copies the calls before main that the engine counted and -e selects. */
+/* Copies the calls before main that were counted and that -e selects. */
 static void choose_before(const struct trace_totals *t, const struct engine_result *r, struct summary *before)
 {
 	if (!r->before)
 		return;
 	summary_merge(before, r->before);
+	if (t->c.by_events)
+		return; /* only selected calls were counted, and trace_totals_main() has implemented -O */
 	drop_unwanted(t->c.calls, before);
 	apply_overhead(t, before);
 }
@@ -113,14 +115,18 @@ static void unite_names(const struct trace_totals *t, struct summary *s)
 	*s = united;
 }
 
-/* Sets t->period to the engine's counts since the last call of this function, and adds t->period to t->summary. */
+/* Sets t->period to the calls since the last call of this function, and adds t->period to t->summary. */
 static void collect(struct trace_totals *t)
 {
 	struct engine *e = t->c.engine;
+	int r = 0;
 	summary_free(&t->period);
-	if (t->c.by_events)
-		return;
-	int r = e->ops->collect(e, &t->period);
+	if (t->c.by_events) {
+		summary_merge(&t->period, &t->events);
+		summary_clear(&t->events);
+	} else {
+		r = e->ops->collect(e, &t->period);
+	}
 	if (r < 0)
 		trace_fail(t->c.failure, r, "cannot read the counts of engine %s: %s", e->ops->name, error_text(-r));
 	drop_unwanted(t->c.calls, &t->period);
@@ -160,23 +166,32 @@ static void print_table(const struct trace_totals *t, const char *what, const st
 
 void trace_totals_period(struct trace_totals *t)
 {
-	if (t->c.by_events) {
-		trace_totals_so_far(t);
-		return;
-	}
 	collect(t);
 	print_table(t, "since the last table", &t->period);
 }
 
 void trace_totals_so_far(struct trace_totals *t)
 {
-	struct summary now = {0};
 	collect(t);
-	/* unite_names() must change only a copy, because the counting sink keeps pointers to the rows of t->summary. */
-	summary_merge(&now, &t->summary);
-	unite_names(t, &now);
-	print_table(t, "so far", &now);
+	print_table(t, "so far", &t->summary);
+}
+
+void trace_totals_main(struct trace_totals *t)
+{
+	struct summary now = {0};
+	summary_merge(&now, &t->events);
+	apply_overhead(t, &now);
+	summary_merge(&t->before, &t->summary);
+	summary_merge(&t->before, &now);
 	summary_free(&now);
+}
+
+void trace_totals_complete(const struct trace_totals *t, struct engine_result *r)
+{
+	if (!t->c.by_events)
+		return;
+	r->before = &t->before;
+	r->before_main = summary_calls(&t->before);
 }
 
 static void add_seconds(struct buf *out, double ns)
@@ -216,8 +231,8 @@ static void program_line(const struct trace_totals *t, const struct engine_resul
 		size_human(out, r->peak_rss_bytes);
 	}
 	if (r->main_found != MAIN_UNKNOWN)
-		buf_addf(out, "; %llu call%s before %s", (unsigned long long)r->before_main,
-			 r->before_main == 1 ? "" : "s",
+		buf_addf(out, "; %llu %scall%s before %s", (unsigned long long)r->before_main,
+			 t->c.by_events && t->c.selection->n ? "selected " : "", r->before_main == 1 ? "" : "s",
 			 r->main_found == MAIN_SYMBOL ? "main" : "its entry point (it has no symbol main)");
 	if (r->processes > 1)
 		buf_addf(out, "; %llu processes", (unsigned long long)r->processes);
@@ -315,7 +330,6 @@ static void save(const struct trace_totals *t, const struct engine_result *r, co
 static void conclude(struct trace_totals *t, const struct engine_result *r, struct buf *lines, struct buf *expect)
 {
 	collect(t);
-	unite_names(t, &t->summary);
 	say_footer(t, r, lines);
 	if (t->c.expect && t->c.expect->list.n)
 		judge(t, r, expect);
@@ -357,6 +371,8 @@ void trace_totals_free(struct trace_totals *t)
 {
 	summary_free(&t->summary);
 	summary_free(&t->period);
+	summary_free(&t->events);
+	summary_free(&t->before);
 	buf_free(&t->unmet);
 	buf_free(&t->unknown);
 }

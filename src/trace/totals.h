@@ -17,7 +17,7 @@ struct trace_failure;
 /* Pointers are not owned and must outlive the totals. */
 struct trace_totals_config {
 	struct engine *engine;
-	bool by_events;             /* a counting sink adds to `summary`; otherwise the counts come from the engine */
+	bool by_events;             /* a counting sink adds to `events`; otherwise the counts come from the engine */
 	const struct filter *calls; /* only these calls are kept in the engine's counts; NULL: all calls are kept */
 	const struct strings *selection; /* the options that select calls; empty: all calls are counted */
 	enum trace_by by;
@@ -38,14 +38,20 @@ struct trace_totals_config {
 /* Initialise with zeros, then set `c`; free with trace_totals_free(). */
 struct trace_totals {
 	struct trace_totals_config c;
-	struct summary summary, period;
+	struct summary summary, period; /* all calls, and those since the last table */
+	struct summary events;          /* calls that the sink has counted and that are not in `summary` yet */
+	struct summary before;          /* of the calls that the sink has counted: those before main */
 	struct buf unmet, unknown; /* --expect: a line for each condition that does not hold, or cannot be judged */
 };
 
-/* Prints the table of the calls since the last table or, if a sink counts events, of all calls so far. */
+/* Prints the table of the calls since the last table. */
 void trace_totals_period(struct trace_totals *t);
 /* Prints the table of all calls so far. */
 void trace_totals_so_far(struct trace_totals *t);
+/* Must be called at EV_MAIN if a sink counts events: all calls so far were made before main. */
+void trace_totals_main(struct trace_totals *t);
+/* If a sink counts events, sets the calls before main in `r`, because the engine has not counted them. */
+void trace_totals_complete(const struct trace_totals *t, struct engine_result *r);
 /* Prints the last table and the lines below the table, or the JSON document. Saves the run for --save. */
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r);
 /* For --io: makes a run of all calls so far, and prints nothing. Free the run with trace_save_free(). */

@@ -139,6 +139,15 @@ def test_cgroup(tmp):
                     time.sleep(0.1)
 
 
+def test_threads_at_the_end(_):
+    """The times of a program are known although threads are alive at its end, in every scope"""
+    need_engine()
+    code = "import os, threading; threading.Thread(target=threading.Event().wait, daemon=True).start(); os._exit(4)"
+    for scope in ((), ("--all",)):
+        r = run("-c", "--engine=bpf", *scope, "--expect", "wall>0s,wall<1h", sys.executable, "-c", code)
+        assert r.returncode == 4 and " wall, " in r.stderr and "not known" not in r.stderr, r
+
+
 def test_many(tmp):
     """--by=process loses nothing if there are more processes than fit at once"""
     need_engine()

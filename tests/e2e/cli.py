@@ -499,8 +499,8 @@ def test_lines_below_the_table(tmp):
     r = run("-c", "--hist=read", "-e", "trace=read", *dd, env={**os.environ, "COLUMNS": "80"})
     text = r.stderr[r.stderr.index("syscall "):]
     assert len(text.splitlines()) <= 24 and "read: time from" in text, text
-    assert lines(run("-c", "--errors", "true").stderr, r"engine \w+ was chosen, because patch cannot .*\(--errors\)")
-    assert "was chosen" not in run("-c", "--errors", "--engine=ptrace", "true").stderr
+    assert lines(run("-c", "-b", "execve", "true").stderr, r"engine ptrace was chosen, because patch cannot .*\(-b\)")
+    assert "was chosen" not in run("-c", "-b", "execve", "--engine=ptrace", "true").stderr
     for flags in (["-e", "trace=reboot"], ["-P", "/nonexistent"], ["--slower=10m"], ["-e", "errno=EIO"], ["-e", "status=detached"]):
         assert "\nnone of the selected calls completed\n" in run("-c", *flags, "true").stderr, flags
     assert "\nreboot: no call of this name returned\n" in run("-c", "--hist=reboot", "true").stderr
@@ -722,7 +722,6 @@ def test_mistakes(_):
                        (["-c", "--expect=wall<2"], "'2' is not a limit for wall; write a time with its unit"),
                        (["-c", "--expect=wall(read)<2s"], "wall is measured for the whole program"),
                        (["--expect=calls<2"], "--save and -O are for summaries; add -c"),
-                       (["-C", "--expect=main:calls<2"], "main: in --expect needs a program that is started with -c"),
                        (["-c", "--format=csv", "--errors"], "need --format=text, wide or markdown"),
                        (["-c", "-ff", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
                        (["-ff", "--io", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
@@ -928,6 +927,31 @@ def test_strace_table(tmp):
 
     assert a[:2] == b[:2] and a[-2] == b[-2], (a, b)
     assert counts(a) == counts(b), (counts(a), counts(b))
+
+
+def test_views_of_the_fast_engine(tmp):
+    """Each table of -c is made by the fast engine, and contains the same calls as under ptrace"""
+    shutil.copy("/etc/passwd", tmp / "in")
+    script = f"cat {tmp}/in {tmp}/none; cd {tmp}/none; ls {tmp}/in; exit 3"
+    for flags in (["--errors"], ["--by=thread"], ["--by=process", "--errors"], ["--by=thread", "--errors", "-S", "calls"],
+                  ["--by=fd", "--errors"], ["--errors", "-e", "trace=openat,%stat"], ["--errors", "-Z"], ["--errors", "--interval=1h"],
+                  ["--errors", "--expect", "main:calls>1,errors(openat)>=2,wall<1h,processes=3"],
+                  ["--by=thread", "--expect", "main:calls>1,main:openat>=1"], ["--by=path", "--expect", "main:calls>1,main:openat>=1"]):
+        shown = []
+        for engine in ("auto", "ptrace"):
+            r = run("-c", "-f", "--engine=" + engine, "-U", "calls,errors", *flags, "sh", "-c", script)
+            assert r.returncode == 3 and "--expect" not in r.stderr, (flags, r)
+            assert lines(r.stderr, "engine: ptrace; .*" if engine == "ptrace" else "engine: patch; .*"), (flags, r)
+            before = re.findall(r"(\d+ (?:selected )?calls) before main", r.stderr)
+            table = re.sub(r"[([]\d+[])]| +", " ", r.stderr)
+            shown.append((before, sorted(x for x in table.splitlines() if not re.match(r" -|program:|engine:|\d.* s, in total:", x))))
+        assert shown[0] == shown[1], (flags, shown)
+    r = run("-c", "--by=thread", "--interval=10ms", "sh", "-c", "sleep 0.1; exit 3")
+    assert r.returncode == 3 and "since the last table" in r.stderr and "so far" not in r.stderr, r
+    for cost in (0, 3600):  # -O works in these tables, too
+        run("-c", "--by=fd", f"-O{cost}s", "--format=csv", "-o", str(tmp / "t"), "-U", "resolved", "true")
+        told = [x.rsplit(",", 1)[1] for x in (tmp / "t").read_text().splitlines()[1:]]
+        assert ("unresolved" in told) == (cost > 0), (cost, told)
 
 
 def until(what, condition):

@@ -379,10 +379,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{!counts(o) && (o->by || o->errors || o->hist || o->save || o->interval_ns || o->overhead_set ||
 				o->expect.list.n),
 		 "--by, --errors, --expect, --hist, --interval, --save and -O are for summaries; add -c"},
-		{conditions_use_main(&o->expect) && (!program || !o->count || o->folded || trace_opts_need_events(o)),
-		 "main: in --expect needs a program that is started with -c, and cannot be used with options that "
-		 "select single calls (-z, -Z, -P, -e status=, -e fds=, --slower, --by=fd, --by=path, --io), nor with "
-		 "-e inject="},
+		{conditions_use_main(&o->expect) && !program,
+		 "main: in --expect needs a program that is started; leave it out for running processes"},
 		{tests_unselected(o),
 		 "a condition of --expect tests only calls that -e leaves out; select these calls with -e as well"},
 		{o->by && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE),

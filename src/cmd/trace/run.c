@@ -43,10 +43,14 @@ static void on_exec(struct trace *t, const struct event *ev)
 		t->root = ev->pid;
 }
 
-/* The line about the end of a thread shows its name (-Y). It may be the only line of the thread, as with -e none. */
+/*
+ * The line about the end of a thread shows its name (-Y). It may be the only line of the thread, as with -e none. The calls
+ * of a thread or process that was killed may be counted only after its end (--by).
+ */
 static void learn_name(struct trace *t, const struct event *ev)
 {
-	if (t->o.pid_names && (ev->kind == EV_EXEC || ev->kind == EV_NEW_TASK))
+	bool by_task = t->by_events && (t->totals.c.by == BY_PROCESS || t->totals.c.by == BY_THREAD);
+	if ((t->o.pid_names || by_task) && (ev->kind == EV_EXEC || ev->kind == EV_NEW_TASK))
 		names_kept_learn(&t->names, ev->kind == EV_EXEC ? ev->tid : ev->child);
 }
 
@@ -61,6 +65,10 @@ static void on_event(struct trace *t, struct event *ev)
 {
 	if (ev->kind == EV_NOTE) {
 		diag_note("%s", ev->text);
+		return;
+	}
+	if (ev->kind == EV_MAIN) {
+		trace_totals_main(&t->totals);
 		return;
 	}
 	if (ev->kind == EV_EXEC)
@@ -184,6 +192,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 	trace_pipeline_end(&t->pipeline);
 	names_kept_free(&t->names);
 	t->ops->result(t->engine, result);
+	trace_totals_complete(&t->totals, result);
 	begin_line(t);
 	if (t->o.io || t->o.html)
 		trace_page_show(t, result);
@@ -252,7 +261,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->verbose = shows_all_of_exec(o);
 	c->names = o->record || o->look.fd_names || o->pid_names || o->select.paths.n ||
 		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
-	c->find_main = t->program && o->count && !t->by_events;
+	c->find_main = t->program && (o->count || o->count_too || o->io);
 	if (o->injects.rules.n) {
 		c->inject = trace_inject_ask;
 		c->inject_ctx = &o->injects;
@@ -313,6 +322,9 @@ static int start(struct trace *t, struct engine_config *c)
 	return status;
 }
 
+/* What an engine need not be able to do if it reports the calls, and they are counted here. */
+#define COUNTED ((unsigned)(CAP_COUNTS | CAP_ERRNOS | CAP_BY_THREAD | CAP_BY_PROCESS))
+
 /* Returns the capabilities that the engine must have. */
 static unsigned wants(const struct trace *t)
 {
@@ -329,7 +341,7 @@ static unsigned wants(const struct trace *t)
 		{o->stacks || o->folded, CAP_STOPS},
 		{o->cgroup, CAP_CGROUP},
 		{o->all, CAP_SYSTEM},
-		{o->errors, CAP_ERRNOS},
+		{o->errors && !t->by_events, CAP_ERRNOS},
 		{conditions_use_main(&o->expect), CAP_MAIN},
 		{o->by && !t->by_events, o->by && strcmp(o->by, "thread") == 0 ? CAP_BY_THREAD : CAP_BY_PROCESS},
 	};
@@ -350,12 +362,38 @@ static const char *usual_engine(const struct trace *t)
 	return (t->shows && isatty(t->out.common.fd)) || stacks_of_all ? "ptrace" : NULL;
 }
 
+/* Makes the engine report calls, which are then counted here, in place of counting them. */
+static void count_events(struct trace *t, struct engine_config *c)
+{
+	t->by_events = true;
+	c->times = c->times == TIMES_NONE ? TIMES_USUAL : c->times;
+	c->want = (c->want & ~COUNTED) | CAP_EVENTS;
+	c->only = t->o.select.by_call ? &t->only : NULL;
+}
+
+/*
+ * Chooses the engine. The patch engine does not count errors by their number, or calls by thread. But it can record the
+ * calls, which are then counted here, and that is still much faster than ptrace.
+ */
+static const struct engine_ops *choose(struct trace *t, struct engine_config *c, struct buf *note)
+{
+	const char *name = t->o.engine ? t->o.engine : usual_engine(t);
+	struct buf unused = {0};
+	if (c->want & (CAP_ERRNOS | CAP_BY_THREAD) && !t->by_events &&
+	    engine_choose(name, (c->want & ~COUNTED) | CAP_EVENTS, &unused) == engine_find("patch")) {
+		count_events(t, c);
+		name = "patch";
+	}
+	buf_free(&unused);
+	return engine_choose(name, c->want, note);
+}
+
 /* Sets t->ops to the engine, and c->want to what it must do. Returns 0, or an exit status after a message. */
 static int choose_engine(struct trace *t, struct engine_config *c)
 {
 	struct buf note = {0};
 	c->want = wants(t);
-	t->ops = engine_choose(t->o.engine ? t->o.engine : usual_engine(t), c->want, &note);
+	t->ops = choose(t, c, &note);
 	if (!t->ops)
 		diag_error("%s", buf_str(&note));
 	else if (note.len)
@@ -370,14 +408,8 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	 * requests the events of these calls instead and counts the events, so that the program need not stop at other
 	 * calls.
 	 */
-	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && !conditions_use_main(&t->o.expect) &&
-	    t->ops == engine_find("ptrace")) {
-		t->by_events = true;
-		c->times = TIMES_USUAL;
-		c->want = (c->want & ~(unsigned)CAP_COUNTS) | CAP_EVENTS;
-		c->only = &t->only;
-		c->find_main = false; /* the engine cannot count the calls before main */
-	}
+	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && t->ops == engine_find("ptrace"))
+		count_events(t, c);
 	return 0;
 }
 

@@ -189,7 +189,7 @@ void trace_wire(struct trace *t)
 	wire_source(t);
 	wire_totals(t);
 	if (t->by_events && (o->count || o->count_too || o->io)) {
-		trace_count_init(&t->count, t->totals.c.by, &t->totals.summary);
+		trace_count_init(&t->count, t->totals.c.by, &t->totals.events);
 		trace_pipeline_add(p, &t->count.sink);
 	}
 	if (o->io) {

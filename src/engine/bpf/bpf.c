@@ -96,7 +96,7 @@ static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why
 	const char *name = b->config.spawn.argv[0];
 	__atomic_fetch_add(&b->skel->bss->live, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&b->skel->bss->processes, 1, __ATOMIC_RELAXED);
-	int r = bpf_mark(b, b->root, TASK_UNSEEN | TASK_WAITING | TASK_ROOT);
+	int r = bpf_mark(b, b->root, TASK_UNSEEN | TASK_WAITING);
 	if (r == 0)
 		r = spawn_go(p);
 	int err = spawn_finish(p);

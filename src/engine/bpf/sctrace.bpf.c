@@ -227,6 +227,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 		note_comm(task, split == SPLIT_PROCESS ? task->tgid : task->pid);
 	if (t->flags & TASK_WAITING) {
 		t->flags &= ~TASK_WAITING;
+		root_tgid = task->tgid;
 		root_exec_ns = bpf_ktime_get_ns();
 		if (t->flags & TASK_IN_CALL)
 			count_entered(t->slot);
@@ -267,11 +268,15 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_death, struct task_struct *task)
 {
 	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
+	bool last = task->signal->live.counter == 0;
+	/* The last thread need not be the leader. If all processes are counted, a thread without calls has no state. */
+	bool root = root_tgid && task->tgid == root_tgid;
+	if (last && root)
+		root_exit_ns = bpf_ktime_get_ns();
 	if (!t || t->flags & TASK_SELF)
 		return 0;
-	if (scope != SCOPE_TASKS && split == SPLIT_NONE && !(t->flags & TASK_ROOT))
+	if (scope != SCOPE_TASKS && split == SPLIT_NONE && !root)
 		return 0;
-	bool last = task->signal->live.counter == 0;
 	struct ring_event e = {.kind = RING_DEATH,
 			       .pid = task->tgid,
 			       .tid = task->pid,
@@ -280,8 +285,6 @@ int BPF_PROG(on_death, struct task_struct *task)
 			       .time_ns = bpf_ktime_get_ns()};
 	if (last && !(t->flags & TASK_WAITING))
 		note_peak(task);
-	if (last && t->flags & TASK_ROOT)
-		root_exit_ns = e.time_ns;
 	if (last && scope == SCOPE_TASKS)
 		__sync_fetch_and_add(&live, -1);
 	output(&e);

@@ -82,7 +82,6 @@ enum task_flags {
 	TASK_WAITING = 1 << 2, /* the thread is not counted until it executes a program */
 	TASK_HANDLER = 1 << 3, /* a signal handler is running; when it returns, the interrupted call may be restarted */
 	TASK_SELF = 1 << 4,    /* the thread is the loader, during calibration */
-	TASK_ROOT = 1 << 5,    /* the process is the started program */
 };
 
 /* A call that ended with an ERESTART result, until it is known whether the kernel restarts it. */

@@ -1,6 +1,7 @@
 #include "engine/ptrace/tasks/main_symbol.h"
 
 #include "arch/arch.h"
+#include "engine/ptrace/state/event.h"
 #include "tracee/proc.h"
 
 #include <elf.h>
@@ -116,5 +117,6 @@ bool tracer_at_main(struct tracer *t, struct task *task)
 		t->ops->gather(t);
 	summary_merge(&t->before, &t->counts);
 	t->result.before_main = summary_calls(&t->before);
+	tracer_event(t, EV_MAIN, task);
 	return true;
 }
