@@ -5,12 +5,14 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/ptrace.h"
+#include "base/vec.h"
 #include "tracee/proc.h"
 #include "tracee/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -97,7 +99,8 @@ static pid_t start(struct watch *w, const sigset_t *mask)
 	int err = errno;
 	close(gate[0]);
 	if (pid > 0) {
-		long options = PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+		/* Without PTRACE_O_EXITKILL, which would kill what the program has left behind if sctrace is killed. */
+		long options = PTRACE_O_TRACEEXIT;
 		if (w->spec->follow)
 			options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
 		w->traced = ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
@@ -127,39 +130,75 @@ static bool stop_wanted(const struct watch *w)
 }
 
 /*
- * If `event` says that `parent` has created a task, adds this task to `held`: the kernel traces it from now on, even if
- * its first stop comes only after the program has exited.
+ * If `event` says that `parent` has created a task, adds this task to `held`, and returns its id; otherwise returns 0.
+ * The kernel traces the task from now on, even if its first stop comes only after the program has exited.
  */
-static void hold_child(struct watch *w, pid_t parent, int event)
+static pid_t hold_child(struct watch *w, pid_t parent, int event)
 {
 	unsigned long child;
 	bool created = event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
-	if (created && ptrace_retry(PTRACE_GETEVENTMSG, parent, NULL, &child) == 0)
-		map_put(&w->held, child, w);
+	if (!created || ptrace_retry(PTRACE_GETEVENTMSG, parent, NULL, &child) != 0)
+		return 0;
+	map_put(&w->held, child, w);
+	return (pid_t)child;
+}
+
+/* Waits until a report may be available, or until this time has passed. SIGCHLD is blocked, so no report is missed. */
+static void wait_for_report(long ns)
+{
+	sigset_t chld;
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigtimedwait(&chld, NULL, &(struct timespec){.tv_nsec = ns});
+}
+
+/* Asks a task that is still running after the program has exited to stop. Forgets it if it no longer exists. */
+static void interrupt(struct watch *w, pid_t tid)
+{
+	if (ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+		map_remove(&w->held, (uint64_t)tid);
+}
+
+/* Handles a report of a task after the program has exited: detaches from the task. */
+static void release(struct watch *w, pid_t tid, int status)
+{
+	map_remove(&w->held, (uint64_t)tid);
+	if (!WIFSTOPPED(status))
+		return;
+	int event = status >> 16;
+	pid_t child = hold_child(w, tid, event);
+	ptrace_retry(PTRACE_DETACH, tid, NULL, event ? 0 : WSTOPSIG(status));
+	if (child)
+		interrupt(w, child);
 }
 
 /*
- * Detaches from a task that is still running after the program has exited, such as a daemon that the program started.
+ * Detaches from all tasks that are still running after the program has exited, such as a daemon that the program
+ * started. They stop in any order: the parent in vfork(2), for example, stops only after its child has been released.
+ * A task that does not stop in time, because it waits for a device or for such a child, remains attached and continues
+ * to run. If it stops during a later run, that run lets it continue, and then detaches from it.
  */
-static void release(struct watch *w, pid_t tid)
-{
-	int status;
-	if (ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
-		return;
-	if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status)) {
-		int event = status >> 16;
-		hold_child(w, tid, event);
-		ptrace_retry(PTRACE_DETACH, tid, NULL, event ? 0 : WSTOPSIG(status));
-	}
-}
-
 static void release_all(struct watch *w)
 {
+	enum { PATIENCE_NS = 200 * 1000 * 1000 };
+	uint64_t until = clock_ns() + PATIENCE_NS;
+	VEC(pid_t) tasks = {0};
 	size_t i = 0;
 	uint64_t tid;
-	for (; map_next(&w->held, &i, &tid); i = 0) {
-		map_remove(&w->held, tid);
-		release(w, (pid_t)tid);
+	while (map_next(&w->held, &i, &tid))
+		vec_push(&tasks, (pid_t)tid);
+	for (i = 0; i < tasks.n; i++)
+		interrupt(w, tasks.v[i]);
+	vec_free(&tasks);
+	while (w->held.n && clock_ns() < until) {
+		int status;
+		pid_t got = waitpid(-1, &status, __WALL | WNOHANG);
+		if (got < 0)
+			break;
+		if (got > 0)
+			release(w, got, status);
+		else
+			wait_for_report(PATIENCE_NS / 10);
 	}
 }
 
@@ -210,15 +249,11 @@ static void on_report(struct watch *w, pid_t tid, int status, const struct rusag
 }
 
 /*
- * Waits until the program has exited. SIGCHLD is blocked and fetched by sigtimedwait(2), so that no report is missed
- * between wait4(2) and sigtimedwait(2). The signal that sets *stop is not blocked and can arrive between the two, so
- * the wait has a timeout.
+ * Waits until the program has exited. The signal that sets *stop is not blocked and can arrive just before the wait for a
+ * report, so this wait has a time limit.
  */
 static int watch_run(struct watch *w)
 {
-	sigset_t chld;
-	sigemptyset(&chld);
-	sigaddset(&chld, SIGCHLD);
 	bool killed = false;
 	while (!w->root_ended) {
 		int status;
@@ -234,7 +269,7 @@ static int watch_run(struct watch *w)
 			kill_all(w);
 			killed = true;
 		}
-		sigtimedwait(&chld, NULL, &(struct timespec){.tv_nsec = 500000000});
+		wait_for_report(500000000);
 	}
 	if (killed || stop_wanted(w)) {
 		kill_all(w);

@@ -4,9 +4,11 @@
 #include "base/buf.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -92,14 +94,66 @@ static void a_stop_signal_ends_the_run(void **state)
 	buf_free(&why);
 }
 
-int main(void)
+/* A child of vfork(2) that lives for a while, and its parent, which cannot be stopped during that time. */
+static int leave_vfork(int fd)
 {
+	if (fork() != 0)
+		return 0;
+	if (vfork() == 0) {
+		usleep(500000);
+		_exit(write(fd, "c", 1) != 1);
+	}
+	return write(fd, "p", 1) != 1;
+}
+
+/* A vfork parent that the program left behind cannot be stopped before its child has ended. It is not waited for. */
+static void a_vfork_left_behind_runs_on(void **state)
+{
+	(void)state;
+	struct sample s;
+	struct buf why = {0};
+	int ends[2];
+	char got = 0;
+	assert_int_equal(pipe(ends), 0);
+	char fd[16];
+	snprintf(fd, sizeof(fd), "%d", ends[1]);
+	assert_int_equal(take((char *[]){"/proc/self/exe", "vfork", fd, NULL}, true, &s, &why), 0);
+	assert_int_equal(read(ends[0], &got, 1), 1);
+	assert_int_equal(got, 'c');
+	/* The parent is let go by a later run. */
+	struct pollfd parent = {.fd = ends[0], .events = POLLIN};
+	while (poll(&parent, 1, 0) == 0)
+		assert_int_equal(take((char *[]){"true", NULL}, true, &s, &why), 0);
+	assert_int_equal(read(ends[0], &got, 1), 1);
+	assert_int_equal(got, 'p');
+	close(ends[0]);
+	close(ends[1]);
+	buf_free(&why);
+}
+
+static void children_left_in_vfork_do_not_hang(void **state)
+{
+	(void)state;
+	struct sample s;
+	struct buf why = {0};
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(take((char *[]){"sh", "-c", "(sleep 0.01; /bin/true) & true", NULL}, true, &s, &why),
+				 0);
+	buf_free(&why);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "vfork") == 0)
+		return leave_vfork(atoi(argv[2]));
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_status_is_kept),
 		cmocka_unit_test(a_missing_program_is_reported),
 		cmocka_unit_test(a_large_parent_does_not_count),
 		cmocka_unit_test(a_tree_is_followed),
 		cmocka_unit_test(a_stop_signal_ends_the_run),
+		cmocka_unit_test(a_vfork_left_behind_runs_on),
+		cmocka_unit_test(children_left_in_vfork_do_not_hang),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
