@@ -1,15 +1,13 @@
-/* Prints a table as aligned text. This file chooses the columns that fit; libsmartcols aligns and colours them. */
+/* Prints a table as aligned text: chooses the columns that fit, aligns them, and colours them. */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "out/table_impl.h"
 #include "out/width.h"
 
-#include <libsmartcols/libsmartcols.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP       "  "
 #define GAP_WIDTH 2
 #define TEXT_MIN  6  /* the minimum width of a text column that is cut */
 #define TAIL_MIN  18 /* the width of a column with COL_TAIL before other columns are left out */
@@ -135,28 +133,54 @@ static void add_cut(struct buf *out, const char *s, size_t width)
 static const char *mark_colour(enum table_mark mark)
 {
 	static const char *const sequences[] = {
-		[MARK_NONE] = NULL,       [MARK_DIM] = "\033[2m",  [MARK_BOLD] = "\033[1m",
+		[MARK_NONE] = "",         [MARK_DIM] = "\033[2m",  [MARK_BOLD] = "\033[1m",
 		[MARK_GOOD] = "\033[32m", [MARK_BAD] = "\033[31m",
 	};
 	return sequences[mark];
 }
 
-/* For the results of libsmartcols, which fails only if it has no memory. */
-static void need(bool ok)
+/* The text of a table while it is made, line by line. */
+struct printer {
+	const struct table *t;
+	const struct table_look *look;
+	const struct layout *l;
+	struct buf *out;
+	size_t blanks; /* blanks that the next text of this line needs before it */
+	bool begun;    /* the line contains text */
+};
+
+/* Appends a cell of column `k` to the line. A line has no blanks at its end. */
+static void add_cell(struct printer *p, size_t k, const char *text, enum table_mark mark)
 {
-	if (!ok)
-		memory_exhausted();
+	size_t used = width_of(text);
+	size_t pad = used < p->l->width[k] ? p->l->width[k] - used : 0;
+	bool right = p->t->columns[k].flags & COL_RIGHT;
+	const char *colour = p->look->colour ? mark_colour(mark) : "";
+	if (!*text) {
+		p->blanks += pad + GAP_WIDTH;
+		return;
+	}
+	if (!p->begun)
+		buf_adds(p->out, p->look->indent ? p->look->indent : "");
+	buf_fill(p->out, ' ', p->blanks + (right ? pad : 0));
+	buf_addf(p->out, "%s%s%s", colour, text, *colour ? "\033[0m" : "");
+	p->blanks = GAP_WIDTH + (right ? 0 : pad);
+	p->begun = true;
 }
 
-static void add_columns(struct libscols_table *tb, const struct table *t, const struct layout *l)
+static void end_line(struct printer *p)
 {
-	for (size_t k = 0; k < t->n; k++) {
-		if (l->width[k] == SIZE_MAX)
-			continue;
-		int flags = t->columns[k].flags & COL_RIGHT ? SCOLS_FL_RIGHT : 0;
-		struct libscols_column *c = scols_table_new_column(tb, t->columns[k].title, 0, flags);
-		need(c && scols_cell_set_color(scols_column_get_header(c), "\033[1m") == 0);
-	}
+	buf_addc(p->out, '\n');
+	p->blanks = 0;
+	p->begun = false;
+}
+
+static void add_titles(struct printer *p)
+{
+	for (size_t k = 0; k < p->t->n; k++)
+		if (p->l->width[k] != SIZE_MAX)
+			add_cell(p, k, p->t->columns[k].title, MARK_BOLD);
+	end_line(p);
 }
 
 static bool has_total(const struct table *t, size_t col)
@@ -168,24 +192,22 @@ static bool has_total(const struct table *t, size_t col)
 }
 
 /* Adds the line of dashes above the totals. Columns without a total have no dashes. */
-static void add_rule(struct libscols_table *tb, const struct table *t, const struct layout *l)
+static void add_rule(struct printer *p)
 {
 	bool any = false;
-	for (size_t k = 0; k < t->n; k++)
-		any |= l->width[k] != SIZE_MAX && t->columns[k].flags & COL_RIGHT && has_total(t, k);
-	if (!any)
-		return;
-	struct libscols_line *line = scols_table_new_line(tb, NULL);
-	size_t at = 0;
-	for (size_t k = 0; k < t->n; k++) {
-		if (l->width[k] == SIZE_MAX)
-			continue;
+	for (size_t k = 0; k < p->t->n; k++) {
 		struct buf dashes = {0};
-		if (t->columns[k].flags & COL_RIGHT && has_total(t, k))
-			buf_fill(&dashes, '-', l->width[k]);
-		need(line && scols_line_set_data(line, at++, buf_str(&dashes)) == 0);
+		if (p->l->width[k] == SIZE_MAX)
+			continue;
+		if (p->t->columns[k].flags & COL_RIGHT && has_total(p->t, k))
+			buf_fill(&dashes, '-', p->l->width[k]);
+		add_cell(p, k, buf_str(&dashes), MARK_NONE);
+		any |= dashes.len > 0;
 		buf_free(&dashes);
 	}
+	if (any)
+		end_line(p);
+	p->blanks = 0;
 }
 
 /*
@@ -234,75 +256,37 @@ static bool add_part(struct buf *out, const struct column *col, const char *text
 	return n == 0;
 }
 
-/* Adds line `n` of a row to the table. If no cell has such a line, adds nothing and returns false. */
-static bool add_line(struct libscols_table *tb, const struct table *t, const struct layout *l, const struct row *r,
-		     size_t n)
+/* Adds line `n` of a row. If no cell has such a line, adds nothing and returns false. */
+static bool add_line(struct printer *p, const struct row *r, size_t n)
 {
-	struct buf text = {0};
 	bool any = n == 0;
-	struct libscols_line *line = scols_table_new_line(tb, NULL);
-	size_t at = 0;
-	for (size_t k = 0; k < t->n; k++) {
-		if (l->width[k] == SIZE_MAX)
-			continue;
+	for (size_t k = 0; k < p->t->n; k++) {
+		struct buf text = {0};
 		const struct cell *c = &r->cells[k];
-		any |= add_part(&text, &t->columns[k], table_cell_shown(c), l->width[k], n);
-		need(line && scols_line_set_data(line, at, buf_str(&text)) == 0);
+		if (p->l->width[k] == SIZE_MAX)
+			continue;
+		any |= add_part(&text, &p->t->columns[k], table_cell_shown(c), p->l->width[k], n);
+		add_cell(p, k, buf_str(&text), c->mark != MARK_NONE ? c->mark : r->mark);
 		buf_free(&text);
-		const char *colour = mark_colour(c->mark != MARK_NONE ? c->mark : r->mark);
-		need(!colour || scols_cell_set_color(scols_line_get_cell(line, at), colour) == 0);
-		at++;
 	}
-	if (!any)
-		scols_table_remove_line(tb, line);
+	if (any)
+		end_line(p);
+	p->blanks = 0;
 	return any;
-}
-
-static void fill(struct libscols_table *tb, const struct table *t, const struct layout *l)
-{
-	bool ruled = false;
-	add_columns(tb, t, l);
-	for (size_t i = 0; i < t->rows.n; i++) {
-		if (t->rows.v[i].total && !ruled)
-			add_rule(tb, t, l);
-		ruled |= t->rows.v[i].total;
-		for (size_t n = 0; add_line(tb, t, l, &t->rows.v[i], n); n++)
-			;
-	}
-}
-
-/* Appends the lines of `text`, each after `indent`. Removes blanks at the ends of lines, which come from padding. */
-static void add_lines(struct buf *out, const char *text, const char *indent)
-{
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-		size_t used = len;
-		while (used && text[used - 1] == ' ')
-			used--;
-		if (used)
-			buf_adds(out, indent ? indent : "");
-		buf_add(out, text, used);
-		buf_addc(out, '\n');
-		text += len + (text[len] == '\n');
-	}
 }
 
 static void print(const struct table *t, const struct table_look *look, const struct layout *l, struct buf *out)
 {
-	struct libscols_table *tb = scols_new_table();
-	char *text = NULL;
-	need(tb != NULL);
-	fill(tb, t, l);
-	need(scols_table_set_column_separator(tb, GAP) == 0);
-	scols_table_enable_colors(tb, look->colour);
-	scols_table_enable_noencoding(tb, 1); /* the cells have already been escaped */
-	scols_table_set_termforce(tb, SCOLS_TERMFORCE_ALWAYS);
-	scols_table_set_termwidth(tb, l->total);
-	/* If memory runs out, libsmartcols may return success without any text. */
-	need(scols_print_table_to_string(tb, &text) == 0 && text);
-	add_lines(out, text, look->indent);
-	free(text);
-	scols_unref_table(tb);
+	struct printer p = {.t = t, .look = look, .l = l, .out = out};
+	bool ruled = false;
+	add_titles(&p);
+	for (size_t i = 0; i < t->rows.n; i++) {
+		if (t->rows.v[i].total && !ruled)
+			add_rule(&p);
+		ruled |= t->rows.v[i].total;
+		for (size_t n = 0; add_line(&p, &t->rows.v[i], n); n++)
+			;
+	}
 }
 
 /* Names the columns that the user named, but for which the table has no room. */
@@ -330,9 +314,6 @@ static size_t continued_at(const struct table *t, size_t from, const struct layo
 void table_render_text(const struct table *t, const struct table_look *look, struct buf *out)
 {
 	struct layout l = {.width = memory_zeroed(t->n, sizeof(*l.width))};
-	locale_t before = width_begin();
-	/* Without a UTF-8 locale, libsmartcols would not terminate if the text is UTF-8. */
-	need(before != (locale_t)0);
 	size_t indent = look->indent ? strlen(look->indent) : 0;
 	size_t limit = look->width > 0 && (size_t)look->width > indent ? (size_t)look->width - indent : SIZE_MAX;
 	layout_fit(t, 1, limit, &l);
@@ -344,6 +325,5 @@ void table_render_text(const struct table *t, const struct table_look *look, str
 		print(t, look, &l, out);
 	}
 	say_left_out(t, look, &l, out);
-	width_end(before);
 	free(l.width);
 }

@@ -2,11 +2,12 @@
 
 #include "base/escape.h"
 
+#include <locale.h>
 #include <stdbool.h>
 #include <string.h>
 #include <wchar.h>
 
-/* Returns a UTF-8 locale, or 0 if there is none. Loading it takes longer than printing a table, so it is kept. */
+/* Returns a locale in which wcwidth(3) knows many characters, or 0. Loading it takes long, so it is kept. */
 static locale_t utf8(void)
 {
 	static locale_t kept;
@@ -20,15 +21,32 @@ static locale_t utf8(void)
 	return kept;
 }
 
-locale_t width_begin(void)
+/* Returns the width of a character that no locale knows, because minimal systems have no locale of UTF-8. */
+static int usual_width(wchar_t c)
 {
-	return utf8() ? uselocale(utf8()) : (locale_t)0;
-}
-
-void width_end(locale_t before)
-{
-	if (before)
-		uselocale(before);
+	static const struct {
+		wchar_t from, to;
+		int width;
+	} ranges[] = {
+		{0, 0x9f, 0},          /* control characters */
+		{0x300, 0x36f, 0},     /* combining marks */
+		{0x1100, 0x115f, 2},   /* Hangul */
+		{0x200b, 0x200f, 0},   /* joiners and marks of direction */
+		{0x2e80, 0xa4cf, 2},   /* scripts of East Asia */
+		{0xac00, 0xd7a3, 2},   /* Hangul */
+		{0xf900, 0xfaff, 2},   /* scripts of East Asia */
+		{0xfe00, 0xfe0f, 0},   /* variants */
+		{0xfe30, 0xfe6f, 2},   /* scripts of East Asia */
+		{0xff00, 0xff60, 2},   /* full width */
+		{0xffe0, 0xffe6, 2},   /* full width */
+		{0x1f300, 0x1f64f, 2}, /* emoji */
+		{0x1f900, 0x1f9ff, 2}, /* emoji */
+		{0x20000, 0x3fffd, 2}, /* scripts of East Asia */
+	};
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		if (c >= ranges[i].from && c <= ranges[i].to)
+			return ranges[i].width;
+	return 1;
 }
 
 static size_t printable(const char *s, size_t n)
@@ -44,26 +62,32 @@ size_t width_of(const char *s)
 	return width_of_part(s, strlen(s));
 }
 
+/* Returns the character of `len` bytes at `s`, or '?' if `len` is 0, because the byte is not part of a character. */
+static wchar_t character(const char *s, size_t len)
+{
+	unsigned char first = (unsigned char)*s;
+	wchar_t c = len > 1 ? first & (0x7f >> len) : len ? first : '?';
+	for (size_t i = 1; i < len; i++)
+		c = c << 6 | (s[i] & 0x3f);
+	return c;
+}
+
 size_t width_of_part(const char *s, size_t n)
 {
 	size_t width = printable(s, n);
-	mbstate_t state = {0};
 	s += width;
 	if (width == n)
 		return width;
-	locale_t before = width_begin();
+	locale_t before = utf8() ? uselocale(utf8()) : (locale_t)0;
 	for (size_t left = n - width, len; left; s += len, left -= len) {
-		wchar_t wc;
-		len = mbrtowc(&wc, s, left, &state);
-		if (len == (size_t)-1 || len == (size_t)-2) {
-			memset(&state, 0, sizeof(state));
-			len = 1;
-			wc = L'?';
-		}
-		int w = wcwidth(wc);
-		width += w > 0 ? (size_t)w : 0;
+		len = escape_utf8_len(s, left);
+		wchar_t c = character(s, len);
+		int w = wcwidth(c);
+		width += (size_t)(w >= 0 ? w : usual_width(c));
+		len = len ? len : 1;
 	}
-	width_end(before);
+	if (before)
+		uselocale(before);
 	return width;
 }
 

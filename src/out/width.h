@@ -2,7 +2,6 @@
 #ifndef SCTRACE_OUT_WIDTH_H
 #define SCTRACE_OUT_WIDTH_H
 
-#include <locale.h>
 #include <stddef.h>
 
 /*
@@ -17,12 +16,5 @@ size_t width_of_part(const char *s, size_t n);
 size_t width_head(const char *s, size_t columns);
 /* Returns the longest end of `s` that takes at most `columns` columns. */
 const char *width_tail(const char *s, size_t columns);
-
-/*
- * Gives the thread a UTF-8 locale, for functions of libraries that compute widths. The result must be passed to
- * width_end(). It is 0 if no suitable locale could be loaded.
- */
-locale_t width_begin(void);
-void width_end(locale_t before);
 
 #endif

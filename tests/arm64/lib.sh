@@ -3,7 +3,7 @@
 # shellcheck shell=bash disable=SC2034  # run.sh and cross.sh use the constants
 readonly SUITE=bookworm MIRROR=${SCTRACE_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 readonly BUILD_TOOLS="mmdebstrap clang ld.lld llvm-ar llvm-objcopy"
-readonly BUILD_PACKAGES=libc6-dev,libgcc-12-dev,libseccomp-dev,libjansson-dev,libsmartcols-dev,libzstd-dev,libunwind-dev,libdw-dev,\
+readonly BUILD_PACKAGES=libc6-dev,libgcc-12-dev,libseccomp-dev,libjansson-dev,libzstd-dev,libunwind-dev,libdw-dev,\
 liburing-dev,libbpf-dev,libelf-dev,zlib1g-dev,liblzma-dev,libcmocka-dev
 
 # unpack FOLDER PACKAGES [ARCHITECTURE]: unpacks the packages once, with a time limit in case the mirror does not

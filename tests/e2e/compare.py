@@ -593,6 +593,21 @@ def test_paths_with_blanks_may_be_quoted(place):
     assert [r["copied"] for r in got.values()] == [True] * 4, got
 
 
+def test_tables_need_no_locale(place):
+    """Tables are the same if no locale of UTF-8 is installed."""
+    saved = place / "漢字é.json"
+    run(place, "--size=4K", "--runs=2", "--save", str(saved), "--", "true 漢字é", "true é")
+    want = None
+    for lang in (None, "C", "C.UTF-8"):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("LC_") and k != "LANG"}
+        for more in ({}, {"LOCPATH": "/nonexistent"}):
+            env |= more | ({"LANG": lang} if lang else {})
+            out = subprocess.run([SCTRACE, "report", saved, saved], env=env, capture_output=True, check=True, timeout=60).stdout
+            want = want or out
+            assert out == want, (lang, more, out.decode(), want.decode())
+    assert "true 漢字é".encode() in want, want.decode()
+
+
 def test_a_page_needs_no_network(place):
     status, out, err = run(place, "--format=html", "--size=8K", "--runs=2")
     assert status == 0 and err == "", err

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Compiles the copiers and sctrace, without its optional parts (patch, bpf, -k), by musl-gcc with warnings as errors.
 # Then the copiers copy, the decoders and parsers read their corpus, and the ptrace engine counts. Prints TAP. The
-# libraries are Debian's static ones, built for glibc. Debian has no static libsmartcols, so the command line is not
-# linked.
+# libraries are Debian's static ones, built for glibc.
 # usage: check.sh BUILD_ROOT
 # shellcheck disable=SC2016,SC2317  # the shell of bash -c expands its variables; the checks are called by name
 set -u
@@ -11,7 +10,7 @@ build=$1
 work=$build/musl
 libs=$(gcc -print-multiarch 2>/dev/null)
 flags=(-std=gnu17 -O0 -Wall -Wextra -Wno-missing-field-initializers -Werror -D_GNU_SOURCE -Isrc "-I$build")
-flags+=(-idirafter /usr/include/libsmartcols -idirafter /usr/include -idirafter "/usr/include/$libs")
+flags+=(-idirafter /usr/include -idirafter "/usr/include/$libs")
 number=0
 failed=0
 

@@ -1,6 +1,5 @@
 /*
  * count PROGRAM [ARG...]: counts the calls of the program by the ptrace engine, and prints `name calls` on each line.
- * Links all parts of sctrace except the tables, which need libsmartcols.
  */
 #include "measure/count.h"
 #include "base/buf.h"
