@@ -56,18 +56,23 @@ struct mem;
 /* One event. Its task stays stopped until the next event is requested. */
 struct event {
 	enum event_kind kind;
-	pid_t tid, pid;        /* the thread, and its process (thread group) */
-	uint64_t time_ns;      /* CLOCK_MONOTONIC; EV_CALL: when the call returned (call.enter_ns: when it began) */
-	struct call call;      /* EV_ENTER, EV_EXIT, EV_VANISH, EV_CALL */
-	bool launch;           /* EV_ENTER: the execve(2) that starts the program, made by sctrace's child */
-	uint64_t ip;           /* EV_SIGNAL: address of the thread's next instruction; 0: unknown */
-	siginfo_t sig;         /* EV_SIGNAL, EV_STOP (only si_signo) */
-	pid_t child;           /* EV_NEW_TASK, EV_EXEC */
-	bool is_thread;        /* EV_NEW_TASK: the child is a thread of the same process */
-	int status;            /* EV_DEATH */
-	bool is_process;       /* EV_DEATH: `tid` was the last thread of its process, so the process has ended */
-	const char *text;      /* EV_NOTE: the message; owned by the engine */
-	const struct mem *mem; /* the task's memory, valid until the next event; NULL if there is none */
+	pid_t tid, pid;   /* the thread, and its process (thread group) */
+	uint64_t time_ns; /* CLOCK_MONOTONIC; EV_CALL: when the call returned (call.enter_ns: when it began) */
+	struct call call; /* EV_ENTER, EV_EXIT, EV_VANISH, EV_CALL */
+	bool launch;      /* EV_ENTER: the execve(2) that starts the program, made by sctrace's child */
+	uint64_t ip;      /* EV_SIGNAL: address of the thread's next instruction; 0: unknown */
+	siginfo_t sig;    /* EV_SIGNAL, EV_STOP (only si_signo) */
+	pid_t child;      /* EV_NEW_TASK, EV_EXEC */
+	bool is_thread;   /* EV_NEW_TASK: the child is a thread of the same process */
+	int status;       /* EV_DEATH */
+	bool is_process;  /* EV_DEATH: `tid` was the last thread of its process, so the process has ended */
+	/*
+	 * EV_DEATH of a process, if engine_config.usage is set: its CPU time and its peak RSS (VmHWM), as measured when its
+	 * leader ended; 0: unknown.
+	 */
+	uint64_t cpu_ns, peak_rss_bytes;
+	const char *text;            /* EV_NOTE: the message; owned by the engine */
+	const struct mem *mem;       /* the task's memory, valid until the next event; NULL if there is none */
 	const struct mem *entry_mem; /* EV_CALL: the task's memory before the call; `mem` is that after the call */
 };
 

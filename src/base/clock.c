@@ -24,6 +24,12 @@ uint64_t clock_real_ns(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
+uint64_t clock_cpu_ns(pid_t pid)
+{
+	clockid_t id;
+	return clock_getcpuclockid(pid, &id) == 0 ? read_clock(id) : 0;
+}
+
 void clock_sleep_ns(uint64_t ns)
 {
 	struct timespec until = clock_to_timespec(clock_ns() + ns);

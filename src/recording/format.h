@@ -60,6 +60,12 @@ enum recording_mask {
 	MASK_DELAYED = 1 << 18,
 };
 
+/* The second number of ITEM_DEATH. */
+enum {
+	DEATH_PROCESS = 1 << 0, /* the process has ended, and not only a thread */
+	DEATH_USAGE = 1 << 1,   /* two numbers follow: the CPU time of the process in ns, and its peak RSS in bytes */
+};
+
 /* Which question about a name an item answers. The questions are the functions of struct names (tracee/names.h). */
 enum recording_name {
 	NAME_FD,        /* fd() */

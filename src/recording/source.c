@@ -139,7 +139,10 @@ static void get_event(struct recording *r, unsigned item, struct event *ev)
 		ev->is_thread = item_get(&r->at) != 0;
 	} else if (item == ITEM_DEATH) {
 		ev->status = (int)item_get(&r->at);
-		ev->is_process = item_get(&r->at) != 0;
+		uint64_t flags = item_get(&r->at);
+		ev->is_process = flags & DEATH_PROCESS;
+		ev->cpu_ns = flags & DEATH_USAGE ? item_get(&r->at) : 0;
+		ev->peak_rss_bytes = flags & DEATH_USAGE ? item_get(&r->at) : 0;
 	}
 }
 

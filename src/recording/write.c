@@ -401,7 +401,11 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 		break;
 	case EV_DEATH:
 		item_put(out, (uint32_t)ev->status);
-		item_put(out, ev->is_process);
+		item_put(out, ev->is_process ? DEATH_PROCESS | DEATH_USAGE : 0);
+		if (ev->is_process) {
+			item_put(out, ev->cpu_ns);
+			item_put(out, ev->peak_rss_bytes);
+		}
 		break;
 	case EV_CONT:
 	case EV_NOTE:

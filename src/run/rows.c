@@ -248,6 +248,22 @@ static const struct field io_rows[] = {
 };
 static const struct fields io_fields = FIELDS(io_rows, struct run_io);
 
+static const struct field tree_process_rows[] = {
+	ROW(run_tree_process, FIELD_INTEGER, pid, 0),         ROW(run_tree_process, FIELD_INTEGER, parent, 0),
+	ROW(run_tree_process, FIELD_INTEGER, depth, 0),       ROW(run_tree_process, FIELD_STRING, command, 0),
+	ROW(run_tree_process, FIELD_REAL, start_s, 0),        ROW(run_tree_process, FIELD_REAL, wall_s, 0),
+	ROW(run_tree_process, FIELD_REAL, cpu_s, 0),          ROW(run_tree_process, FIELD_INTEGER, peak_rss_bytes, 0),
+	ROW(run_tree_process, FIELD_INTEGER, exit_status, 0), ROW(run_tree_process, FIELD_STRING, killed_by, 0),
+	ROW(run_tree_process, FIELD_STRING, reason, 0),       ROW(run_tree_process, FIELD_STRING, message, 0),
+	ROW(run_tree_process, FIELD_TRUTH, is_cause, 0),
+};
+static const struct fields tree_process_fields = FIELDS(tree_process_rows, struct run_tree_process);
+
+static const struct field tree_rows[] = {
+	NESTED(run_tree, "processes", FIELD_LIST, processes, 0, 0, &tree_process_fields),
+};
+static const struct fields tree_fields = FIELDS(tree_rows, struct run_tree);
+
 static const struct field view_rows[] = {
 	OPTIONAL(run_view, FIELD_STRING, columns, 0), OPTIONAL(run_view, FIELD_STRING, sort, 0),
 	OPTIONAL(run_view, FIELD_STRING, by, 0),      OPTIONAL(run_view, FIELD_STRING, hist, 0),
@@ -285,6 +301,7 @@ static const struct field run_rows[] = {
 	NESTED(run, "view", FIELD_OBJECT, view, RUN_COUNT, FIELD_OPTIONAL, &view_fields),
 	OPTIONAL(run, FIELD_STRINGS, footer, RUN_COUNT),
 	NESTED(run, "io", FIELD_OBJECT, io, RUN_COUNT, FIELD_OPTIONAL, &io_fields),
+	NESTED(run, "tree", FIELD_OBJECT, tree, RUN_COUNT, FIELD_OPTIONAL, &tree_fields),
 };
 const struct fields run_fields = FIELDS(run_rows, struct run);
 

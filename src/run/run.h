@@ -225,6 +225,21 @@ struct run_io {
 	struct run_use use;                  /* totals of all files; not saved */
 };
 
+/* A process of --tree. Its children follow it, with a `depth` that is larger by 1. Unknown numbers are NAN. */
+struct run_tree_process {
+	double pid, parent, depth;
+	char *command;
+	double start_s, wall_s, cpu_s, peak_rss_bytes; /* start_s: since the start of the trace */
+	double exit_status;
+	char *killed_by, *reason; /* the signal that ended it, and what is known of its cause */
+	char *message;            /* if it failed: what it wrote to standard error */
+	enum truth is_cause;      /* its failure made the program fail, as far as the order of the failures tells */
+};
+struct run_tree {
+	bool known;
+	VEC(struct run_tree_process) processes;
+};
+
 /* The options with which the user chose the tables of -c and --io. */
 struct run_view {
 	bool known;
@@ -254,7 +269,8 @@ struct run {
 	struct run_view view;
 	struct strings footer; /* lines below the table of calls */
 	struct summary calls;
-	struct run_io io; /* the result of --io */
+	struct run_io io;     /* the result of --io */
+	struct run_tree tree; /* the result of --tree */
 
 	bool merged;   /* the run was merged from several runs, so samples with the same index are not of the same
 			* round; not saved */

@@ -13,7 +13,7 @@
 struct names;
 struct trace_sink;
 
-#define TRACE_SINKS_MAX 4
+#define TRACE_SINKS_MAX 8
 
 /* Facts about the whole trace that all sinks of a pipeline may use. */
 struct trace_session {

@@ -270,6 +270,10 @@ static void engine_lines(const struct trace_totals *t, struct buf *out)
 static void say_footer(const struct trace_totals *t, const struct engine_result *r, struct buf *text)
 {
 	struct buf hist = {0};
+	if (t->c.uncounted) {
+		program_line(t, r, text);
+		return;
+	}
 	if (!any_completed(&t->summary))
 		buf_addf(text, "%s completed%s\n", t->c.selection->n ? "none of the selected calls" : "no call",
 			 t->c.program ? "" : " while sctrace was counting");

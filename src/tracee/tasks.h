@@ -19,7 +19,8 @@ struct process {
 	bool execed;   /* it has called execve(2) while it was traced; the calls of the root count from then on */
 	bool hold;     /* it stays attached because it shares memory with a process whose calls are shown, and its
 			* own calls are not shown or are counted separately */
-	void *image;   /* used and freed by the engine; may be NULL */
+	uint64_t cpu_ns, peak_rss_bytes; /* measured when the leader ended; 0: unknown */
+	void *image;                     /* used and freed by the engine; may be NULL */
 };
 
 /* One thread, and its ptrace-stop. */

@@ -829,7 +829,7 @@ def test_refusals(folder):
     """options that cannot be combined with --io are refused with a reason"""
     for option in ("--by=path", "--errors", "--hist=read", "--interval=1s", "-Scalls", "-Ucalls"):
         done = sctrace(folder, "--io", option, "true")
-        assert done.returncode == 2 and "which --io alone does not print; add -c" in done.stderr, (option, done.stderr)
+        assert done.returncode == 2 and "--io alone does not print the table of calls" in done.stderr, (option, done.stderr)
         assert sctrace(folder, "--io", "-c", option, "true").returncode != 2, option
     for args, says in ((["--io", "-e", "read"], "follows all calls"), (["--format=html"], "add --io"),
                        (["--io", "--format=truss"], "has the formats"), (["--io", "--all"], "use -p")):

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/outfile.h"
 #include "trace/io.h"
+#include "trace/tree.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -122,8 +123,8 @@ static const struct opt trace_table[] = {
 	 .complete = COMPLETE_LIST, .words = "attach exit thread-execve all"},
 	{0, "json", NULL, trace_opt_json, "print one JSON object per line; see sctrace-trace(5)"},
 	{0, "format", "FORMAT", trace_opt_format,
-	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json, html; with --io: text, csv, "
-	 "markdown, json, html",
+	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json, html; with --io and --tree: text, "
+	 "csv, markdown, json, html",
 	 0, COMPLETE_WORDS, "text wide truss strace csv markdown json html perfetto"},
 	{0, "color", "[WHEN]", opt_word, "use colours: auto (on a terminal), always, never", AT(color), COMPLETE_WORDS,
 	 "auto always never"},
@@ -148,6 +149,9 @@ static const struct opt trace_table[] = {
 	 "print how each file, pipe and socket was used, and what could be improved: small requests, repeated reads, "
 	 "...",
 	 AT(io)},
+	{0, "tree", NULL, opt_flag,
+	 "print the processes as a tree: how each ended, its times and memory, and where a failure began (implies -f)",
+	 AT(tree)},
 	{0, "errors", NULL, opt_flag, "print which calls failed with which errors, and how often", AT(errors)},
 	{0, "hist", "CALL", trace_opt_hist, "print a histogram of the durations of CALL", AT(hist), COMPLETE_SET},
 	{0, "interval", "DURATION", opt_duration, "print a table at this interval (and on SIGUSR1)", AT(interval_ns),
@@ -276,19 +280,26 @@ unsigned trace_string_max(const struct trace_opts *o)
 	unsigned max = (unsigned)(o->record ? o->string_recorded : o->string_max);
 	if (o->io && max < IO_LINE_MAX)
 		max = IO_LINE_MAX;
+	if (o->tree && max < TRACE_TREE_STRING)
+		max = TRACE_TREE_STRING;
 	return dumps ? UINT_MAX : max;
+}
+
+const char *trace_opts_page(const struct trace_opts *o)
+{
+	return o->io ? "--io" : o->tree ? "--tree" : NULL;
 }
 
 static bool counts(const struct trace_opts *o)
 {
-	return o->count || o->count_too || o->io;
+	return o->count || o->count_too || trace_opts_page(o);
 }
 
 bool trace_opts_need_events(const struct trace_opts *o)
 {
 	bool grouped = o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0);
-	return o->io || grouped || trace_select_needs_exit(&o->select) || o->select.paths.n || o->select.fds.n ||
-	       o->injects.rules.n || o->count_too;
+	return trace_opts_page(o) || grouped || trace_select_needs_exit(&o->select) || o->select.paths.n ||
+	       o->select.fds.n || o->injects.rules.n || o->count_too;
 }
 
 void trace_opts_unused(const struct trace_opts *o, struct buf *out)
@@ -316,7 +327,8 @@ void trace_opts_unused(const struct trace_opts *o, struct buf *out)
 		{o->look.verbose.given, "-e verbose"},
 		{o->look.raw.given, "-e raw"},
 	};
-	bool no_lines = o->count || (o->io && !o->count_too && !o->record); /* -k adds stacks to a recording */
+	bool no_lines =
+		o->count || (trace_opts_page(o) && !o->count_too && !o->record); /* -k adds stacks to a recording */
 	for (size_t i = 0; no_lines && !o->truss && i < sizeof(of_lines) / sizeof(*of_lines); i++)
 		if (of_lines[i].given)
 			buf_addf(out, "%s%s", out->len ? ", " : "", of_lines[i].letter);
@@ -328,8 +340,8 @@ static bool wants_table(const struct trace_opts *o)
 	enum summary_format f = o->view.format;
 	bool either =
 		o->html || (f != SUMMARY_TEXT && f != SUMMARY_JSON) || o->save || o->overhead_set || o->expect.list.n;
-	return o->count || o->count_too || o->folded || (either && !o->io) || o->view.sort || o->view.columns.n ||
-	       o->by || o->errors || o->hist || o->interval_ns;
+	return o->count || o->count_too || o->folded || (either && !trace_opts_page(o)) || o->view.sort ||
+	       o->view.columns.n || o->by || o->errors || o->hist || o->interval_ns;
 }
 
 /* Returns true if a condition of --expect tests only calls that -e leaves out. Such a condition always has the value 0. */
@@ -341,9 +353,42 @@ static bool tests_unselected(const struct trace_opts *o)
 	return false;
 }
 
+/* Checks the options of the views that are printed as a page: trace_opts_page(). */
+static int check_page(const struct trace_opts *o, struct buf *why)
+{
+	enum summary_format f = o->view.format;
+	const bool alone = !o->count && !o->count_too;
+	const struct {
+		bool wrong;
+		const char *says; /* behind the name of the view */
+	} rules[] = {
+		{f == SUMMARY_TRUSS || f == SUMMARY_STRACE || o->format == TRACE_PERFETTO ||
+			 (f == SUMMARY_WIDE && alone),
+		 " has the formats text, csv, markdown, json and html"},
+		{o->io && (o->select.by_call || o->select.paths.n || o->select.fds.n ||
+			   trace_select_needs_exit(&o->select)),
+		 " follows all calls that use files; leave out -e, -P, -z, -Z and --slower"},
+		{o->cgroup || o->all, " follows processes; use -p instead of --cgroup and --all"},
+		{alone && (o->by || o->errors || o->hist || o->interval_ns || o->view.sort || o->view.columns.n),
+		 " alone does not print the table of calls, which --by, --errors, --hist, --interval, -S and -U are "
+		 "for; add -c"},
+		{o->folded, " and --stacks cannot be combined"},
+		{o->record && !o->io,
+		 " prints a result at the end, which --record does not; give it to `sctrace show FILE`"},
+	};
+	for (size_t i = 0; trace_opts_page(o) && i < sizeof(rules) / sizeof(*rules); i++)
+		if (rules[i].wrong) {
+			buf_addf(why, "%s%s", trace_opts_page(o), rules[i].says);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 {
 	enum summary_format f = o->view.format;
+	if (check_page(o, why) < 0)
+		return -EINVAL;
 	const struct {
 		bool wrong;
 		const char *says;
@@ -363,18 +408,6 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{o->html && o->interval_ns,
 		 "--interval prints tables while the program runs, and --format=html writes one page at the end; use "
 		 "only one of them"},
-		{o->io && (f == SUMMARY_TRUSS || f == SUMMARY_STRACE || o->format == TRACE_PERFETTO ||
-			   (f == SUMMARY_WIDE && !o->count && !o->count_too)),
-		 "--io has the formats text, csv, markdown, json and html"},
-		{o->io && (o->select.by_call || o->select.paths.n || o->select.fds.n ||
-			   trace_select_needs_exit(&o->select)),
-		 "--io follows all calls that use files; leave out -e, -P, -z, -Z and --slower"},
-		{o->io && (o->cgroup || o->all), "--io follows processes; use -p instead of --cgroup and --all"},
-		{o->io && !o->count && !o->count_too &&
-			 (o->by || o->errors || o->hist || o->interval_ns || o->view.sort || o->view.columns.n),
-		 "--by, --errors, --hist, --interval, -S and -U are for the table of calls, which --io alone does not "
-		 "print; add -c"},
-		{o->io && o->folded, "--io and --stacks cannot be combined"},
 		{!counts(o) && !o->truss && (o->view.sort || o->view.columns.n), "-S and -U are for summaries; add -c"},
 		{!counts(o) && (o->by || o->errors || o->hist || o->save || o->interval_ns || o->overhead_set ||
 				o->expect.list.n),
@@ -388,8 +421,10 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{(o->errors || o->hist) &&
 			 (o->html || (f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN)),
 		 "--errors and --hist need --format=text, wide or markdown; --save keeps both"},
-		{o->follow > 1 && !o->truss && (o->count || o->io || o->folded || o->format == TRACE_PERFETTO),
-		 "-ff writes traces to separate files, but -c, --io, --stacks and --format=perfetto write one result; "
+		{o->follow > 1 && !o->truss &&
+			 (o->count || trace_opts_page(o) || o->folded || o->format == TRACE_PERFETTO),
+		 "-ff writes traces to separate files, but -c, --io, --tree, --stacks and --format=perfetto write one "
+		 "result; "
 		 "use -f"},
 		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE; it writes each thread to FILE.TID"},
 		{o->follow > 1 && o->output && (o->output[0] == '|' || o->output[0] == '!'),
@@ -416,6 +451,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		buf_adds(why, rules[i].says);
 		return -EINVAL;
 	}
+	if (o->tree && !o->follow)
+		o->follow = 1;
 	o->string_recorded = o->string_max < 0 ? STRINGS_RECORDED : o->string_max;
 	o->string_max = o->string_max < 0 ? STRINGS_SHOWN : o->string_max;
 	o->view.by = o->by;

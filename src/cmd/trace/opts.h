@@ -70,7 +70,7 @@ struct trace_opts {
 	const char *by; /* --by: process, thread, fd or path; or NULL */
 	const char *hist, *save;
 	bool errors;
-	bool io, html; /* --io, --format=html */
+	bool io, tree, html; /* --io, --tree, --format=html */
 	struct conditions expect;
 	uint64_t interval_ns;
 	bool overhead_set; /* -O was given: its value replaces the measured cost */
@@ -90,6 +90,8 @@ extern const struct opt_command trace_command, truss_command;
 const char *trace_other_dialect(bool truss, char letter);
 /* Returns true if sctrace must see each call to count, because the counts of the engine are not enough. */
 bool trace_opts_need_events(const struct trace_opts *o);
+/* Returns the option of a view other than the table of -c that is printed at the end ("--io", "--tree"), or NULL. */
+const char *trace_opts_page(const struct trace_opts *o);
 /* Returns how many bytes of each buffer are read from the program's memory: for dumps of data, more than -s says. */
 unsigned trace_string_max(const struct trace_opts *o);
 /* Appends the options that have no effect, because -c or --io prints no lines: "-t, -k"; nothing if there are none. */

@@ -1,4 +1,4 @@
-/* The end of a trace with --io or --format=html: makes a run, and displays it as `sctrace report` does. */
+/* The end of a trace with --io, --tree or --format=html: makes a run, and displays it as `sctrace report` does. */
 #include "cmd/trace/trace.h"
 
 #include "cmd/display.h"
@@ -26,6 +26,8 @@ void trace_page_show(struct trace *t, const struct engine_result *result)
 	run.view.calls = t->o.count || t->o.count_too ? TRUTH_UNKNOWN : TRUTH_NO;
 	if (t->o.io)
 		io_profile_finish(&t->io.profile, &run.io);
+	if (t->o.tree)
+		trace_tree_finish(&t->tree, &run.tree);
 	look.colour = t->totals.c.view.colour;
 	int r = t->o.save ? run_save(&run, t->o.save, &why) : 0;
 	if (r < 0)

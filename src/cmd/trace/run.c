@@ -194,7 +194,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 	t->ops->result(t->engine, result);
 	trace_totals_complete(&t->totals, result);
 	begin_line(t);
-	if (t->o.io || t->o.html)
+	if (trace_opts_page(&t->o) || t->o.html)
 		trace_page_show(t, result);
 	else if (t->o.count || t->o.count_too)
 		trace_totals_final(&t->totals, result);
@@ -239,7 +239,7 @@ static bool shows_all_of_exec(const struct trace_opts *o)
 	const int64_t nr = syscall_number(syscall_native_arch(), "execve");
 	const struct call exec = {
 		.arch = syscall_native_arch(), .nr = nr, .desc = syscall_lookup(syscall_native_arch(), nr)};
-	return o->record || o->verbose_count > 0 || trace_look_full(&o->look, &exec);
+	return o->record || o->tree || o->verbose_count > 0 || trace_look_full(&o->look, &exec);
 }
 
 static void make_config(struct trace *t, struct engine_config *c)
@@ -258,6 +258,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	bool timed = t->by_events || o->record || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
 	c->times = o->io ? TIMES_EXACT : timed ? TIMES_USUAL : TIMES_NONE;
 	c->string_max = trace_string_max(o);
+	c->usage = o->tree || o->record;
 	c->verbose = shows_all_of_exec(o);
 	c->names = o->record || o->look.fd_names || o->pid_names || o->select.paths.n ||
 		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
@@ -266,7 +267,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 		c->inject = trace_inject_ask;
 		c->inject_ctx = &o->injects;
 	}
-	if (takes_events(t) && t->o.select.by_call)
+	if (takes_events(t) && (t->o.select.by_call || t->few))
 		c->only = &t->only;
 	c->stops = &t->stops;
 }

@@ -118,9 +118,13 @@ void trace_say_unused(const struct trace *t)
 	trace_opts_unused(&t->o, &unused);
 	if (unused.len)
 		diag_note("%s prints no calls, so these options have no effect: %s; -C prints the calls as well",
-			  t->o.count ? "-c" : "--io", buf_str(&unused));
-	if (t->o.io && t->o.view.format == SUMMARY_CSV && (t->o.count || t->o.count_too))
-		diag_note("--format=csv prints a single table, that of the calls; leave out -c for that of the files");
+			  t->o.count ? "-c"
+			  : t->o.io  ? "--io"
+				     : "--tree",
+			  buf_str(&unused));
+	if (trace_opts_page(&t->o) && t->o.view.format == SUMMARY_CSV && (t->o.count || t->o.count_too))
+		diag_note("--format=csv prints a single table, that of the calls; leave out -c for that of %s",
+			  t->o.io ? "the files" : "the processes");
 	buf_free(&unused);
 }
 
@@ -151,6 +155,7 @@ void trace_free(struct trace *t)
 	trace_count_free(&t->count);
 	trace_folded_free(&t->folded);
 	trace_io_free(&t->io);
+	trace_tree_free(&t->tree);
 	trace_totals_free(&t->totals);
 	trace_recorder_free(&t->recorder);
 	recording_head_free(&t->head);

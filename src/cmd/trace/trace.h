@@ -14,6 +14,7 @@
 #include "trace/recorder.h"
 #include "trace/text.h"
 #include "trace/totals.h"
+#include "trace/tree.h"
 #include "trace/truss.h"
 
 struct trace {
@@ -24,6 +25,7 @@ struct trace {
 	struct strings selection;        /* the options that select calls, also those with which a recording was made */
 	struct buf choice;               /* why no better engine was chosen; empty: it is the best, or was named */
 	struct call_set only, stops;     /* calls that must be events, and calls at which threads must stop */
+	bool few;                        /* the views of the options need only the calls in `only`, not all calls */
 	bool shows;                      /* calls are shown one by one */
 	bool several;                    /* several threads may exist when the trace begins */
 	bool by_events;                  /* a sink counts calls or aggregates stacks; otherwise the engine counts */
@@ -43,6 +45,7 @@ struct trace {
 	struct trace_count count;
 	struct trace_folded folded;
 	struct trace_io io;
+	struct trace_tree tree;
 	struct trace_totals totals;
 	pid_t root;        /* process id of the program, set when its execve(2) has succeeded; 0 before */
 	bool root_stopped; /* a signal has stopped the program */

@@ -8,19 +8,34 @@
 
 #include <string.h>
 
+/* If only the process tree is shown, few calls must be events, and the program runs almost as fast as without sctrace. */
+static void want_few(struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	struct trace_select select = {0};
+	size_t at;
+	t->few = o->tree && !o->io && !o->count && !o->count_too && !o->select.by_call;
+	if (!t->few)
+		return;
+	trace_select_parse(&select, "trace", 5, TRACE_TREE_CALLS, &at, NULL);
+	trace_select_only(&select, &t->only);
+	trace_select_free(&select);
+}
+
 void trace_wire_wants(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
 	trace_select_only(&o->select, &t->only);
+	want_few(t);
 	/* Threads stop at the calls that are tampered with and, if stacks are shown, at all selected calls. */
 	t->stops = o->stacks || o->folded ? t->only : (struct call_set){0};
 	trace_injects_stops(&o->injects, &t->stops);
 	/* A recording contains calls but no counts, so calls from a recording are counted one by one. */
-	t->by_events =
-		o->folded || ((o->count || o->count_too || o->io) && (t->recording || trace_opts_need_events(o)));
+	t->by_events = o->folded || ((o->count || o->count_too || trace_opts_page(o)) &&
+				     (t->recording || trace_opts_need_events(o)));
 	/* Recorded calls are shown later (`sctrace show`), unless the user named an output or a format. */
 	bool later = o->record && !o->output && o->format == TRACE_TEXT;
-	t->shows = o->count_too || (!o->count && !o->folded && !o->io && !later);
+	t->shows = o->count_too || (!o->count && !o->folded && !trace_opts_page(o) && !later);
 }
 
 static bool wants_colour(const struct trace *t)
@@ -139,6 +154,7 @@ static void wire_totals(struct trace *t)
 	t->totals.c = (struct trace_totals_config){
 		.engine = t->engine,
 		.choice = buf_str(&t->choice),
+		.uncounted = !o->count && !o->count_too && !o->io,
 		.by_events = t->by_events,
 		.calls = o->select.by_call ? &o->select.calls : NULL,
 		.selection = &t->selection,
@@ -196,6 +212,12 @@ void trace_wire(struct trace *t)
 		trace_io_init(&t->io);
 		t->io.profile.here = !t->recording;
 		trace_pipeline_add(p, &t->io.sink);
+	}
+	if (o->tree) {
+		trace_tree_init(&t->tree);
+		trace_pipeline_add(p, &t->tree.sink);
+		for (size_t i = 0; i < o->pids.n; i++)
+			trace_tree_attached(&t->tree, o->pids.v[i]);
 	}
 	if (o->folded) {
 		trace_folded_init(&t->folded, t->stack, strcmp(o->folded, "folded,time") == 0);

@@ -172,7 +172,8 @@ struct tracer {
 	struct task *current;
 	/* -errno after tracing was given up (give_up.h), or if the program could not be started */
 	int failed;
-	/* PTRACE_O_* of started and attached tasks; descendants have the same options except TRACEEXIT */
+	/* PTRACE_O_* of started and attached tasks; descendants have the same options except TRACEEXIT
+				* (but config.usage) */
 	unsigned long options;
 	size_t unreported; /* tasks whose first stop came before their parent reported them */
 	bool filter;       /* sctrace's seccomp filter stops at the wanted calls */

@@ -20,7 +20,8 @@ static unsigned long attach_options(const struct tracer *t)
 
 void tracer_set_options(struct tracer *t, const struct task *task)
 {
-	bool leader = task->tid == task->proc->pid && (task->proc->root || task->proc->attached);
+	bool measured = t->config.usage || task->proc->root || task->proc->attached;
+	bool leader = task->tid == task->proc->pid && measured;
 	unsigned long options = task->proc->attached ? attach_options(t) : t->options;
 	if (!leader)
 		options &= ~(unsigned long)PTRACE_O_TRACEEXIT;

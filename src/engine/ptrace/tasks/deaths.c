@@ -24,6 +24,10 @@ void tracer_on_death(struct tracer *t, struct task *task, int status)
 		struct event *ev = tracer_event(t, EV_DEATH, task);
 		ev->status = status;
 		ev->is_process = last;
+		if (last && t->config.usage) {
+			ev->cpu_ns = task->proc->cpu_ns;
+			ev->peak_rss_bytes = task->proc->peak_rss_bytes;
+		}
 		ev->mem = NULL;
 	}
 	tracer_forget(t, task);
@@ -36,6 +40,8 @@ void tracer_on_exit(struct tracer *t, struct task *task)
 	if (task->tid != task->proc->pid || !task->proc->counted)
 		return;
 	int64_t rss = proc_peak_rss(task->tid);
+	task->proc->cpu_ns = clock_cpu_ns(task->tid);
+	task->proc->peak_rss_bytes = rss > 0 ? (uint64_t)rss : 0;
 	if (rss > 0 && (uint64_t)rss > t->result.peak_rss_bytes)
 		t->result.peak_rss_bytes = (uint64_t)rss;
 	t->result.rss_is_largest = t->result.processes > 1;
