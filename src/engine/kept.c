@@ -42,9 +42,12 @@ void kept_describe_machine(struct buf *out)
 	ssize_t n = fd < 0 ? -1 : read(fd, boot, sizeof(boot));
 	if (fd >= 0)
 		close(fd);
-	if (n > 1)
-		buf_addf(out, "%.*s; %ld processors; sctrace %s", (int)n - 1, boot, sysconf(_SC_NPROCESSORS_ONLN),
-			 SCTRACE_VERSION);
+	struct stat exe;
+	if (n > 1 && stat("/proc/self/exe", &exe) == 0)
+		buf_addf(out, "%.*s; %ld processors; sctrace %s %llx:%llx:%llx.%lx", (int)n - 1, boot,
+			 sysconf(_SC_NPROCESSORS_ONLN), SCTRACE_VERSION, (unsigned long long)exe.st_dev,
+			 (unsigned long long)exe.st_ino, (unsigned long long)exe.st_ctim.tv_sec,
+			 (unsigned long)exe.st_ctim.tv_nsec);
 }
 
 void kept_replace(int folder, const char *name, const void *bytes, size_t n)

@@ -17,9 +17,10 @@ struct buf;
  */
 int kept_folder(void);
 /*
- * Appends a line that says for which machine and which sctrace a file is valid: boot, number of processors, version. The
- * boot id stands for the kernel and the model of the processors, which do not change during one boot. Appends nothing if
- * the boot id is unknown; nothing can then be kept.
+ * Appends a line that says for which machine and which sctrace a file is valid: boot, number of processors, version, and
+ * the executable itself, because two builds of a version can read the contents differently. The boot id stands for the
+ * kernel and the model of the processors, which do not change during one boot. Appends nothing if the boot id or the
+ * executable is unknown; nothing can then be kept.
  */
 void kept_describe_machine(struct buf *out);
 /*

@@ -1190,7 +1190,7 @@ def test_costs_of_root(_):
 
 
 def test_kept_sites(tmp):
-    """What a run learned about the call sites of a file is used by later runs, until the file changes"""
+    """What a run learned about the call sites of a file is used by later runs of this sctrace, until the file changes"""
     if subprocess.run([SCTRACE, "--engine=patch", "-c", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode:
         raise Skip("the patch engine does not work here")
     static = BUILD / "tests" / "e2e" / "tasks-static"  # all its call sites are in the file
@@ -1200,10 +1200,10 @@ def test_kept_sites(tmp):
     runtime.mkdir(mode=0o700)
     shutil.copy(static, program)
 
-    def known(*ways):
+    def known(*ways, prog=SCTRACE):
         """Number of sites that a run decides, and of those that it knows from earlier runs."""
         env = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "SCTRACE_DEBUG": "1", **dict(ways)}
-        seen = run("--engine=patch", "-c", str(program), "calls", "10", env=env)
+        seen = run("--engine=patch", "-c", str(program), "calls", "10", env=env, prog=prog)
         assert seen.returncode == 0, seen
         sites = re.findall(r"site 0x\w+: (.*)", seen.stderr)
         return len(sites), sum(site.endswith("as known") for site in sites)
@@ -1211,6 +1211,9 @@ def test_kept_sites(tmp):
     first, again = known(), known()
     assert first[1] == 0 < first[0] == again[0] == again[1], (first, again)
     assert known(("SCTRACE_PATCH", "redirect"))[1] == 0, "jumps that SCTRACE_PATCH excludes are used"
+    other = shutil.copy(SCTRACE, Path(tmp, "sctrace"))
+    assert known(prog=other)[1] == 0 and known()[1] == 0, "what another build of the same version has kept is used"
+    known()
     code = program.read_bytes()
     program.write_bytes(code)  # the same inode and contents; only the time of its change is new
     changed, last = known(), known()
