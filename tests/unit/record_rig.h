@@ -38,7 +38,7 @@ static inline int set_up_all(void **state)
 {
 	(void)state;
 	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
-	map((void *)(uintptr_t)(COMMANDS_AT & ~0xfffu), 0x1000);
+	map((void *)(uintptr_t)(COMMANDS_AT & ~(uint64_t)0xfff), 0x1000);
 	recipe_commands((struct agent_command *)COMMANDS_AT);
 	for (int64_t nr = 0; nr < 512; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);

@@ -119,7 +119,7 @@ static void stubs_lead_back(void **state)
 	unsigned char s[STUB_SIZE];
 	static const unsigned char cmp[] = {0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff};
 	(void)state;
-	assert_true(encode_stub(s, 0x10000, 0x10100, cmp, sizeof(cmp), false, 0x70000000, 0x70000180));
+	assert_true(encode_stub(s, 0x10000, 0xf000, 0x10100, cmp, sizeof(cmp), false));
 	assert_memory_equal(s + STUB_RAW, "\x0f\x05", 2);
 	assert_memory_equal(s + STUB_MOVED, cmp, sizeof(cmp));
 	int32_t back, ip;
@@ -130,15 +130,24 @@ static void stubs_lead_back(void **state)
 	assert_int_equal(0x10000 + STUB_MOVED + sizeof(cmp) + 5 + back, 0x10100 + sizeof(cmp));
 	assert_int_equal(s[3], 0xe3);
 	assert_int_equal(5 + s[4], STUB_EXIT);
+	/* The stub calls and jumps to the addresses at the beginning of the area. */
+	int32_t entry, leave;
+	memcpy(&entry, s + STUB_LEA_UP - 4, 4);
+	memcpy(&leave, s + STUB_SIZE - 4, 4);
+	assert_memory_equal(s + STUB_LEA_UP - 6, "\xff\x15", 2);
+	assert_memory_equal(s + STUB_EXIT, "\xff\x25", 2);
+	assert_int_equal(0x10000 + STUB_LEA_UP + entry, 0xf000 + offsetof(struct stub_head, entry));
+	assert_int_equal(0x10000 + STUB_SIZE + leave, 0xf000 + offsetof(struct stub_head, exit));
+	assert_false(encode_stub(s, 0x10000, 0x7f0000000000, 0x10100, cmp, sizeof(cmp), false));
 	unsigned char long_code[STUB_MOVED_MAX + 1] = {0x90};
-	assert_false(encode_stub(s, 0x10000, 0x10100, long_code, sizeof(long_code), false, 0, 0));
+	assert_false(encode_stub(s, 0x10000, 0xf000, 0x10100, long_code, sizeof(long_code), false));
 	/* mov $3,%eax moves into the stub: the jump after it leads to the stub's beginning. */
-	assert_true(encode_stub(s, 0x10000, 0x10100, (const unsigned char *)"\xb8\3\0\0", 5, true, 0, 0));
+	assert_true(encode_stub(s, 0x10000, 0xf000, 0x10100, (const unsigned char *)"\xb8\3\0\0", 5, true));
 	assert_memory_equal(s + STUB_EARLY, "\xb8\3\0\0\0\xeb", 6);
 	assert_int_equal(STUB_EARLY + 7 + (signed char)s[STUB_EARLY + 6], 0);
 	memcpy(&back, s + STUB_MOVED + 1, 4);
 	assert_int_equal(0x10000 + STUB_MOVED + 5 + back, 0x10100);
-	assert_false(encode_stub(s, 0x10000, 0x10100, long_code, STUB_EARLY_MAX + 1, true, 0, 0));
+	assert_false(encode_stub(s, 0x10000, 0xf000, 0x10100, long_code, STUB_EARLY_MAX + 1, true));
 }
 
 /*
@@ -310,7 +319,7 @@ static void random_objects_have_no_wrong_gaps(void **state)
 static void the_agent_fits_its_page(void **state)
 {
 	(void)state;
-	assert_true(agent_end - agent_begin + 64 + (region_back_end - region_begin) <= AGENT_PAGE);
+	assert_true(agent_end - agent_begin + (region_back_end - region_begin) <= AGENT_PAGE);
 	assert_true(AGENT_AT(agent_allowed_end) > AGENT_AT(agent_remote));
 	assert_true(AGENT_AT(agent_end) > AGENT_AT(agent_allowed_end));
 }

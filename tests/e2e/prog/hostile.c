@@ -14,8 +14,11 @@
 #include <sys/sysinfo.h>
 #include <sys/times.h>
 
-/* Low addresses, for 32-bit code. Programs have no mappings there unless they request these addresses. */
-enum { CODE = 0x70000000, DATA = 0x70001000, SLOTS = 0x70010000, PAGE = 4096 };
+/* Programs have no mappings at these addresses unless they request them (src/engine/patch/code/agent.h). */
+#define CODE  0x553670000000
+#define DATA  (CODE + 0x1000)
+#define SLOTS (CODE + 0x10000)
+enum { PAGE = 4096 };
 
 static uint32_t state = 1;
 

@@ -65,20 +65,23 @@ agent_back_\s:
 	.skip	BACK_SIZE, 0
 	.endm
 
-#define DATA_BASE AGENT_DATA
-#define DATA_WORDS (AGENT_DATA + 8)
-#define DATA_SINGLE_THREAD (AGENT_DATA + 16)
-#define DATA_TAKEN (AGENT_DATA + 24)
-#define DATA_NEXT (AGENT_DATA + 32)
-#define DATA_WATCH (AGENT_DATA + 40)
-#define DATA_FAULT (AGENT_DATA + 48)
-#define DATA_BLOCKING (AGENT_DATA + 64)
-#define DATA_MAP  (AGENT_DATA + 72)
-#define DATA_CODE (DATA_MAP + 4 * AGENT_CALLS)
-#define DATA_KEPT (DATA_CODE + 16 * (AGENT_RANGES + 2))
-/* The byte that says whether frame number \index is in use, and word number \word of that frame. */
-#define KEPT_TAKEN(index) DATA_TAKEN - KEPT_FIRST(index)
-#define KEPT_WORD(word, index) DATA_KEPT + 8 * (KEPT_FRAMES * (word) - KEPT_FIRST)(, index, 8)
+/* The memory at an address that is relative to the agent's. Only code in the agent's page can use it. */
+#define HERE(address) .Lagent_base + ((address) - AGENT_CODE)(%rip)
+/* Offsets in struct agent_data. Assertions in agent.h compare them with the structure. */
+#define AT_WORDS   8
+#define AT_SINGLE  16
+#define AT_TAKEN   24
+#define AT_NEXT    32
+#define AT_WATCH   40
+#define AT_FAULT   48
+#define AT_BLOCKING 64
+#define AT_MAP     72
+#define AT_CODE    (AT_MAP + 4 * AGENT_CALLS)
+#define AT_KEPT    (AT_CODE + 16 * (AGENT_RANGES + 2))
+#define DATA(offset) HERE(AGENT_DATA + (offset))
+/* The byte that says whether frame number \index is in use, and word number \word of that frame. \data = AGENT_DATA. */
+#define KEPT_TAKEN(data, index) AT_TAKEN - KEPT_FIRST(data, index)
+#define KEPT_WORD(word, data, index) AT_KEPT + 8 * (KEPT_FRAMES * (word) - KEPT_FIRST)(data, index, 8)
 
 /* SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH */
 #define HARMLESS ((0x7f << 16) | (1 << 27))
@@ -148,7 +151,7 @@ agent_add_error_\s:
 	\lock incq SLOT_ERRORS(%rcx)
 	test	$SLOT_F_EXEC, %r11b
 	jz	2f
-	mov	DATA_WORDS, %rax
+	mov	DATA(AT_WORDS), %rax
 	movq	$0, (%rax)
 agent_gave_\s:
 	jmp	2f
@@ -172,7 +175,8 @@ agent_add_hist_\s:
 	\lock incl SLOT_HIST(%r11,%rax,4)
 	jns	3f
 	mov	40(%rsp), %rax		/* a bucket is half full: the tracer empties all at the next call */
-	movl	$0, DATA_MAP(,%rax,4)
+	lea	DATA(AT_MAP), %rcx
+	movl	$0, (%rcx,%rax,4)
 3:	mov	SLOT_MAX(%r11), %rax
 4:	cmp	%rax, %rdx
 	jbe	5f
@@ -227,12 +231,14 @@ agent_end_\s:
  */
 	.macro	keeping s, sys, after, words:vararg
 	.globl	\s\()_marked, \s\()_lowered, \s\()_released, \s\()_loaded
-	mov	%r9, KEPT_WORD(KEPT_R9, %r11)
+	lea	DATA(0), %rcx
+	mov	%r9, KEPT_WORD(KEPT_R9, %rcx, %r11)
 	mov	%r11, %r9
 \s\()_marked:
+	lea	DATA(0), %r11
 	.irp	i, \words
 	mov	8 * \i(%rsp), %rcx
-	mov	%rcx, KEPT_WORD(\i, %r9)
+	mov	%rcx, KEPT_WORD(\i, %r11, %r9)
 	.endr
 	lea	(48 + 128)(%rsp), %rsp
 \sys:
@@ -240,14 +246,16 @@ agent_end_\s:
 \after:
 	lea	-(48 + 128)(%rsp), %rsp
 \s\()_lowered:
+	lea	DATA(0), %r11
 	.irp	i, \words
-	mov	KEPT_WORD(\i, %r9), %rcx
+	mov	KEPT_WORD(\i, %r11, %r9), %rcx
 	mov	%rcx, 8 * \i(%rsp)
 	.endr
-	mov	KEPT_WORD(KEPT_R9, %r9), %r11
+	mov	%r11, %rcx
+	mov	KEPT_WORD(KEPT_R9, %r11, %r9), %r11
 	test	%rax, %rax
 	jz	.L\s\()_released
-	movb	$0, KEPT_TAKEN(%r9)
+	movb	$0, KEPT_TAKEN(%rcx, %r9)
 \s\()_released:
 .L\s\()_released:
 	mov	%r11, %r9
@@ -261,6 +269,7 @@ agent_paths:				/* filled in by the uses of `path` and `join` */
 	.section .rodata
 
 agent_begin:
+.Lagent_base:
 agent_entry:
 	push	%rax
 agent_p1:
@@ -273,17 +282,18 @@ agent_p3:
 	mov	16(%rsp), %rax
 	cmp	$(AGENT_CALLS - 1), %rax
 	ja	agent_refuse
-	mov	DATA_MAP(,%rax,4), %ecx
+	lea	DATA(AT_MAP), %rcx
+	mov	(%rcx,%rax,4), %ecx
 	test	%ecx, %ecx
 	jz	agent_refuse
-	add	DATA_BASE, %rcx
+	add	DATA(0), %rcx
 	js	agent_apart
 agent_mapped:
 	test	$SLOT_F_CHECK, %cl
 	jnz	agent_check
 	test	$(SLOT_F_RECORD | SLOT_F_PLAIN), %cl
 	jnz	agent_special
-	cmpb	$0, DATA_SINGLE_THREAD
+	cmpb	$0, DATA(AT_SINGLE)
 	je	go_shared
 	path	single
 agent_go_shared:
@@ -346,7 +356,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	cmp	%rax, %rdx
 	jb	14f
 	lea	(%rdi, %rsi), %rax	/* the end of the range, to compare with the ranges of patched code */
-	mov	$DATA_CODE, %r11d
+	lea	DATA(AT_CODE), %r11
 11:	mov	(%r11), %rdx
 	test	%rdx, %rdx
 	jz	12f
@@ -362,7 +372,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 27:	jmp	agent_refuse
 7:	test	$SLOT_F_RECORD, %cl
 	jnz	agent_record
-	cmpb	$0, DATA_SINGLE_THREAD
+	cmpb	$0, DATA(AT_SINGLE)
 	je	go_shared
 	jmp	go_single
 1:	mov	%edi, %r11d
@@ -387,23 +397,23 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	cmp	$CLONE_LIKE_THREAD, %r11d
 	je	agent_thread
 23:	jmp	agent_refuse
-2:	mov	$DATA_FAULT, %r11d
+2:	lea	DATA(AT_FAULT), %r11
 	cmp	$11, %edi		/* SIGSEGV */
 	je	18f
-	add	$8, %r11d
+	add	$8, %r11
 	cmp	$7, %edi		/* SIGBUS */
 	je	18f
 	cmp	$31, %edi
 	jne	15f
 	/* While the action of SIGSYS is the default, the agent may make calls that read it or set it to the default. */
-	testb	$WATCH_SIGSYS, DATA_WATCH
+	testb	$WATCH_SIGSYS, DATA(AT_WATCH)
 	jnz	22f
 	test	%rsi, %rsi
 	jz	7b
 	cmpq	$0, (%rsi)		/* SIG_DFL */
 	je	7b
 	jmp	24f
-22:	testb	$WATCH_DEFAULT, DATA_WATCH
+22:	testb	$WATCH_DEFAULT, DATA(AT_WATCH)
 	jz	24f
 	test	%rsi, %rsi
 	jz	agent_query
@@ -416,9 +426,9 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	or	(%r11), %rdx
 	mov	(%rsp), %rdx
 	jz	7b			/* it was the default, and stays the default */
-	cmpq	$0, DATA_TAKEN
+	cmpq	$0, DATA(AT_TAKEN)
 	jne	21f
-	testb	$WATCH_FAULTS, DATA_WATCH
+	testb	$WATCH_FAULTS, DATA(AT_WATCH)
 	jnz	24b
 	cmp	$8, %r10
 	jne	24b
@@ -433,13 +443,13 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	jz	7b
 	lea	-1(%rdi), %r11d
 	and	$63, %r11d
-	bt	%r11, DATA_BLOCKING
+	bt	%r11, DATA(AT_BLOCKING)
 	jc	28f
 29:	testl	$0x80000000, 8(%rsi)	/* SA_RESETHAND */
 	jnz	24b
-	cmpq	$0, DATA_TAKEN		/* a child of vfork(2) changes only its own actions, not the image's */
+	cmpq	$0, DATA(AT_TAKEN)		/* a child of vfork(2) changes only its own actions, not the image's */
 	jne	16f
-	mov	DATA_WORDS, %r11
+	mov	DATA(AT_WORDS), %r11
 	test	%r11, %r11
 	jz	16f
 	lock incq 8(%r11)		/* agent_words.actions, before the call: the tracer uses no old actions */
@@ -456,7 +466,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	test	%r11d, %r11d
 	jz	7b
 25:	jmp	agent_refuse
-28:	cmpq	$0, DATA_TAKEN		/* the same if SIG_DFL ends the process */
+28:	cmpq	$0, DATA(AT_TAKEN)		/* the same if SIG_DFL ends the process */
 	je	25b
 	bt	%r11, agent_harmless(%rip)
 	jc	25b
@@ -479,7 +489,7 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 26:	jmp	agent_refuse
 8:	test	$SLOT_F_RECORD, %cl
 	jnz	agent_record
-	mov	DATA_WORDS, %r11
+	mov	DATA(AT_WORDS), %r11
 	test	%r11, %r11
 	jz	26b
 	rdtsc
@@ -509,8 +519,9 @@ agent_harmless:				/* signals that do not end a process by default (signal(7)) *
 	.quad	HARMLESS
 agent_vfork:				/* reserves memory that the child does not write, for the frame */
 	mov	$(KEPT_FIRST + KEPT_FRAMES - 1), %r11d
+	lea	DATA(0), %rax
 1:	mov	$1, %dl
-	xchg	%dl, KEPT_TAKEN(%r11)
+	xchg	%dl, KEPT_TAKEN(%rax, %r11)
 agent_taken:
 	test	%dl, %dl
 	jz	.Lagent_got
@@ -521,7 +532,7 @@ agent_taken:
 	jmp	26b
 agent_got:
 .Lagent_got:
-	mov	%rsp, KEPT_WORD(KEPT_FS, %r11)	/* no thread has this fs base */
+	mov	%rsp, KEPT_WORD(KEPT_FS, %rax, %r11)	/* no thread has this fs base */
 	test	$SLOT_F_RECORD, %cl
 	cmovnz	%r11d, %ecx		/* the number of the frame is also the kind of the call */
 	jnz	agent_record_flagged
@@ -546,7 +557,7 @@ agent_got:
 #define ARGS_SIZE  48
 #define ARGS_COPY  (32 + 96)	/* the copy is this many bytes below rsp, and 32 bytes will be pushed */
 agent_thread:
-	testb	$WATCH_THREADS, DATA_WATCH
+	testb	$WATCH_THREADS, DATA(AT_WATCH)
 	jnz	agent_refuse
 	mov	%rsi, %r11
 	cmp	$__NR_clone, %eax
@@ -646,9 +657,10 @@ agent_apart:
 	btr	$BASE_APART, %rcx
 	rdfsbase %rdx
 	mov	$(KEPT_FIRST + KEPT_FRAMES - 1), %eax
-1:	cmp	%rdx, KEPT_WORD(KEPT_FS, %rax)
+	lea	DATA(0), %r11
+1:	cmp	%rdx, KEPT_WORD(KEPT_FS, %r11, %rax)
 	jne	2f
-	cmpb	$0, KEPT_TAKEN(%rax)
+	cmpb	$0, KEPT_TAKEN(%r11, %rax)
 	jne	4b
 2:	dec	%eax
 	cmp	$KEPT_FIRST, %eax
@@ -677,7 +689,7 @@ agent_sigsys:
 	je	8f
 	cmpl	$USER_DISPATCH, SI_CODE(%rsi)
 	jne	1f
-	movw	$0, TAIL_SELECTOR	/* and the byte after it, TAIL_RECORDS */
+	movw	$0, HERE(TAIL_SELECTOR)	/* and the byte after it, TAIL_RECORDS */
 	cmp	%rax, SI_CALL_ADDR(%rsi)	/* if they differ, the tracer has already moved the thread */
 	jne	9f
 	movslq	SI_SYSCALL(%rsi), %rax
@@ -688,7 +700,7 @@ agent_sigsys:
 	jne	9b
 	subq	$2, UC_RIP(%rdx)
 	ret
-1:	mov	DATA_NEXT, %rax
+1:	mov	DATA(AT_NEXT), %rax
 	test	%rax, %rax
 	jz	2f
 	jmp	*%rax
@@ -720,9 +732,9 @@ agent_call:
 agent_call_end:
 
 agent_exit:				/* exit(2): uses no stack, because the thread may no longer have one */
-	mov	DATA_MAP + 4 * 60, %ecx	/* the entry of exit has no flags */
+	mov	DATA(AT_MAP + 4 * 60), %ecx	/* the entry of exit has no flags */
 	jrcxz	trap
-	add	DATA_BASE, %rcx
+	add	DATA(0), %rcx
 	js	trap			/* BASE_APART */
 	lock incq SLOT_ENTERED(%rcx)
 	syscall
@@ -813,23 +825,24 @@ setup_begin:
 	jz	5f
 	map	$RECORDER_CODE, $(RECORDER_ROOM + RECIPES_ROOM), 5, MAP_ANON_AT, $-1
 	lea	SETUP_NO_RECORDER(%rbp), %rcx
-	cmp	$RECORDER_CODE, %rax
+	cmp	%rdi, %rax
 	cmovne	%rcx, %rbp
 	map	$THREADS_AT, $THREADS_ROOM, 3, MAP_ANON_AT, $-1
 	lea	SETUP_NO_THREADS(%rbp), %rcx
-	cmp	$THREADS_AT, %rax
+	cmp	%rdi, %rax
 	cmovne	%rcx, %rbp
 	map	$SCRATCHES_AT, $(RINGS_AT_FIRST * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
 	lea	SETUP_NO_SCRATCHES(%rbp), %rcx
-	cmp	$SCRATCHES_AT, %rax
+	cmp	%rdi, %rax
 	cmovne	%rcx, %rbp
 5:	map	%rbx, $STUB_AREA, 5, MAP_ANON_AT, $-1
 	mov	%rax, %rbx
 	test	$SETUP_POOLED, %ebp
 	jz	setup_trap1
-	cmp	$AGENT_STATS, %r15
+	mov	$AGENT_STATS, %rcx
+	cmp	%rcx, %r15
 	jne	3f
-	mov	AGENT_STATS + AGENT_CALLS * SLOT_SIZE + 8, %r9	/* agent_tail.mark */
+	mov	AGENT_CALLS * SLOT_SIZE + 8(%r15), %r9	/* agent_tail.mark */
 	jmp	3f
 setup_trap1:
 	int3
@@ -874,7 +887,7 @@ unattended_code:
 	test	%rax, %rax
 	js	unattended_trap
 	map	$AGENT_CODE, $(2 * AGENT_PAGE), 3, MAP_ANON_AT, $-1
-	cmp	$AGENT_CODE, %rax
+	cmp	%rdi, %rax
 	jne	1f
 	mov	%rax, %r13
 	lea	AGENT_PAGE(%rax), %r14
@@ -882,13 +895,14 @@ unattended_code:
 	mov	%rax, %r15
 1:	mov	%r12, %rdi
 	kernel	__NR_close
-	cmp	$AGENT_STATS, %r15
+	mov	$AGENT_STATS, %rcx
+	cmp	%rcx, %r15
 	jne	unattended_trap
 	map	%rbx, $STUB_AREA, 3, MAP_ANON_AT, $-1
 	xchg	%rax, %rbx
 	cmp	%rax, %rbx
 	jne	unattended_trap
-	mov	AGENT_STATS + AGENT_CALLS * SLOT_SIZE + 8, %rax	/* agent_tail.mark */
+	mov	AGENT_CALLS * SLOT_SIZE + 8(%r15), %rax	/* agent_tail.mark */
 	cmp	UNATTENDED(MARK), %rax
 	jne	unattended_trap
 	test	%ebp, %ebp
@@ -901,21 +915,23 @@ unattended_code:
 	js	unattended_trap
 	map	$RECORDER_CODE, $(RECORDER_ROOM + RECIPES_ROOM), 5, MAP_PRIVATE_AT, %r12
 	mov	%rax, %r8
+	mov	%rdi, %r9
 	mov	%r12, %rdi
 	kernel	__NR_close
-	cmp	$RECORDER_CODE, %r8
+	cmp	%r9, %r8
 	jne	unattended_trap
 	and	$~SETUP_NO_RECORDER, %ebp
 	map	$THREADS_AT, $THREADS_ROOM, 3, MAP_ANON_AT, $-1
-	cmp	$THREADS_AT, %rax
+	cmp	%rdi, %rax
 	jne	unattended_trap
 	and	$~SETUP_NO_THREADS, %ebp
+	mov	UNATTENDED(SCRATCH), %rdx
+	mov	%rdx, 8(%rax)		/* the row of fs base 0: agent_thread.scratch */
 	map	$SCRATCHES_AT, $(RINGS_AT_FIRST * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
-	cmp	$SCRATCHES_AT, %rax
+	cmp	%rdi, %rax
 	jne	unattended_trap
 	and	$~SETUP_NO_SCRATCHES, %ebp
 	mov	UNATTENDED(SCRATCH), %rdx
-	mov	%rdx, THREADS_AT + 8	/* the row of fs base 0: agent_thread.scratch */
 	mov	UNATTENDED(RING), %rcx
 	mov	%rcx, SCRATCH_RING(%rdx)
 2:	mov	UNATTENDED(WORK), %rsi
@@ -925,7 +941,7 @@ unattended_code:
 	mov	$(agent_end - agent_begin), %ecx
 	rep movsb
 	mov	%r14, %rdi
-	mov	$DATA_CODE - AGENT_DATA, %ecx
+	mov	$AT_CODE, %ecx
 	rep movsb
 	mov	%rbx, %rdi
 	mov	%r9, %rcx

@@ -2,15 +2,21 @@
  * The agent: the code and data that the patch engine puts into the traced program. Included by C and by agent.S.
  *
  * A patched call site jumps to its stub. The stub calls agent_entry, which makes the call, counts it and times it. The
- * agent is not written to disk or into the program's own pages. It is mapped at one fixed address below 4 GiB, so stubs
- * and the agent reach it by 32-bit addresses.
+ * agent is not written to disk or into the program's own pages.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_AGENT_H
 #define SCTRACE_ENGINE_PATCH_CODE_AGENT_H
 
-#define AGENT_CODE  0x70000000 /* one page, read and execute */
-#define AGENT_DATA  0x70001000 /* one page, private: struct agent_data */
-#define AGENT_STATS 0x70010000 /* memory shared with the tracer: the slots */
+/*
+ * The agent has a fixed address that programs do not choose. It is below the addresses at which the kernel places
+ * position-independent executables and their heap (ELF_ET_DYN_BASE, from 0x555555554000 on), and very far from the range
+ * of mmap(2), from MAP_32BIT, and from what Wine, Go, virtual machines and emulators request. The sanitizers' shadow
+ * memory does not include it: for them, memory of the program may be from 0x550000000000 on. Stubs must be near their
+ * sites, so each area of stubs begins with the agent's addresses (code/encode.h).
+ */
+#define AGENT_CODE  0x553670000000         /* one page, read and execute */
+#define AGENT_DATA  (AGENT_CODE + 0x1000)  /* one page, private: struct agent_data */
+#define AGENT_STATS (AGENT_CODE + 0x10000) /* memory shared with the tracer: the slots */
 #define AGENT_PAGE  4096
 #define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
 #define STUB_AREA   (16 * AGENT_PAGE) /* the size of a mapping for stubs */

@@ -18,13 +18,13 @@
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
 
 /* The addresses in the program: read-only code and recipes, then the private table of threads. */
-#define RECORDER_CODE 0x70002000
+#define RECORDER_CODE (AGENT_CODE + 0x2000)
 #define RECORDER_ROOM 0x2000
-#define COMMANDS_AT   0x70003800 /* the table of struct agent_command, COMMANDS rows, lies in the same mapping */
+#define COMMANDS_AT   (AGENT_CODE + 0x3800) /* COMMANDS rows of struct agent_command, in the same mapping */
 #define COMMANDS      256
-#define RECIPES_AT    0x70004000
+#define RECIPES_AT    (AGENT_CODE + 0x4000)
 #define RECIPES_ROOM  0x4000
-#define THREADS_AT    0x77f00000
+#define THREADS_AT    (AGENT_CODE + 0x7f00000)
 #define THREADS_ROOM  0x40000
 
 /*
@@ -55,8 +55,9 @@
  * its parent. The recorder needs only a part of the stack. The rest is for a handler: if sctrace is killed, a signal may
  * come while a thread of an attached process is in the recorder. The program maps as much scratch memory as rings.
  */
-#define SCRATCHES_AT 0x78000000
+#define SCRATCHES_AT (AGENT_CODE + 0x8000000)
 #define SCRATCH_SIZE 0x10000
+#define AGENT_LIMIT  (SCRATCHES_AT + RINGS * SCRATCH_SIZE) /* the end of the addresses that the engine uses here */
 #define SCRATCH_TOP  0x100
 
 /* Offsets in the structures below for agent.S. Assertions compare them with the structures. */

@@ -358,8 +358,7 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 		if (!s)
 			continue;
 		if (!site_from_plan(s, plan, ip, stub) ||
-		    !encode_stub(b->stubs[b->n], stub, ip, plan->code, s->moved, s->kind == SITE_EARLY,
-				 (uint32_t)AGENT_AT(agent_entry), (uint32_t)AGENT_AT(agent_exit))) {
+		    !encode_stub(b->stubs[b->n], stub, page->addr, ip, plan->code, s->moved, s->kind == SITE_EARLY)) {
 			free(s);
 			continue;
 		}

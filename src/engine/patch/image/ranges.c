@@ -52,7 +52,7 @@ void ranges_write(const struct task *task)
 	size_t n = ranges_of(img->mappings.v, img->mappings.n, rows);
 	/* Calls that concern the agent's memory must go to the tracer as well (ranges_hide()). */
 	rows[n][0] = AGENT_CODE;
-	rows[n++][1] = SCRATCHES_AT + (uint64_t)RINGS * SCRATCH_SIZE;
+	rows[n++][1] = AGENT_LIMIT;
 	rows[n][0] = rows[n][1] = 0;
 	if (img->state == IMAGE_READY)
 		remote_write(task->tid, AGENT_DATA_AT(code), rows, (n + 1) * sizeof(*rows));

@@ -277,7 +277,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 	close_memory(p, region);
 	img->sigsys.selected = p->watchdog_fd >= 0;
 	if (gap && r.rbx == gap)
-		vec_push(&img->sites.pages, (struct stub_page){gap, 0, STUB_AREA / STUB_SIZE});
+		site_add_page(task, gap, STUB_AREA);
 	img->counters.rings = p->recorder ? RINGS_AT_FIRST : 0;
 	return 0;
 }
@@ -308,7 +308,7 @@ int setup_own_region(struct patch *p, struct task *task)
 		return -ESRCH;
 	r = saved;
 	/* Unused bytes in the agent's page, to which the program cannot write. */
-	uint64_t at = AGENT_AT(agent_end) + 64;
+	uint64_t at = AGENT_AT(agent_end);
 	int err = run_setup(&p->t, task, at, &region_setup, &r, NULL, region, NULL);
 	if (err == -ESRCH)
 		return err;

@@ -56,11 +56,30 @@ bool site_is_near(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) < 0x7f000000;
 }
 
+struct stub_head site_stub_head(void)
+{
+	return (struct stub_head){.entry = AGENT_AT(agent_entry), .exit = AGENT_AT(agent_exit)};
+}
+
+struct stub_page *site_add_page(struct task *task, uint64_t addr, uint32_t size)
+{
+	struct image *img = image_of(task);
+	const struct stub_head head = site_stub_head();
+	if (remote_write(task->tid, addr, &head, sizeof(head)) < 0)
+		return NULL;
+	vec_push(&img->sites.pages, (struct stub_page){addr, 1, size / STUB_SIZE});
+	return &img->sites.pages.v[img->sites.pages.n - 1];
+}
+
 bool site_write_stub(struct task *task, const struct site *s)
 {
 	unsigned char code[STUB_SIZE];
-	return encode_stub(code, s->stub, s->ip, s->code, s->moved, s->kind == SITE_EARLY,
-			   (uint32_t)AGENT_AT(agent_entry), (uint32_t)AGENT_AT(agent_exit)) &&
+	const struct image *img = image_of(task);
+	uint64_t head = 0;
+	for (size_t i = 0; i < img->sites.pages.n; i++)
+		if (s->stub - img->sites.pages.v[i].addr < (uint64_t)img->sites.pages.v[i].max * STUB_SIZE)
+			head = img->sites.pages.v[i].addr;
+	return encode_stub(code, s->stub, head, s->ip, s->code, s->moved, s->kind == SITE_EARLY) &&
 	       remote_write(task->tid, s->stub, code, sizeof(code)) == 0;
 }
 

@@ -47,11 +47,11 @@ struct gap_use {
 	uint32_t used; /* number of bytes in use */
 };
 
-/* One or more pages of stubs, near the code that jumps to these stubs. */
+/* One or more pages of stubs, near the code that jumps to these stubs. In place of the first stub is a struct stub_head. */
 struct stub_page {
 	uint64_t addr;
-	uint32_t used; /* number of stubs in use */
-	uint32_t max;  /* number of stubs that have room */
+	uint32_t used; /* number of stubs in use, with the head */
+	uint32_t max;  /* number of stubs that have room, with the head */
 };
 
 static inline bool site_is_patched(const struct site *s)
@@ -73,6 +73,13 @@ const struct site *site_moved_from(const struct image *img, uint64_t ip);
 bool site_is_near(uint64_t a, uint64_t b);
 /* Does memory still contain the bytes that a change wrote (`new`), or the bytes from before the change (!new)? */
 bool site_bytes_are(const struct task *task, const struct change *c, bool new);
+/* Returns the beginning of an area of stubs. */
+struct stub_head site_stub_head(void);
+/*
+ * Adds `size` bytes at `addr`, which the program has mapped for stubs, to the image, and writes the head there. Returns the
+ * area, which is valid until the next one is added, or NULL if the memory cannot be written.
+ */
+struct stub_page *site_add_page(struct task *task, uint64_t addr, uint32_t size);
 /* Writes the site's stub into the program's memory. */
 bool site_write_stub(struct task *task, const struct site *s);
 

@@ -23,7 +23,7 @@
  * in fs/exec.c).
  */
 #define WORK_BELOW 16384
-#define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + DATA_SIZE + PLAN_EXTRA_STUBS)
+#define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + DATA_SIZE + STUB_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
 
 static uint64_t work_address(const struct user_regs_struct *r)
@@ -64,15 +64,17 @@ static bool is_possible(const struct patch *p, const struct user_regs_struct *r,
 	       r->rip > 1ull << 32 && memcmp(r, &first, sizeof(first)) == 0;
 }
 
-/* Fills in the work area, except for the stubs at its end. Returns the address to which the stubs must be copied. */
+/* Fills in the work area, except for the stubs at its end. Returns the address to which their code must be copied. */
 static unsigned char *fill_work(unsigned char *bytes, const struct image *img)
 {
 	const struct agent_data data = setup_data(img);
+	const struct stub_head head = site_stub_head();
 	unsigned char *at = bytes + UNATTENDED_WORK_HEAD;
 	memset(bytes, 0, UNATTENDED_WORK_HEAD);
 	memcpy(at, agent_begin, AGENT_SIZE);
 	memcpy(at + AGENT_SIZE, &data, DATA_SIZE);
-	return at + AGENT_SIZE + DATA_SIZE;
+	memcpy(at + AGENT_SIZE + DATA_SIZE, &head, sizeof(head));
+	return at + AGENT_SIZE + DATA_SIZE + sizeof(head);
 }
 
 /*
@@ -100,13 +102,13 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 	plan_apply_loader(p, task, r->rip, &extra);
 	if (!extra.written)
 		return false;
-	const uint64_t nstubs = extra.nstubs;
+	const uint64_t nstubs = sizeof(struct stub_head) + extra.nstubs;
 	memcpy(work + UNATTENDED_WORK_STUBS, &nstubs, sizeof(nstubs));
 	to.rip = room;
 	to.rbx = stubs;
 	to.rbp = p->recorder ? SETUP_RECORDS | SETUP_NO_RECORDS : 0;
 	memset(code, 0, CODE_SIZE);
-	if (remote_write(task->tid, about.work, work, (size_t)(extra.stubs - work) + nstubs) == 0 &&
+	if (remote_write(task->tid, about.work, work, (size_t)(extra.stubs - work) + extra.nstubs) == 0 &&
 	    ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &to) == 0)
 		return true;
 	site_restore_all(task);
@@ -145,7 +147,7 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 	img->start.entry = r->rip;
 	img->setup.lo = room;
 	img->setup.hi = room + CODE_SIZE;
-	vec_push(&img->sites.pages, (struct stub_page){stubs, 0, STUB_AREA / STUB_SIZE});
+	vec_push(&img->sites.pages, (struct stub_page){stubs, 1, STUB_AREA / STUB_SIZE});
 	int index = p->recorder ? prepare_records(img) : 0;
 	if (index < 0 || !write_all(p, task, r, path, room, stubs, (unsigned)index)) {
 		if (p->recorder && index >= 0)

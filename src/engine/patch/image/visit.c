@@ -26,17 +26,13 @@
 /* Has the program map a page of stubs near `ip`. Returns NULL if that is not possible. */
 static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t ip)
 {
-	struct image *img = image_of(task);
 	uint64_t at = maps_gap(task->tid, ip, AGENT_PAGE);
 	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, PROT_READ | PROT_EXEC */
 	const uint64_t args[6] = {at, AGENT_PAGE, 5, 0x100022, (uint64_t)-1, 0};
 	int64_t got = at ? remote_call(&p->t, task, SYS_mmap, args) : -ENOMEM;
 	if (got == -EFAULT)
 		image_fall_back(p, task, "the program has changed the agent's code");
-	if (!at || got != (int64_t)at)
-		return NULL;
-	vec_push(&img->sites.pages, (struct stub_page){at, 0, AGENT_PAGE / STUB_SIZE});
-	return &img->sites.pages.v[img->sites.pages.n - 1];
+	return at && got == (int64_t)at ? site_add_page(task, at, AGENT_PAGE) : NULL;
 }
 
 /* Reserves a stub for the site if it has none. Returns false if there is no room near the site. */
