@@ -53,6 +53,7 @@ static void fill_counts(struct run_counts *to, struct subject *s)
 	to->known = true;
 	field_set(&to->engine, s->count.engine);
 	to->counted_bytes = (double)s->counted_bytes;
+	to->left = s->count.left ? TRUTH_YES : TRUTH_UNKNOWN;
 	to->calls_before_main = (double)s->count.result.before_main;
 	to->bytes_before_main = s->count.bytes_before_main;
 	to->calls = to->reads = to->writes = to->errors = to->moved_bytes = 0;

@@ -114,6 +114,12 @@ static bool changes_input(const struct run *r, const struct run_subject *s)
 	return s->input_changed == TRUTH_YES;
 }
 
+static bool leaves_processes(const struct run *r, const struct run_subject *s)
+{
+	(void)r;
+	return s->counts.known && s->counts.left == TRUTH_YES;
+}
+
 /* For warn_rows(): the text names the rows even if the warning is about all of them. */
 static void say_nothing(const struct run_subject *s, struct buf *out)
 {
@@ -269,6 +275,11 @@ void compare_warn(struct run *r)
 		  "this is correct for a command that converts, and an error for one that copies");
 	warn_rows(r, changes_input, say_nothing, "changed_input", "a command changed or removed its input {in}",
 		  "each of its runs was given a new copy, and the file of --input itself was not changed");
+	warn_rows(r, leaves_processes, say_nothing, "left_running",
+		  "a command left processes running, such as a daemon, whose calls were counted until 0.5 s after the "
+		  "end "
+		  "of the command",
+		  "if they belong to its work, let the command wait for them");
 	warn(r, any(r, is_lost_in_shell), "lost_in_shell",
 	     "almost nothing remains of the times of these runs after the time of an empty shell is subtracted",
 	     "run the commands without a shell (-N)");

@@ -134,6 +134,8 @@ struct engine_ops {
 	 * still gives the events that occurred before the detaching.
 	 */
 	int (*detach)(struct engine *e);
+	/* Returns true if what was started cannot run without sctrace, so detach() would end it. NULL: always false. */
+	bool (*is_needed)(const struct engine *e);
 	/* Sends `sig` to the started program and its traced descendants, if sctrace must end before they have ended. */
 	void (*kill)(struct engine *e, int sig);
 	/*

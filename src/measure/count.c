@@ -1,12 +1,14 @@
 #include "measure/count.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "tracee/spawn.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/time.h>
 
 void count_free(struct count *c)
 {
@@ -18,26 +20,68 @@ static bool stop_wanted(const struct count_spec *spec)
 	return spec->stop && *spec->stop;
 }
 
-/*
- * Waits for events until no task is left. Sets *began if execve(2) of the program succeeded. If the user wants to stop,
- * kills all tasks and waits until they have exited.
- */
-static int run_to_end(struct engine *e, const struct count_spec *spec, bool *began)
+/* The state of the run. */
+struct watch {
+	bool began;        /* execve(2) of the program succeeded */
+	bool killed, left; /* the user wanted to stop; sctrace has detached from what the program left behind */
+	pid_t root;
+	uint64_t ended_ns; /* when the program ended; 0: not yet */
+};
+
+static void on_tick(int sig)
 {
-	bool killed = false;
+	(void)sig;
+}
+
+/*
+ * With `on`, lets SIGALRM interrupt the waits of the engine from now on, so that next() returns after at most a tick.
+ * The signal has to be repeated, because it could come just before a wait.
+ */
+static void tick(bool on)
+{
+	const struct timeval every = {.tv_usec = on ? 100000 : 0};
+	if (on)
+		sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_tick}, NULL);
+	setitimer(ITIMER_REAL, &(struct itimerval){every, every}, NULL);
+}
+
+static void on_event(struct watch *w, const struct event *ev)
+{
+	if (ev->kind == EV_EXEC && !w->began) {
+		w->began = true;
+		w->root = ev->pid;
+	}
+	if (ev->kind == EV_DEATH && ev->is_process && ev->pid == w->root && !w->ended_ns) {
+		w->ended_ns = clock_ns();
+		tick(true);
+	}
+}
+
+/*
+ * Waits for events until no task is left, or until COUNT_PATIENCE_NS after the end of the program. If the user wants to
+ * stop, kills all tasks and waits until they have exited.
+ */
+static int run_to_end(struct engine *e, const struct count_spec *spec, struct watch *w)
+{
 	for (;;) {
 		struct event ev;
 		int r = e->ops->next(e, &ev);
 		if (r == 0)
-			return killed ? -EINTR : 0;
+			return w->killed ? -EINTR : 0;
 		if (r < 0 && r != -EINTR)
 			return r;
-		*began |= r == 1 && ev.kind == EV_EXEC;
+		if (r == 1)
+			on_event(w, &ev);
 		if (r == 1 && spec->event)
 			spec->event(spec->ctx, &ev);
-		if (stop_wanted(spec) && !killed) {
+		if (stop_wanted(spec) && !w->killed) {
 			e->ops->kill(e, SIGKILL);
-			killed = true;
+			w->killed = true;
+		}
+		bool late = w->ended_ns && clock_ns() > w->ended_ns + COUNT_PATIENCE_NS;
+		if (late && !w->left && !w->killed && !(e->ops->is_needed && e->ops->is_needed(e))) {
+			w->left = true;
+			e->ops->detach(e);
 		}
 	}
 }
@@ -67,7 +111,6 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 			  .stdout_fd = spec->stdout_fd,
 			  .stderr_fd = spec->stderr_fd},
 		.follow = spec->follow,
-		.kill_on_exit = true,
 		.find_main = !spec->event,
 		.string_max = spec->string_max,
 		.woken = spec->stop,
@@ -77,8 +120,10 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 	int err = ops->start(&e, &config, why);
 	if (err < 0)
 		return err;
-	bool began = false;
-	err = run_to_end(e, spec, &began);
+	struct watch w = {0};
+	err = run_to_end(e, spec, &w);
+	tick(false);
+	c->left = w.left;
 	if (err == 0)
 		err = ops->collect(e, &c->calls);
 	ops->result(e, &c->result);
@@ -86,7 +131,7 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 	c->engine = ops->name;
 	ops->stop(e);
 	if (err < 0) {
-		if (!began && err != -EINTR)
+		if (!w.began && err != -EINTR)
 			buf_addf(why, "cannot run '%s': %s", spec->argv[0], spawn_error(spec->argv[0], -err));
 		else if (err != -EINTR)
 			buf_addf(why, "engine %s failed: %s", ops->name, error_text(-err));

@@ -29,12 +29,19 @@ struct count {
 	struct engine_result result;
 	double bytes_before_main; /* the bytes that calls before main moved; NAN if unknown */
 	const char *engine;       /* the engine that was used */
+	bool left;                /* processes still ran, from which the engine detached */
 };
 
 /* Frees what count_take() has stored in `c`. */
 void count_free(struct count *c);
 /*
- * Runs the program once until it and its followed children have exited. Returns 0 and fills in *c (free it with
+ * How long after the end of the program the calls of the children that it left behind, such as a daemon, are counted.
+ */
+#define COUNT_PATIENCE_NS 500000000ull
+
+/*
+ * Runs the program once until it and its followed children have exited, or until COUNT_PATIENCE_NS after its exit. Sets
+ * a handler for SIGALRM. Returns 0 and fills in *c (free it with
  * count_free()); -EINTR if *stop was set, after killing the program and its followed children; or another -errno with
  * the reason in `why`. The engine slows the program down: times outside of calls must be measured with sample_take().
  */

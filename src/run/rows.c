@@ -35,6 +35,7 @@ static const struct field counts_rows[] = {
 	ROW(run_counts, FIELD_REAL, in_calls_resolution_s, 0),
 	ROW(run_counts, FIELD_INTEGER, calls_before_main, 0),
 	ROW(run_counts, FIELD_INTEGER, bytes_before_main, 0),
+	NAMED(run_counts, "processes_left", FIELD_TRUTH, left, 0, FIELD_OPTIONAL),
 	ROW(run_counts, FIELD_CALLS, by_call, 0),
 };
 static const struct fields counts_fields = FIELDS(counts_rows, struct run_counts);

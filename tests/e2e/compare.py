@@ -32,9 +32,9 @@ def run(place, *args, **more):
     return done.returncode, done.stdout, done.stderr
 
 
-def rows(place, *args):
+def rows(place, *args, **more):
     """The results of a run, by name."""
-    status, out, err = run(place, "--format=json", *args)
+    status, out, err = run(place, "--format=json", *args, **more)
     assert status == 0, err
     return {r["name"]: r for r in json.loads(out)["results"]}
 
@@ -591,6 +591,31 @@ def test_paths_with_blanks_may_be_quoted(place):
     got = rows(odd, "--runs=1", "--no-count", "--size=4K", 'cp "{in}" "{out}"', "cp '{in}' '{out}'", "cp {in} {out}",
                'cp "$(ls {in})" "$(echo "{out}")"')
     assert [r["copied"] for r in got.values()] == [True] * 4, got
+
+
+def test_a_daemon_is_left_alone(place):
+    """The calls of a process that a command has left behind are not waited for, and the process survives."""
+    engines = subprocess.run([SCTRACE, "--list-engines"], capture_output=True, text=True, check=True).stdout
+    daemon = place / "daemon"
+    daemon.write_text("#!/bin/sh\ntrap '' HUP\n: > started\nwhile [ ! -e stop ]; do sleep 0.05; done\n: > ended.$$\n")
+    daemon.chmod(0o755)
+    for engine in ("ptrace", "patch"):
+        if engine == "patch" and "seccomp filter" in engines:
+            continue  # such a daemon needs sctrace to the end
+        for more in ([], ["--columns=all"]):
+            for old in place.glob("ended.*"):
+                old.unlink()
+            (place / "stop").unlink(missing_ok=True)
+            got = rows(place, "--runs=2", "--warmup=0", f"--engine={engine}", *more, "./daemon & true", "true", cwd=place)
+            assert counted(got["./daemon & true"]).get("processes_left") is True, got
+            assert "processes_left" not in counted(got["true"]), got
+            assert list(place.glob("ended.*")) == []
+            (place / "stop").touch()
+            want = 4 if more else 3
+            until = time.monotonic() + 60
+            while len(list(place.glob("ended.*"))) < want and time.monotonic() < until:
+                time.sleep(0.05)
+            assert len(list(place.glob("ended.*"))) == want, list(place.iterdir())
 
 
 def test_tables_need_no_locale(place):

@@ -326,6 +326,7 @@ const struct engine_ops engine_patch = {
 	.next = tracer_next,
 	.collect = tracer_collect,
 	.detach = tracer_detach,
+	.is_needed = tracer_is_needed,
 	.kill = tracer_kill,
 	.result = tracer_result,
 	.footer = patch_footer,

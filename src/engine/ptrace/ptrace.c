@@ -119,6 +119,7 @@ const struct engine_ops engine_ptrace = {
 	.next = tracer_next,
 	.collect = tracer_collect,
 	.detach = tracer_detach,
+	.is_needed = tracer_is_needed,
 	.kill = tracer_kill,
 	.result = tracer_result,
 	.footer = ptrace_footer,

@@ -134,3 +134,8 @@ int tracer_detach(struct engine *e)
 	tracer_check_refused(t);
 	return t->failed;
 }
+
+bool tracer_is_needed(const struct engine *e)
+{
+	return ((const struct tracer *)e)->filter;
+}

@@ -8,5 +8,7 @@
 void tracer_detach_all(struct tracer *t);
 /* engine_ops.detach. */
 int tracer_detach(struct engine *e);
+/* engine_ops.is_needed: calls that a seccomp filter stops fail without a tracer. */
+bool tracer_is_needed(const struct engine *e);
 
 #endif
