@@ -42,6 +42,10 @@ struct combinations {
 	size_t n, cap;
 };
 
+/* The options for commands that are run beside the measured ones, and are not measured themselves. */
+enum companion { BESIDE_SETUP, BESIDE_PREPARE, BESIDE_CONCLUDE, BESIDE_CLEANUP, BESIDES };
+extern const char *const compare_companions[BESIDES]; /* their names: "--setup" */
+
 /* The options of the user, parsed by cmd/compare/options.c. */
 struct compare_options {
 	uint64_t size; /* size of the input in bytes; 0: not given */
@@ -55,11 +59,14 @@ struct compare_options {
 	int seed;
 	bool cold, fsync;
 	const char *cpus;
-	bool no_shell, ignore_failure, show_output;
+	bool no_shell, show_output;
+	bool ignore_failure; /* permit every exit status of commands */
+	VEC(int) ignored;    /* permit these exit statuses of commands */
+	uint64_t timeout;    /* limit for the time of a run in ns; 0: none */
 	const char *shell, *reference;
-	struct compare_texts prepare, conclude; /* one value for all commands, or one for each */
-	struct compare_texts names;             /* names for the first commands; the others are shown as typed */
-	const char *columns;                    /* list of words (run/use.h); NULL: none */
+	struct compare_texts beside[BESIDES]; /* of each option, one value for all commands, or one for each */
+	struct compare_texts names;           /* names for the first commands; the others are shown as typed */
+	const char *columns;                  /* list of words (run/use.h); NULL: none */
 	VEC(struct compare_scan) scans;
 	const char *step; /* step of ranges that do not contain one */
 	const char *engine;
@@ -76,7 +83,8 @@ struct subject {
 	size_t index;                    /* index of the command in the user's list */
 	struct texts params;             /* the values of its parameters */
 	char **argv, **part_argv;        /* the command lines for the whole input, and for its first part */
-	char *unable;                    /* why the subject has no result; NULL if it has one */
+	char *unable;                    /* why the subject failed, and has not been run since; NULL if it works */
+	bool set_up;                     /* its command of --setup has been run */
 	VEC(struct sample) samples;
 	struct sample first; /* the first warm-up run */
 	bool has_first;
@@ -96,12 +104,14 @@ struct compare {
 	VEC(int) cpus;
 	int null_fd;
 	const volatile sig_atomic_t *stop;
-	bool progress;                   /* progress is shown on standard error */
-	bool interrupted;                /* the user interrupted the runs, so there are fewer than requested */
-	uint64_t started_ns;             /* value of clock_ns() when the timed runs began */
-	double shell_s[3];               /* wall, user and system time in seconds of an empty shell, which are
+	int round;               /* the present run: number of the round from 0, or ROUND_* */
+	struct strings failures; /* messages about commands that failed, which end the comparison with an error */
+	bool progress;           /* progress is shown on standard error */
+	bool interrupted;        /* the user interrupted the runs, so there are fewer than requested */
+	uint64_t started_ns;     /* value of clock_ns() when the timed runs began */
+	double shell_s[3];       /* wall, user and system time in seconds of an empty shell, which are
 					  * subtracted from the times of commands; 0: nothing is subtracted */
-	struct run run;                  /* the results; compare_fill() sets its subjects */
+	struct run run;          /* the results; compare_fill() sets its subjects */
 	double other_share, steal_share; /* shares (0 to 1) of the CPU time that other programs and other guests of
 					  * the hypervisor used during the runs; -1: unknown */
 	double resident; /* largest share (0 to 1) of the input in the page cache before a cold run; -1: unknown */
@@ -115,6 +125,33 @@ struct compare {
 int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status);
 void compare_options_free(struct compare_options *o);
 
+/* fail.c */
+enum { ROUND_WARMUP = -1, ROUND_COUNT = -2, ROUND_NONE = -3 };
+/* Notes which run begins, for messages and for the environment variable SCTRACE_RUN of the commands. */
+void compare_begin_run(struct compare *c, int round);
+/* Returns the exit status as the shell reports it: 128 plus the number of a signal that killed the program. */
+int compare_exit_status(int status);
+/* Returns true if this status of wait(2) is success, or --ignore-failure permits it. */
+bool compare_permits(const struct compare *c, const struct subject *s, int status);
+/*
+ * Notes that the subject failed for this reason, so it is not run again. A strategy shows the reason in its row. For a
+ * command, appends a message with `advice` and with what the command wrote to standard error to c->failures. Returns 1.
+ */
+int compare_give_up(struct compare *c, struct subject *s, const char *reason, const char *advice);
+/* Gives up the subject if this status of wait(2) is a failure that is not permitted. Returns 0, or 1 if so. */
+int compare_check_status(struct compare *c, struct subject *s, int status);
+/*
+ * Gives up the subject if the result `err` of a run, with the reason in `why`, concerns only the subject; clears `why`
+ * and returns 1. Returns `err` if it is not an error, or if it concerns all subjects.
+ */
+int compare_settle(struct compare *c, struct subject *s, int err, struct buf *why);
+/* Runs the command of such an option, if there is one. Returns 0, or -errno with the reason in `why`. */
+int compare_beside(struct compare *c, const struct subject *s, enum companion which, struct buf *why);
+/* Runs the command of --setup for each subject. Returns 0 or -EINTR. */
+int compare_setup(struct compare *c, struct buf *why);
+/* Runs the command of --cleanup for each subject whose command of --setup was run. */
+void compare_cleanup(struct compare *c);
+
 /* measure.c */
 /*
  * Creates the work directory, the subjects and the input, and collects the description of the machine. Returns 0, or
@@ -127,6 +164,8 @@ int compare_prepare(struct compare *c, char *const *commands, size_t n, struct b
  * there was any result; or another -errno with the reason in `why`.
  */
 int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why);
+/* Returns true if something was measured, so that there is a result to display. */
+bool compare_any_result(const struct compare *c);
 
 /* plan.c: creates the subjects. Returns 0, or -EINVAL with the reason in `why`. */
 int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why);

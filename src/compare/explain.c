@@ -303,6 +303,15 @@ static void lesson_ends(const struct run *r, struct buf *out)
 		buf_addf(out, "No difference is seen between it and %s.\n", next->name);
 }
 
+/* Returns true if rows can have different numbers of runs, because the runs of some have failed. */
+static bool have_failed(const struct run *r)
+{
+	bool failed = false;
+	for (size_t i = 0; i < r->subjects.n; i++)
+		failed |= r->subjects.v[i].failed != NULL;
+	return failed;
+}
+
 void compare_lessons(const struct run *r, struct buf *out)
 {
 	size_t before = out->len;
@@ -311,10 +320,8 @@ void compare_lessons(const struct run *r, struct buf *out)
 		return;
 	size_t runs = best->judged.of[METRIC_TIME].n;
 	if (runs < CHANGE_LEAST) {
-		buf_addf(
-			out,
-			"Each row has only %zu run%s, so any difference may be due to chance; use --runs=%d or more.\n",
-			runs, runs == 1 ? "" : "s", CHANGE_LEAST);
+		buf_addf(out, "%s has only %zu run%s, so any difference may be due to chance; use --runs=%d or more.\n",
+			 have_failed(r) ? best->name : "Each row", runs, runs == 1 ? "" : "s", CHANGE_LEAST);
 		return;
 	}
 	lesson_small_buffer(r, out);

@@ -8,13 +8,6 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/wait.h>
-
-/* Returns the exit status of a run as the shell reports it: 128 plus the number of a signal that killed the program. */
-static int exit_status(const struct sample *s)
-{
-	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
-}
 
 /*
  * For each metric of compare: its member of struct sample, and how many units of that member make one unit of struct
@@ -38,7 +31,8 @@ static void add_sample(struct run_subject *to, const struct sample *s)
 		if (!(members[m].kinds & RUN_COMPARE))
 			continue;
 		memcpy(&v, (const char *)s + members[m].offset, sizeof(v));
-		reals_add(&to->samples[m], m == METRIC_STATUS ? exit_status(s) : (double)v / members[m].scale);
+		reals_add(&to->samples[m],
+			  m == METRIC_STATUS ? compare_exit_status(s->status) : (double)v / members[m].scale);
 	}
 }
 
@@ -89,10 +83,12 @@ static void fill_subject(struct compare *c, struct subject *s)
 	to->buffer_bytes = s->buffer ? (double)s->buffer : NAN;
 	to->input_bytes = (double)c->work.size;
 	compare_copy_texts(&to->parameters, &s->params);
-	if (s->unable) {
+	if (s->unable && (s->strategy || !s->samples.n))
 		field_set(&to->unable, s->unable);
+	else
+		field_set(&to->failed, s->unable);
+	if (s->unable && s->strategy)
 		return;
-	}
 	for (size_t i = 0; i < s->samples.n; i++)
 		add_sample(to, &s->samples.v[i]);
 	if (s->has_first)

@@ -77,8 +77,7 @@ static void activity_end(struct compare *c, const struct activity *a)
 	c->steal_share = fmax(0, steal / all);
 }
 
-/* Returns true if there is a result to display, although the comparison was interrupted. */
-static bool any_result(const struct compare *c)
+bool compare_any_result(const struct compare *c)
 {
 	for (size_t i = 0; i < c->subjects.n; i++)
 		if (c->subjects.v[i]->samples.n || c->subjects.v[i]->counted)
@@ -88,8 +87,8 @@ static bool any_result(const struct compare *c)
 
 int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why)
 {
-	int err = 0;
-	if (!c->opt.no_count)
+	int err = compare_setup(c, why);
+	if (!err && !c->opt.no_count)
 		err = compare_count(c, why);
 	/* If no engine is permitted to trace, the times are still useful. A warning says that the calls are missing. */
 	if (err == -ENOTSUP || err == -EPERM) {
@@ -101,8 +100,9 @@ int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why)
 	activity_begin(&before);
 	if (!err)
 		err = compare_time(c, why);
+	compare_cleanup(c);
 	/* Display everything that was measured before the interruption. */
-	if (err == -EINTR && any_result(c)) {
+	if (err == -EINTR && compare_any_result(c)) {
 		c->interrupted = true;
 		buf_clear(why);
 		err = 0;

@@ -33,6 +33,17 @@ static void say_unable(const struct run *r, struct buf *out)
 	}
 }
 
+/* Appends a line for each command that failed after some of its runs had been measured. */
+static void say_failed(const struct run *r, struct buf *out)
+{
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		if (s->failed)
+			buf_addf(out, "%s failed: %s; its figures are those of the %zu runs before\n", s->name,
+				 s->failed, s->judged.of[METRIC_TIME].n);
+	}
+}
+
 /* Appends a line for each row whose calls were counted for only the first part of the input. */
 static void say_parts(const struct run *r, struct buf *out)
 {
@@ -90,6 +101,7 @@ static void say_how(const struct run *r, struct buf *out)
 void compare_notes(const struct run *r, struct buf *out)
 {
 	say_unable(r, out);
+	say_failed(r, out);
 	say_parts(r, out);
 	if (run_fastest(r))
 		say_how(r, out);

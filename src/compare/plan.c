@@ -217,16 +217,20 @@ static int add_command_set(struct compare *c, const char *text, size_t index, co
 }
 
 /*
- * Checks an option such as --prepare: it must be given once, for all commands, or once for each command. Returns 0, or
- * -EINVAL with the reason in `why`.
+ * Checks the options such as --prepare: each must be given once, for all commands, or once for each command. Returns 0,
+ * or -EINVAL with the reason in `why`.
  */
-static int check_beside(const struct compare_texts *given, const char *option, size_t commands, struct buf *why)
+static int check_beside(const struct compare *c, size_t commands, struct buf *why)
 {
-	if (given->n <= 1 || given->n == commands)
-		return 0;
-	buf_addf(why, "%s is given %zu times for %zu command%s; give it once for all commands, or once for each",
-		 option, given->n, commands, commands == 1 ? "" : "s");
-	return -EINVAL;
+	for (int i = 0; i < BESIDES && !why->len; i++) {
+		size_t n = c->opt.beside[i].n;
+		if (n > 1 && n != commands)
+			buf_addf(why,
+				 "%s is given %zu times for %zu command%s; give it once for all commands, or once for "
+				 "each",
+				 compare_companions[i], n, commands, commands == 1 ? "" : "s");
+	}
+	return why->len ? -EINVAL : 0;
 }
 
 /* Returns true if one of these texts contains {NAME}. */
@@ -241,10 +245,18 @@ static bool contain(const char *const *texts, size_t n, const char *name)
 	return found;
 }
 
+/* Returns true if a command beside the measured ones contains {NAME}. */
+static bool beside_contain(const struct compare *c, const char *name)
+{
+	bool found = false;
+	for (int i = 0; i < BESIDES; i++)
+		found |= contain(c->opt.beside[i].v, c->opt.beside[i].n, name);
+	return found;
+}
+
 bool compare_names_input(const struct compare *c)
 {
-	const struct compare_texts *before = &c->opt.prepare, *after = &c->opt.conclude;
-	bool found = contain(before->v, before->n, "in") || contain(after->v, after->n, "in");
+	bool found = beside_contain(c, "in");
 	for (size_t i = 0; i < c->subjects.n; i++)
 		found |= strstr(c->subjects.v[i]->command, "{in}") != NULL;
 	return found;
@@ -255,7 +267,6 @@ static int check_parameters(const struct compare *c, const struct texts *params,
 			    struct buf *why)
 {
 	static const char *const reserved[] = {"{in}", "{out}", "{buffer}"};
-	const struct compare_texts *before = &c->opt.prepare, *after = &c->opt.conclude;
 	for (size_t i = 0; i < params->n && !why->len; i++) {
 		const char *name = params->v[i].name;
 		for (size_t k = 0; k < i && !why->len; k++)
@@ -264,8 +275,7 @@ static int check_parameters(const struct compare *c, const struct texts *params,
 		if (contain(reserved, sizeof(reserved) / sizeof(*reserved), name))
 			buf_addf(why, "'%s' cannot be the name of a parameter, because {%s} already has a meaning",
 				 name, name);
-		else if (!why->len && !contain(commands, n, name) && !contain(before->v, before->n, name) &&
-			 !contain(after->v, after->n, name))
+		else if (!why->len && !contain(commands, n, name) && !beside_contain(c, name))
 			buf_addf(why, "no command contains {%s}, the parameter of -P or -L", name);
 	}
 	return why->len ? -EINVAL : 0;
@@ -290,9 +300,7 @@ static int add_commands(struct compare *c, char *const *operands, size_t n, stru
 	if (!err && all.n)
 		err = check_parameters(c, &all.v[0], (const char *const *)operands + first, n - first, why);
 	if (!err)
-		err = check_beside(&c->opt.prepare, "--prepare", n - first, why);
-	if (!err)
-		err = check_beside(&c->opt.conclude, "--conclude", n - first, why);
+		err = check_beside(c, n - first, why);
 	if (!err)
 		err = check_names(&c->opt.names, n - first, why);
 	for (size_t i = first; i < n && !err; i++)
@@ -303,9 +311,7 @@ static int add_commands(struct compare *c, char *const *operands, size_t n, stru
 
 static int add_strategies(struct compare *c, struct buf *why)
 {
-	int err = check_beside(&c->opt.prepare, "--prepare", 1, why);
-	if (!err)
-		err = check_beside(&c->opt.conclude, "--conclude", 1, why);
+	int err = check_beside(c, 1, why);
 	if (err)
 		return err;
 	return c->opt.strategies ? add_named(c, why) : add_set(c, why);

@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/words.h"
-#include "decode/decode.h"
 #include "measure/cache.h"
 #include "measure/runner.h"
 
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -23,106 +21,17 @@
  */
 #define SLOW_ENGINE_CALLS 2500000
 
-static void say_end(int status, struct buf *out)
-{
-	const char *signal = WIFSIGNALED(status) ? decode_signal_name(WTERMSIG(status)) : NULL;
-	if (WIFSIGNALED(status))
-		buf_addf(out, "killed by %s", signal ? signal : "SIG?");
-	else
-		buf_addf(out, "exited with status %d", WEXITSTATUS(status));
-}
-
-/* Appends the message of a copier. In place of 'in', the input in the work directory, it names the file of the user. */
-static void add_complaint(const struct compare *c, const char *message, struct buf *out)
-{
-	const char *in = strstr(message, "'in'");
-	bool is_file = c->opt.input && !work_makes_input(c->opt.input);
-	if (in) {
-		buf_add(out, message, (size_t)(in - message));
-		if (is_file)
-			buf_addf(out, "'%s'", c->opt.input);
-		else
-			buf_adds(out, "the input");
-		message = in + strlen("'in'");
-	}
-	buf_adds(out, message);
-}
-
-/*
- * Returns a text that says why a run failed: the last line that a copier wrote to standard error or, for a command and
- * if there is no such line, the exit status or signal.
- */
-static char *failure(const struct compare *c, const struct subject *s, int status)
-{
-	struct buf b = {0}, message = {0};
-	if (s->strategy)
-		work_complaint(&c->work, s->strategy->program, &message);
-	add_complaint(c, buf_str(&message), &b);
-	if (b.len == 0)
-		say_end(status, &b);
-	buf_free(&message);
-	return buf_take(&b);
-}
-
 /* Opens the file in the work directory that receives the standard error of a run, and empties it. */
 static int open_errors(const struct compare *c)
 {
 	return open(c->work.errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
-static bool ended_well(int status)
-{
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/*
- * Handles a subject that failed. The row of a strategy shows the reason, and the comparison continues. A failed command
- * ends the comparison, unless --ignore-failure was given. Returns 1 to continue, or -ECANCELED.
- */
-static int give_up(const struct compare *c, struct subject *s, char *reason, struct buf *why)
-{
-	if (s->strategy) {
-		free(s->unable);
-		s->unable = reason;
-		return 1;
-	}
-	buf_addf(why, "'%s' failed: %s; use --ignore-failure to continue nevertheless", s->name, reason);
-	work_errors(&c->work, why);
-	free(reason);
-	return c->opt.ignore_failure ? 1 : -ECANCELED;
-}
-
-/* Runs the command of --prepare or --conclude that belongs to the subject. */
-static int run_beside(const struct compare *c, const struct subject *s, const struct compare_texts *given,
-		      struct buf *why)
-{
-	if (!given->n)
-		return 0;
-	const char *command = given->v[given->n == 1 ? 0 : s->index];
-	char **argv = compare_command_argv(c, command, s->buffer, &s->params, why);
-	if (!argv)
-		return -EINVAL;
-	struct sample sample;
-	int err = sample_take(&(struct sample_spec){.argv = argv,
-						    .stdin_fd = c->null_fd,
-						    .stdout_fd = c->opt.show_output ? -1 : c->null_fd,
-						    .stderr_fd = -1,
-						    .stop = c->stop},
-			      &sample, why);
-	words_free(argv);
-	if (err == 0 && !ended_well(sample.status)) {
-		buf_addf(why, "%s: '%s' failed: ", given == &c->opt.prepare ? "--prepare" : "--conclude", command);
-		say_end(sample.status, why);
-		err = -ECANCELED;
-	}
-	return err;
-}
-
 /* Removes the output of the run before, and runs the command of --prepare. */
 static int prepare(struct compare *c, const struct subject *s, struct buf *why)
 {
 	work_remove(c->work.out);
-	int err = run_beside(c, s, &c->opt.prepare, why);
+	int err = compare_beside(c, s, BESIDE_PREPARE, why);
 	work_note_input(&c->work);
 	return err;
 }
@@ -165,11 +74,11 @@ static int check_files(struct compare *c, struct subject *s, uint64_t bytes, str
 		return 0;
 	int err = work_check_copy(&c->work, c->work.out, bytes, &wrong);
 	if (err < 0 && s->strategy)
-		err = give_up(c, s, buf_take(&wrong), why);
+		compare_give_up(c, s, buf_str(&wrong), "");
 	else if (err < 0)
 		s->not_a_copy = true;
 	buf_free(&wrong);
-	return err == 1 ? 1 : 0;
+	return err < 0 && s->strategy;
 }
 
 static int sample_subject(struct compare *c, struct subject *s, struct sample *out, struct buf *why)
@@ -184,6 +93,7 @@ static int sample_subject(struct compare *c, struct subject *s, struct sample *o
 		.cpus = c->cpus.v,
 		.ncpus = c->cpus.n,
 		.follow = !s->strategy,
+		.limit_ns = c->opt.timeout,
 		.stop = c->stop,
 	};
 	int err = sample_take(&spec, out, why);
@@ -199,14 +109,14 @@ static int timed_run(struct compare *c, struct subject *s, struct sample *out, s
 		return err;
 	set_cache(c);
 	err = sample_subject(c, s, out, why);
-	if (err == 0 && !ended_well(out->status) && !(c->opt.ignore_failure && !s->strategy))
-		err = give_up(c, s, failure(c, s, out->status), why);
+	if (err == 0)
+		err = compare_check_status(c, s, out->status);
 	if (err == 0)
 		add_fsync(c, out);
 	if (err == 0)
 		err = check_files(c, s, c->work.size, why);
 	if (err == 0)
-		err = run_beside(c, s, &c->opt.conclude, why);
+		err = compare_beside(c, s, BESIDE_CONCLUDE, why);
 	return err;
 }
 
@@ -240,7 +150,8 @@ static int timing_run(void *ctx, size_t i, int round)
 	if (s->unable)
 		return 1;
 	compare_progress_time(t->c, i, round);
-	int err = timed_run(t->c, s, &sample, t->why);
+	compare_begin_run(t->c, round < 0 ? ROUND_WARMUP : round);
+	int err = compare_settle(t->c, s, timed_run(t->c, s, &sample, t->why), t->why);
 	if (err)
 		return err;
 	subtract_shell(t->c, s, &sample);
@@ -344,13 +255,14 @@ static int count_run(struct compare *c, struct subject *s, bool part, struct buf
 		.stdout_fd = c->null_fd,
 		.stderr_fd = errors,
 		.follow = true,
+		.limit_ns = c->opt.timeout,
 		.stop = c->stop,
 	};
 	int err = count_take(&spec, &s->count, why);
-	if (err == 0 && c->opt.columns && ended_well(s->count.result.status)) {
+	if (err == 0 && c->opt.columns && compare_permits(c, s, s->count.result.status)) {
 		err = check_files(c, s, c->work.size, why);
 		if (err == 0)
-			err = run_beside(c, s, &c->opt.conclude, why);
+			err = compare_beside(c, s, BESIDE_CONCLUDE, why);
 		if (err == 0)
 			err = prepare(c, s, why);
 		if (err == 0)
@@ -375,10 +287,10 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 		return err;
 	s->counted = true;
 	s->counted_bytes = bytes;
-	if (!ended_well(s->count.result.status) && !(c->opt.ignore_failure && !s->strategy))
-		return give_up(c, s, failure(c, s, s->count.result.status), why);
-	err = check_files(c, s, bytes, why);
-	return err == 0 ? run_beside(c, s, &c->opt.conclude, why) : err;
+	err = compare_check_status(c, s, s->count.result.status);
+	if (err == 0)
+		err = check_files(c, s, bytes, why);
+	return err == 0 ? compare_beside(c, s, BESIDE_CONCLUDE, why) : err;
 }
 
 int compare_count(struct compare *c, struct buf *why)
@@ -393,7 +305,8 @@ int compare_count(struct compare *c, struct buf *why)
 		if (s->unable)
 			continue;
 		compare_progress_count(c, i);
-		err = count_subject(c, s, engine->name, why);
+		compare_begin_run(c, ROUND_COUNT);
+		err = compare_settle(c, s, count_subject(c, s, engine->name, why), why);
 	}
 	compare_progress_end(c);
 	return err < 0 ? err : 0;

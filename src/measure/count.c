@@ -24,6 +24,7 @@ static bool stop_wanted(const struct count_spec *spec)
 struct watch {
 	bool began;        /* execve(2) of the program succeeded */
 	bool killed, left; /* the user wanted to stop; sctrace has detached from what the program left behind */
+	bool late;         /* the run took longer than the limit */
 	pid_t root;
 	uint64_t ended_ns; /* when the program ended; 0: not yet */
 };
@@ -63,18 +64,22 @@ static void on_event(struct watch *w, const struct event *ev)
  */
 static int run_to_end(struct engine *e, const struct count_spec *spec, struct watch *w)
 {
+	const uint64_t until = spec->limit_ns ? clock_ns() + spec->limit_ns : UINT64_MAX;
+	if (spec->limit_ns)
+		tick(true);
 	for (;;) {
 		struct event ev;
 		int r = e->ops->next(e, &ev);
 		if (r == 0)
-			return w->killed ? -EINTR : 0;
+			return w->late ? -ETIMEDOUT : w->killed ? -EINTR : 0;
 		if (r < 0 && r != -EINTR)
 			return r;
 		if (r == 1)
 			on_event(w, &ev);
 		if (r == 1 && spec->event)
 			spec->event(spec->ctx, &ev);
-		if (stop_wanted(spec) && !w->killed) {
+		w->late |= !w->killed && clock_ns() > until;
+		if ((stop_wanted(spec) || w->late) && !w->killed) {
 			e->ops->kill(e, SIGKILL);
 			w->killed = true;
 		}
@@ -131,7 +136,9 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 	c->engine = ops->name;
 	ops->stop(e);
 	if (err < 0) {
-		if (!w.began && err != -EINTR)
+		if (err == -ETIMEDOUT)
+			buf_clear(why);
+		else if (!w.began && err != -EINTR)
 			buf_addf(why, "cannot run '%s': %s", spec->argv[0], spawn_error(spec->argv[0], -err));
 		else if (err != -EINTR)
 			buf_addf(why, "engine %s failed: %s", ops->name, error_text(-err));

@@ -17,6 +17,7 @@ struct count_spec {
 	const char *dir;                    /* working directory; NULL: that of sctrace */
 	int stdin_fd, stdout_fd, stderr_fd; /* -1: inherited from sctrace */
 	bool follow;                        /* also count the calls of the program's children */
+	uint64_t limit_ns;                  /* all processes are killed if the run takes longer; 0: no limit */
 	const volatile sig_atomic_t *stop;  /* *stop becomes non-zero when the user wants to stop; may be NULL */
 	/* If not NULL, this function is called for each event (event.h), and calls are not counted. */
 	void (*event)(void *ctx, struct event *ev);
@@ -42,7 +43,8 @@ void count_free(struct count *c);
 /*
  * Runs the program once until it and its followed children have exited, or until COUNT_PATIENCE_NS after its exit. Sets
  * a handler for SIGALRM. Returns 0 and fills in *c (free it with
- * count_free()); -EINTR if *stop was set, after killing the program and its followed children; or another -errno with
+ * count_free()); -EINTR if *stop was set, after killing the program and its followed children; -ETIMEDOUT after
+ * killing them because of `limit_ns`; or another -errno with
  * the reason in `why`. The engine slows the program down: times outside of calls must be measured with sample_take().
  */
 int count_take(const struct count_spec *spec, struct count *c, struct buf *why);

@@ -254,7 +254,10 @@ static void on_report(struct watch *w, pid_t tid, int status, const struct rusag
  */
 static int watch_run(struct watch *w)
 {
+	enum { LOOK_NS = 500000000 };
+	const uint64_t until = w->spec->limit_ns ? clock_ns() + w->spec->limit_ns : UINT64_MAX;
 	bool killed = false;
+	bool late = false;
 	while (!w->root_ended) {
 		int status;
 		struct rusage usage;
@@ -265,15 +268,17 @@ static int watch_run(struct watch *w)
 		}
 		if (tid < 0 && errno != EINTR)
 			return -errno;
-		if (stop_wanted(w) && !killed) {
+		uint64_t now = clock_ns();
+		late |= now >= until;
+		if ((stop_wanted(w) || late) && !killed) {
 			kill_all(w);
 			killed = true;
 		}
-		wait_for_report(500000000);
+		wait_for_report(late || until - now > LOOK_NS ? LOOK_NS : (long)(until - now));
 	}
 	if (killed || stop_wanted(w)) {
 		kill_all(w);
-		return -EINTR;
+		return stop_wanted(w) ? -EINTR : -ETIMEDOUT;
 	}
 	return 0;
 }
@@ -314,7 +319,7 @@ static int run(struct watch *w, const sigset_t *mask, struct buf *why)
 	}
 	w->root = pid;
 	int err = watch_run(w);
-	if (err != -EINTR)
+	if (err != -EINTR && err != -ETIMEDOUT)
 		release_all(w);
 	if (err < 0)
 		return err;

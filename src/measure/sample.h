@@ -22,6 +22,7 @@ struct sample_spec {
 	 * children of sctrace that exit, because it waits for any child.
 	 */
 	bool follow;
+	uint64_t limit_ns;                 /* the program is killed if it runs longer; 0: no limit */
 	const volatile sig_atomic_t *stop; /* *stop becomes non-zero when the user wants to stop; may be NULL */
 };
 
@@ -41,7 +42,7 @@ struct sample {
 
 /*
  * Runs the program once. Returns 0 and fills in *s; -EINTR if *stop was set, after killing the program and its watched
- * children; or another -errno (such as -ENOENT) with the reason in `why`. If the program fails, the result is still 0:
+ * children; -ETIMEDOUT after killing them because of `limit_ns`; or another -errno (such as -ENOENT) with the reason in `why`. If the program fails, the result is still 0:
  * see s->status. If tracing is not permitted, only peak_rss_bytes is missing (0).
  */
 int sample_take(const struct sample_spec *spec, struct sample *s, struct buf *why);

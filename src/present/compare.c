@@ -242,8 +242,10 @@ static void subject_row(struct table *t, const struct run *r, const struct run_s
 	}
 	if (s->unable) {
 		table_string(t, C_UNABLE, s->unable);
-		table_real(t, C_WALL, NAN, "cannot run");
+		table_real(t, C_WALL, NAN, s->strategy ? "cannot run" : "failed");
 		table_mark_row(t, MARK_DIM);
+		if (s->counts.known)
+			calls_cells(t, s);
 		return;
 	}
 	if (s->counts.known)

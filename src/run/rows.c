@@ -77,6 +77,7 @@ static const struct field subject_rows[] = {
 	ROW(run_subject, FIELD_STRING, unit, 0),
 	OPTIONAL(run_subject, FIELD_STRING, test, 0),
 	ROW(run_subject, FIELD_STRING, unable, 0),
+	OPTIONAL(run_subject, FIELD_STRING, failed, RUN_COMPARE),
 	ROW(run_subject, FIELD_STRING, strategy, RUN_COMPARE),
 	ROW(run_subject, FIELD_STRING, command, RUN_COMPARE),
 	ROW(run_subject, FIELD_INTEGER, buffer_bytes, RUN_COMPARE),

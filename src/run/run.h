@@ -126,6 +126,7 @@ struct run_subject {
 	char *unit;                    /* unit of the samples of TIME in the file: "s", "ns" */
 	char *test;                    /* kind "bench": the test that the subject belongs to, such as "syscall" */
 	char *unable;                  /* why the subject could not be measured; NULL if it was measured */
+	char *failed;                  /* why no more runs of the subject were measured; NULL if none failed */
 	struct reals samples[METRICS]; /* samples of TIME are in seconds, whatever `unit` is */
 	/* Members of compare: */
 	char *strategy; /* NULL if the subject is a command */

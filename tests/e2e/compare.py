@@ -452,7 +452,8 @@ def test_failing_commands(place):
                           ("seq 9 >&2; exit 2", ["1", "2", "3", "4", "...", "9"]), ("printf '\\033[1mx' >&2; exit 2", [r"\x1b[1mx"])):
         status, _, err = run(place, "--runs=2", "--command-name=it", script)
         assert status == 125 and err.splitlines() == [
-            "sctrace: compare: 'it' failed: exited with status 2; use --ignore-failure to continue nevertheless", *("  " + x for x in shown)], err
+            "sctrace: compare: 'it' failed: exited with status 2 in the run that counts calls; "
+            "use --ignore-failure=2 to continue nevertheless", *("  " + x for x in shown)], err
     status, out, err = run(place, "--runs=2", "--ignore-failure", "false", "true")
     assert status == 0 and "(false: 2 of 2)" in out.replace("\n", " "), (out, err)
     got = rows(place, "--runs=1", "--ignore-failure", "exit 3", "kill -TERM $$")
@@ -467,6 +468,66 @@ def test_failing_commands(place):
         assert status == 125 and f"cannot run '{program}': {reason}" in err, err
     status, _, err = run(place, "--runs=2", "kill -SEGV $$")
     assert status == 125 and "SIGSEGV" in err, err
+
+
+FAILS_LATER = 'test "$SCTRACE_RUN" != 3 || { echo oops >&2; exit 7; }'
+
+
+def test_a_failed_run_keeps_the_others(place):
+    """If a run fails, the earlier runs and the other commands are shown and saved, and the message names the run."""
+    saved = place / "saved.json"
+    for counts in ([], ["--no-count"]):
+        status, out, err = run(place, "--runs=6", *counts, "--save", str(saved), FAILS_LATER, "true", "exit 9")
+        assert status == 125, (out, err)
+        where = "the warm-up run" if counts else "the run that counts calls"
+        assert "failed: exited with status 7 in timed run 3; use --ignore-failure=7 to continue nevertheless\n  oops\n" in err, err
+        assert f"'exit 9' failed: exited with status 9 in {where}; use" in err, err
+        later, true, at_once = json.loads(saved.read_text())["results"]
+        assert (later["samples"], true["samples"], at_once["samples"]) == (2, 6, 0), (later, true, at_once)
+        assert later["failed"] == "exited with status 7 in timed run 3" and later["unable"] is None, later
+        assert at_once["unable"] == f"exited with status 9 in {where}" and "failed" not in at_once, at_once
+        flat = " ".join(out.split())
+        assert "failed: exited with status 7 in timed run 3; its figures are those of the 2 runs before" in flat, out
+    shown = subprocess.run([SCTRACE, "report", saved], capture_output=True, text=True, check=True).stdout
+    assert "in timed run 3; its figures" in " ".join(shown.split()), shown
+    saved.unlink()
+    status, out, err = run(place, "--runs=3", "--no-count", "--conclude", FAILS_LATER, "true")
+    assert status == 125 and "failed: exited with status 7 in timed run 3\n" in err and "medians of 2 untraced" in out, (out, err)
+
+
+def test_permitted_failures(place):
+    codes = ["exit 3", "kill -TERM $$", "exit 4"]
+    status, out, err = run(place, "--runs=2", "--ignore-failure=3,143", "--format=json", *codes)
+    assert status == 125 and "'exit 4' failed" in err and "'exit 3'" not in err, err
+    assert [r["samples"] for r in json.loads(out)["results"]] == [2, 2, 0], out
+    for wrong in ("x", "0", "256", "3,", "3 4", ""):
+        status, _, err = run(place, f"--ignore-failure={wrong}", "true")
+        assert status == 2 and "is not a list of exit statuses" in err, (wrong, err)
+
+
+def test_a_limit_for_each_run(place):
+    """--timeout kills a run with its children, and the other commands continue."""
+    for counts in ([], ["--no-count"], ["--engine=ptrace"]):
+        started = time.monotonic()
+        status, out, err = run(place, "--runs=2", "--timeout=300ms", *counts, "sleep 1234 & sleep 1234; true", "true")
+        assert time.monotonic() - started < 100
+        assert status == 125 and "failed: did not end within 300 ms in the " in err and "\ntrue" in out, (out, err)
+        assert "sleep 1234" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+
+
+def test_setup_and_cleanup(place):
+    """They run once for each row, before and after all of its runs, also if a run fails."""
+    log = place / "log"
+    run(place, "--runs=2", "--no-count", "-L", "w=a,b", "--setup", f"echo setup {{w}} >> {log}", "--cleanup",
+        f"echo cleanup {{w}} >> {log}", f"echo {{w}} $SCTRACE_RUN >> {log}; test $SCTRACE_RUN-{{w}} != 2-b")
+    lines = log.read_text().splitlines()
+    assert lines[:2] == ["setup a", "setup b"] and lines[-2:] == ["cleanup a", "cleanup b"], lines
+    assert sorted(lines[2:-2]) == ["a 1", "a 2", "a warmup", "b 1", "b 2", "b warmup"], lines
+    log.unlink()
+    status, _, err = run(place, "--runs=1", "--setup", "exit 3", "true")
+    assert status == 125 and "'true' failed: --setup: 'exit 3' failed: exited with status 3\n" in err, err
+    status, out, err = run(place, "--runs=1", "--cleanup", "exit 3", "true")
+    assert status == 125 and "compare: --cleanup: 'exit 3' failed: exited with status 3\n" in err and "\ntrue" in out, (out, err)
 
 
 def test_parameters(place):

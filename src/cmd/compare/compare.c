@@ -60,6 +60,7 @@ static void compare_free(struct compare *c)
 	vec_free(&c->cpus);
 	compare_options_free(&c->opt);
 	run_free(&c->run);
+	strings_clear(&c->failures);
 	if (c->null_fd >= 0)
 		close(c->null_fd);
 }
@@ -81,10 +82,12 @@ static int finish(struct compare *c, int err, const struct buf *why)
 		status = 0;
 	else if (err)
 		put_usage_error("compare: ", why->len ? buf_str(why) : error_text(-err));
-	else if (!run_fastest(&c->run))
+	else if (!run_fastest(&c->run) && !c->failures.n)
 		diag_error("compare: all strategies failed");
 	else
-		status = 0;
+		status = c->failures.n ? EXIT_OWN : 0;
+	for (size_t i = 0; i < c->failures.n; i++)
+		put_usage_error("compare: ", c->failures.v[i]);
 	if (err == -EINVAL)
 		status = EXIT_USAGE;
 	compare_free(c);
@@ -103,7 +106,8 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 	if (uncounted.len)
 		diag_note("compare: cannot count calls: %s", buf_str(&uncounted));
 	buf_free(&uncounted);
-	int status = err ? 0 : display_run(&c->run, "compare", &c->opt.show);
+	bool shown = !err && (compare_any_result(c) || !c->failures.n);
+	int status = shown ? display_run(&c->run, "compare", &c->opt.show) : 0;
 	if (c->interrupted)
 		diag_note("interrupted: these are the figures of the runs that were completed");
 	else if (err == -EINTR)

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "run/use.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,26 @@ static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf 
 	return 0;
 }
 
+/* Reads the list of exit statuses that --ignore-failure permits. Without a list, it permits all. */
+static int opt_ignore(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	struct compare_options *c = ctx;
+	(void)o;
+	c->ignore_failure |= !arg;
+	while (arg) {
+		char *end;
+		long code = strtol(arg, &end, 10);
+		if (end == arg || code < 1 || code > 255 || (*end && *end != ',')) {
+			buf_addf(why, "'%s' is not a list of exit statuses from 1 to 255; write for example 1,143",
+				 arg);
+			return -EINVAL;
+		}
+		vec_push(&c->ignored, (int)code);
+		arg = *end ? end + 1 : NULL;
+	}
+	return 0;
+}
+
 static int opt_columns(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	int err = run_use_check(arg, why);
@@ -73,15 +94,21 @@ static const struct opt table[] = {
 	 .complete = COMPLETE_FILE},
 	{0, "command-name", "NAME", opt_text,
 	 "the name of the first COMMAND in tables; if given again, of the next one", AT(names)},
-	{'p', "prepare", "COMMAND", opt_text, "run this before each run; its time is not measured", AT(prepare)},
-	{'C', "conclude", "COMMAND", opt_text, "run this after each run; its time is not measured", AT(conclude)},
+	{0, "setup", "COMMAND", opt_text, "run this once before all runs of a command", AT(beside[BESIDE_SETUP])},
+	{'p', "prepare", "COMMAND", opt_text, "run this before each run; its time is not measured",
+	 AT(beside[BESIDE_PREPARE])},
+	{'C', "conclude", "COMMAND", opt_text, "run this after each run; its time is not measured",
+	 AT(beside[BESIDE_CONCLUDE])},
+	{0, "cleanup", "COMMAND", opt_text, "run this once after all runs of a command", AT(beside[BESIDE_CLEANUP])},
 	{'P', "parameter-scan", "NAME=FROM:TO[:STEP]", opt_scan,
 	 "run each command once for each number; the number replaces {NAME}", .min = true},
 	{'D', "parameter-step-size", "STEP", opt_string, "step of each --parameter-scan that has none (default: 1)",
 	 AT(step)},
 	{'L', "parameter-list", "NAME=A,B,...", opt_scan,
 	 "run each command once for each word; the word replaces {NAME}", .min = false},
-	{0, "ignore-failure", NULL, opt_flag, "continue if a command fails", AT(ignore_failure)},
+	{0, "ignore-failure", "[CODES]", opt_ignore, "measure a command also if it fails (with these exit statuses)"},
+	{0, "timeout", "TIME", opt_duration, "kill a program whose run takes longer, and do not run it again",
+	 AT(timeout), .min = 1000000},
 	{0, "show-output", NULL, opt_flag, "let commands write to this terminal", AT(show_output)},
 	{.help = "Measuring:"},
 	{'r', "runs", "N", opt_int, "time each program exactly N times", AT(runs), .min = 1, .max = 100000},
@@ -195,8 +222,9 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 
 void compare_options_free(struct compare_options *o)
 {
-	vec_free(&o->prepare);
+	for (int i = 0; i < BESIDES; i++)
+		vec_free(&o->beside[i]);
 	vec_free(&o->names);
-	vec_free(&o->conclude);
+	vec_free(&o->ignored);
 	vec_free(&o->scans);
 }
