@@ -144,12 +144,12 @@ static struct stack_frame frame_at(const struct recording *r, size_t i, struct b
 	return f;
 }
 
-static int stack_recorded(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx)
+static int stack_recorded(struct stack *s, const struct event *ev, stack_frame_fn fn, void *ctx)
 {
 	const struct recording *r = (const void *)((char *)s - offsetof(struct recording, stack));
 	struct buf texts = {0};
 	bool more = true;
-	(void)pid, (void)tid;
+	(void)ev;
 	for (size_t i = 0; i < r->frames.n && more; i++) {
 		struct stack_frame f = frame_at(r, i, &texts);
 		more = fn(ctx, &f);

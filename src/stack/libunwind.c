@@ -3,8 +3,10 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "event.h"
 #include "stack/symbol.h"
 #include "stack/unwind.h"
+#include "tracee/mem.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ struct process {
 struct native_stack {
 	struct stack base;    /* must be the first member, so that a struct stack * can be cast to this type */
 	struct map processes; /* pid -> struct process */
+	struct map devices;   /* for symbol_open() */
 };
 
 static void process_free(struct process *p)
@@ -51,6 +54,7 @@ static void native_close(struct stack *base)
 	for (size_t i = 0; (p = map_next(&s->processes, &i, NULL));)
 		process_free(p);
 	map_free(&s->processes);
+	map_free(&s->devices);
 	free(s);
 }
 
@@ -63,17 +67,17 @@ static void native_forget(struct stack *base, pid_t pid)
 }
 
 /* Reads again everything that depends on the mappings. */
-static int refresh(struct process *p, pid_t pid, uint64_t fingerprint)
+static int refresh(struct process *p, struct map *devices, const struct event *ev, uint64_t fingerprint)
 {
 	unwind_close(p->unwind);
-	p->unwind = unwind_open(pid);
+	p->unwind = unwind_open(ev->pid, ev->mem);
 	if (p->unwind && unwind_is_blind(p->unwind)) { /* elfutils will be used; its unwinder keeps the image that it
 							* saw first, so elfutils is opened again */
 		symbol_close(p->symbols);
 		p->symbols = NULL;
 	}
 	if (!p->symbols)
-		p->symbols = symbol_open(pid);
+		p->symbols = symbol_open(ev->pid, devices);
 	else if (symbol_refresh(p->symbols) < 0) {
 		symbol_close(p->symbols);
 		p->symbols = NULL;
@@ -82,19 +86,19 @@ static int refresh(struct process *p, pid_t pid, uint64_t fingerprint)
 	return p->fingerprint ? 0 : -ESRCH;
 }
 
-static struct process *process_of(struct native_stack *s, pid_t pid, int *err)
+static struct process *process_of(struct native_stack *s, const struct event *ev, int *err)
 {
-	uint64_t fingerprint = unwind_fingerprint(pid);
-	struct process *p = map_get(&s->processes, (uint64_t)pid);
+	uint64_t fingerprint = unwind_fingerprint(ev->pid);
+	struct process *p = map_get(&s->processes, (uint64_t)ev->pid);
 	*err = fingerprint ? 0 : -ESRCH;
 	if (*err)
 		return NULL;
 	if (!p) {
 		p = memory_zeroed(1, sizeof(*p));
-		map_put(&s->processes, (uint64_t)pid, p);
+		map_put(&s->processes, (uint64_t)ev->pid, p);
 	}
 	if (p->fingerprint != fingerprint)
-		*err = refresh(p, pid, fingerprint);
+		*err = refresh(p, &s->devices, ev, fingerprint);
 	return *err ? NULL : p;
 }
 
@@ -114,16 +118,17 @@ static bool on_frame(void *ctx, uint64_t ip, bool exact)
 	return w->fn(w->ctx, &f);
 }
 
-static int native_walk(struct stack *base, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx)
+static int native_walk(struct stack *base, const struct event *ev, stack_frame_fn fn, void *ctx)
 {
 	int err;
 	struct walk w = {.fn = fn, .ctx = ctx};
-	w.process = process_of((struct native_stack *)base, pid, &err);
+	w.process = process_of((struct native_stack *)base, ev, &err);
 	if (!w.process)
 		return err;
-	if (unwind_is_blind(w.process->unwind))
-		return symbol_walk(w.process->symbols, tid, on_frame, &w);
-	return unwind_walk(w.process->unwind, tid, on_frame, &w);
+	/* elfutils reads any memory, so it is not used if a traced program may have to provide the memory. */
+	if (unwind_is_blind(w.process->unwind) && ev->mem->read != mem_read_present)
+		return symbol_walk(w.process->symbols, ev->tid, on_frame, &w);
+	return unwind_walk(w.process->unwind, ev->tid, ev->mem, on_frame, &w);
 }
 
 const struct stack_ops stack_native_ops = {

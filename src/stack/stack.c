@@ -16,9 +16,9 @@ int stack_open(struct stack **out, struct buf *why)
 	return err;
 }
 
-int stack_walk(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx)
+int stack_walk(struct stack *s, const struct event *ev, stack_frame_fn fn, void *ctx)
 {
-	return s->ops->walk(s, pid, tid, fn, ctx);
+	return s->ops->walk(s, ev, fn, ctx);
 }
 
 void stack_forget(struct stack *s, pid_t pid)

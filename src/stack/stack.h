@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 struct buf;
+struct event;
 struct stack;
 
 /* One frame of a stack; index 0 is the innermost. All pointers are valid until the callback returns. */
@@ -32,7 +33,7 @@ typedef bool (*stack_frame_fn)(void *ctx, const struct stack_frame *f);
 struct stack_ops {
 	const char *name;
 	int (*open)(struct stack **out, struct buf *why);
-	int (*walk)(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx);
+	int (*walk)(struct stack *s, const struct event *ev, stack_frame_fn fn, void *ctx);
 	void (*forget)(struct stack *s, pid_t pid);
 	void (*close)(struct stack *s);
 };
@@ -47,12 +48,12 @@ struct stack {
  */
 int stack_open(struct stack **out, struct buf *why);
 /*
- * Walks the stack of thread `tid` of process `pid`, and calls `fn` for each frame. The thread must be in a ptrace-stop
- * of the calling thread. Facts about the process are cached until its mappings change (execve(2), dlopen(3)). If the
+ * Walks the stack of the thread of `ev`, and calls `fn` for each frame. Reads the memory of the process through
+ * `ev->mem`. The thread must be in a ptrace-stop of the calling thread. Facts about the process are cached until its mappings change (execve(2), dlopen(3)). If the
  * stack cannot be walked, there is a single frame: the instruction pointer. Returns the number of frames, or -errno
  * (-ESRCH if the task is gone).
  */
-int stack_walk(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx);
+int stack_walk(struct stack *s, const struct event *ev, stack_frame_fn fn, void *ctx);
 /* Must be called when a process has exited: frees its cache, if it has one. */
 void stack_forget(struct stack *s, pid_t pid);
 void stack_close(struct stack *s); /* `s` may be NULL */

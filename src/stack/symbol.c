@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "tracee/proc.h"
+#include "tracee/served.h"
 
 #include <elfutils/libdwfl.h>
 #include <errno.h>
@@ -20,7 +21,7 @@
 #define LIBDW(X) \
 	X(dwarf_getsrc_die) X(dwarf_haspc) X(dwarf_lineno) X(dwarf_linesrc) X(dwfl_addrmodule) X(dwfl_begin) \
 	X(dwfl_end) X(dwfl_frame_pc) X(dwfl_getmodules) X(dwfl_getthread_frames) X(dwfl_lineinfo) \
-	X(dwfl_linux_proc_attach) X(dwfl_linux_proc_find_elf) X(dwfl_linux_proc_report) X(dwfl_module_addrinfo) \
+	X(dwfl_linux_proc_attach) X(dwfl_linux_proc_find_elf) X(dwfl_linux_proc_maps_report) X(dwfl_linux_proc_report) X(dwfl_module_addrinfo) \
 	X(dwfl_module_getelf) X(dwfl_module_getsrc) X(dwfl_module_info) X(dwfl_module_nextcu) X(dwfl_report_begin) \
 	X(dwfl_report_end) X(dwfl_standard_find_debuginfo)
 /* clang-format on */
@@ -38,9 +39,19 @@ struct code {
 	uint64_t lo, hi;
 };
 
+/* What is known of a file system, by its device. */
+enum device { DEVICE_UNKNOWN, DEVICE_LOCAL, DEVICE_SERVED, DEVICE_SILENT };
+
+/* Memory to which a served file (tracee/served.h) is mapped. */
+struct remote {
+	uint64_t lo, hi, dev;
+};
+
 struct symbols {
 	Dwfl *dwfl;
 	pid_t pid;
+	struct map *devices; /* dev -> enum device */
+	VEC(struct remote) remote;
 	bool attached; /* elfutils was given functions to read registers and memory */
 	VEC(struct code) code;
 	struct map frames; /* address * 2 + exact -> struct known; valid until the mappings change */
@@ -70,28 +81,61 @@ static int open_regular(const char *path)
 	return fd < 0 ? -ENOENT : fd;
 }
 
+/* Returns the mapping of a served file at this address, or NULL. */
+static const struct remote *remote_at(const struct symbols *s, uint64_t at)
+{
+	for (size_t i = 0; i < s->remote.n; i++)
+		if (at >= s->remote.v[i].lo && at < s->remote.v[i].hi)
+			return &s->remote.v[i];
+	return NULL;
+}
+
+/* Returns a copy of a served file, or -errno. A server that has not answered once is not asked again. */
+static int open_copy(const struct symbols *s, const struct remote *r, const char *path)
+{
+	if (map_get(s->devices, r->dev) == (void *)DEVICE_SILENT)
+		return -ETIMEDOUT;
+	int fd = served_copy(path);
+	if (fd == -ETIMEDOUT)
+		map_put(s->devices, r->dev, (void *)DEVICE_SILENT);
+	return fd;
+}
+
 /* Opens a module's file through /proc/PID: the program may have another root or mount namespace than sctrace. */
 static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, char **file, Elf **elf)
 {
-	const pid_t *pid = *userdata;
+	const struct symbols *s = *userdata;
+	const struct remote *r = s ? remote_at(s, base) : NULL;
 	char path[4200];
-	if (pid && name[0] == '/') {
-		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)*pid, name);
-		int fd = open_regular(path);
+	if (s && name[0] == '/') {
+		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)s->pid, name);
+		int fd = r ? open_copy(s, r, path) : open_regular(path);
 		if (fd >= 0) {
 			*file = memory_copy(name);
 			return fd;
 		}
+		if (r)
+			return -1;
 	}
 	return libdw.dwfl_linux_proc_find_elf(mod, userdata, name, base, file, elf);
 }
 
-static int set_pid(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr start, void *pid)
+/* Debugging information in another file is not searched beside a served file. */
+static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, const char *file,
+			  const char *link, GElf_Word crc, char **found)
+{
+	const struct symbols *s = *userdata;
+	return s && remote_at(s, base)
+		       ? -1
+		       : libdw.dwfl_standard_find_debuginfo(mod, userdata, name, base, file, link, crc, found);
+}
+
+static int set_symbols(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr start, void *symbols)
 {
 	(void)mod;
 	(void)name;
 	(void)start;
-	*userdata = pid;
+	*userdata = symbols;
 	return DWARF_CB_OK;
 }
 
@@ -105,15 +149,28 @@ static void forget_frames(struct symbols *s)
 	map_free(&s->frames);
 }
 
+static enum device device_of(const struct symbols *s, uint64_t dev)
+{
+	enum device known = (enum device)(uintptr_t)map_get(s->devices, dev);
+	if (known == DEVICE_UNKNOWN) {
+		known = served_device(s->pid, dev) ? DEVICE_SERVED : DEVICE_LOCAL;
+		map_put(s->devices, dev, (void *)(uintptr_t)known);
+	}
+	return known;
+}
+
 static int find_code(struct symbols *s)
 {
 	struct buf text = {0};
 	struct proc_map map;
 	int r = proc_read(s->pid, "maps", &text);
-	s->code.n = 0;
-	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &map);)
+	s->code.n = s->remote.n = 0;
+	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &map);) {
 		if (map.perm[2] == 'x' && (map.ino || proc_map_is(&map, "[vdso]")))
 			vec_push(&s->code, (struct code){map.lo, map.hi});
+		if (map.ino && device_of(s, map.dev) != DEVICE_LOCAL)
+			vec_push(&s->remote, (struct remote){map.lo, map.hi, map.dev});
+	}
 	buf_free(&text);
 	return r;
 }
@@ -130,6 +187,23 @@ static bool is_code_of_a_file(const struct symbols *s, uint64_t at)
 	return false;
 }
 
+/*
+ * Reports the modules. dwfl_linux_proc_report() also reports the vdso, but opens /proc/PID/exe, which may be a served
+ * file. Returns 0 or -errno.
+ */
+static int report(const struct symbols *s)
+{
+	if (!s->remote.n)
+		return libdw.dwfl_linux_proc_report(s->dwfl, s->pid) == 0 ? 0 : -ESRCH;
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)s->pid);
+	FILE *f = memory_fopen(path);
+	int r = f && libdw.dwfl_linux_proc_maps_report(s->dwfl, f) == 0 ? 0 : -ESRCH;
+	if (f)
+		fclose(f);
+	return r;
+}
+
 int symbol_refresh(struct symbols *s)
 {
 	forget_frames(s);
@@ -137,10 +211,10 @@ int symbol_refresh(struct symbols *s)
 	if (found < 0)
 		return found;
 	libdw.dwfl_report_begin(s->dwfl);
-	int r = libdw.dwfl_linux_proc_report(s->dwfl, s->pid);
-	if (libdw.dwfl_report_end(s->dwfl, NULL, NULL) != 0 || r != 0)
-		return r > 0 ? -r : -ESRCH;
-	libdw.dwfl_getmodules(s->dwfl, set_pid, &s->pid, 0);
+	int r = report(s);
+	if (libdw.dwfl_report_end(s->dwfl, NULL, NULL) != 0 || r < 0)
+		return -ESRCH;
+	libdw.dwfl_getmodules(s->dwfl, set_symbols, s, 0);
 	return 0;
 }
 
@@ -149,12 +223,12 @@ int symbol_load(struct buf *why)
 	return LIBRARY_LOAD("libdw.so.1", LIBDW, &libdw, why);
 }
 
-struct symbols *symbol_open(pid_t pid)
+struct symbols *symbol_open(pid_t pid, struct map *devices)
 {
-	static Dwfl_Callbacks callbacks = {.find_elf = find_elf};
-	callbacks.find_debuginfo = libdw.dwfl_standard_find_debuginfo;
+	static Dwfl_Callbacks callbacks = {.find_elf = find_elf, .find_debuginfo = find_debuginfo};
 	struct symbols *s = memory_zeroed(1, sizeof(*s));
 	s->pid = pid;
+	s->devices = devices;
 	s->dwfl = libdw.dwfl_begin(&callbacks);
 	if (!s->dwfl || symbol_refresh(s) < 0) {
 		symbol_close(s);
@@ -169,6 +243,7 @@ void symbol_close(struct symbols *s)
 		return;
 	forget_frames(s);
 	vec_free(&s->code);
+	vec_free(&s->remote);
 	if (s->dwfl)
 		libdw.dwfl_end(s->dwfl);
 	free(s);
@@ -255,10 +330,19 @@ static int on_frame(Dwfl_Frame *frame, void *ctx)
 	return w->frames++ < FRAMES_MAX && w->fn(w->ctx, pc, exact) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
+/* dwfl_linux_proc_attach() opens /proc/PID/exe, which may be a served file. Returns false if its server does not answer. */
+static bool may_attach(const struct symbols *s)
+{
+	int fd = s->remote.n ? served_open(s->pid, "exe") : -EEXIST;
+	if (fd >= 0)
+		close(fd);
+	return fd != -ETIMEDOUT;
+}
+
 int symbol_walk(struct symbols *s, pid_t tid, unwind_fn fn, void *ctx)
 {
 	struct walk w = {.fn = fn, .ctx = ctx};
-	if (!s->attached && libdw.dwfl_linux_proc_attach(s->dwfl, s->pid, true) != 0)
+	if (!s->attached && (!may_attach(s) || libdw.dwfl_linux_proc_attach(s->dwfl, s->pid, true) != 0))
 		return -ESRCH;
 	s->attached = true;
 	libdw.dwfl_getthread_frames(s->dwfl, tid, on_frame,

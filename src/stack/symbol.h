@@ -9,8 +9,11 @@ struct symbols; /* the modules of one process */
 
 /* Loads libdw. It must have succeeded before any other function is called. Returns 0, or -ENOSYS and the reason. */
 int symbol_load(struct buf *why);
-/* Reads the mappings of `pid`. Returns NULL if there is no such process. */
-struct symbols *symbol_open(pid_t pid);
+/*
+ * Reads the mappings of `pid`. Returns NULL if there is no such process. `devices`, at first empty, keeps what is known
+ * of file systems, also for other processes, until symbol_close().
+ */
+struct symbols *symbol_open(pid_t pid, struct map *devices);
 void symbol_close(struct symbols *s); /* `s` may be NULL */
 /*
  * Reads the mappings again, but keeps what is known about modules that are still mapped. Frames from earlier calls

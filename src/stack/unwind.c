@@ -46,8 +46,8 @@ struct unwind {
 	VEC(struct module) modules;
 	bool blind;             /* some code has no table or another word size, so libunwind cannot walk through
 				     * it */
+	bool native;            /* some code has sctrace's word size */
 	void *upt;              /* libunwind's data about the thread, during a walk */
-	struct mem memory;      /* memory of the process */
 	struct mem_pages pages; /* the same during a walk; it is read again in the next walk, because the stack
 				     * changes */
 };
@@ -63,17 +63,6 @@ static int read_mem(struct unwind *u, uint64_t addr, void *buf, size_t n)
 
 enum { NATIVE_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32 };
 
-/* Returns true if the word size of the program differs from sctrace's. */
-static bool is_foreign(pid_t pid)
-{
-	unsigned char ident[EI_NIDENT] = {0};
-	int fd = proc_open(pid, "exe");
-	ssize_t n = fd < 0 ? -1 : read(fd, ident, sizeof(ident));
-	if (fd >= 0)
-		close(fd);
-	return n == sizeof(ident) && ident[EI_CLASS] != NATIVE_CLASS;
-}
-
 /* Reads the ELF header that is mapped at `start`, and fills in *m. Returns false if there is no header or table. */
 static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 {
@@ -83,6 +72,7 @@ static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 	uint64_t low = UINT64_MAX, high = 0, table = 0;
 	if (read_mem(u, start, &eh, sizeof(eh)) < 0 || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
+	u->native |= eh.e_ident[EI_CLASS] == NATIVE_CLASS;
 	if (eh.e_ident[EI_CLASS] != NATIVE_CLASS || eh.e_phentsize != sizeof(*ph) || eh.e_phnum > PHDRS_MAX ||
 	    read_mem(u, start + eh.e_phoff, ph, eh.e_phnum * sizeof(*ph)) < 0)
 		return false;
@@ -208,7 +198,7 @@ int unwind_load(struct buf *why)
 	return r < 0 ? r : LIBRARY_LOAD("libunwind-ptrace.so.0", LIBUNWIND_PTRACE, &libunwind_ptrace, why);
 }
 
-struct unwind *unwind_open(pid_t pid)
+struct unwind *unwind_open(pid_t pid, const struct mem *mem)
 {
 	static unw_accessors_t accessors = {
 		.find_proc_info = find_proc_info,
@@ -220,9 +210,7 @@ struct unwind *unwind_open(pid_t pid)
 	}; /* the other functions are for unw_resume(3) and unw_get_proc_name(3), which are not used here */
 	struct unwind *u = memory_zeroed(1, sizeof(*u));
 	u->pid = pid;
-	u->memory = (struct mem){mem_read_process, &u->pid};
-	mem_pages_init(&u->pages, &u->memory);
-	u->blind = is_foreign(pid);
+	mem_pages_init(&u->pages, mem);
 	u->space = libunwind.unw_create_addr_space(&accessors, 0);
 	if (!u->space || find_modules(u) < 0) {
 		unwind_close(u);
@@ -230,6 +218,8 @@ struct unwind *unwind_open(pid_t pid)
 	}
 	/* libunwind's cache is valid until the mappings change. Then `u` is closed and opened again. */
 	libunwind.unw_set_caching_policy(u->space, UNW_CACHE_GLOBAL);
+	/* A program of another word size has no ELF header of this one, not even that of the vdso. */
+	u->blind |= !u->native;
 	return u;
 }
 
@@ -274,9 +264,9 @@ static int walk(struct unwind *u, unwind_fn fn, void *ctx)
 	return frames ? frames : -ESRCH;
 }
 
-int unwind_walk(struct unwind *u, pid_t tid, unwind_fn fn, void *ctx)
+int unwind_walk(struct unwind *u, pid_t tid, const struct mem *mem, unwind_fn fn, void *ctx)
 {
-	mem_pages_init(&u->pages, &u->memory);
+	mem_pages_init(&u->pages, mem);
 	u->upt = libunwind_ptrace._UPT_create(tid);
 	if (!u->upt)
 		memory_exhausted();

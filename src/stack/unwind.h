@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 struct buf;
+struct mem;
 struct unwind; /* what is known about a process until it calls execve(2) */
 
 /*
@@ -18,16 +19,19 @@ typedef bool (*unwind_fn)(void *ctx, uint64_t ip, bool exact);
 
 /* Loads libunwind. It must have succeeded before any other function is called. Returns 0, or -ENOSYS and the reason. */
 int unwind_load(struct buf *why);
-/* Reads /proc/PID/maps and the ELF headers in memory. Returns NULL if there is no such process. */
-struct unwind *unwind_open(pid_t pid);
+/* Reads /proc/PID/maps, and the ELF headers in `mem`. Returns NULL if there is no such process. */
+struct unwind *unwind_open(pid_t pid, const struct mem *mem);
 void unwind_close(struct unwind *u); /* `u` may be NULL */
 /*
  * Returns true if part of the code has no .eh_frame_hdr table (static programs, Go), or another word size.
  * unwind_walk() would end there: use symbol_walk().
  */
 bool unwind_is_blind(const struct unwind *u);
-/* Walks the stack of a thread in a ptrace-stop. Returns the number of frames for which `fn` was called, or -errno. */
-int unwind_walk(struct unwind *u, pid_t tid, unwind_fn fn, void *ctx);
+/*
+ * Walks the stack, in `mem`, of a thread in a ptrace-stop. Returns the number of frames for which `fn` was called, or
+ * -errno.
+ */
+int unwind_walk(struct unwind *u, pid_t tid, const struct mem *mem, unwind_fn fn, void *ctx);
 
 /* Returns a hash of the executable mappings of files in `pid`, which changes with them; 0 if they cannot be read. */
 uint64_t unwind_fingerprint(pid_t pid);

@@ -13,7 +13,7 @@ static void fold(struct trace_folded *f, const struct event *ev, bool walk, stru
 	n->comm(n->ctx, ev->pid, &name);
 	stack_folded_begin(&f->folded, name.len ? buf_str(&name) : "?");
 	if (walk)
-		stack_walk(f->walker, ev->pid, ev->tid, stack_folded_frame, &f->folded);
+		stack_walk(f->walker, ev, stack_folded_frame, &f->folded);
 	stack_folded_take(&f->folded, out);
 	buf_free(&name);
 }

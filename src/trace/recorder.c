@@ -126,7 +126,7 @@ static void take_stack(struct trace_recorder *r, struct recorded *own, const str
 	bool now = lost || (ev->kind == EV_EXIT && !own->has_stack);
 	own->has_stack = lost;
 	if (now)
-		stack_walk(r->c.stack, ev->pid, ev->tid, recording_frame, r->c.writer);
+		stack_walk(r->c.stack, ev, recording_frame, r->c.writer);
 }
 
 static void begin(struct trace_recorder *r, struct recorded *own, const struct event *ev)
@@ -193,7 +193,7 @@ static void record_other(struct trace_sink *s, struct trace_task *k, const struc
 	ask_names(r, own, k, ev);
 	bool crash = ev->kind == EV_SIGNAL && trace_is_crash(ev->sig.si_signo);
 	if (r->c.stack && r->c.crash_stacks && crash)
-		stack_walk(r->c.stack, ev->pid, ev->tid, recording_frame, r->c.writer);
+		stack_walk(r->c.stack, ev, recording_frame, r->c.writer);
 	if (crash)
 		recording_crash(r->c.writer, &own->thread);
 	recording_event(r->c.writer, &own->thread, ev, &r->captures, NULL);

@@ -49,13 +49,13 @@ void trace_stack_enter(struct stack *s, const struct event *ev, stack_frame_fn f
 {
 	buf_clear(kept);
 	if (trace_stack_is_lost(ev))
-		stack_walk(s, ev->pid, ev->tid, fn, kept);
+		stack_walk(s, ev, fn, kept);
 }
 
 void trace_stack_leave(struct stack *s, const struct event *ev, stack_frame_fn fn, struct buf *kept, struct buf *out)
 {
 	if (!kept->len && ev->kind == EV_EXIT)
-		stack_walk(s, ev->pid, ev->tid, fn, kept);
+		stack_walk(s, ev, fn, kept);
 	buf_add(out, buf_str(kept), kept->len);
 	buf_clear(kept);
 }

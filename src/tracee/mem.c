@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -114,20 +115,26 @@ ssize_t mem_read_present(void *pid, uint64_t addr, void *buf, size_t n)
 	return n ? mem_read_process(pid, addr, buf, n) : -EFAULT;
 }
 
-bool mem_has_userfaultfd(pid_t pid)
+bool mem_serves_pages(pid_t pid)
 {
-	static const char link[] = "anon_inode:[userfaultfd]";
-	char path[40], target[sizeof(link) + 1];
+	char path[40], target[64];
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	DIR *dir = opendir(path);
 	const struct dirent *e;
 	bool found = false;
-	while (dir && !found && (e = readdir(dir)))
-		found = readlinkat(dirfd(dir), e->d_name, target, sizeof(target)) == (ssize_t)sizeof(link) - 1 &&
-			memcmp(target, link, sizeof(link) - 1) == 0;
+	while (dir && !found && (e = readdir(dir))) {
+		ssize_t n = readlinkat(dirfd(dir), e->d_name, target, sizeof(target) - 1);
+		target[n > 0 ? n : 0] = '\0';
+		found = strcmp(target, "anon_inode:[userfaultfd]") == 0 || strcmp(target, "/dev/fuse") == 0;
+	}
 	if (dir)
 		closedir(dir);
 	return found;
+}
+
+bool mem_call_serves_pages(int64_t nr)
+{
+	return nr == SYS_userfaultfd || nr == SYS_mount || nr == SYS_fsopen;
 }
 
 void mem_pages_init(struct mem_pages *pages, const struct mem *under)

@@ -35,12 +35,17 @@ ssize_t mem_string(const struct mem *m, uint64_t addr, char *buf, size_t n, int 
 ssize_t mem_read_process(void *pid, uint64_t addr, void *buf, size_t n);
 
 /*
- * Like mem_read_process(), but reads only pages that are present (proc_pid_pagemap(5)). If a program handles its page
- * faults itself (userfaultfd(2)), reading another page would wait for a thread that may be stopped.
+ * Like mem_read_process(), but reads only pages that are present (proc_pid_pagemap(5)). If a traced program serves page
+ * faults (mem_serves_pages()), reading another page would wait for a thread that may be stopped.
  */
 ssize_t mem_read_present(void *pid, uint64_t addr, void *buf, size_t n);
-/* Returns true if the process has an open userfaultfd(2). Returns false also if this is unknown. */
-bool mem_has_userfaultfd(pid_t pid);
+/*
+ * Returns true if the process has opened userfaultfd(2), or /dev/fuse to serve a file system (fuse(4)). Then it may have
+ * to provide a page before the page can be read. Returns false also if this is unknown.
+ */
+bool mem_serves_pages(pid_t pid);
+/* Returns true for a call (of the native architecture) by which a program can begin to do so. */
+bool mem_call_serves_pages(int64_t nr);
 
 /*
  * A cache of whole pages for many small reads of memory that does not change meanwhile. Initialise it with

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "tracee/proc.h"
+#include "tracee/served.h"
 #include "tracee/sock_query.h"
 
 #include <fcntl.h>
@@ -268,13 +269,17 @@ static bool live_deleted(void *ctx, pid_t pid, int fd)
 {
 	struct buf path = {0}, there = {0};
 	char link[LINK_MAX_LEN];
-	struct stat is, named;
+	struct statx is;
+	struct stat named;
 	link_of(pid, fd, link);
 	bool so_called = live_fd(ctx, pid, fd, &path) && path.len > strlen(NAMES_DELETED) && path.s[0] == '/' &&
 			 strcmp(buf_str(&path) + path.len - strlen(NAMES_DELETED), NAMES_DELETED) == 0;
 	buf_addf(&there, "/proc/%d/root%s", (int)pid, buf_str(&path));
-	bool deleted = so_called && stat(link, &is) == 0 &&
-		       (stat(buf_str(&there), &named) < 0 || named.st_dev != is.st_dev || named.st_ino != is.st_ino);
+	bool deleted = so_called && proc_stat(link, &is) == 0;
+	/* If the file still has a name, it may be this one. A file system that may not answer is not asked. */
+	if (deleted && is.stx_nlink && !served_device(pid, (uint64_t)is.stx_dev_major << 32 | is.stx_dev_minor))
+		deleted = stat(buf_str(&there), &named) < 0 ||
+			  named.st_dev != makedev(is.stx_dev_major, is.stx_dev_minor) || named.st_ino != is.stx_ino;
 	buf_free(&path);
 	buf_free(&there);
 	return deleted;
@@ -283,12 +288,12 @@ static bool live_deleted(void *ctx, pid_t pid, int fd)
 static bool live_device(void *ctx, pid_t pid, int fd, struct buf *out)
 {
 	char link[LINK_MAX_LEN];
-	struct stat st;
+	struct statx st;
 	(void)ctx;
 	link_of(pid, fd, link);
-	if (stat(link, &st) < 0 || !(S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+	if (proc_stat(link, &st) < 0 || !(S_ISCHR(st.stx_mode) || S_ISBLK(st.stx_mode)))
 		return false;
-	buf_addf(out, "%s %u:%u", S_ISCHR(st.st_mode) ? "char" : "block", major(st.st_rdev), minor(st.st_rdev));
+	buf_addf(out, "%s %u:%u", S_ISCHR(st.stx_mode) ? "char" : "block", st.stx_rdev_major, st.stx_rdev_minor);
 	return true;
 }
 

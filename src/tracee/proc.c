@@ -14,6 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int proc_stat(const char *link, struct statx *st)
+{
+	return statx(AT_FDCWD, link, AT_STATX_DONT_SYNC, STATX_BASIC_STATS, st) < 0 ? -errno : 0;
+}
+
 int proc_open(pid_t pid, const char *name)
 {
 	char path[64];
@@ -205,14 +210,14 @@ const char *proc_why_untraceable(pid_t pid, struct proc_status *s)
 const char *proc_lost_privilege(pid_t pid)
 {
 	char path[32];
-	struct stat st;
+	struct statx st;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	/* This is checked at each execve(2), so it begins with getauxval(3), which makes no system call. */
-	if (getauxval(AT_EUID) == 0 || stat(path, &st) < 0)
+	if (getauxval(AT_EUID) == 0 || proc_stat(path, &st) < 0)
 		return NULL;
-	if (st.st_mode & S_ISUID && st.st_uid != geteuid())
+	if (st.stx_mode & S_ISUID && st.stx_uid != geteuid())
 		return "user";
-	return st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid() ? "group" : NULL;
+	return st.stx_mode & S_ISGID && st.stx_mode & S_IXGRP && st.stx_gid != getegid() ? "group" : NULL;
 }
 
 uint64_t proc_number(const char *text, const char *key)

@@ -8,7 +8,14 @@
 #include <sys/types.h>
 
 struct buf;
+struct statx;
 
+/*
+ * Fills in type, mode, owner, device and inode of the file to which `link` refers, such as
+ * /proc/PID/exe, without asking the server of its file system: the server may be a traced process that is stopped. Returns 0 or
+ * -errno.
+ */
+int proc_stat(const char *link, struct statx *st);
 /* Opens /proc/PID/NAME for reading. Returns the descriptor or -errno. */
 int proc_open(pid_t pid, const char *name);
 /* Appends all of /proc/PID/NAME to `out`. Returns 0 or -errno (-ENOENT or -ESRCH if the task is gone). */

@@ -74,10 +74,10 @@ static void test_present(void **state)
 	m[page] = 1;
 	assert_int_equal(mem_read_present(&pid, (uintptr_t)m + page - 10, buf, sizeof(buf)), sizeof(buf));
 	munmap(m, 3 * page);
-	assert_false(mem_has_userfaultfd(pid));
+	assert_false(mem_serves_pages(pid));
 	int fd = (int)syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY */);
 	if (fd >= 0) {
-		assert_true(mem_has_userfaultfd(pid));
+		assert_true(mem_serves_pages(pid));
 		close(fd);
 	}
 }

@@ -3,16 +3,51 @@
 #include "base/buf.h"
 #include "measure/env.h"
 #include "measure/env_text.h"
+#include "tracee/served.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+static void a_file_is_copied_by_a_helper(void **state)
+{
+	char own[100], copy[100], pipe[] = "/tmp/sctrace-test-XXXXXX";
+	(void)state;
+	int fd = served_copy("/proc/self/exe"), exe = open("/proc/self/exe", O_RDONLY);
+	assert_true(fd >= 0 && exe >= 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), lseek(exe, 0, SEEK_END));
+	assert_int_equal(pread(fd, copy, sizeof(copy), 1000), sizeof(copy));
+	assert_int_equal(pread(exe, own, sizeof(own), 1000), sizeof(own));
+	assert_memory_equal(copy, own, sizeof(own));
+	close(fd);
+	close(exe);
+	/* Neither a file that is not there nor a pipe without a writer is waited for. */
+	assert_int_equal(served_copy("/does/not/exist"), -EIO);
+	assert_non_null(mkdtemp(pipe));
+	assert_int_equal(rmdir(pipe), 0);
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	assert_int_equal(served_copy(pipe), -EIO);
+	assert_int_equal(unlink(pipe), 0);
+}
+
+static void what_the_kernel_provides_is_not_served(void **state)
+{
+	struct statx st;
+	(void)state;
+	assert_int_equal(proc_stat("/proc/self/fd", &st), 0);
+	assert_false(served_device(getpid(), (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor));
+	assert_false(served_device(getpid(), UINT64_MAX));
+	assert_int_equal(proc_stat("/proc/self/none", &st), -ENOENT);
+}
 
 static void a_status_is_read_whatever_comes_before(void **state)
 {
@@ -235,6 +270,8 @@ static void lines_of_the_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_copied_by_a_helper),
+		cmocka_unit_test(what_the_kernel_provides_is_not_served),
 		cmocka_unit_test(a_status_is_read_whatever_comes_before),
 		cmocka_unit_test(lines_may_come_in_any_order),
 		cmocka_unit_test(ids_count_only_if_all_four_are_equal),

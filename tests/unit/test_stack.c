@@ -1,5 +1,7 @@
 #include "base/buf.h"
+#include "event.h"
 #include "stack/stack.h"
+#include "tracee/mem.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -42,6 +44,12 @@ static bool take(void *ctx, const struct stack_frame *f)
 	t->v[t->n].line = f->line;
 	t->v[t->n].ip = f->ip;
 	return ++t->n < 64;
+}
+
+static int walk(struct stack *s, pid_t pid, struct frames *t)
+{
+	const struct mem mem = {mem_read_process, &pid};
+	return stack_walk(s, &(struct event){.pid = pid, .tid = pid, .mem = &mem}, take, t);
 }
 
 /* The code of the traced child: three functions that the compiler must not merge. */
@@ -152,7 +160,7 @@ static void functions_files_and_lines(void **state)
 	struct stack *s = set_up(&pid, stop);
 	if (!s)
 		skip();
-	assert_true(stack_walk(s, pid, pid, take, &t) > 3);
+	assert_true(walk(s, pid, &t) > 3);
 	int in = find(&t, "innermost");
 	assert_true(in > 0);
 	assert_int_equal(find(&t, "middle"), in + 1);
@@ -173,7 +181,7 @@ static void generated_code_is_an_address(void **state)
 	struct stack *s = set_up(&pid, stop_in_generated_code);
 	if (!s)
 		skip();
-	assert_true(stack_walk(s, pid, pid, take, &t) > 3);
+	assert_true(walk(s, pid, &t) > 3);
 	int in = find(&t, "stop");
 	assert_true(in > 0);
 #ifdef __x86_64__
@@ -205,7 +213,7 @@ static void a_new_image_is_seen(void **state)
 	}
 	int status;
 	waitpid(pid, &status, 0);
-	assert_true(stack_walk(s, pid, pid, take, &t) > 0);
+	assert_true(walk(s, pid, &t) > 0);
 	assert_true(find(&t, "a_new_image_is_seen") > 0);
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
 	waitpid(pid, &status, 0); /* the SIGTRAP of execve(2) */
@@ -213,7 +221,7 @@ static void a_new_image_is_seen(void **state)
 	waitpid(pid, &status, 0);
 	assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
 	memset(&t, 0, sizeof(t));
-	assert_true(stack_walk(s, pid, pid, take, &t) > 0);
+	assert_true(walk(s, pid, &t) > 0);
 	assert_int_equal(find(&t, "a_new_image_is_seen"), -1);
 	assert_true(find(&t, "stop") > 0);
 	assert_int_equal(find(&t, "main"), find(&t, "stop") + 1);
@@ -231,7 +239,7 @@ static void a_process_that_has_ended(void **state)
 	if (!s)
 		skip();
 	end_child(pid);
-	assert_int_equal(stack_walk(s, pid, pid, take, &t), -ESRCH);
+	assert_int_equal(walk(s, pid, &t), -ESRCH);
 	assert_int_equal(t.n, 0);
 	stack_forget(s, pid);
 	stack_close(s);

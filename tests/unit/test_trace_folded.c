@@ -11,10 +11,10 @@
 /* Each walk has one more frame than the previous one, up to three. */
 static unsigned walks;
 
-static int fake_walk(struct stack *s, pid_t pid, pid_t tid, stack_frame_fn fn, void *ctx)
+static int fake_walk(struct stack *s, const struct event *ev, stack_frame_fn fn, void *ctx)
 {
 	static const char *const functions[] = {"inner", "outer", "main"};
-	(void)s, (void)pid, (void)tid;
+	(void)s, (void)ev;
 	unsigned n = walks < 2 ? walks + 1 : 3;
 	walks++;
 	for (unsigned i = 0; i < n; i++)

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/patch/remote/maps.h"
+#include "tracee/served.h"
 
 #include <stdlib.h>
 
@@ -17,6 +18,15 @@ struct module *module_find(const struct patch *p, const struct mapping *m)
 	return NULL;
 }
 
+/* Most files are on the same device. */
+static bool is_served(const struct patch *p, pid_t pid, uint64_t dev)
+{
+	for (size_t i = 0; i + 1 < p->modules.n; i++)
+		if (p->modules.v[i]->dev == dev)
+			return p->modules.v[i]->served;
+	return served_device(pid, dev);
+}
+
 struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m)
 {
 	struct module *mod = module_find(p, m);
@@ -26,7 +36,8 @@ struct module *module_of(struct patch *p, const struct task *task, const struct 
 	vec_push(&p->modules, mod);
 	mod->dev = m->dev;
 	mod->ino = m->ino;
-	if (p->kept)
+	mod->served = is_served(p, task->tid, m->dev);
+	if (p->kept && !mod->served)
 		mod->changed = maps_changed(task->tid, m);
 	return mod;
 }

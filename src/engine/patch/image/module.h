@@ -24,6 +24,7 @@ struct plan {
 /* A file with patched code. */
 struct module {
 	uint64_t dev, ino;
+	bool served;     /* the file comes from a server, which may not answer (tracee/served.h) */
 	int64_t changed; /* time of the file's last change (maps_changed), or 0 if it is not needed or not known */
 	VEC(struct plan) plans;
 };

@@ -30,10 +30,15 @@ void plan_free_all(struct patch *p)
 	kept_plans_close(p->kept);
 }
 
-/* Returns the module of a mapped file, with the plans that are kept for it and for the task's program, or NULL. */
+/*
+ * Returns the module of a mapped file, with the plans that are kept for it and for the task's program, or NULL. If a
+ * traced program may have to provide pages of the file, no plan is used, because its page may not be present.
+ */
 static struct module *known_module(struct patch *p, const struct task *task, const struct mapping *m)
 {
 	struct module *mod = module_of(p, task, m);
+	if (mod && mod->served && p->t.serves_pages)
+		return NULL;
 	if (mod && image_of(task)->start.kept)
 		kept_plans_add(p, mod, image_of(task)->start.program);
 	return mod;

@@ -10,6 +10,7 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/ptrace/state/event.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 	uint64_t hi = ip + WINDOW > page + AGENT_PAGE ? page + AGENT_PAGE : ip + WINDOW;
 	uint64_t from, to;
 	pid_t pid = task->tid;
-	const struct mem direct = {mem_read_process, &pid};
+	const struct mem direct = tracer_mem_of(&p->t, &pid);
 	struct mem_pages pages;
 	const struct mem mem = {mem_read_pages, &pages};
 	mem_pages_init(&pages, &direct);
@@ -250,7 +251,7 @@ static const char *jump_over(const struct patch *p, struct task *task, struct si
 			     enum site_kind kind)
 {
 	pid_t pid = task->tid;
-	const struct mem direct = {mem_read_process, &pid};
+	const struct mem direct = tracer_mem_of(&p->t, &pid);
 	struct mem_pages pages;
 	const struct mem mem = {mem_read_pages, &pages};
 	uint64_t site = s->ip - 2, lo, hi;

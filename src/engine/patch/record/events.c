@@ -167,7 +167,7 @@ void record_capture(const struct patch *p, struct record_thread *th, int64_t res
 	const struct agent_recipe *recipe =
 		(const struct agent_recipe *)(const void *)(p->recorder + RECORDER_ROOM) + r->open.nr;
 	pid_t tid = th->tid;
-	const struct mem live = {p->t.userfaultfd ? mem_read_present : mem_read_process, &tid};
+	const struct mem live = tracer_mem_of(&p->t, &tid);
 	for (unsigned i = 0; i < recipe->n; i++)
 		capture(p, r, &live, result, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size);
 }
@@ -306,7 +306,7 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 	bool before = item->kind == RECORD_ENTER;
 	rec->mem_record = (void *)(uintptr_t)item->record;
 	rec->mem_pid = th->tid;
-	rec->live = (struct mem){.read = p->t.userfaultfd ? mem_read_present : mem_read_process, .ctx = &rec->mem_pid};
+	rec->live = tracer_mem_of(&p->t, &rec->mem_pid);
 	/*
 	 * The record of a call in progress lacks what does not fit into it. sctrace reads that from the program: the
 	 * thread will stop after its call. execve(2) replaces the memory, so its record is always complete.

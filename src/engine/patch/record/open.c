@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "syscall/kinds.h"
 #include "syscall/table.h"
+#include "tracee/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,11 +66,11 @@ static bool is_in(const struct call_set *set, int64_t nr)
 
 /*
  * A child that runs in its parent's memory must not write to its parent's ring. The agent prevents that only if it records
- * the call that creates the child.
+ * the call that creates the child. Other calls determine which memory sctrace may read.
  */
 static bool must_stop(int64_t nr, bool wanted)
 {
-	return (nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted;
+	return ((nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted) || mem_call_serves_pages(nr);
 }
 
 /* Does the call, if it succeeds, give the program descriptors whose names are shown with its results? */

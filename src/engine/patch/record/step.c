@@ -4,6 +4,7 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/ptrace/state/event.h"
 
 #include <sys/ptrace.h>
 #include <x86intrin.h>
@@ -214,7 +215,7 @@ uint64_t record_native_ip(struct tracer *t, const struct task *task, uint64_t ip
 static void interrupt(struct patch *p, struct record_thread *th, int64_t result)
 {
 	pid_t tid = th->tid;
-	const struct mem live = {p->t.userfaultfd ? mem_read_present : mem_read_process, &tid};
+	const struct mem live = tracer_mem_of(&p->t, &tid);
 	if (th->reader.halted)
 		return;
 	reader_renew(&th->reader, &live);

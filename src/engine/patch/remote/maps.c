@@ -2,6 +2,7 @@
 
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
+#include "tracee/served.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -101,8 +102,8 @@ uint64_t maps_room(pid_t pid, size_t n)
 	uint64_t found = 0;
 	int r = n && n <= sizeof(bytes) ? proc_read(pid, "maps", &text) : -EINVAL;
 	for (const char *p = buf_str(&text); r == 0 && !found && proc_map_next(&p, &m);)
-		if (m.ino && memcmp(m.perm, "r-xp", 4) == 0 && remote_read(pid, m.hi - n, bytes, n) == 0 &&
-		    is_empty(bytes, n))
+		if (m.ino && memcmp(m.perm, "r-xp", 4) == 0 && !served_device(pid, m.dev) &&
+		    remote_read(pid, m.hi - n, bytes, n) == 0 && is_empty(bytes, n))
 			found = m.hi - n;
 	buf_free(&text);
 	return found;

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "syscall/table.h"
+#include "tracee/mem.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -15,11 +16,11 @@
 
 /*
  * Returns true if call `nr` runs without a stop. A call without a name always stops, and the sinks decide whether to
- * show it. userfaultfd(2) also stops, because it determines which memory may be read.
+ * show it. The calls that determine which memory may be read (mem_call_serves_pages()) also stop.
  */
 static bool passes(const struct call_set *only, int nr)
 {
-	return nr < CALL_SET_MAX && !(only->bits[nr / 64] >> (nr % 64) & 1) && nr != SYS_userfaultfd &&
+	return nr < CALL_SET_MAX && !(only->bits[nr / 64] >> (nr % 64) & 1) && !mem_call_serves_pages(nr) &&
 	       syscall_name_known(syscall_native_arch(), nr);
 }
 

@@ -12,7 +12,7 @@ struct call_filter {
 
 /*
  * Builds the filter for the wanted calls of the native architecture. Calls of other architectures, numbers without
- * a name or beyond CALL_SET_MAX, and userfaultfd(2) always stop. The caller calls
+ * a name or beyond CALL_SET_MAX, and those of mem_call_serves_pages(), always stop. The caller calls
  * call_filter_free().
  */
 void call_filter_build(struct call_filter *f, const struct call_set *only);

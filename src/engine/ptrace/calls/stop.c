@@ -6,10 +6,13 @@
 #include "engine/ptrace/calls/untraced.h"
 #include "engine/ptrace/state/event.h"
 #include "syscall/table.h"
+#include "tracee/mem.h"
 
 #include <errno.h>
 #include <linux/userfaultfd.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #ifndef USERFAULTFD_IOC_NEW /* Linux 6.1 */
@@ -105,13 +108,51 @@ bool tracer_wants_call(const struct tracer *t, const struct task *task)
 	       (only->bits[c->nr / 64] >> (c->nr % 64) & 1);
 }
 
-/* Notes whether the call has created a userfaultfd, by userfaultfd(2) or its device (linux/userfaultfd.h). */
-static void note_userfaultfd(struct tracer *t, const struct call *c)
+/* Returns true if a process serves file systems of the type whose name is at `addr`: "fuse", "fuse.x", "fuseblk", "9p". */
+static bool is_served(const struct mem *mem, uint64_t addr)
 {
-	bool native = c->arch == syscall_native_arch();
-	t->userfaultfd |= !c->error && native &&
-			  (c->nr == SYS_userfaultfd ||
-			   (c->nr == SYS_ioctl && (uint32_t)c->args[1] == (uint32_t)USERFAULTFD_IOC_NEW));
+	char name[4] = "";
+	mem_read(mem, addr, name, sizeof(name)); /* the kernel has read this memory, so it is present */
+	return memcmp(name, "fuse", 4) == 0 || memcmp(name, "9p", 3) == 0;
+}
+
+/* Returns true if the message at `addr` has brought control data, which can be descriptors (unix(7)). */
+static bool has_control(const struct mem *mem, uint64_t addr)
+{
+	struct msghdr head;
+	return mem_get(mem, addr, &head, sizeof(head)) == 0 && head.msg_controllen > 0;
+}
+
+/*
+ * Notes whether a traced program may serve page faults from now on. It has created a userfaultfd, by userfaultfd(2) or
+ * its device (linux/userfaultfd.h), or has mounted a file system that a process serves. If fusermount(1), which sctrace
+ * does not follow, has mounted it, the program receives the file descriptor in a message.
+ */
+static void note_serving(struct tracer *t, const struct task *task, const struct call *c)
+{
+	if (c->error || c->arch != syscall_native_arch() || t->serves_pages)
+		return;
+	pid_t pid = task->tid;
+	const struct mem mem = {mem_read_present, &pid};
+	switch (c->nr) {
+	case SYS_userfaultfd:
+		t->serves_pages = true;
+		break;
+	case SYS_ioctl:
+		t->serves_pages = (uint32_t)c->args[1] == (uint32_t)USERFAULTFD_IOC_NEW;
+		break;
+	case SYS_mount:
+		t->serves_pages = is_served(&mem, c->args[2]);
+		break;
+	case SYS_fsopen:
+		t->serves_pages = is_served(&mem, c->args[0]);
+		break;
+	case SYS_recvmsg:
+		t->serves_pages = !t->config.follow && has_control(&mem, c->args[1]) && mem_serves_pages(pid);
+		break;
+	default:
+		break;
+	}
 }
 
 void tracer_syscall_stop(struct tracer *t, struct task *task)
@@ -137,7 +178,7 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 	} else if (stop == 'x' && k->in_call) {
 		tracer_untraced_exit(task);
 		tracer_call_exit(t, task);
-		note_userfaultfd(t, &k->call);
+		note_serving(t, task, &k->call);
 		finish_inject(task);
 		if (tracer_wants_call(t, task))
 			tracer_event(t, EV_EXIT, task)->call = k->call;

@@ -5,10 +5,15 @@
 #include <stdarg.h>
 #include <string.h>
 
+struct mem tracer_mem_of(const struct tracer *t, pid_t *tid)
+{
+	return (struct mem){t->serves_pages ? mem_read_present : mem_read_process, tid};
+}
+
 const struct mem *tracer_mem(struct tracer *t, const struct task *task)
 {
 	t->mem_pid = task->tid;
-	t->mem = (struct mem){t->userfaultfd ? mem_read_present : mem_read_process, &t->mem_pid};
+	t->mem = tracer_mem_of(t, &t->mem_pid);
 	return &t->mem;
 }
 

@@ -183,8 +183,12 @@ struct tracer {
 	bool exit_kill;
 	bool detaching;   /* tracer_detach_all() is running */
 	bool calibrating; /* the program is a child for calibration */
-	bool userfaultfd; /* a traced program handles page faults itself, so memory that is not present is not read */
-	struct {          /* the breakpoint at the program's main (tasks/main_symbol.h) */
+	/*
+	 * A traced program may have to provide a page before it can be read (mem_serves_pages()), so memory that is not
+	 * present is not read.
+	 */
+	bool serves_pages;
+	struct { /* the breakpoint at the program's main (tasks/main_symbol.h) */
 		bool armed, by_symbol;
 	} main;
 	struct summary counts; /* calls counted since the last collect() */

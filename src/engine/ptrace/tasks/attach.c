@@ -92,7 +92,7 @@ static int seize(struct tracer *t, pid_t pid, pid_t tid)
 	struct task *task = tasks_add(&t->tasks, tid);
 	tasks_join(&t->tasks, task, pid);
 	task->proc->counted = task->proc->attached = task->proc->execed = true;
-	t->userfaultfd |= tid == pid && mem_has_userfaultfd(pid);
+	t->serves_pages |= tid == pid && mem_serves_pages(pid);
 	/* The thread must stop once, because only a stopped task can be resumed with PTRACE_SYSCALL. */
 	ptrace_retry(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 1;

@@ -3,6 +3,7 @@
 #include "arch/arch.h"
 #include "engine/ptrace/state/event.h"
 #include "tracee/proc.h"
+#include "tracee/served.h"
 
 #include <elf.h>
 #include <gelf.h>
@@ -94,7 +95,7 @@ void tracer_find_main(struct tracer *t, struct task *task)
 	uint64_t entry = tracer_entry_point(task->tid);
 	if (!entry || restricts_sigtrap(task->tid))
 		return;
-	int fd = proc_open(task->tid, "exe");
+	int fd = served_open(task->tid, "exe");
 	uint64_t addr = fd >= 0 ? tracer_main_symbol(fd, entry) : 0;
 	if (fd >= 0)
 		close(fd);
