@@ -399,12 +399,15 @@ void page_of_count(struct page *p)
 		page_of_several_counts(p);
 	if (r->io.known)
 		page_add_io(p);
+	if (r->files.known)
+		page_add_files(p);
 	if (r->tree.known)
 		page_add_tree(p);
 	struct page_section *below = page_section(p, SECTION_LINES, "The program", "");
-	buf_adds(&p->title, r->io.known                                  ? "Use of files"
-			    : r->tree.known && r->view.calls == TRUTH_NO ? "Processes"
-									 : "System calls");
+	buf_adds(&p->title, r->io.known                 ? "Use of files"
+			    : r->view.calls != TRUTH_NO ? "System calls"
+			    : r->tree.known             ? "Processes"
+							: "Paths");
 	machine_command(r, &p->subtitle);
 	for (size_t i = 0; i < r->footer.n; i++)
 		buf_addf(&below->text, "%s\n", r->footer.v[i]);

@@ -13,6 +13,8 @@ void page_of_count(struct page *p);
 void page_of_several(struct page *p);
 void page_of_several_counts(struct page *p);
 
+/* Adds the table of the paths (--files). */
+void page_add_files(struct page *p);
 /* Adds the table of the processes (--tree), and says where a failure began. */
 void page_add_tree(struct page *p);
 /* Adds the tables and the findings of --io for one run. */

@@ -266,6 +266,18 @@ static const struct field tree_rows[] = {
 };
 static const struct fields tree_fields = FIELDS(tree_rows, struct run_tree);
 
+static const struct field path_rows[] = {
+	ROW(run_path, FIELD_STRING, path, 0),
+	ROW(run_path, FIELD_STRINGS, uses, 0),
+	OPTIONAL(run_path, FIELD_STRING, target, 0),
+};
+static const struct fields path_fields = FIELDS(path_rows, struct run_path);
+
+static const struct field paths_rows[] = {
+	NESTED(run_paths, "paths", FIELD_LIST, paths, 0, 0, &path_fields),
+};
+static const struct fields paths_fields = FIELDS(paths_rows, struct run_paths);
+
 static const struct field view_rows[] = {
 	OPTIONAL(run_view, FIELD_STRING, columns, 0), OPTIONAL(run_view, FIELD_STRING, sort, 0),
 	OPTIONAL(run_view, FIELD_STRING, by, 0),      OPTIONAL(run_view, FIELD_STRING, hist, 0),
@@ -303,6 +315,7 @@ static const struct field run_rows[] = {
 	NESTED(run, "view", FIELD_OBJECT, view, RUN_COUNT, FIELD_OPTIONAL, &view_fields),
 	OPTIONAL(run, FIELD_STRINGS, footer, RUN_COUNT),
 	NESTED(run, "io", FIELD_OBJECT, io, RUN_COUNT, FIELD_OPTIONAL, &io_fields),
+	NESTED(run, "files", FIELD_OBJECT, files, RUN_COUNT, FIELD_OPTIONAL, &paths_fields),
 	NESTED(run, "tree", FIELD_OBJECT, tree, RUN_COUNT, FIELD_OPTIONAL, &tree_fields),
 };
 const struct fields run_fields = FIELDS(run_rows, struct run);

@@ -242,6 +242,17 @@ struct run_tree {
 	VEC(struct run_tree_process) processes;
 };
 
+/* A path of --files, and what the traced programs did with it. */
+struct run_path {
+	char *path;
+	struct strings uses;
+	char *target; /* the file that was opened, if `path` leads to it through a symbolic link; or NULL */
+};
+struct run_paths {
+	bool known;
+	VEC(struct run_path) paths;
+};
+
 /* The options with which the user chose the tables of -c and --io. */
 struct run_view {
 	bool known;
@@ -271,8 +282,9 @@ struct run {
 	struct run_view view;
 	struct strings footer; /* lines below the table of calls */
 	struct summary calls;
-	struct run_io io;     /* the result of --io */
-	struct run_tree tree; /* the result of --tree */
+	struct run_io io;       /* the result of --io */
+	struct run_tree tree;   /* the result of --tree */
+	struct run_paths files; /* the result of --files */
 
 	bool merged;   /* the run was merged from several runs, so samples with the same index are not of the same
 			* round; not saved */

@@ -109,5 +109,90 @@ def test_tree_attached(folder):
         assert [(r["command"], r["exit_status"]) for r in rows] == [("sh", 4), ("sh -c 'exit 3'", 3)], rows
 
 
+USES = """
+cd sub
+cat ../input > out
+cat link > /dev/null
+ls dir > /dev/null
+mkdir made
+mv out moved
+cat moved > /dev/null
+rm moved
+cat absent 2>/dev/null
+echo more >> kept
+exec ./script
+"""
+
+
+def make_files(folder):
+    (folder / "sub" / "dir").mkdir(parents=True)
+    (folder / "input").write_text("data\n")
+    (folder / "sub" / "kept").write_text("data\n")
+    (folder / "sub" / "link").symlink_to("../input")
+    (folder / "sub" / "script").write_text("#!/bin/sh\ntrue\n")
+    (folder / "sub" / "script").chmod(0o755)
+
+
+def test_files(folder):
+    """--files: one row for each path, with what was done with it"""
+    for way in ENGINES:
+        make_files(folder)
+        (folder / "uses.sh").write_text(USES)
+        record = run(folder, f"--engine={way}", "-f", "--record", "recording", "sh", "uses.sh")
+        assert record.returncode == 0, record.stderr
+        subprocess.run("rm -r sub input", cwd=folder, shell=True, check=True)
+        make_files(folder)
+        live = run(folder, f"--engine={way}", "-f", "--files", "--json", "-o", "live.json", "sh", "uses.sh")
+        assert live.returncode == 0, live.stderr
+        shown = run(folder, "show", "--files", "--json", "recording")
+        for text in ((folder / "live.json").read_text(), shown.stdout):
+            rows = {r["path"]: r for r in json.loads(text)["files"]["paths"]}
+            uses = {path.removeprefix(str(folder) + "/"): set(r["uses"]) for path, r in rows.items()}
+            assert "read" in uses["input"] and rows[f"{folder}/sub/link"]["target"] == f"{folder}/input", (way, rows)
+            assert uses["sub"] >= {"checked"} and uses["sub/dir"] >= {"listed"}, (way, uses)
+            assert uses["sub/out"] - {"missing"} == {"written", "created", "renamed"}, (way, uses["sub/out"])
+            assert uses["sub/moved"] - {"missing"} == {"created", "deleted"}, (way, uses["sub/moved"])
+            assert uses["sub/made"] - {"missing"} == {"created"} and uses["sub/absent"] == {"missing"}, (way, uses)
+            assert uses["sub/kept"] == {"written"}, (way, uses["sub/kept"])
+            assert "executed" in uses["sub/script"] and "executed" in uses["/bin/sh"], (way, uses)
+            assert any("executed" in u and "ld-" in path for path, u in uses.items()), (way, uses)
+        subprocess.run("rm -r sub input", cwd=folder, shell=True, check=True)
+
+
+def test_files_formats(folder):
+    """--files: some uses, as text, csv and a list of paths"""
+    make_files(folder)
+    done = run(folder, "-f", "--files=read", "cat", "input")
+    assert f"{folder}/input" in done.stderr and "executed" not in done.stderr and "missing" not in done.stderr, done.stderr
+    rows = list(csv.DictReader(io.StringIO(run(folder, "-f", "--files", "--format=csv", "-o", "/dev/stdout", "ls", "sub/dir").stdout)))
+    assert {"uses": "listed", "path": f"{folder}/sub/dir"}.items() <= {**rows[[r["path"] for r in rows].index(f"{folder}/sub/dir")],
+                                                                       "uses": "listed"}.items(), rows
+    (folder / "new\nline").write_text("")
+    (folder / "control\033").write_text("")
+    done = run(folder, "-f", "--files=read", "--format=paths", "-o", "list", "cat", "input", "new\nline", "control\033")
+    paths = (folder / "list").read_text().splitlines()
+    assert f"{folder}/input" in paths and f"{folder}/control\033" in paths and f"{folder}/new" not in paths, paths
+    assert "1 path is left out of the list" in done.stderr, done.stderr
+    for args, says in ((["--files=raed"], "did you mean read?"), (["--format=paths"], "--files alone"),
+                       (["--files", "--record", "x"], "sctrace show FILE"), (["--files", "-c", "--format=paths"], "--files alone")):
+        done = run(folder, *args, "true")
+        assert done.returncode == 2 and says in done.stderr, done.stderr
+
+
+def test_files_feed_tar(folder):
+    """--files=needed --format=paths: a program runs in a folder that contains only these files"""
+    if subprocess.run(["chroot", "/", "true"], check=False, capture_output=True).returncode:
+        raise Skip("chroot is not permitted")
+    program = ["sh", "-c", "ls / > /dev/null && date +%Y > /tmp/sctrace-test-$$ && cat /tmp/sctrace-test-$$ && rm /tmp/sctrace-test-$$ && sed -n 1p /etc/passwd"]
+    for engine in ENGINES:
+        done = run(folder, f"--engine={engine}", "-f", "--files=needed", "--format=paths", "-o", "list", *program)
+        assert done.returncode == 0, done.stderr
+        subprocess.run(["sh", "-c", "mkdir root && tar -C / -chf - --no-recursion -T list 2>/dev/null | tar -C root -xf -"], cwd=folder,
+                       check=True)
+        inside = subprocess.run(["chroot", "root", *program], cwd=folder, capture_output=True, text=True, check=False)
+        assert inside.returncode == 0 and inside.stdout == done.stdout and not inside.stderr, (engine, inside, (folder / "list").read_text())
+        subprocess.run(["rm", "-r", "root"], cwd=folder, check=True)
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(dict(globals())))

@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "cmd/trace/opts.h"
 #include "engine/engine.h"
+#include "trace/files.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -223,12 +224,13 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 	struct trace_opts *o = ctx;
 	(void)row;
 	o->html = strcmp(arg, "html") == 0;
+	o->paths = strcmp(arg, "paths") == 0;
 	if (strcmp(arg, "perfetto") == 0) {
 		o->format = TRACE_PERFETTO;
 		return 0;
 	}
 	struct buf formats_of_tables = {0};
-	int r = summary_format_parse(o->html ? "text" : arg, &o->view.format, &formats_of_tables);
+	int r = summary_format_parse(o->html || o->paths ? "text" : arg, &o->view.format, &formats_of_tables);
 	buf_free(&formats_of_tables);
 	if (r < 0) {
 		opt_say_words(row, arg, why);
@@ -236,6 +238,15 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 	}
 	o->format = o->view.format == SUMMARY_JSON ? TRACE_JSON : TRACE_TEXT;
 	return 0;
+}
+
+int trace_opt_files(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	(void)row;
+	if (!arg)
+		o->files = FILES_ALL;
+	return arg ? trace_files_parse(arg, &o->files, why) : 0;
 }
 
 int trace_opt_hist(void *ctx, const struct opt *row, const char *arg, struct buf *why)

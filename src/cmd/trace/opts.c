@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/outfile.h"
+#include "trace/files.h"
 #include "trace/io.h"
 #include "trace/tree.h"
 
@@ -123,9 +124,9 @@ static const struct opt trace_table[] = {
 	 .complete = COMPLETE_LIST, .words = "attach exit thread-execve all"},
 	{0, "json", NULL, trace_opt_json, "print one JSON object per line; see sctrace-trace(5)"},
 	{0, "format", "FORMAT", trace_opt_format,
-	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json, html; with --io and --tree: text, "
-	 "csv, markdown, json, html",
-	 0, COMPLETE_WORDS, "text wide truss strace csv markdown json html perfetto"},
+	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json, html; with --io, --tree and "
+	 "--files: text, csv, markdown, json, html; with --files also paths",
+	 0, COMPLETE_WORDS, "text wide truss strace csv paths markdown json html perfetto"},
 	{0, "color", "[WHEN]", opt_word, "use colours: auto (on a terminal), always, never", AT(color), COMPLETE_WORDS,
 	 "auto always never"},
 
@@ -152,6 +153,10 @@ static const struct opt trace_table[] = {
 	{0, "tree", NULL, opt_flag,
 	 "print the processes as a tree: how each ended, its times and memory, and where a failure began (implies -f)",
 	 AT(tree)},
+	{0, "files", "[USES]", trace_opt_files,
+	 "print what was done with each path; USES: only these, such as read,executed; --format=paths: a list for tar, "
+	 "...",
+	 .complete = COMPLETE_LIST, .words = FILES_WORDS},
 	{0, "errors", NULL, opt_flag, "print which calls failed with which errors, and how often", AT(errors)},
 	{0, "hist", "CALL", trace_opt_hist, "print a histogram of the durations of CALL", AT(hist), COMPLETE_SET},
 	{0, "interval", "DURATION", opt_duration, "print a table at this interval (and on SIGUSR1)", AT(interval_ns),
@@ -287,7 +292,7 @@ unsigned trace_string_max(const struct trace_opts *o)
 
 const char *trace_opts_page(const struct trace_opts *o)
 {
-	return o->io ? "--io" : o->tree ? "--tree" : NULL;
+	return o->io ? "--io" : o->tree ? "--tree" : o->files ? "--files" : NULL;
 }
 
 static bool counts(const struct trace_opts *o)
@@ -376,6 +381,10 @@ static int check_page(const struct trace_opts *o, struct buf *why)
 		{o->record && !o->io,
 		 " prints a result at the end, which --record does not; give it to `sctrace show FILE`"},
 	};
+	if (o->paths && (!o->files || o->io || o->tree || !alone)) {
+		buf_adds(why, "--format=paths is a format of --files alone, without -c, -C, --io and --tree");
+		return -EINVAL;
+	}
 	for (size_t i = 0; trace_opts_page(o) && i < sizeof(rules) / sizeof(*rules); i++)
 		if (rules[i].wrong) {
 			buf_addf(why, "%s%s", trace_opts_page(o), rules[i].says);

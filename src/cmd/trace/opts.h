@@ -71,6 +71,8 @@ struct trace_opts {
 	const char *hist, *save;
 	bool errors;
 	bool io, tree, html; /* --io, --tree, --format=html */
+	unsigned files;      /* --files: a combination of enum files_use; 0: not given */
+	bool paths;          /* --format=paths */
 	struct conditions expect;
 	uint64_t interval_ns;
 	bool overhead_set; /* -O was given: its value replaces the measured cost */
@@ -81,16 +83,16 @@ void trace_opts_init(struct trace_opts *o);
 void trace_opts_free(struct trace_opts *o);
 /* Parsers for options that only the tracer has (opt_values.c). The settings are a struct trace_opts. */
 opt_parse_fn trace_opt_break, trace_opt_columns, trace_opt_decode_fds, trace_opt_pid_names, trace_opt_constants,
-	trace_opt_engine, trace_opt_env, trace_opt_expect, trace_opt_expr, trace_opt_format, trace_opt_hist,
-	trace_opt_json, trace_opt_last, trace_opt_named_expr, trace_opt_nothing, trace_opt_overhead, trace_opt_path,
-	trace_opt_pids, trace_opt_quiet, trace_opt_sort, trace_opt_successful;
+	trace_opt_engine, trace_opt_env, trace_opt_expect, trace_opt_expr, trace_opt_files, trace_opt_format,
+	trace_opt_hist, trace_opt_json, trace_opt_last, trace_opt_named_expr, trace_opt_nothing, trace_opt_overhead,
+	trace_opt_path, trace_opt_pids, trace_opt_quiet, trace_opt_sort, trace_opt_successful;
 /* The command of the tracer, with the options of strace or with those of truss. */
 extern const struct opt_command trace_command, truss_command;
 /* Returns what `letter` means in the other command, for the message "unknown option"; NULL: nothing. */
 const char *trace_other_dialect(bool truss, char letter);
 /* Returns true if sctrace must see each call to count, because the counts of the engine are not enough. */
 bool trace_opts_need_events(const struct trace_opts *o);
-/* Returns the option of a view other than the table of -c that is printed at the end ("--io", "--tree"), or NULL. */
+/* Returns the option of a view other than the table of -c that is printed at the end (such as "--tree"), or NULL. */
 const char *trace_opts_page(const struct trace_opts *o);
 /* Returns how many bytes of each buffer are read from the program's memory: for dumps of data, more than -s says. */
 unsigned trace_string_max(const struct trace_opts *o);

@@ -1,10 +1,13 @@
 /* The end of a trace with --io, --tree or --format=html: makes a run, and displays it as `sctrace report` does. */
 #include "cmd/trace/trace.h"
 
+#include "base/diag.h"
 #include "cmd/display.h"
 #include "out/term.h"
 #include "run/run.h"
 #include "trace/save.h"
+
+#include <unistd.h>
 
 /* Returns the name of the table's format for display_run_into(), such as "csv". */
 static const char *format_of(const struct trace_opts *o)
@@ -15,6 +18,17 @@ static const char *format_of(const struct trace_opts *o)
 		[SUMMARY_JSON] = "json",
 	};
 	return o->html ? "html" : formats[o->view.format];
+}
+
+/* Prints the list of --format=paths. */
+static void show_paths(struct trace *t)
+{
+	struct trace_out *out = &t->out.common;
+	size_t left = trace_files_list(&t->files, t->o.files, isatty(out->fd), &out->buf);
+	if (left)
+		diag_note("%zu path%s left out of the list, because %s a newline; --json contains %s", left,
+			  left == 1 ? " is" : "s are", left == 1 ? "it contains" : "they contain",
+			  left == 1 ? "it" : "them");
 }
 
 void trace_page_show(struct trace *t, const struct engine_result *result)
@@ -28,11 +42,16 @@ void trace_page_show(struct trace *t, const struct engine_result *result)
 		io_profile_finish(&t->io.profile, &run.io);
 	if (t->o.tree)
 		trace_tree_finish(&t->tree, &run.tree);
+	if (t->o.files)
+		trace_files_finish(&t->files, t->o.files, &run.files);
 	look.colour = t->totals.c.view.colour;
 	int r = t->o.save ? run_save(&run, t->o.save, &why) : 0;
 	if (r < 0)
 		trace_fail(&t->failure, r, "%s", buf_str(&why));
-	display_run_into(&run, format_of(&t->o), &look, &t->out.common.buf);
+	if (t->o.paths)
+		show_paths(t);
+	else
+		display_run_into(&run, format_of(&t->o), &look, &t->out.common.buf);
 	trace_save_free(&run, t->totals.c.machine);
 	buf_free(&why);
 }

@@ -260,7 +260,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->string_max = trace_string_max(o);
 	c->usage = o->tree || o->record;
 	c->verbose = shows_all_of_exec(o);
-	c->names = o->record || o->look.fd_names || o->pid_names || o->select.paths.n ||
+	c->names = o->record || o->files || o->look.fd_names || o->pid_names || o->select.paths.n ||
 		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
 	c->find_main = t->program && (o->count || o->count_too || o->io);
 	if (o->injects.rules.n) {

@@ -156,6 +156,7 @@ void trace_free(struct trace *t)
 	trace_folded_free(&t->folded);
 	trace_io_free(&t->io);
 	trace_tree_free(&t->tree);
+	trace_files_free(&t->files);
 	trace_totals_free(&t->totals);
 	trace_recorder_free(&t->recorder);
 	recording_head_free(&t->head);

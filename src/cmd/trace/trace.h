@@ -7,6 +7,7 @@
 #include "recording/read.h"
 #include "trace/count.h"
 #include "trace/fail.h"
+#include "trace/files.h"
 #include "trace/folded.h"
 #include "trace/io.h"
 #include "trace/json.h"
@@ -46,6 +47,7 @@ struct trace {
 	struct trace_folded folded;
 	struct trace_io io;
 	struct trace_tree tree;
+	struct trace_files files;
 	struct trace_totals totals;
 	pid_t root;        /* process id of the program, set when its execve(2) has succeeded; 0 before */
 	bool root_stopped; /* a signal has stopped the program */

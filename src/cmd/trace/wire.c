@@ -8,17 +8,21 @@
 
 #include <string.h>
 
-/* If only the process tree is shown, few calls must be events, and the program runs almost as fast as without sctrace. */
+/* If only these views are shown, not all calls must be events, and the program runs faster. */
 static void want_few(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
 	struct trace_select select = {0};
 	size_t at;
-	t->few = o->tree && !o->io && !o->count && !o->count_too && !o->select.by_call;
+	t->few = (o->tree || o->files) && !o->io && !o->count && !o->count_too && !o->select.by_call;
 	if (!t->few)
 		return;
-	trace_select_parse(&select, "trace", 5, TRACE_TREE_CALLS, &at, NULL);
-	trace_select_only(&select, &t->only);
+	if (o->tree) {
+		trace_select_parse(&select, "trace", 5, TRACE_TREE_CALLS, &at, NULL);
+		trace_select_only(&select, &t->only);
+	}
+	if (o->files)
+		trace_files_calls(&t->only);
 	trace_select_free(&select);
 }
 
@@ -218,6 +222,10 @@ void trace_wire(struct trace *t)
 		trace_pipeline_add(p, &t->tree.sink);
 		for (size_t i = 0; i < o->pids.n; i++)
 			trace_tree_attached(&t->tree, o->pids.v[i]);
+	}
+	if (o->files) {
+		trace_files_init(&t->files);
+		trace_pipeline_add(p, &t->files.sink);
 	}
 	if (o->folded) {
 		trace_folded_init(&t->folded, t->stack, strcmp(o->folded, "folded,time") == 0);

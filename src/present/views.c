@@ -1,4 +1,4 @@
-/* Displays the processes of a trace (--tree). */
+/* Displays the processes of a trace (--tree), and the paths that they used (--files). */
 #include "present/cells.h"
 #include "present/kinds.h"
 
@@ -133,4 +133,28 @@ void page_add_tree(struct page *p)
 			say_first(&tree->processes.v[i], findings);
 	}
 	page_add_part(p, "processes", "Processes", t, NULL);
+}
+
+void page_add_files(struct page *p)
+{
+	static const struct column columns[] = {
+		{"uses", "uses", 0},
+		{"path", "path", COL_TAIL},
+		{"target", "target", COL_DATA_ONLY},
+	};
+	const struct run_paths *files = &p->runs[0].run->files;
+	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < files->paths.n; i++) {
+		const struct run_path *f = &files->paths.v[i];
+		struct buf uses = {0};
+		for (size_t k = 0; k < f->uses.n; k++)
+			buf_addf(&uses, "%s%s", k ? " " : "", f->uses.v[k]);
+		table_row(t);
+		table_string(t, 0, buf_str(&uses));
+		table_string(t, 1, f->path ? f->path : "");
+		if (f->target)
+			table_string(t, 2, f->target);
+		buf_free(&uses);
+	}
+	page_add_part(p, "paths", "Paths", t, NULL);
 }
