@@ -213,7 +213,7 @@ def test_pairs(folder):
     assert recorded - asked > 0.9 * made, f"only {recorded - asked} of {made} calls were recorded without a stop"
 
 
-def test_crowd(folder):
+def test_crowd_of_threads(folder):
     """Threads record their calls without a stop, wherever the C library places their stacks and their memory"""
     threads, calls = 40, 500
     for stack, allocates in ((0, 0), (0, 1), (64, 0), (64, 1)):

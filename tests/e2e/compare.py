@@ -654,7 +654,7 @@ def test_paths_with_blanks_may_be_quoted(place):
     assert [r["copied"] for r in got.values()] == [True] * 4, got
 
 
-def test_a_daemon_is_left_alone(place):
+def test_calls_of_a_daemon_are_not_awaited(place):
     """The calls of a process that a command has left behind are not waited for, and the process survives."""
     engines = subprocess.run([SCTRACE, "--list-engines"], capture_output=True, text=True, check=True).stdout
     daemon = place / "daemon"

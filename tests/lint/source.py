@@ -221,6 +221,14 @@ def check_promises(root):
             yield f"tests/e2e/README.md does not name the case {case}"
 
 
+def check_names_of_tests(root):
+    """No two functions of a script have the same name: Python would run only the last of two tests."""
+    for path in sorted((root / "tests").rglob("*.py")):
+        names = re.findall(r"^def (\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield f"{path.relative_to(root)}: two functions have the name {name}"
+
+
 CHECKS = [
     ("folders use what the list of folders allows", check_folders),
     ("the list of folders is complete, and folders use only what is below them", check_list),
@@ -231,6 +239,7 @@ CHECKS = [
     ("functions are short", check_function_length),
     ("text files are clean", check_control_bytes),
     ("every promise has its cases", check_promises),
+    ("every function of a script has its own name", check_names_of_tests),
 ]
 
 
