@@ -32,6 +32,7 @@
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/threads/withdraw.h"
 #include "tracee/proc.h"
 
 #include "engine/ptrace/calibrate.h"
@@ -63,6 +64,8 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	if (filter_owner != ARM_STOP_SCTRACE || thread_of(task)->in_call || !img || img->state != IMAGE_READY || !pt ||
 	    pt->slow || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return STOP_HANDLED;
+	if (withdraw_before(p, task, &call, &r))
+		return task->stopped ? STOP_HANDLED : STOP_RESUMED;
 	return dispatch_stop(p, task, &call, &r);
 }
 

@@ -205,7 +205,8 @@ struct patch_task {
 	uint64_t step_hidden;  /* A single step that ends at this address is not reported to the program; 0: none. */
 	/* The task is stopped at a call, and was moved back so that it makes this call again (sigkill_guard_waited). */
 	bool redone;
-	bool strict;                    /* seccomp_mask.c: the program believes that it is in seccomp's strict mode */
+	uint64_t delayed_ns; /* withdraw.c: CLOCK_MONOTONIC time at which the current call was first delayed, or 0 */
+	bool strict;         /* seccomp_mask.c: the program believes that it is in seccomp's strict mode */
 	struct record_thread *recorded; /* the thread's ring, or NULL */
 	bool pretend;                   /* seccomp_mask.c: the result of the current call will be set to 0 */
 };

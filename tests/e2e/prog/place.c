@@ -119,7 +119,7 @@ static void check(char *at, size_t size)
 	size_t pages = size / PAGE;
 	CHECK(pages <= sizeof vec);
 	fill(at, size);
-	make_calls(200);
+	make_calls(100);
 	verify(at, size);
 	CHECK(mincore(at, size, vec) == 0);
 	CHECK(mprotect(at, size, PROT_READ) == 0);
@@ -255,7 +255,7 @@ static void test_agent(int argc, char **argv)
 	try_all((char *)AGENT, PAGE);
 	try_all((char *)AGENT + PAGE, 64 * PAGE);
 	try_all((char *)AGENT - 8 * PAGE, 16 * PAGE);
-	try_all((char *)AGENT + 0x10000, 256 * PAGE);
+	try_all((char *)AGENT + 0x10000, 64 * PAGE);
 	try_all((char *)AGENT + 0x8000000, 4 * PAGE);
 	try_all(code_page(), PAGE);
 	try_all(code_page() - PAGE, 2 * PAGE);
@@ -329,8 +329,6 @@ static void test_threads(int argc, char **argv)
 	enum { THREADS = 6 };
 	pthread_t t[THREADS];
 	char *at = (char *)AGENT;
-	(void)argc;
-	(void)argv;
 	CHECK(pipe(blocked) == 0 && pipe2(polled, O_NONBLOCK) == 0);
 	for (int i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&t[i], NULL, i % 2 ? wait_in_read : keep_calling, NULL) == 0);
@@ -340,6 +338,7 @@ static void test_threads(int argc, char **argv)
 		make_calls(20);
 		CHECK(pthread_join(short_lived, NULL) == 0);
 	}
+	sleep_us(number(argc, argv, 0, 0) * 1000L);
 	by_fixed(at, 32 * PAGE);
 	fill(at, 32 * PAGE);
 	for (int i = 0; i < 100; i++) {

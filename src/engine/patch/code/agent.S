@@ -341,7 +341,12 @@ agent_check:				/* rcx = slot; handles calls with arguments to check, and calls 
 	on	__NR_prctl, 5f		/* the tracer must see four of its operations */
 	on	__NR_arch_prctl, 9f	/* only ARCH_SET_FS has no memory to record */
 	on	__NR_execve, 8f		/* one at a time unless recorded; its start time is stored in the region */
-	cmp	$__NR_mmap, %eax	/* check the range only if an address is requested */
+	cmp	$__NR_shmat, %eax	/* the tracer must see all requests for an address, because the size is not known */
+	jne	10f
+	test	%rsi, %rsi
+	jnz	27f
+	jmp	7f
+10:	cmp	$__NR_mmap, %eax	/* check the range only if an address is requested */
 	jne	6f
 	test	%rdi, %rdi
 	jz	7f
@@ -941,7 +946,7 @@ unattended_code:
 	mov	$(agent_end - agent_begin), %ecx
 	rep movsb
 	mov	%r14, %rdi
-	mov	$AT_CODE, %ecx
+	mov	$UNATTENDED_DATA, %ecx
 	rep movsb
 	mov	%rbx, %rdi
 	mov	%r9, %rcx

@@ -14,9 +14,10 @@
  * memory does not include it: for them, memory of the program may be from 0x550000000000 on. Stubs must be near their
  * sites, so each area of stubs begins with the agent's addresses (code/encode.h).
  */
-#define AGENT_CODE  0x553670000000         /* one page, read and execute */
-#define AGENT_DATA  (AGENT_CODE + 0x1000)  /* one page, private: struct agent_data */
-#define AGENT_STATS (AGENT_CODE + 0x10000) /* memory shared with the tracer: the slots */
+#define AGENT_CODE  0x553670000000           /* one page, read and execute */
+#define AGENT_DATA  (AGENT_CODE + 0x1000)    /* one page, private: struct agent_data */
+#define AGENT_STATS (AGENT_CODE + 0x10000)   /* memory shared with the tracer: the slots */
+#define AGENT_LIMIT (AGENT_CODE + 0x9000000) /* the end of the addresses of all memory of the agent */
 #define AGENT_PAGE  4096
 #define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
 #define STUB_AREA   (16 * AGENT_PAGE) /* the size of a mapping for stubs */
@@ -114,6 +115,8 @@
  */
 #define UNATTENDED_WORK_STUBS 16
 #define UNATTENDED_WORK_HEAD  24
+/* The size of the data in this area: those before agent_data.code, and two rows of it. The rest consists of zeros. */
+#define UNATTENDED_DATA (72 + 4 * AGENT_CALLS + 2 * 16)
 
 #define TAIL_SELECTOR (AGENT_STATS + AGENT_CALLS * SLOT_SIZE) /* agent_tail.selector */
 #define TAIL_RECORDS  (TAIL_SELECTOR + 1)                     /* agent_tail.records */
@@ -215,6 +218,7 @@ _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_
 		       offsetof(struct agent_data, code) == 72 + 4 * AGENT_CALLS &&
 		       offsetof(struct agent_data, kept) == offsetof(struct agent_data, code) + 16 * (AGENT_RANGES + 2),
 	       "agent.S");
+_Static_assert(UNATTENDED_DATA == offsetof(struct agent_data, code[2]), "agent.S");
 _Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 8 * KEPT_R9, "agent.S");
 
 /* The state that a thread restores by itself (agent.S, `back`). */

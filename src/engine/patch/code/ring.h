@@ -57,7 +57,6 @@
  */
 #define SCRATCHES_AT (AGENT_CODE + 0x8000000)
 #define SCRATCH_SIZE 0x10000
-#define AGENT_LIMIT  (SCRATCHES_AT + RINGS * SCRATCH_SIZE) /* the end of the addresses that the engine uses here */
 #define SCRATCH_TOP  0x100
 
 /* Offsets in the structures below for agent.S. Assertions compare them with the structures. */
@@ -367,6 +366,7 @@ _Static_assert(sizeof(struct agent_ring) <= RING_HEAD && THREAD_ROWS * sizeof(st
 _Static_assert(COMMANDS_AT + COMMANDS * sizeof(struct agent_command) <= RECORDER_CODE + RECORDER_ROOM, "room");
 _Static_assert(512 * sizeof(struct agent_recipe) == RECIPES_ROOM, "a recipe for each call that the agent makes");
 _Static_assert(THREAD_BUCKETS *THREAD_ROWS * sizeof(struct agent_thread) == THREADS_ROOM, "the table has room");
+_Static_assert(SCRATCHES_AT + RINGS * SCRATCH_SIZE <= AGENT_LIMIT, "room");
 _Static_assert(RING_DATA % 64 == 0, "the data are whole cache lines");
 
 /*

@@ -50,6 +50,14 @@ void image_borrow(const struct task *parent, const struct task *child)
 /* A limit for all images, because a program can have many children. This number of sites takes 600 MB. */
 #define SITES_IN_ALL 2000000
 
+/* Counts an image that is traced by ptrace. The footer gives the reason of the first one. */
+static void count_fallback(struct patch *p, const char *why)
+{
+	p->fallback_images++;
+	if (!p->fallback_why.len)
+		buf_adds(&p->fallback_why, why);
+}
+
 struct image *image_copy(struct patch *p, const struct task *parent)
 {
 	const struct image *from = image_of(parent);
@@ -70,10 +78,13 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->threads = thread_table_copy(from->threads);
 	img->sites.serial = from->sites.serial;
 	img->sites.copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
+	p->images++;
 	if (p->nsites + from->sites.by_ip.n <= SITES_IN_ALL)
 		site_copy_all(p, img, from);
 	else
 		img->state = IMAGE_FALLBACK;
+	if (img->state == IMAGE_FALLBACK)
+		count_fallback(p, "the programs have too many call sites");
 	return img;
 }
 
@@ -432,9 +443,7 @@ void image_fall_back(struct patch *p, struct task *task, const char *why)
 		return;
 	image_switch(p, img, true);
 	img->state = IMAGE_FALLBACK;
-	p->fallback_images++;
-	if (!p->fallback_why.len)
-		buf_adds(&p->fallback_why, why);
+	count_fallback(p, why);
 	if (p->debug)
 		fprintf(stderr, "sctrace: [%d] traced by ptrace: %s\n", (int)task->tid, why);
 }

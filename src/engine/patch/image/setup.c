@@ -30,22 +30,23 @@ bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct
 	return why->len > 0;
 }
 
-struct agent_data setup_data(const struct image *img)
+struct agent_data setup_data(const struct image *img, uint64_t stubs)
 {
 	struct agent_data data = {.base = AGENT_BASE,
 				  .words = region_address(img->counters.region, img->counters.words),
 				  .single_thread = img->counters.single_thread,
 				  .watch = img->watch,
-				  .blocking = img->blocking};
+				  .blocking = img->blocking,
+				  .code = {{AGENT_CODE, AGENT_LIMIT}, {stubs, stubs ? stubs + STUB_AREA : 0}}};
 	memcpy(data.map, img->counters.map, sizeof(data.map));
 	return data;
 }
 
 /* Writes the agent's two pages with one call. */
-static int write_agent(pid_t tid, const struct image *img)
+static int write_agent(pid_t tid, const struct image *img, uint64_t stubs)
 {
 	unsigned char both[AGENT_PAGE + sizeof(struct agent_data)] = {0};
-	const struct agent_data data = setup_data(img);
+	const struct agent_data data = setup_data(img, stubs);
 	_Static_assert(AGENT_DATA == AGENT_CODE + AGENT_PAGE, "side by side");
 	memcpy(both, agent_begin, (size_t)(agent_end - agent_begin));
 	memcpy(both + AGENT_PAGE, &data, sizeof(data));
@@ -261,7 +262,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 	int err = map_agent(p, task, at, &r, mask, &region);
 	if (err == 0) {
 		setup_counters(p, task, region);
-		err = write_agent(task->tid, img);
+		err = write_agent(task->tid, img, gap);
 		if (err == 0 && p->recorder)
 			err = write_recorder(task->tid, img, p->recorder);
 	}

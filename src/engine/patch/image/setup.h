@@ -30,8 +30,8 @@ uint64_t setup_stubs(uint64_t at);
 void setup_counters(struct patch *p, const struct task *task, struct region *region);
 /* Resets an image into which the agent could not be put. Releases its region. */
 void setup_forget(struct patch *p, struct image *img);
-/* Returns the initial data of the agent in an image that has counters. */
-struct agent_data setup_data(const struct image *img);
+/* Returns the initial data of the agent in an image that has counters, and an area for stubs unless `stubs` is 0. */
+struct agent_data setup_data(const struct image *img, uint64_t stubs);
 /*
  * Called if the agent cannot be used after all: unmaps the memory that setup has mapped, and whose addresses are in `r`
  * (agent.S). `stubs` is the address that the stubs were to have.

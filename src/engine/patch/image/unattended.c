@@ -17,13 +17,12 @@
 
 #define CODE_SIZE  ((size_t)(unattended_code_end - unattended_code))
 #define AGENT_SIZE ((size_t)(agent_end - agent_begin))
-#define DATA_SIZE  offsetof(struct agent_data, code) /* the bytes after these are zeros */
 /*
  * Distance of the work area below the stack pointer, in bytes. It is in memory that execve(2) maps (setup_arg_pages()
  * in fs/exec.c).
  */
 #define WORK_BELOW 16384
-#define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + DATA_SIZE + STUB_SIZE + PLAN_EXTRA_STUBS)
+#define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + UNATTENDED_DATA + STUB_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
 
 static uint64_t work_address(const struct user_regs_struct *r)
@@ -65,16 +64,16 @@ static bool is_possible(const struct patch *p, const struct user_regs_struct *r,
 }
 
 /* Fills in the work area, except for the stubs at its end. Returns the address to which their code must be copied. */
-static unsigned char *fill_work(unsigned char *bytes, const struct image *img)
+static unsigned char *fill_work(unsigned char *bytes, const struct image *img, uint64_t stubs)
 {
-	const struct agent_data data = setup_data(img);
+	const struct agent_data data = setup_data(img, stubs);
 	const struct stub_head head = site_stub_head();
 	unsigned char *at = bytes + UNATTENDED_WORK_HEAD;
 	memset(bytes, 0, UNATTENDED_WORK_HEAD);
 	memcpy(at, agent_begin, AGENT_SIZE);
-	memcpy(at + AGENT_SIZE, &data, DATA_SIZE);
-	memcpy(at + AGENT_SIZE + DATA_SIZE, &head, sizeof(head));
-	return at + AGENT_SIZE + DATA_SIZE + sizeof(head);
+	memcpy(at + AGENT_SIZE, &data, UNATTENDED_DATA);
+	memcpy(at + AGENT_SIZE + UNATTENDED_DATA, &head, sizeof(head));
+	return at + AGENT_SIZE + UNATTENDED_DATA + sizeof(head);
 }
 
 /*
@@ -93,7 +92,7 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 					 .scratch = scratch_address(ring),
 					 .ring = ring_address(ring)};
 	unsigned char code[PLAN_EXTRA_MAX], work[WORK_MAX];
-	struct plan_extra extra = {.addr = room, .code = code, .n = CODE_SIZE, .stubs = fill_work(work, img)};
+	struct plan_extra extra = {.addr = room, .code = code, .n = CODE_SIZE, .stubs = fill_work(work, img, stubs)};
 	struct user_regs_struct to = *r;
 	memcpy(about.path, path, SETUP_PATH);
 	memcpy(about.recorder, p->recorder_path, SETUP_PATH);

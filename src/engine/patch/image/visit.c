@@ -33,7 +33,10 @@ static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t i
 	int64_t got = at ? remote_call(&p->t, task, SYS_mmap, args) : -ENOMEM;
 	if (got == -EFAULT)
 		image_fall_back(p, task, "the program has changed the agent's code");
-	return at && got == (int64_t)at ? site_add_page(task, at, AGENT_PAGE) : NULL;
+	struct stub_page *page = at && got == (int64_t)at ? site_add_page(task, at, AGENT_PAGE) : NULL;
+	if (page)
+		ranges_write(task);
+	return page;
 }
 
 /* Reserves a stub for the site if it has none. Returns false if there is no room near the site. */

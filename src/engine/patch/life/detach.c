@@ -41,9 +41,12 @@ static void settle_pending(struct patch *p, struct task *task)
 			return;
 	} while (status >> 16 == PTRACE_EVENT_STOP);
 	if (status >> 16 == 0 && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {
-		if (dispatch_is_forced(task, &si, &r))
-			dispatch_forced(p, task, &si, &r);
-		else
+		const struct call call = {.arch = si.si_arch, .nr = si.si_syscall};
+		if (dispatch_is_forced(task, &si, &r)) {
+			dispatch_mend_forced(p, task);
+			if (task->stopped)
+				dispatch_stop(p, task, &call, &r);
+		} else
 			task->deliver = WSTOPSIG(status);
 	}
 }

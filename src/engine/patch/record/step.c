@@ -66,8 +66,11 @@ static void close_ring(const struct record_thread *th, const struct task *task)
 static void complete(struct patch *p, struct record_thread *th, const struct task *task, int64_t result, bool caught)
 {
 	uint64_t t1 = th->reader.open.t1;
-	/* A detached thread does not stay stopped until the record is reported, so its memory is captured now. */
-	bool live = !p->t.detaching;
+	/*
+	 * A thread that is detached, or that was stopped only to move it out of the agent (threads/withdraw.c), does not
+	 * stay stopped until the record is reported, so its memory is captured now.
+	 */
+	bool live = !p->t.detaching && task == p->t.current;
 	if (!live) {
 		th->reader.open.size = th->reader.open.before;
 		record_capture(p, th, result);

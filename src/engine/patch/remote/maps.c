@@ -12,6 +12,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+/* Is this code of a file of the program's? The recorder is a file as well, but it is the engine's. */
+static bool is_program_code(const struct proc_map *m)
+{
+	return m->ino != 0 && memcmp(m->perm, "r-xp", 4) == 0 && (m->lo < AGENT_CODE || m->lo >= AGENT_LIMIT);
+}
+
 void maps_read(const struct task *task)
 {
 	struct image *img = image_of(task);
@@ -27,7 +33,7 @@ void maps_read(const struct task *task)
 		if (m.ino && m.file_offset == 0)
 			start = m;
 		m.base = start.ino == m.ino && start.dev == m.dev ? start.lo : 0;
-		m.patchable = m.ino != 0 && memcmp(line.perm, "r-xp", 4) == 0;
+		m.patchable = is_program_code(&line);
 		if (line.perm[2] == 'x')
 			vec_push(&img->mappings, m);
 	}
@@ -102,8 +108,8 @@ uint64_t maps_room(pid_t pid, size_t n)
 	uint64_t found = 0;
 	int r = n && n <= sizeof(bytes) ? proc_read(pid, "maps", &text) : -EINVAL;
 	for (const char *p = buf_str(&text); r == 0 && !found && proc_map_next(&p, &m);)
-		if (m.ino && memcmp(m.perm, "r-xp", 4) == 0 && !served_device(pid, m.dev) &&
-		    remote_read(pid, m.hi - n, bytes, n) == 0 && is_empty(bytes, n))
+		if (is_program_code(&m) && !served_device(pid, m.dev) && remote_read(pid, m.hi - n, bytes, n) == 0 &&
+		    is_empty(bytes, n))
 			found = m.hi - n;
 	buf_free(&text);
 	return found;

@@ -178,10 +178,13 @@ int remote_next_stop(struct tracer *t, struct task *task, int *status)
 	return err;
 }
 
+/* A limit on the number of stops before the expected one, larger than any code of the engine needs. */
+#define STOPS_MAX 64
+
 /* Waits until the task has stopped at the int3. If a group-stop comes first, the task joins it at its next stop. */
 static int wait_for_trap(struct tracer *t, struct task *task)
 {
-	for (;;) {
+	for (int i = 0; i < STOPS_MAX; i++) {
 		int status;
 		int err = remote_next_stop(t, task, &status);
 		if (err < 0)
@@ -192,6 +195,7 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 			return -EFAULT;
 		ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL);
 	}
+	return -EFAULT;
 }
 
 static void set_call(struct user_regs_struct *r, uint64_t nr, const uint64_t args[6])
@@ -234,18 +238,23 @@ int remote_call_to_trap(struct tracer *t, struct task *task, struct user_regs_st
 	return remote_run(t, task, r, NULL);
 }
 
-/* Waits for the next syscall-stop. */
+/*
+ * Waits for the next syscall-stop. Returns -EFAULT if the task does not reach it. All signals are blocked, so a signal
+ * shows that the code has faulted, because the program has replaced it.
+ */
 static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 {
 	int status;
-	if (ptrace_retry(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
-		return -ESRCH;
-	for (;;) {
+	for (int i = 0; i < STOPS_MAX; i++) {
+		if (ptrace_retry(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
+			return -ESRCH;
 		int err = remote_next_stop(t, task, &status);
 		if (err < 0 || status >> 8 == (SIGTRAP | 0x80))
 			return err;
-		ptrace_retry(PTRACE_SYSCALL, task->tid, NULL, NULL);
+		if (status >> 16 == 0)
+			break;
 	}
+	return -EFAULT;
 }
 
 /* --- excursions --- */
@@ -281,16 +290,13 @@ static int restore_position(const struct task *task, const struct excursion *d)
 	return ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
 }
 
-/* A limit on the number of stops in an excursion, larger than any excursion needs. */
-#define EXCURSION_STOPS 64
-
 /*
  * Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to the registers there.
  */
 static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip,
 			struct user_regs_struct *r)
 {
-	for (int i = 0; i < EXCURSION_STOPS; i++) {
+	for (int i = 0; i < STOPS_MAX; i++) {
 		int status;
 		if (ptrace_retry(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0)
 			return -ESRCH;

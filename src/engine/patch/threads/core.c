@@ -30,15 +30,6 @@ bool core_is_dumped_by(int sig)
 /* How long sctrace waits for a thread to stop. The kernel's dump waits for all threads as well, but without a limit. */
 #define PATIENCE_NS NSEC_PER_SEC
 
-/* Returns the task's wait status if it was taken from the kernel and the stop loop has not handled it, or NULL. */
-static struct wait_status *taken_status(struct tracer *t, pid_t tid)
-{
-	for (size_t i = t->waits.next; i < t->waits.taken.n; i++)
-		if (t->waits.taken.v[i].tid == tid)
-			return &t->waits.taken.v[i];
-	return NULL;
-}
-
 /* Removes the wait status from the list, so that the stop loop does not handle it. */
 static void forget_status(struct tracer *t, struct wait_status *w)
 {
@@ -77,7 +68,7 @@ static bool move_out(struct patch *p, struct task *task, int status)
 static bool stop_thread(struct patch *p, struct task *task)
 {
 	const uint64_t until = clock_ns() + PATIENCE_NS;
-	struct wait_status *taken = taken_status(&p->t, task->tid);
+	struct wait_status *taken = tracer_taken_status(&p->t, task->tid);
 	int status;
 	pid_t tid;
 	if (taken && move_out(p, task, taken->status)) {

@@ -92,7 +92,7 @@ bool dispatch_block_again(const struct task *task)
  * blocked or ignored, it also resets the action. This function restores the mask and the action. If a thread blocks all
  * other signals, it had blocked SIGSYS as well.
  */
-static void mend_forced_signal(struct patch *p, struct task *task)
+void dispatch_mend_forced(struct patch *p, struct task *task)
 {
 	uint64_t args[6] = {0};
 	bool blocked = dispatch_block_again(task);
@@ -172,13 +172,6 @@ bool dispatch_undo(const struct task *task, int status)
 		redo(task, &r, (int64_t)r.rax); /* the kernel has set rax to the call's number (syscall_rollback()) */
 	}
 	return forced;
-}
-
-enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si, struct user_regs_struct *r)
-{
-	mend_forced_signal(p, task);
-	return task->stopped ? dispatch_stop(p, task, &(struct call){.arch = si->si_arch, .nr = si->si_syscall}, r)
-			     : STOP_RESUMED;
 }
 
 /*

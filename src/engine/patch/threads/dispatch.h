@@ -7,9 +7,8 @@
 /* Handles the stop of `call` (only arch and nr are set): patches its site, or runs it under ptrace. Changes `r`. */
 enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
 				  struct user_regs_struct *r);
-/* Like dispatch_stop(), for a call that stopped by a forced SIGSYS. Restores the program's mask and action. */
-enum tracer_verdict dispatch_forced(struct patch *p, struct task *task, const siginfo_t *si,
-				    struct user_regs_struct *r);
+/* Called at a stop for a forced SIGSYS: restores the program's mask and action. The task may end meanwhile. */
+void dispatch_mend_forced(struct patch *p, struct task *task);
 /* Was this signal forced by the task's call, and not sent by the program? If so, *r is set to the registers. */
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r);
 /* Is a forced SIGSYS pending for this stopped thread? It comes before the thread runs more of the program's code. */

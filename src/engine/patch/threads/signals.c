@@ -9,6 +9,7 @@
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/stepout.h"
+#include "engine/patch/threads/withdraw.h"
 #include "tracee/proc.h"
 
 #include <signal.h>
@@ -213,8 +214,13 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 	struct patch_task *pt = patch_task_of(task);
 	struct user_regs_struct r;
 	bool forced = si->si_signo == SIGSYS && pt && pt->armed && p->arming == ARM_SUD;
-	if (forced && dispatch_is_forced(task, si, &r))
-		return dispatch_forced(p, task, si, &r);
+	if (forced && dispatch_is_forced(task, si, &r)) {
+		const struct call call = {.arch = si->si_arch, .nr = si->si_syscall};
+		dispatch_mend_forced(p, task);
+		if (task->stopped && withdraw_before(p, task, &call, &r))
+			return task->stopped ? STOP_HANDLED : STOP_RESUMED;
+		return task->stopped ? dispatch_stop(p, task, &call, &r) : STOP_RESUMED;
+	}
 	struct image *img = image_of(task);
 	if (!img || !img->counters.region)
 		return STOP_PASS;

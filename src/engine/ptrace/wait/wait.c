@@ -230,6 +230,14 @@ pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status)
 	return r;
 }
 
+struct wait_status *tracer_taken_status(struct tracer *t, pid_t tid)
+{
+	for (size_t i = t->waits.next; i < t->waits.taken.n; i++)
+		if (t->waits.taken.v[i].tid == tid)
+			return &t->waits.taken.v[i];
+	return NULL;
+}
+
 void tracer_keep_status(struct tracer *t, pid_t tid, int status)
 {
 	vec_push(&t->waits.taken, (struct wait_status){tid, status, clock_ns()});

@@ -21,6 +21,8 @@ void tracer_expect_records(struct tracer *t);
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage);
 /* Like tracer_wait(), but for one task, and spins before it sleeps. Signals to sctrace do not interrupt the wait. */
 pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status);
+/* Returns the task's status if it was taken from the kernel and the loop has not handled it, or NULL. */
+struct wait_status *tracer_taken_status(struct tracer *t, pid_t tid);
 /* Queues a status that was waited for elsewhere, so that the loop handles it like any other status. */
 void tracer_keep_status(struct tracer *t, pid_t tid, int status);
 

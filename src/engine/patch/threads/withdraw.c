@@ -1,0 +1,156 @@
+#include "engine/patch/threads/withdraw.h"
+
+#include "base/clock.h"
+#include "engine/patch/arm/arm.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/ranges.h"
+#include "engine/patch/image/setup.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/unmap.h"
+#include "engine/patch/threads/dispatch.h"
+#include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/threads/stepout.h"
+#include "engine/ptrace/tasks/resume.h"
+#include "engine/ptrace/wait/wait.h"
+#include "tracee/proc.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+/*
+ * How long sctrace waits for a thread to stop, and how long a call is delayed altogether. A parent of vfork(2) does not
+ * stop before its child has called execve(2) or ended.
+ */
+#define STOP_NS     (NSEC_PER_SEC / 10)
+#define PATIENCE_NS (2 * NSEC_PER_SEC)
+
+/* Threads that were stopped here, and must be resumed. */
+struct halted {
+	struct task **v;
+	size_t n, cap;
+};
+
+/*
+ * Moves a thread that has stopped with `status` out of the engine's code. Returns false if that is not possible at this
+ * stop, or if a forced SIGSYS must be handled first.
+ */
+static bool leave(struct patch *p, struct task *task, int status)
+{
+	struct user_regs_struct r;
+	siginfo_t si;
+	const int event = status >> 16;
+	if (event == PTRACE_EVENT_EXIT)
+		return true;
+	if (status >> 8 == SIGSYS && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0 &&
+	    dispatch_is_forced(task, &si, &r))
+		return false;
+	if ((event != 0 && event != PTRACE_EVENT_STOP && event != PTRACE_EVENT_SECCOMP) ||
+	    dispatch_is_pending(task->tid))
+		return false;
+	stepout(p, task, STEPOUT_PROGRAM);
+	return ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 && !stepout_needed(task, r.rip) &&
+	       !(patch_task_of(task) && patch_task_of(task)->moved_frames);
+}
+
+/* Stops a running thread, and moves it out of the engine's code. If it stops for another reason, the loop handles that. */
+static bool halt(struct patch *p, struct task *task, struct halted *halted)
+{
+	const uint64_t until = clock_ns() + STOP_NS;
+	int status;
+	pid_t tid;
+	if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
+		return true; /* it has ended */
+	while ((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) {
+		if (proc_has_ended(task->tid) > 0)
+			return true;
+		if (clock_ns() > until || p->t.failed)
+			return false;
+		clock_sleep_ns(50000);
+	}
+	if (tid < 0)
+		return tid == -ECHILD;
+	if (status >> 16 != PTRACE_EVENT_STOP || WSTOPSIG(status) != SIGTRAP || task->fresh) {
+		tracer_keep_status(&p->t, tid, status);
+		return !WIFSTOPPED(status) || (!task->fresh && leave(p, task, status));
+	}
+	task->stopped = true;
+	vec_push(halted, task);
+	return leave(p, task, status);
+}
+
+/* Stops all other threads of the image, and moves them out of the engine's code. Returns false if one of them is still there. */
+static bool halt_others(struct patch *p, const struct task *task, struct halted *halted)
+{
+	size_t i = 0;
+	struct task *x;
+	bool out = true;
+	while (out && (x = map_next(&p->t.tasks.by_tid, &i, NULL))) {
+		if (x == task || !x->proc || image_of(x) != image_of(task))
+			continue;
+		const struct wait_status *taken = tracer_taken_status(&p->t, x->tid);
+		out = taken        ? !WIFSTOPPED(taken->status) || (!x->fresh && leave(p, x, taken->status))
+		      : x->stopped ? leave(p, x, PTRACE_EVENT_STOP << 16)
+				   : halt(p, x, halted);
+	}
+	return out;
+}
+
+/* Unmaps the engine's memory. All threads of the image are stopped outside of it. */
+static void clean(struct patch *p, struct task *task)
+{
+	size_t i = 0;
+	struct task *x;
+	struct image *img = image_of(task);
+	struct areas areas = {0};
+	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (x->proc && image_of(x) == img)
+			arm_task(p, x, false);
+	site_restore_all(task);
+	sigkill_guard_remove(p, task, false);
+	setup_areas(img, &areas);
+	image_fall_back(p, task, "it has mapped memory at the addresses of the agent");
+	if (task->stopped)
+		img->cleaned = unmap_areas(p, task, areas.v, areas.n);
+	vec_free(&areas);
+}
+
+/* Moves the task back to before its call, so that it stops there again. */
+static void repeat(struct task *task, const struct call *call, struct user_regs_struct r, uint64_t after)
+{
+	r.rip = after - 2;
+	r.rax = (unsigned long long)call->nr;
+	r.orig_rax = (unsigned long long)-1;
+	patch_task_of(task)->redone = false;
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+}
+
+bool withdraw_before(struct patch *p, struct task *task, const struct call *call, struct user_regs_struct *r)
+{
+	struct patch_task *pt = patch_task_of(task);
+	struct halted halted = {0};
+	const uint64_t back = pt->redone ? 2 : 0, args[6] = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9};
+	if (p->t.detaching || !ranges_meet(task, call, args))
+		return false;
+	const struct site *s = site_of_stub(image_of(task), r->rip + back);
+	const uint64_t now = clock_ns();
+	pt->delayed_ns = pt->delayed_ns ? pt->delayed_ns : now;
+	bool out = halt_others(p, task, &halted);
+	if (out && s) {
+		r->rip = s->ip - back;
+		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
+	}
+	if (out)
+		clean(p, task);
+	for (size_t i = 0; i < halted.n; i++)
+		tracer_resume(&p->t, halted.v[i]);
+	vec_free(&halted);
+	/* If the engine's memory cannot be unmapped in time, the call fails (ranges_hide()). */
+	bool again = !out && now - pt->delayed_ns < PATIENCE_NS;
+	if (again)
+		repeat(task, call, *r, r->rip + back);
+	else
+		pt->delayed_ns = 0;
+	return again || !task->stopped;
+}
