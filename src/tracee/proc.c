@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 int proc_stat(const char *link, struct statx *st)
@@ -184,11 +185,22 @@ int proc_status(pid_t pid, struct proc_status *s)
 
 int proc_has_ended(pid_t pid)
 {
+	char byte;
 	struct proc_status s;
-	int r = proc_status(pid, &s);
-	if (r == -ENOENT || r == -ESRCH)
+	const struct iovec here = {&byte, 1}, there = {NULL, 1};
+	if (process_vm_readv(pid, &here, 1, &there, 1, 0) >= 0 || errno == EFAULT)
+		return 0;
+	/* ESRCH: the task has no memory any more. Other errors: the kernel forbids the call, for example by a filter. */
+	if (errno == ESRCH || (kill(pid, 0) < 0 && errno == ESRCH))
 		return 1;
+	int r = proc_status(pid, &s);
 	return r < 0 ? r : s.state == 'Z' || s.state == 'X';
+}
+
+bool proc_is_usable(void)
+{
+	char pid[16] = "";
+	return readlink("/proc/self", pid, sizeof(pid) - 1) > 0 && strtol(pid, NULL, 10) == getpid();
 }
 
 const char *proc_why_unseen(pid_t pid)

@@ -47,10 +47,12 @@ void proc_status_parse(const char *text, struct proc_status *s);
 /* Reads /proc/PID/status into *s. Returns 0, or zeroes *s and returns -errno like proc_read(). */
 int proc_status(pid_t pid, struct proc_status *s);
 /*
- * Has the task ended? Returns 1 if it is a zombie or gone, 0 if not, or -errno if /proc/PID/status cannot be read for
- * another reason, for example -EMFILE. The task may then be alive.
+ * Has the traced task ended? Returns 1 if it is a zombie or gone, 0 if not, or -errno if that is not known. The task may
+ * then be alive. Usually, the answer does not depend on /proc, which may not be mounted.
  */
 int proc_has_ended(pid_t pid);
+/* Is /proc mounted, and does it show sctrace's own pid namespace (pid_namespaces(7), "/proc and PID namespaces")? */
+bool proc_is_usable(void);
 /* Returns a text that says why proc_status() failed: there is no such process, or /proc hides it. */
 const char *proc_why_unseen(pid_t pid);
 /*

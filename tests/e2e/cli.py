@@ -351,6 +351,24 @@ def test_no_room_for_the_agent(_):
         assert "program images were traced by ptrace: the addresses of the agent are in use" in r.stderr, r
 
 
+def test_other_proc(tmp):
+    """Without /proc, and if it shows another pid namespace or only some processes, each engine traces the program to its end"""
+    hidden = "mount -t proc -o hidepid=2,subset=pid none /proc || exit 77; "
+    states = (("-m", "mount -t tmpfs none /proc || exit 77; "), ("-mpf", ""), ("-mpf", "mount -t tmpfs none /proc || exit 77; "), ("-mpf", hidden))
+    user = [] if os.geteuid() == 0 else ["-Ur"]
+    done = 0
+    for how, before in states:
+        for mode in ("-c", f"-o {tmp}/out", f"--engine=patch -f -c -o {tmp}/out", f"--engine=patch -f -o {tmp}/out"):
+            traced = f"{SCTRACE} {mode} sh -c '/bin/true; /bin/true; exit 3'"
+            script = before + f"for i in 1 2 3 4 5 6 7 8 9 10; do {traced} || s=$?; [ $s = 3 ] || exit $s; done; exit 3"
+            r = run(*user, how, "sh", "-c", script, prog="unshare")
+            if r.returncode not in (1, 77):  # 1: no namespace
+                assert r.returncode == 3 and "Exec format error" not in r.stderr, (how, before, mode, r)
+                done += 1
+    if not done:
+        raise Skip("no namespaces can be created")
+
+
 def test_statuses(tmp):
     """The exit status is the program's; failures of sctrace have other statuses"""
     assert run("sh", "-c", "exit 7").returncode == 7

@@ -164,6 +164,10 @@ static int patch_probe(unsigned want, struct buf *why)
 		buf_adds(why, "the processor's time stamp counter is not invariant");
 		return -ENOTSUP;
 	}
+	if (!proc_is_usable()) {
+		buf_adds(why, "/proc is not mounted, or shows another pid namespace");
+		return -ENOTSUP;
+	}
 	int r = want & CAP_EVENTS ? record_probe(why) : 0;
 	return r < 0 ? r : arm_choose(want, &how, why);
 }

@@ -118,7 +118,7 @@ static bool is_woken(void)
 /*
  * Has the task ended without a status to wait for? The status of a process's first thread comes only after all other
  * threads of the process have been waited for (ptrace(2), "Death under ptrace"), and sctrace may not have waited for
- * them yet. If /proc cannot be read, the task counts as ended only if it was interrupted and still has not stopped
+ * them yet. If that is not known, the task counts as ended only if it was interrupted and still has not stopped
  * (`overdue`). A living task must not count as ended: it would run into the int3 of the agent's code, and the SIGTRAP
  * would end the program.
  */
