@@ -7,6 +7,7 @@
 #include "engine/patch/code/encode.h"
 #include "engine/patch/code/padding.h"
 #include "engine/patch/code/relocate.h"
+#include "engine/patch/code/targets.h"
 #include "engine/patch/image/ranges.h"
 
 #include <dlfcn.h>
@@ -139,7 +140,8 @@ static void stubs_lead_back(void **state)
 	assert_int_equal(0x10000 + STUB_LEA_UP + entry, 0xf000 + offsetof(struct stub_head, entry));
 	assert_int_equal(0x10000 + STUB_SIZE + leave, 0xf000 + offsetof(struct stub_head, exit));
 	assert_false(encode_stub(s, 0x10000, 0x7f0000000000, 0x10100, cmp, sizeof(cmp), false));
-	unsigned char long_code[STUB_MOVED_MAX + 1] = {0x90};
+	unsigned char long_code[STUB_MOVED_MAX + 1];
+	memset(long_code, 0x90, sizeof(long_code));
 	assert_false(encode_stub(s, 0x10000, 0xf000, 0x10100, long_code, sizeof(long_code), false));
 	/* mov $3,%eax moves into the stub: the jump after it leads to the stub's beginning. */
 	assert_true(encode_stub(s, 0x10000, 0xf000, 0x10100, (const unsigned char *)"\xb8\3\0\0", 5, true));
@@ -187,40 +189,201 @@ static void code_has_its_ranges(void **state)
  */
 static void only_what_may_moves(void **state)
 {
-	const char *why;
+	size_t taken;
 	/* mov $1,%eax; syscall; cmp $-4096,%rax; ja +1; ret; ret */
 	static const unsigned char glibc[] = {0xb8, 1,    0,    0,    0,    0x0f, 0x05, 0x48, 0x3d,
 					      0,    0xf0, 0xff, 0xff, 0x77, 1,    0xc3, 0xc3};
-	/* syscall; ret: no instruction after the call may move */
-	static const unsigned char ret[] = {0x0f, 0x05, 0xc3, 0x90, 0x90, 0x90, 0x90};
-	/* syscall; lea 0x10(%rip),%rdi: depends on its own address */
-	static const unsigned char rip[] = {0x0f, 0x05, 0x48, 0x8d, 0x3d, 0x10, 0, 0, 0, 0xc3};
-	/* jmp to after the syscall; syscall; mov %rax,%rbx; ret */
-	static const unsigned char into[] = {0xeb, 0x02, 0x0f, 0x05, 0x48, 0x89, 0xc3, 0xc3};
-	/* syscall; mov %rax,%rbx; jmp *%rax: the target is unknown */
-	static const unsigned char indirect[] = {0x0f, 0x05, 0x48, 0x89, 0xc3, 0xff, 0xe0};
-	/* jmp to the syscall; mov $1,%eax; syscall; ret */
-	static const unsigned char to_call[] = {0xeb, 0x05, 0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0xc3};
-	/* mov $1,%eax; syscall; mov %rax,%rbx; jmp *%rax, and the same with lea 1(%rax),%eax as its first instruction */
-	static const unsigned char number[] = {0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0x48, 0x89, 0xc3, 0xff, 0xe0};
-	static const unsigned char lea[] = {0x8d, 0x80, 1, 0, 0, 0, 0x0f, 0x05, 0x48, 0x89, 0xc3, 0xff, 0xe0};
+	/* ret, with and without padding after it */
+	static const unsigned char ret[] = {0xc3, 0x66, 0x0f, 0x1f, 0x44, 0, 0};
+	static const unsigned char next[] = {0xc3, 0xe9, 0, 0, 0, 0};
+	/* lea 0x10(%rip),%rdi; call; jrcxz; test %eax,%eax and jns to itself */
+	static const unsigned char rip[] = {0x48, 0x8d, 0x3d, 0x10, 0, 0, 0, 0xc3};
+	static const unsigned char call[] = {0xe8, 0, 0, 0, 0};
+	static const unsigned char jrcxz[] = {0x90, 0xe3, 2, 0x90};
+	static const unsigned char itself[] = {0x85, 0xc0, 0x79, 0xfe};
+	static const unsigned char jns[] = {0x85, 0xc0, 0x79, 1, 0xf4};
+	/* mov $4,%eax; mov %rcx,%rdx; syscall */
+	static const unsigned char two[] = {0xb8, 4, 0, 0, 0, 0x48, 0x89, 0xca, 0x0f, 0x05};
+	/* jmp; mov %rcx,%rdx; syscall */
+	static const unsigned char jump[] = {0xe9, 4, 0, 0, 0, 0x48, 0x89, 0xca, 0x0f, 0x05};
 	(void)state;
-	assert_int_equal(relocate_length(glibc, sizeof(glibc), 0x1000, 0x1005, &why), 6);
-	assert_int_equal(relocate_length(ret, sizeof(ret), 0x1000, 0x1000, &why), 0);
-	assert_int_equal(relocate_length(rip, sizeof(rip), 0x1000, 0x1000, &why), 0);
-	assert_int_equal(relocate_length(into, sizeof(into), 0x1000, 0x1002, &why), 0);
-	assert_non_null(strstr(why, "branch"));
-	assert_int_equal(relocate_length(indirect, sizeof(indirect), 0x1000, 0x1000, &why), 0);
-	assert_int_equal(relocate_length(glibc, sizeof(glibc), 0x1000, 0x2000, &why), 0);
-	assert_int_equal(relocate_length(glibc, 6, 0x1000, 0x1005, &why), 0);
-	/* the instruction before the call */
-	assert_int_equal(relocate_early(glibc, sizeof(glibc), 0x1000, 0x1005, &why), 5);
-	assert_int_equal(relocate_early(ret, sizeof(ret), 0x1000, 0x1000, &why), 0);
-	assert_int_equal(relocate_early(into, sizeof(into), 0x1000, 0x1002, &why), 0);
-	assert_int_equal(relocate_early(to_call, sizeof(to_call), 0x1000, 0x1007, &why), 0);
-	assert_non_null(strstr(why, "branch"));
-	assert_int_equal(relocate_early(number, sizeof(number), 0x1000, 0x1005, &why), 5);
-	assert_int_equal(relocate_early(lea, sizeof(lea), 0x1000, 0x1006, &why), 0);
+	assert_int_equal(relocate_length(glibc + 7, sizeof(glibc) - 7, 0x1007, &taken), 6);
+	assert_int_equal(taken, 6);
+	assert_int_equal(relocate_length(ret, sizeof(ret), 0x1007, &taken), 1);
+	assert_int_equal(taken, 3);
+	assert_int_equal(relocate_length(ret, 2, 0x1007, &taken), 0);
+	assert_int_equal(relocate_length(next, sizeof(next), 0x1007, &taken), 0);
+	assert_int_equal(relocate_length(rip, sizeof(rip), 0x1007, &taken), 7);
+	assert_int_equal(relocate_length(call, sizeof(call), 0x1007, &taken), 0);
+	assert_int_equal(relocate_length(jrcxz, sizeof(jrcxz), 0x1007, &taken), 0);
+	assert_int_equal(relocate_length(itself, sizeof(itself), 0x1007, &taken), 0);
+	assert_int_equal(relocate_length(jns, sizeof(jns), 0x1007, &taken), 4);
+	/* the instructions before the call */
+	assert_int_equal(relocate_early(glibc, sizeof(glibc), 0x1000, 0x1005), 5);
+	assert_int_equal(relocate_early(glibc, sizeof(glibc), 0x1000, 0x2000), 0);
+	assert_int_equal(relocate_early(glibc, 6, 0x1000, 0x1005), 0);
+	assert_int_equal(relocate_early(two, sizeof(two), 0x1000, 0x1008), 8);
+	assert_int_equal(relocate_early(jump, sizeof(jump), 0x1000, 0x1008), 0);
+}
+
+/* Instructions that depend on their address are changed when they move. */
+static void moved_instructions_refer_to_the_same(void **state)
+{
+	static const unsigned char jns[] = {0x85, 0xc0, 0x79, 1}; /* to 0x1005 */
+	static const unsigned char lea[] = {0x48, 0x8d, 0x3d, 0x10, 0, 0, 0};
+	static const unsigned char jmp[] = {0xeb, 0xfe};
+	unsigned char out[16];
+	(void)state;
+	assert_int_equal(relocate_copy(out, sizeof(out), jns, sizeof(jns), 0x1000, 0x2000), 8);
+	assert_memory_equal(out, "\x85\xc0\x0f\x89\xfd\xef\xff\xff", 8);
+	assert_int_equal(relocate_copy(out, 7, jns, sizeof(jns), 0x1000, 0x2000), 0);
+	assert_int_equal(relocate_copy(out, sizeof(out), lea, sizeof(lea), 0x1000, 0x2000), 7);
+	assert_memory_equal(out, "\x48\x8d\x3d\x10\xf0\xff\xff", 7);
+	assert_int_equal(relocate_copy(out, sizeof(out), lea, sizeof(lea), 0x1000, 0x100000000), 0);
+	assert_int_equal(relocate_copy(out, sizeof(out), jmp, sizeof(jmp), 0x1000, 0x2000), 5);
+	assert_memory_equal(out, "\xe9\xfb\xef\xff\xff", 5);
+	assert_int_equal(relocate_copy(out, sizeof(out), jmp, sizeof(jmp), 0x1000, 0x100000000), 0);
+}
+
+/* How the instructions of a function may reach those after its call. */
+static void functions_show_their_jumps(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t n, call;
+		enum relocate_entry entry;
+	} rows[] = {
+		{"\x0f\x05\x48\x89\xc3\xc3", 6, 0, ENTRY_NONE},                       /* syscall; mov %rax,%rbx; ret */
+		{"\xeb\x02\x0f\x05\x48\x89\xc3\xc3", 8, 2, ENTRY_BRANCH},             /* jmp to after the call */
+		{"\x0f\x05\x48\x89\xc3\xff\xe0", 7, 0, ENTRY_UNKNOWN},                /* jmp *%rax */
+		{"\x0f\x05\x48\x89\xc3\xff\x24\xc5\0\0\x40\0", 12, 0, ENTRY_TABLE},   /* jmp *0x400000(,%rax,8) */
+		{"\x0f\x05\x48\x89\xc3\xff\x24\x85\0\0\x40\0", 12, 0, ENTRY_UNKNOWN}, /* jmp *0x400000(,%rax,4) */
+		{"\x0f\x05\x48\x63\x04\x82\x48\x01\xd0\xff\xe0", 11, 0,
+		 ENTRY_TABLE}, /* movslq (%rdx,%rax,4),%rax; add */
+		{"\x0f\x05\x48\x63\x04\x82\x48\x29\xd0\xff\xe0", 11, 0, ENTRY_UNKNOWN}, /* the same with sub */
+		{"\xb8\x0f\x05\x0f\x05\xc3\x90", 7, 3, ENTRY_GARBLED},                  /* mov $0x50f050f,%eax */
+		{"\x0f\x05\x06\x90\x90\x90", 6, 0, ENTRY_GARBLED},                      /* 06 is not an instruction */
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(relocate_entry((const unsigned char *)rows[i].code, rows[i].n, 0x1000,
+						0x1000 + rows[i].call, 0x1000 + rows[i].call,
+						0x1000 + rows[i].call + 5),
+				 rows[i].entry);
+}
+
+/* --- an object without an unwind table --- */
+
+enum { OBJECT = 0x400000, OBJECT_CODE = OBJECT + 0x1000, OBJECT_DATA = OBJECT + 0x3000, OBJECT_SIZE = 0x4000 };
+
+static ssize_t read_copy(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	if (addr - OBJECT > OBJECT_SIZE || n > OBJECT_SIZE - (addr - OBJECT))
+		return -EFAULT;
+	memcpy(buf, (unsigned char *)ctx + (addr - OBJECT), n);
+	return (ssize_t)n;
+}
+
+/* An object of 0x2000 bytes of code, all of them nop, and 0x1000 bytes of data, for code at address 0 if `pie`. */
+static void make_object(unsigned char *object, bool pie)
+{
+	const Elf64_Addr at = pie ? 0 : OBJECT;
+	const Elf64_Ehdr eh = {.e_ident = "\177ELF\2", .e_phoff = 64, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3};
+	const Elf64_Phdr ph[3] = {
+		{.p_type = PT_LOAD, .p_vaddr = at, .p_filesz = 0x1000},
+		{.p_type = PT_LOAD, .p_flags = PF_X, .p_offset = 0x1000, .p_vaddr = at + 0x1000, .p_filesz = 0x2000},
+		{.p_type = PT_LOAD, .p_offset = 0x3000, .p_vaddr = at + 0x3000, .p_filesz = 0x1000}};
+	memset(object, 0, OBJECT_SIZE);
+	memcpy(object, &eh, sizeof(eh));
+	memcpy(object + 64, ph, sizeof(ph));
+	memset(object + 0x1000, 0x90, 0x2000);
+}
+
+/* Whatever in the object can be the target of a jump is found, at any offset. */
+static void objects_show_their_targets(void **state)
+{
+	static unsigned char object[OBJECT_SIZE];
+	static const struct {
+		uint64_t at;
+		const char *bytes;
+		size_t n;
+		bool pie, found;
+	} rows[] = {
+		{OBJECT_CODE + 0x21, "\xe9\xda\x07\0\0", 5, false, true},              /* jmp 0x401800 */
+		{OBJECT_CODE + 0x21, "\x0f\x8f\xd9\x07\0\0", 6, false, true},          /* jg */
+		{OBJECT_CODE + 0x21, "\xb8\xe8\xd9\x07\0\0", 6, false, true},          /* a call inside a mov */
+		{OBJECT_CODE + 0x21, "\xc7\xf8\xd9\x07\0\0", 6, false, true},          /* xbegin */
+		{OBJECT_CODE + 0x21, "\x48\x8d\x05\xd8\x07\0\0", 7, false, true},      /* lea 0x401800(%rip),%rax */
+		{OBJECT_CODE + 0x21, "\x81\x3d\xd5\x07\0\0\1\0\0\0", 10, false, true}, /* cmpl $1,0x401800(%rip) */
+		{OBJECT_CODE + 0x21, "\xb8\xda\x07\0\0", 5, false, false},             /* mov $0x7da,%eax */
+		{OBJECT_CODE + 0x21, "\xb8\0\x18\x40\0", 5, false, true},              /* mov $0x401800,%eax */
+		{OBJECT_DATA + 0x25, "\0\x18\x40\0\0\0\0\0", 8, false, true},          /* a pointer */
+		{OBJECT_DATA + 0x24, "\0\x18\x40\0\1\0\0\0", 8, false, true},          /* a pointer of four bytes */
+		{OBJECT_DATA + 0x28, "\0\x18\0\0\0\0\0\0", 8, true, true}, /* a pointer that is not relocated yet */
+		{OBJECT_DATA + 0x28, "\0\x18\0\0\0\0\0\0", 8, false, false},
+		{OBJECT_DATA + 0x28, "\xd8\xe7\xff\xff", 4, false, false}, /* a distance, but not in a table */
+	};
+	const struct mem m = {read_copy, object, NULL};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		make_object(object, rows[i].pie);
+		memcpy(object + (rows[i].at - OBJECT), rows[i].bytes, rows[i].n);
+		struct targets *t = targets_find(&m, OBJECT);
+		assert_non_null(t);
+		assert_int_equal(targets_include(t, 0x401800, 0x401801), rows[i].found);
+		assert_false(targets_include(t, 0x401805, 0x401900));
+		assert_true(targets_include(t, 0x400ff0, 0x401001)); /* not in the code */
+		targets_free(t);
+	}
+	make_object(object, false);
+	memcpy(object + 0x1021, "\x48\x8d\x05\x00\x20\0\0", 7); /* lea 0x403028(%rip),%rax */
+	memcpy(object + 0x3028, "\x00\xe1\xff\xff\xd8\xe7\xff\xff\0\0\0\0\xd8\xe8\xff\xff", 16);
+	struct targets *t = targets_find(&m, OBJECT);
+	assert_true(targets_include(t, 0x401128, 0x401129) && targets_include(t, 0x401800, 0x401801));
+	assert_false(targets_include(t, 0x401900, 0x401901)); /* the entry before it does not lead to code */
+	targets_free(t);
+	object[5] = 0;
+	object[0] = 0;
+	assert_null(targets_find(&m, OBJECT));
+}
+
+/*
+ * If the bounds of a function are not known, a short branch counts if an instruction may begin there. The instructions
+ * before the call are known if all possibilities agree, and there is one: nothing leads to the code after a jmp.
+ */
+static void code_without_bounds_shows_its_jumps(void **state)
+{
+	static unsigned char object[OBJECT_SIZE];
+	static const struct {
+		int at; /* offset from the call, which mov $39,%eax precedes and mov %eax,%ebx; ret follows */
+		const char *bytes;
+		size_t n;
+		enum relocate_entry entry;
+		size_t early;
+	} rows[] = {
+		{-40, "", 0, ENTRY_TABLE, 5},
+		{-40, "\xeb\x28", 2, ENTRY_BRANCH, 0},            /* jmp to the instruction after the call */
+		{-40, "\xb8\xeb\x27\0\0", 5, ENTRY_TABLE, 5},     /* the same two bytes in an instruction */
+		{-40, "\x74\x4e", 2, ENTRY_BRANCH, 5},            /* je to code that leads there */
+		{-40, "\xff\xe0", 2, ENTRY_UNKNOWN, 0},           /* jmp *%rax */
+		{-40, "\x48\x8b\x07\xff\xe0", 5, ENTRY_TABLE, 0}, /* mov (%rdi),%rax; jmp *%rax */
+		{-40, "\x74\x24", 2, ENTRY_TABLE, 0},             /* je into the mov: 2 bytes before the call */
+		{-40, "\xe8\x20\0\0\0", 5, ENTRY_BRANCH, 0},      /* call into the mov */
+	};
+	const struct mem m = {read_copy, object, NULL};
+	const uint64_t site = 0x401800, at = site - RELOCATE_NEAR;
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const unsigned char *code = object + (at - OBJECT);
+		make_object(object, false);
+		memcpy(object + (site - OBJECT) - 5, "\xb8\x27\0\0\0\x0f\x05\x89\xc3\xc3", 10);
+		memcpy(object + (site - OBJECT) + 40, "\x74\xd8", 2); /* nothing leads to this je */
+		memcpy(object + (site - OBJECT) + rows[i].at, rows[i].bytes, rows[i].n);
+		struct targets *t = targets_find(&m, OBJECT);
+		assert_int_equal(relocate_near(code, RELOCATE_NEAR_MAX, at, site, site, site + 5, t), rows[i].entry);
+		assert_int_equal(relocate_early_near(code, RELOCATE_NEAR_MAX, at, site, t), rows[i].early);
+		targets_free(t);
+	}
 }
 
 /* Finds the gaps of the installed C library. They contain only padding, and no function is in a gap. */
@@ -337,6 +500,10 @@ int main(void)
 		cmocka_unit_test(stubs_lead_back),
 		cmocka_unit_test(code_has_its_ranges),
 		cmocka_unit_test(only_what_may_moves),
+		cmocka_unit_test(moved_instructions_refer_to_the_same),
+		cmocka_unit_test(functions_show_their_jumps),
+		cmocka_unit_test(objects_show_their_targets),
+		cmocka_unit_test(code_without_bounds_shows_its_jumps),
 		cmocka_unit_test(gaps_of_the_c_library),
 		cmocka_unit_test(random_objects_have_no_wrong_gaps),
 		cmocka_unit_test(the_agent_fits_its_page),

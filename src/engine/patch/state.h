@@ -20,8 +20,9 @@
  *   stub          A piece of code that sctrace writes, one per site. It calls the agent and returns to the instruction
  *                 after the site.
  *   patching      Overwriting a site with a jump to its stub. A short jump covers the two bytes of `syscall`. A long
- *                 one also covers instructions after it, which move into the stub. An early one covers the instruction
- *                 before it instead, which also moves. A site that cannot be patched is redirected: each call stops
+ *                 one also covers instructions after it, which move into the stub. An early one covers an instruction
+ *                 before it instead, which also moves, with those between the two. relocate.h and targets.h say when a
+ *                 long or early jump is possible. A site that cannot be patched is redirected: each call stops
  *                 once and is sent to the stub.
  *   padding       The unused bytes between two functions. A short jump cannot reach a stub, so it leads to padding.
  *   hop           One jump in padding, on the way from a short jump to the stub.
@@ -50,6 +51,7 @@
 #include <errno.h>
 #include <sys/user.h>
 
+struct image_targets;
 struct gap_use;
 struct kept_plans;
 struct mapping;
@@ -159,6 +161,7 @@ struct image_sites {
 	struct map by_hop;      /* struct site by the address of each jump on the way to its stub */
 	VEC(struct gap_use) gaps;
 	VEC(struct stub_page) pages;
+	VEC(struct image_targets) targets;
 	bool surveyed; /* plan_apply_mapped() has been called */
 };
 

@@ -4,7 +4,6 @@
  */
 #include "e2e.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -363,6 +362,104 @@ static void test_undescribed(int argc, char **argv)
 	calls("getppid", 2 * n + 2 * (n < 100 ? n : 100), 0);
 }
 
+/*
+ * Functions that a thread enters behind the call as well: long NAME(long behind, long nr). If `behind` is 0, the function
+ * makes call `nr`, otherwise it returns `nr`. No unwind table describes them, as in hand-written assembly, and the
+ * instructions behind the call are long enough to be overwritten with a jump.
+ */
+#define ENTERED(name, body)                                                                                            \
+	long name(long behind, long nr);                                                                               \
+	__asm__(".text\n" APART ".globl " #name "\n.type " #name ",@function\n" #name ":\n" body "\n" APART);
+/* Each function is alone, so that each tests its own rule. */
+#define APART   ".p2align 5\n.fill 1024, 1, 0xc3\n"
+#define CALL_ME "	mov %rsi, %rax; test %rdi, %rdi\n"
+#define AFTER   "2:	mov %esi, %esi\n3:	mov %esi, %esi; ret\n"
+ENTERED(by_short_jump, CALL_ME "	jnz 3f\n1:	syscall\n" AFTER)
+ENTERED(by_jump_back, CALL_ME "	jnz 4f\n1:	syscall\n" AFTER "4:	nop; jmp 3b\n")
+ENTERED(by_long_jump, CALL_ME "	jz 1f\n	jmp far_away\n1:	syscall\n2:	mov %esi, %esi\n"
+			      "back_from_far: mov %esi, %esi; ret\n.pushsection .text.far,\"ax\"\n"
+			      ".fill 4096, 1, 0xcc\nfar_away: jmp back_from_far\n.popsection")
+ENTERED(by_call, CALL_ME "	jz 1f\n	lea -256(%rsp), %rsp; call 3f; lea 256(%rsp), %rsp; ret\n"
+			 "1:	syscall\n" AFTER)
+ENTERED(by_table, "	mov %rsi, %rax; lea 4f(%rip), %rcx; jmp *(%rcx,%rdi,8)\n1:	syscall\n" AFTER
+		  ".pushsection .data.rel.ro,\"aw\"\n.balign 8\n4:	.quad 1b, 3b\n.popsection")
+ENTERED(by_distances,
+	"	mov %rsi, %rax; lea 4f(%rip), %rcx; movslq (%rcx,%rdi,4), %rdi; add %rcx, %rdi; jmp *%rdi\n"
+	"1:	syscall\n" AFTER ".pushsection .rodata\n.balign 4\n4:	.long 1b-4b, 3b-4b\n.popsection")
+ENTERED(by_pointer, CALL_ME "	jz 1f\n	mov 4f(%rip), %rdi; push %rdi; ret\n1:	syscall\n" AFTER
+			    ".pushsection .data.rel.ro,\"aw\"\n.balign 8\n4:	.quad 3b\n.popsection")
+ENTERED(by_sum, "	mov %rsi, %rax; imul $(3f-1f), %rdi; lea 1f(%rip), %rcx; add %rcx, %rdi; jmp *%rdi\n"
+		"1:	syscall\n" AFTER)
+/* The bytes behind the call are mov $0x90c3f089,%ecx, and from the second one on, mov %esi,%eax; ret. */
+ENTERED(by_overlap, CALL_ME "	jnz 2f+1\n1:	syscall\n2:	mov $0x90c3f089, %ecx; ret\n")
+/* The instruction before the call is mov $39,%eax, and from the second byte on, daa, which is invalid, or mov %esi,%eax. */
+ENTERED(before_call, "	test %rdi, %rdi; jnz 1f+1\n	mov %rsi, %rax; jmp 2f\n1:	mov $0x90c3f089, %eax\n"
+		     "2:	syscall; ret\n	nop; jmp 2b\n")
+/* The number between the functions looks like padding, and is read. */
+ENTERED(by_data, CALL_ME "	jz 1f\n	mov %rsi, %rax; mov 4f(%rip), %rcx; mov $-1, %rdi; sub %rdi, %rcx\n"
+			 "	mov $0x9090909090909091, %rdi; sub %rdi, %rcx; add %rcx, %rax; ret\n"
+			 "1:	syscall; ret\n4:	.quad 0x9090909090909090\n")
+
+static const struct {
+	const char *name;
+	long (*run)(long behind, long nr);
+} entered[] = {
+	{"by_short_jump", by_short_jump},
+	{"by_jump_back", by_jump_back},
+	{"by_long_jump", by_long_jump},
+	{"by_call", by_call},
+	{"by_table", by_table},
+	{"by_distances", by_distances},
+	{"by_pointer", by_pointer},
+	{"by_sum", by_sum},
+	{"by_overlap", by_overlap},
+	{"before_call", before_call},
+	{"by_data", by_data},
+};
+
+static void test_entered(int argc, char **argv)
+{
+	const int n = number(argc, argv, 0, 100), functions = sizeof entered / sizeof *entered;
+	for (int k = 0; k < functions; k++)
+		for (int i = 0; i < n; i++) {
+			if (entered[k].run(0, SYS_getppid) == getppid() && entered[k].run(1, 4711 + i) == 4711 + i)
+				continue;
+			dprintf(2, "%s: wrong result\n", entered[k].name);
+			_exit(99);
+		}
+	calls("getppid", 2 * n * functions, 0);
+}
+
+/*
+ * Unwinders recognise the code to which a signal handler returns by its bytes, if no unwind table describes it. So a
+ * tracer must not change them.
+ */
+__asm__(".text\n" APART ".globl restorer\nrestorer: mov $15, %rax; syscall\nnop; nop; nop; nop; ret\n" APART);
+extern const unsigned char restorer[];
+
+static void ignore(int sig)
+{
+	(void)sig;
+}
+
+static void test_restorer(int argc, char **argv)
+{
+	static const unsigned char bytes[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	const int n = number(argc, argv, 0, 50);
+	const struct {
+		void (*handler)(int);
+		unsigned long flags;
+		const unsigned char *restorer;
+		uint64_t mask;
+	} action = {ignore, 0x04000000 /* SA_RESTORER */, restorer, 0};
+	CHECK(syscall(SYS_rt_sigaction, SIGUSR1, &action, NULL, 8) == 0);
+	for (int i = 0; i < n; i++) {
+		CHECK(raise(SIGUSR1) == 0);
+		CHECK(memcmp(restorer, bytes, sizeof bytes) == 0);
+	}
+	calls("rt_sigreturn", n, 0);
+}
+
 /* A thread that begins after the call stores its state where the top of its stack points, and ends. */
 #define THREAD "mov %rax, %rcx; jrcxz 1f; jmp 2f\n1:" SAVE "mov $60, %eax; xor %edi, %edi; syscall; ud2\n2:"
 SITE(site_thread, "syscall;" THREAD)
@@ -403,7 +500,7 @@ static void try_thread(const struct site *s, unsigned seed, long nr, size_t size
 	}
 	check(s, &in, &out, out.rax);
 	while (running)
-		syscall(SYS_futex, &running, FUTEX_WAIT, 1, NULL);
+		syscall(SYS_futex, &running, 0 /* FUTEX_WAIT */, 1, NULL);
 	check(s, &in, &child, 0);
 	CHECK(!more && args[0] == flags && args[6] == sizeof stack - 16);
 }
@@ -441,6 +538,7 @@ static const struct test tests[] = {
 	{"padding", test_padding},   {"undescribed", test_undescribed},
 	{"crossing", test_crossing}, {"float", test_float},
 	{"first", test_first},       {"indirect", test_indirect},
-	{"clone", test_clone},
+	{"clone", test_clone},       {"entered", test_entered},
+	{"restorer", test_restorer},
 };
 TEST_MAIN(tests)

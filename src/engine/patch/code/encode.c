@@ -1,5 +1,7 @@
 #include "engine/patch/code/encode.h"
 
+#include "engine/patch/code/relocate.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -41,18 +43,20 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint6
 			       STUB_AFTER_CALL - STUB_DECIDE - 2 == 2 && STUB_EXIT + 6 == STUB_SIZE,
 		       "the offsets in a stub");
 	static const unsigned char leave[2] = {0xff, 0x25}; /* 58 jmp *exit(%rip) */
+	size_t place = early ? STUB_EARLY : STUB_MOVED;
+	size_t room = early ? STUB_EARLY_MAX : STUB_MOVED_MAX;
 	size_t after = early ? 0 : n;
-	if (n > (early ? STUB_EARLY_MAX : STUB_MOVED_MAX))
-		return false;
 	memset(out, 0xcc, STUB_SIZE);
 	memcpy(out, code, STUB_MOVED);
-	if (n)
-		memcpy(out + (early ? STUB_EARLY : STUB_MOVED), moved, n);
+	size_t len = n ? relocate_copy(out + place, room, moved, n, early ? ip - 2 - n : ip, at + place) : 0;
+	if (n && !len)
+		return false;
+	size_t back = STUB_MOVED + (early ? 0 : len);
 	if (early)
-		encode_jmp8(out + STUB_EARLY + n, STUB_EARLY + n, 0);
+		encode_jmp8(out + STUB_EARLY + len, STUB_EARLY + len, 0);
 	memcpy(out + STUB_EXIT, leave, sizeof(leave));
 	return put_distance(out + STUB_LEA_UP - 4, at + STUB_LEA_UP, head + offsetof(struct stub_head, entry)) &&
 	       put_distance(out + STUB_MOVED - 4, at + STUB_MOVED, ip) &&
 	       put_distance(out + STUB_SIZE - 4, at + STUB_SIZE, head + offsetof(struct stub_head, exit)) &&
-	       encode_jmp32(out + STUB_MOVED + after, at + STUB_MOVED + after, ip + after);
+	       encode_jmp32(out + back, at + back, ip + after);
 }

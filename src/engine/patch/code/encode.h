@@ -19,7 +19,7 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 #define STUB_RAW        26 /* the program's own call instruction, which stops */
 #define STUB_AFTER_CALL 28 /* the call has been made */
 #define STUB_MOVED      35 /* the instructions that moved into the stub */
-#define STUB_EARLY      40 /* the instruction before the call, if it moved; in this case, no other instruction has */
+#define STUB_EARLY      40 /* the instructions before the call, if they moved; in this case, no other instruction has */
 #define STUB_EXIT       58 /* exit(2) */
 #define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
 #define STUB_EARLY_MAX  (STUB_EXIT - STUB_EARLY - 2)
@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct stub_head) == STUB_SIZE, "in place of a stub");
  * Writes a stub at `at`, in the area that begins at `head`, for a site. `ip` is the address after the site's instruction,
  * as `syscall` leaves it in rcx.
  * `moved` are the `n` bytes of instructions that move from `ip` into the stub. If `early` is true, `moved` is the
- * instruction before the call instead, and the site's jump leads to STUB_EARLY. The stub is:
+ * instructions before the call instead, and the site's jump leads to STUB_EARLY. The stub is:
  *   lea -60(%rax),%ecx; jrcxz exit     exit(2) uses no stack, because its thread may have none
  *   lea -128(%rsp),%rsp                skips the red zone (System V ABI, 3.2.2)
  *   call *stub_head.entry(%rip)
@@ -48,7 +48,8 @@ _Static_assert(sizeof(struct stub_head) == STUB_SIZE, "in place of a stub");
  *   after: lea ip(%rip),%rcx; MOVED; jmp ip + n
  *   early: MOVED; jmp stub
  *   exit: jmp *stub_head.exit(%rip)
- * Returns false if `ip` is out of reach or too much is to be moved.
+ * MOVED may be longer than the instructions were (relocate_copy()), and ends with a jump if they did. Returns false if
+ * `ip`, or what they refer to, is out of reach, or too much is to be moved.
  */
 bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint64_t ip, const unsigned char *moved,
 		 size_t n, bool early);

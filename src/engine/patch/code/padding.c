@@ -202,15 +202,20 @@ static size_t nop_length(const unsigned char *p, size_t n)
 	return len <= n ? len : 0;
 }
 
-bool padding_is_fill(const unsigned char *p, size_t n)
+bool padding_begins(const unsigned char *p, size_t n, size_t least)
 {
-	for (size_t i = 0; i < n;) {
-		size_t len = p[i] == 0xcc ? 1 : nop_length(p + i, n - i);
+	for (size_t i = 0; i < least;) {
+		size_t len = i < n && p[i] == 0xcc ? 1 : nop_length(p + i, n - i);
 		if (!len)
 			return false;
 		i += len;
 	}
-	return n > 0;
+	return true;
+}
+
+bool padding_is_fill(const unsigned char *p, size_t n)
+{
+	return n > 0 && padding_begins(p, n, n);
 }
 
 #define FUNCTION_ALIGNMENT 16

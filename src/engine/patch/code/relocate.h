@@ -1,26 +1,68 @@
-/* Finds out which instructions may move into a call's stub to make room for a long jump. The functions only compute. */
+/*
+ * Finds out which instructions may move into a call's stub to make room for a long jump, and what may lead to them. The
+ * functions only compute.
+ */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
 #define SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
 
+#include "engine/patch/code/targets.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define RELOCATE_MAX       14 /* the largest number of bytes that may move into a stub (STUB_MOVED_MAX) */
-#define RELOCATE_EARLY_MAX 12 /* largest size of a moved instruction before the call (STUB_EARLY_MAX) */
+#define RELOCATE_GROWTH    4  /* how much longer their copy may be, because a branch gets a larger distance */
+#define RELOCATE_EARLY_MAX 12 /* the same for instructions before the call (STUB_EARLY_MAX) */
 
 /*
- * `code` holds the `n` bytes of a function that is loaded at `fn`; a two-byte syscall instruction is at `site`. Returns
- * how many bytes of whole instructions after `site` may move (3 to RELOCATE_MAX). These instructions do not depend on
- * their address and do not jump, and no branch of the function leads between the call and their end. Returns 0 if that
- * cannot be shown, with the reason in *why.
+ * `code` holds the `n` bytes after a call, at address `ip`. Returns how many bytes of whole instructions may move (1 to
+ * RELOCATE_MAX), or 0 if these instructions cannot run at another address. Sets *taken to the number of bytes from `ip`
+ * on, at least 3, that no thread may reach except through the call: the instructions that move, and, if the last of
+ * them never continues with the next instruction, padding after it.
  */
-size_t relocate_length(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why);
+size_t relocate_length(const unsigned char *code, size_t n, uint64_t ip, size_t *taken);
 
 /*
- * Like relocate_length(), for the instruction before `site`. Returns its length, or 0 if it cannot be moved, if it has
- * fewer than five bytes, or if a branch leads to `site` or into the middle of the instruction. Indirect jumps are ignored
- * if the instruction is mov $number, %eax.
+ * Returns how many bytes of whole instructions before the call at `site` may move, so that a long jump can be written
+ * over the first of them: at most RELOCATE_EARLY_MAX. The others stay as well. Returns 0 if there are no such
+ * instructions. `code` holds the `n` bytes of a function that is loaded at `fn`.
  */
-size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, const char **why);
+size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t site);
+
+/*
+ * Copies `n` bytes of instructions at address `from` to `out`, so that they can run at address `to`. All instructions
+ * but the last keep their length. Returns the length of the copy, or 0 if it would be larger than `room` or cannot
+ * reach what the instructions refer to.
+ */
+size_t relocate_copy(unsigned char *out, size_t room, const unsigned char *code, size_t n, uint64_t from, uint64_t to);
+
+/* How a thread can reach an address, as far as the code around it shows. */
+enum relocate_entry {
+	ENTRY_NONE,   /* it cannot, except through the instruction before */
+	ENTRY_TABLE,  /* only by an indirect jump to an address that comes from memory, as in a compiler's jump table */
+	ENTRY_BRANCH, /* by a direct branch */
+	ENTRY_UNKNOWN, /* there is an indirect jump whose targets the program computes */
+	ENTRY_GARBLED, /* not known: no instruction begins at the call, or some bytes are not an instruction */
+};
+
+/*
+ * How can a thread reach an address above `lo` and below `hi`? `code` holds the `n` bytes of the function at `fn` with
+ * the call at `site`. Its instructions are decoded one after the other. Branches of other functions are not considered.
+ */
+enum relocate_entry relocate_entry(const unsigned char *code, size_t n, uint64_t fn, uint64_t site, uint64_t lo,
+				   uint64_t hi);
+
+/*
+ * The same two functions if the bounds of the function are not known. `code` holds the `n` bytes at `at`, at most
+ * RELOCATE_NEAR before and after the call, and `t` are the targets of the object. It is not known where the instructions
+ * begin. So all possible beginnings are considered: each of the first and last bytes, each target, the instruction after
+ * the call, and all that follows from these. The instruction before the call is known if there is no other possibility.
+ */
+enum relocate_entry relocate_near(const unsigned char *code, size_t n, uint64_t at, uint64_t site, uint64_t lo,
+				  uint64_t hi, const struct targets *t);
+size_t relocate_early_near(const unsigned char *code, size_t n, uint64_t at, uint64_t site, const struct targets *t);
+#define RELOCATE_NEAR     512
+#define RELOCATE_NEAR_MAX (2 * RELOCATE_NEAR)
 
 #endif

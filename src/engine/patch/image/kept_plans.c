@@ -51,7 +51,7 @@ static bool is_possible(const struct plan *plan)
 		uint8_t changes_min, changes_max, moved_min, moved_max;
 	} limits[] = {
 		[SITE_SHORT] = {2, 6, 0, 0},
-		[SITE_LONG] = {1, 1, 3, RELOCATE_MAX},
+		[SITE_LONG] = {1, 1, 1, RELOCATE_MAX},
 		[SITE_EARLY] = {1, 1, 5, RELOCATE_EARLY_MAX},
 		[SITE_REDIRECT] = {0, 0, 0, 0},
 	};

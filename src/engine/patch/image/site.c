@@ -1,6 +1,7 @@
 #include "engine/patch/image/site.h"
 
 #include "base/memory.h"
+#include "engine/patch/code/targets.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 
@@ -118,6 +119,9 @@ void site_free_all(struct patch *p, struct image *img)
 	map_free(&img->sites.by_hop);
 	vec_free(&img->sites.gaps);
 	vec_free(&img->sites.pages);
+	for (size_t k = 0; k < img->sites.targets.n; k++)
+		targets_free(img->sites.targets.v[k].targets);
+	vec_free(&img->sites.targets);
 }
 
 /*

@@ -6,8 +6,9 @@
 #include "engine/patch/code/relocate.h"
 #include "engine/patch/state.h"
 
-_Static_assert(RELOCATE_MAX <= STUB_MOVED_MAX, "a stub has room for all instructions that may move into it");
-_Static_assert(RELOCATE_EARLY_MAX <= STUB_EARLY_MAX, "a stub has room for the instruction before the call");
+_Static_assert(RELOCATE_MAX + RELOCATE_GROWTH <= STUB_MOVED_MAX,
+	       "a stub has room for all instructions that may move into it");
+_Static_assert(RELOCATE_EARLY_MAX <= STUB_EARLY_MAX, "a stub has room for the instructions before the call");
 
 /* Code inside one cache line changes at once for threads that may be executing it. */
 #define CACHE_LINE 64
@@ -16,7 +17,7 @@ enum site_kind {
 	SITE_NEW,
 	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
 	SITE_LONG,     /* jmp rel32 over `syscall` and the instructions after it; these moved into the stub */
-	SITE_EARLY,    /* jmp rel32 over the instruction before the call, which moved into the stub */
+	SITE_EARLY,    /* jmp rel32 over an instruction before the call; it and those after it moved into the stub */
 	SITE_REDIRECT, /* unchanged: each call stops once and is sent to the stub */
 	SITE_HOPELESS, /* unchanged: the calls are traced by ptrace */
 };
@@ -52,6 +53,12 @@ struct stub_page {
 	uint64_t addr;
 	uint32_t used; /* number of stubs in use, with the head */
 	uint32_t max;  /* number of stubs that have room, with the head */
+};
+
+/* The addresses to which jumps may lead in a mapped file (targets.h). */
+struct image_targets {
+	uint64_t base, dev, ino;
+	struct targets *targets; /* NULL: they cannot be found */
 };
 
 static inline bool site_is_patched(const struct site *s)

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "engine/patch/code/padding.h"
 #include "engine/patch/code/relocate.h"
+#include "engine/patch/code/targets.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/plan.h"
 #include "engine/patch/image/ranges.h"
@@ -193,11 +194,8 @@ static const char *patch_short(struct patch *p, struct task *task, struct site *
 	return NULL;
 }
 
-/* The largest function, in bytes, that is read to find out whether a long jump is possible. */
-#define FUNCTION_MAX 16384
-
 /*
- * Writes a jump of five bytes over the call and the instructions after it, or over the instruction before it
+ * Writes a jump of five bytes over the call and the instructions after it, or over an instruction before it
  * (SITE_EARLY). Until the last three bytes are written, the first two bytes are a jump to themselves, so that threads
  * that reach them wait there. A SITE_EARLY overwrites only one instruction. At other sites, no thread can be at the
  * overwritten instructions after the call, because the first call at the site stops.
@@ -245,48 +243,155 @@ static bool is_used(const struct image *img, const struct site *s, uint64_t lo, 
 	return false;
 }
 
+/* Reads the program's memory as it was before the engine changed it. */
+struct native {
+	const struct image *img;
+	const struct mem *direct;
+};
+
+static ssize_t read_native(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	const struct native *native = ctx;
+	ssize_t got = mem_read(native->direct, addr, buf, n);
+	if (got > 0)
+		undo_changes(native->img, addr, addr + (uint64_t)got, buf);
+	return got;
+}
+
+/* Returns the targets in the object at m->base, or NULL if they cannot be found. */
+static const struct targets *targets_of(struct image *img, const struct mem *mem, const struct mapping *m)
+{
+	for (size_t i = 0; i < img->sites.targets.n; i++) {
+		const struct image_targets *known = &img->sites.targets.v[i];
+		if (known->base == m->base && known->dev == m->dev && known->ino == m->ino)
+			return known->targets;
+	}
+	struct targets *found = targets_find(mem, m->base);
+	vec_push(&img->sites.targets, (struct image_targets){m->base, m->dev, m->ino, found});
+	return found;
+}
+
+/* The largest function, in bytes, that is read to find out whether a long jump is possible. */
+#define FUNCTION_MAX 16384
+
+/* The code around a site: its function, or if the bounds of the function are not known, the code within RELOCATE_NEAR. */
+struct around {
+	uint64_t lo, hi;
+	bool function;
+	unsigned char code[FUNCTION_MAX];
+};
+
+static bool read_around(struct around *a, const struct mem *mem, const struct mapping *m, uint64_t site)
+{
+	a->function = m->base && padding_function(mem, m->base, site, &a->lo, &a->hi) == 0 &&
+		      a->hi - a->lo <= FUNCTION_MAX && mem_get(mem, a->lo, a->code, a->hi - a->lo) == 0;
+	if (a->function)
+		return true;
+	a->lo = site - m->lo > RELOCATE_NEAR ? site - RELOCATE_NEAR : m->lo;
+	a->hi = m->hi - site > RELOCATE_NEAR ? site + RELOCATE_NEAR : m->hi;
+	return m->base && mem_get(mem, a->lo, a->code, a->hi - a->lo) == 0;
+}
+
 /*
- * Writes a long jump of the given kind. Returns NULL, or the reason why that is not possible. For a SITE_EARLY, the
- * call instruction itself stays. A thread that reaches the call instruction in another way stops, and is sent to the
- * stub.
+ * May the function have another long jump? If tasks are armed by a filter, it may have only one. Otherwise threads would
+ * begin with fewer stops, and if a thread then installs a filter for all threads, some of their calls would be missed.
+ */
+static bool may_have_another(const struct patch *p, const struct image *img, const struct around *a)
+{
+	size_t i = 0;
+	const struct site *x;
+	while (p->arming == ARM_FILTER && a->function && (x = map_next(&img->sites.by_ip, &i, NULL)))
+		if ((x->kind == SITE_LONG || x->kind == SITE_EARLY) && x->nchanges && x->ip >= a->lo && x->ip < a->hi)
+			return false;
+	return true;
+}
+
+/*
+ * Returns NULL if no thread can reach an address above `lo` and below `hi` except through the instruction at `lo`, and
+ * otherwise the reason. If `number` is true, the instruction is mov $number, %eax: an indirect jump leads to the
+ * beginning of an instruction, so never into the middle of this one.
+ */
+static const char *reachable(struct image *img, const struct around *a, const struct mem *native,
+			     const struct mapping *m, uint64_t site, uint64_t lo, uint64_t hi, bool number)
+{
+	const struct targets *t = a->function ? NULL : targets_of(img, native, m);
+	size_t n = a->hi - a->lo;
+	enum relocate_entry by = a->function ? relocate_entry(a->code, n, a->lo, site, lo, hi)
+				 : t         ? relocate_near(a->code, n, a->lo, site, lo, hi, t)
+					     : ENTRY_GARBLED;
+	if (by == ENTRY_NONE || (number && (by == ENTRY_TABLE || by == ENTRY_UNKNOWN)))
+		return NULL;
+	if (by == ENTRY_GARBLED)
+		return a->function ? "its function cannot be disassembled" : "its file cannot be searched for jumps";
+	if (by == ENTRY_BRANCH)
+		return "a branch may lead into the instructions that would have to be moved";
+	if (by == ENTRY_UNKNOWN)
+		return "a computed jump nearby may lead into the instructions that would have to be moved";
+	t = targets_of(img, native, m);
+	if (!t)
+		return "its file cannot be searched for jump tables";
+	return targets_include(t, lo + 1, hi)
+		       ? "an address in its file may lead into the instructions that would have to be moved"
+		       : NULL;
+}
+
+/* Notes that the `n` bytes from `at` on, in a copy of the code around the site, move into its stub. */
+static void move(struct site *s, const struct around *a, uint64_t at, size_t n)
+{
+	s->moved = (uint8_t)n;
+	memcpy(s->code, a->code + (at - a->lo), n);
+}
+
+/*
+ * Writes a long jump of the given kind. Returns NULL, or the reason why that is not possible. For a SITE_EARLY, all
+ * instructions but the first, and the call instruction itself, stay. A thread that reaches the call instruction in
+ * another way stops, and is sent to the stub.
  */
 static const char *jump_over(const struct patch *p, struct task *task, struct site *s, const struct mapping *m,
 			     enum site_kind kind)
 {
 	pid_t pid = task->tid;
 	const struct mem direct = tracer_mem_of(&p->t, &pid);
+	struct native ctx = {image_of(task), &direct};
 	struct mem_pages pages;
-	const struct mem mem = {mem_read_pages, &pages};
-	uint64_t site = s->ip - 2, lo, hi;
+	const struct mem native = {read_native, &ctx, NULL};
+	const struct mem mem = {mem_read_pages, &pages, NULL};
+	uint64_t site = s->ip - 2, lo = site, hi = s->ip;
 	const char *why = "the bounds of its function are not known";
-	unsigned char *code = memory_get(FUNCTION_MAX);
-	mem_pages_init(&pages, &direct);
-	if (m->base && padding_function(&mem, m->base, site, &lo, &hi) == 0 && hi - lo <= FUNCTION_MAX &&
-	    mem_get(&mem, lo, code, hi - lo) == 0) {
-		/*
-		 * If tasks are armed by a filter, the jumps stay in the copy, so a function with a long jump cannot be
-		 * decoded. Otherwise threads would begin with fewer stops, and if a thread then installs a filter for
-		 * all threads, some of their calls would be missed.
-		 */
-		if (p->arming == ARM_SUD)
-			undo_changes(image_of(task), lo, hi, code);
-		size_t n = kind == SITE_EARLY ? relocate_early(code, hi - lo, lo, site, &why)
-					      : relocate_length(code, hi - lo, lo, site, &why);
-		uint64_t at = kind == SITE_EARLY ? site - n : site;
-		bool one_line = at / CACHE_LINE == (at + 4) / CACHE_LINE;
-		s->moved = (uint8_t)n;
-		s->kind = kind;
-		memcpy(s->code, code + ((kind == SITE_EARLY ? at : s->ip) - lo), n);
-		if (n && is_used(image_of(task), s, at, kind == SITE_EARLY ? site : s->ip + n))
-			why = "an instruction that would have to be moved is used for another site";
-		else if (n && at / AGENT_PAGE != (at + 4) / AGENT_PAGE)
-			why = "the jump would cross a page boundary";
-		else if (n && !one_line && !image_others_wait(p, task))
-			why = "the jump would cross a cache line that other threads may be executing";
-		else if (n && site_write_stub(task, s) && write_long(task, s))
-			why = NULL;
+	struct around *a = memory_get(sizeof(*a));
+	size_t n = 0, taken = 0;
+	mem_pages_init(&pages, &native);
+	s->kind = kind;
+	bool around = read_around(a, &mem, m, site);
+	if (around && kind == SITE_LONG) {
+		n = relocate_length(a->code + (s->ip - a->lo), a->hi - s->ip, s->ip, &taken);
+		hi = s->ip + taken;
+		why = n ? NULL : "the instruction after the call cannot be moved";
+	} else if (kind == SITE_EARLY && around) {
+		const struct targets *t = a->function ? NULL : targets_of(image_of(task), &native, m);
+		n = a->function ? relocate_early(a->code, a->hi - a->lo, a->lo, site)
+		    : t         ? relocate_early_near(a->code, a->hi - a->lo, a->lo, site, t)
+				: 0;
+		lo = site - n;
+		why = n ? NULL : "the instruction before the call cannot be moved";
 	}
-	free(code);
+	bool number = kind == SITE_EARLY && n && a->code[lo - a->lo] == 0xb8;
+	bool one_line = lo / CACHE_LINE == (lo + 4) / CACHE_LINE;
+	if (!why && !may_have_another(p, image_of(task), a))
+		why = "its function has a long jump already";
+	if (!why)
+		why = reachable(image_of(task), a, &native, m, site, lo, kind == SITE_EARLY ? lo + 5 : hi, number);
+	if (!why)
+		move(s, a, kind == SITE_EARLY ? lo : s->ip, n);
+	if (!why && is_used(image_of(task), s, lo, kind == SITE_EARLY ? site : hi))
+		why = "an instruction that would have to be moved is used for another site";
+	else if (!why && lo / AGENT_PAGE != (lo + 4) / AGENT_PAGE)
+		why = "the jump would cross a page boundary";
+	else if (!why && !one_line && !image_others_wait(p, task))
+		why = "the jump would cross a cache line that other threads may be executing";
+	else if (!why && !(site_write_stub(task, s) && write_long(task, s)))
+		why = "its code cannot be written";
+	free(a);
 	if (why) {
 		s->moved = 0;
 		s->kind = SITE_HOPELESS;
@@ -302,6 +407,23 @@ static const char *patch_long(struct patch *p, struct task *task, struct site *s
 			: jump_over(p, task, s, m, SITE_LONG);
 }
 
+/*
+ * Is this the call of a signal handler's return (sigaction(2), SA_RESTORER) that no unwind table describes? Then
+ * unwinders recognise the frame of the signal by these bytes (x86_64_fallback_frame_state() in libgcc).
+ */
+static bool is_restorer(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)
+{
+	static const unsigned char restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0,
+						 0,    0,    0x0f, 0x05}; /* mov $15,%rax; syscall */
+	unsigned char code[sizeof(restorer)];
+	pid_t pid = task->tid;
+	const struct mem mem = tracer_mem_of(&p->t, &pid);
+	uint64_t lo, hi;
+	return remote_read(task->tid, ip - sizeof(code), code, sizeof(code)) == 0 &&
+	       memcmp(code, restorer, sizeof(code)) == 0 &&
+	       !(m->base && padding_function(&mem, m->base, ip - 2, &lo, &hi) == 0);
+}
+
 /* Patches the site. Returns NULL, or the reason why that is not possible. */
 static const char *patch_site(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
@@ -311,7 +433,9 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 		return "the code is not a private, read-only mapping of a file";
 	if (remote_read(task->tid, s->ip - 2, code, 2) < 0 || code[0] != 0x0f || code[1] != 0x05)
 		return "it is not a syscall instruction";
-	bool one_line = (s->ip - 2) % CACHE_LINE != CACHE_LINE - 1;
+	if (is_restorer(p, task, m, s->ip))
+		return "unwinders recognise the end of a signal handler by this code";
+	bool one_line = (s->ip - 2) % CACHE_LINE != CACHE_LINE - 1 || image_others_wait(p, task);
 	/*
 	 * A signal handler that was running when sctrace attached may return to the instruction after this call. A long
 	 * jump would move that instruction into the stub, and after a SIGKILL of sctrace, nothing would send the thread
@@ -322,8 +446,8 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 		why = patch_short(p, task, s, m);
 	if (why && p->ways & WAY_LONG && one_line && !returns)
 		why = patch_long(p, task, s, m);
-	if (why && p->ways & WAY_LONG && !s->retry)
-		why = jump_over(p, task, s, m, SITE_EARLY);
+	if (why && p->ways & WAY_LONG && !s->retry && !jump_over(p, task, s, m, SITE_EARLY))
+		why = NULL;
 	return why;
 }
 

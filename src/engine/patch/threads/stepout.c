@@ -30,8 +30,8 @@ static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 		    ((off == STUB_LEA_UP || off == STUB_DECIDE) && r->rcx == 0);
 	if (down)
 		r->rsp += RED_ZONE;
-	if (s->kind == SITE_EARLY && off == STUB_EARLY)
-		r->rip = s->ip - 2 - s->moved;
+	if (s->kind == SITE_EARLY && off >= STUB_EARLY && off - STUB_EARLY < s->moved)
+		r->rip = s->ip - 2 - s->moved + (off - STUB_EARLY);
 	else if (s->kind == SITE_EARLY && off > STUB_EARLY && off < STUB_EXIT)
 		site_set_before_call(r, s);
 	else if (off > STUB_MOVED && off < STUB_EXIT)
