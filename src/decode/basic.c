@@ -431,3 +431,14 @@ const struct command_arg *command_find(const struct command_arg *table, size_t n
 			return &table[i];
 	return NULL;
 }
+
+void command_memory(const struct command_arg *args, size_t n, enum memory_table table, unsigned arg,
+		    command_memory_fn *add, void *ctx)
+{
+	for (size_t i = 0; i < n; i++)
+		add(ctx, &(struct command_memory){.table = table,
+						  .arg = arg,
+						  .command = (uint32_t)args[i].command,
+						  .kind = args[i].kind,
+						  .when = args[i].when});
+}

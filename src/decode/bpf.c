@@ -126,6 +126,25 @@ static const struct layout *const written[] = {
 	[BPF_LINK_GET_NEXT_ID] = &layout_bpf_wrote_id,
 };
 
+/* The next argument is the size of the structure. */
+void bpf_memory(command_memory_fn *add, void *ctx)
+{
+	struct command_memory m = {.table = TABLE_BPF,
+				   .arg = 1,
+				   .need = {.rule = MEMORY_CHANGED,
+					    .count = COUNT_INT,
+					    .from = 2,
+					    .size = 1,
+					    .most = sizeof(union bpf_attr)}};
+	for (m.command = 0; m.command < sizeof(commands) / sizeof(*commands); m.command++) {
+		const struct layout *l = commands[m.command];
+		bool string = l == &layout_bpf_obj || l == &layout_bpf_raw_tracepoint;
+		m.need.parts = l == &layout_bpf_prog_load ? PARTS_BPF_PROGRAM : string ? PARTS_BPF_STRING : PARTS_NONE;
+		if (l)
+			add(ctx, &m);
+	}
+}
+
 /* Shows a version as KERNEL_VERSION(5, 4, 17). It consists of three bytes (linux/version.h). */
 void show_kernel_version(const struct decode *d, const struct value *x)
 {

@@ -80,17 +80,13 @@ static const struct prctl_row *prctl_row(const struct decode *d)
 	return NULL;
 }
 
-bool prctl_option(size_t i, struct command_arg *a)
+void prctl_memory(command_memory_fn *add, void *ctx)
 {
-	if (i >= sizeof(prctls) / sizeof(*prctls))
-		return false;
-	const struct prctl_row *r = &prctls[i];
-	*a = (struct command_arg){r->option, r->kinds[0], r->n ? r->when : WHEN_NEVER};
-	/* The memory of a later argument is not described by that of the second one. */
-	for (unsigned later = 1; later < r->n; later++)
-		if (r->kinds[later] == K_STR || r->kinds[later] == K_FILTER_PROGRAM)
-			*a = (struct command_arg){r->option, r->kinds[later], WHEN_BOTH};
-	return true;
+	for (const struct prctl_row *r = prctls; r < prctls + sizeof(prctls) / sizeof(*prctls); r++)
+		for (unsigned arg = 1; arg <= r->n; arg++) {
+			const struct command_arg a = {r->option, r->kinds[arg - 1], arg == 1 ? r->when : WHEN_ENTERING};
+			command_memory(&a, 1, TABLE_PRCTL, arg, add, ctx);
+		}
 }
 
 enum when when_prctl_arg(const struct decode *d, int i)

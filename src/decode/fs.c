@@ -288,10 +288,9 @@ static const struct command_arg fcntl_args[] = {
 };
 #define NFCNTL (sizeof(fcntl_args) / sizeof(*fcntl_args))
 
-const struct command_arg *fcntl_commands(size_t *n)
+void fs_memory(command_memory_fn *add, void *ctx)
 {
-	*n = NFCNTL;
-	return fcntl_args;
+	command_memory(fcntl_args, NFCNTL, TABLE_FCNTL, 2, add, ctx);
 }
 
 enum when when_fcntl_arg(const struct decode *d, int i)

@@ -305,6 +305,11 @@ static const struct command_arg quota_args[] = {
 };
 #define NQUOTA (sizeof(quota_args) / sizeof(*quota_args))
 
+void quota_memory(command_memory_fn *add, void *ctx)
+{
+	command_memory(quota_args, NQUOTA, TABLE_QUOTA, 3, add, ctx);
+}
+
 /* Returns the command, which is the first argument of quotactl(2) and the second one of quotactl_fd(2). */
 static uint32_t quota_command(const struct decode *d)
 {

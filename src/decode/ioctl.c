@@ -249,12 +249,6 @@ static const struct command_arg args[] = {
 };
 #define NARGS (sizeof(args) / sizeof(*args))
 
-const struct command_arg *ioctl_commands(size_t *n)
-{
-	*n = NARGS;
-	return args;
-}
-
 /* TIOCSTI: a single byte. */
 void show_one_byte(const struct decode *d, const struct value *x)
 {
@@ -357,6 +351,22 @@ static bool find_command(uint32_t cmd, struct command_arg *a)
 	else if (is_axis(cmd))
 		*a = (struct command_arg){cmd, K_INPUT_ABSINFO, _IOC_DIR(cmd) == _IOC_READ ? WHEN_LEFT : WHEN_ENTERING};
 	return row || (s && s->text) || is_axis(cmd);
+}
+
+void ioctl_memory(command_memory_fn *add, void *ctx)
+{
+	command_memory(args, NARGS, TABLE_IOCTL, 2, add, ctx);
+	for (size_t i = 0; i < sizeof(sizeds) / sizeof(*sizeds); i++)
+		if (sizeds[i].text)
+			add(ctx, &(struct command_memory){.table = TABLE_IOCTL_SIZED,
+							  .arg = 2,
+							  .command = _IOC(_IOC_READ, sizeds[i].type, sizeds[i].nr, 0),
+							  .kind = K_IOCTL_TEXT});
+	const struct command_arg axes[] = {
+		{_IOC(_IOC_READ, 'E', GET_ABS, ABS_SIZE), K_INPUT_ABSINFO, WHEN_LEFT},
+		{_IOC(_IOC_WRITE, 'E', SET_ABS, ABS_SIZE), K_INPUT_ABSINFO, WHEN_ENTERING},
+	};
+	command_memory(axes, 2, TABLE_IOCTL_AXIS, 2, add, ctx);
 }
 
 /* The result is the length of the string. */

@@ -139,6 +139,21 @@ bool ioctl_is_net(const struct decode *d, enum when *when)
 	return conf || r;
 }
 
+/* A failed call is shown with the name of its interface, so the structure is also captured before the call. */
+void ioctl_net_memory(command_memory_fn *add, void *ctx)
+{
+	enum { REQUEST = 40, CONFIGURATION = 16 }; /* struct ifreq, struct ifconf */
+	struct command_memory c = {.table = TABLE_IOCTL, .arg = 2};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		c.command = rows[i].command;
+		c.need = (struct memory_need){.rule = rows[i].get ? MEMORY_CHANGED : MEMORY_IN, .size = REQUEST};
+		add(ctx, &c);
+	}
+	c.command = SIOCGIFCONF_;
+	c.need = (struct memory_need){.rule = MEMORY_CHANGED, .size = CONFIGURATION, .parts = PARTS_INTERFACES};
+	add(ctx, &c);
+}
+
 /*
  * Shows a struct ifreq. If the call failed, only the name of the interface is shown, because the kernel has not filled
  * in the value.

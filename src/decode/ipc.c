@@ -155,6 +155,21 @@ static const struct ipc_command {
 	{K_SEMCTL_ARG, 20, &layout_semid_ds, WHEN_LEFT},   /* SEM_STAT_ANY */
 };
 
+void ipc_memory(command_memory_fn *add, void *ctx)
+{
+	for (size_t i = 0; i < sizeof(ipc_commands) / sizeof(*ipc_commands); i++) {
+		const struct ipc_command *c = &ipc_commands[i];
+		struct command_memory m = {.table = c->kind == K_SHMCTL_BUF   ? TABLE_SHMCTL
+						    : c->kind == K_MSGCTL_BUF ? TABLE_MSGCTL
+									      : TABLE_SEMCTL,
+					   .arg = c->kind == K_SEMCTL_ARG ? 3 : 2,
+					   .command = c->command,
+					   .need = {.rule = c->when == WHEN_LEFT ? MEMORY_OUT : MEMORY_IN,
+						    .size = (uint16_t)c->layout->size}};
+		add(ctx, &m);
+	}
+}
+
 /* Returns the command of the call, which is the argument before `i`. */
 static uint32_t ipc_command(const struct decode *d, int i)
 {

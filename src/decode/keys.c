@@ -49,6 +49,27 @@ static const struct {
 };
 #define NOPERATIONS (sizeof(operations) / sizeof(*operations))
 
+/* The result is the full length of what the kernel fills in, even if the buffer, which the next argument is, is shorter. */
+void keyctl_memory(command_memory_fn *add, void *ctx)
+{
+	for (unsigned op = 0; op < NOPERATIONS; op++)
+		for (unsigned arg = 1; arg <= operations[op].n; arg++) {
+			bool filled = operations[op].filled == arg;
+			struct command_memory m = {.table = TABLE_KEYCTL,
+						   .arg = arg,
+						   .command = op,
+						   .kind = operations[op].kinds[arg - 1],
+						   .when = filled ? WHEN_LEFT : WHEN_ENTERING};
+			if (filled && m.kind == K_OUT_BYTES)
+				m.need = (struct memory_need){.rule = MEMORY_OUT,
+							      .count = COUNT_ROOM,
+							      .from = (arg + 1) & 7,
+							      .size = 1,
+							      .limit = LIMIT_STRING};
+			add(ctx, &m);
+		}
+}
+
 enum when when_keyctl_arg(const struct decode *d, int i)
 {
 	uint32_t op = (uint32_t)d->call->args[0];

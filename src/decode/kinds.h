@@ -7,6 +7,7 @@
 #include "decode/emit.h"
 #include "decode/flags.h"
 #include "syscall/kinds.h"
+#include "syscall/memory.h"
 
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ typedef void show_fn(const struct decode *d, const struct value *x);
 typedef enum when when_fn(const struct decode *d, int i);
 
 struct kind {
+	struct memory_need need; /* the memory that `show` and `show_after` read */
 	show_fn *show;
 	const void *about; /* data for the show function, such as a flag_table or a layout */
 	enum when when;
@@ -152,6 +154,20 @@ struct command_arg {
 	enum syscall_kind kind;
 	enum when when;
 };
+/* What decides between the rules of an argument: a command, such as that of ioctl(2). */
+struct command_memory {
+	enum memory_table table;
+	unsigned arg; /* the argument to which the rule applies */
+	uint32_t command;
+	enum syscall_kind kind; /* the rule is that of this kind, as far as the argument is known `when`, */
+	enum when when;
+	struct memory_need need; /* unless this is a rule */
+};
+typedef void command_memory_fn(void *ctx, const struct command_memory *c);
+/* Gives `n` commands of a table, which apply to argument `arg`. */
+void command_memory(const struct command_arg *args, size_t n, enum memory_table table, unsigned arg,
+		    command_memory_fn *add, void *ctx);
+
 /* Returns the row of `command`, or NULL if there is none. */
 const struct command_arg *command_find(const struct command_arg *table, size_t n, uint64_t command);
 

@@ -4,205 +4,167 @@
 #include "decode/layout.h"
 #include "decode/show.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
+#include <linux/bpf.h>
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
 
-/*
- * Kinds whose show functions read memory that decode_kinds does not describe. Sizes are those of the kernel's
- * structures.
- */
-static const struct {
-	uint16_t kind;
-	struct memory_need need;
-} rows[] = {
-	{K_PATH, {MEMORY_STRING, 0}},
-	{K_STR, {MEMORY_STRING, 0}},
-	{K_IN_BYTES, {MEMORY_IN_BYTES, 0}},
-	{K_OUT_BYTES, {MEMORY_OUT_BYTES, 0}},
-	{K_OUT_RANDOM, {MEMORY_OUT_BYTES, 0}},
-	{K_OUT_PATH, {MEMORY_OUT_ALL, 1}},
-	{K_OUT_PATH_N, {MEMORY_OUT_ALL, 1}},
-	{K_OUT_DENTS64, {MEMORY_OUT_ALL, 1}},
-	{K_OUT_XATTR, {MEMORY_OUT_BYTES, 0}},
-	{K_IN_XATTR, {MEMORY_IN_SIZED, UINT16_MAX}},
-	{K_OUT_GIDS, {MEMORY_OUT_ALL, sizeof(uint32_t)}},
-	{K_OUT_CPU_SET, {MEMORY_OUT_ALL, 1}},
-	{K_OUT_EPOLL_EVENTS, {MEMORY_OUT_ALL, sizeof(struct epoll_event)}},
-	{K_EPOLL_EVENT, {MEMORY_EPOLL_EVENT, sizeof(struct epoll_event)}},
-	{K_POLLFDS, {MEMORY_IN_ARRAY, sizeof(struct pollfd)}},
-	{K_FUTEX_WAITERS, {MEMORY_IN_ARRAY, 24}}, /* struct futex_waitv (linux/futex.h) */
-	{K_SEMBUFS, {MEMORY_IN_ARRAY, 6}},        /* struct sembuf (semop(2)) */
-	{K_OUT_STAT, {MEMORY_OUT, sizeof(struct stat)}},
-	{K_OUT_STATX, {MEMORY_OUT, 256}}, /* struct statx, including its reserved space */
-	{K_OUT_FD_PAIR, {MEMORY_OUT, 2 * sizeof(int)}},
-	{K_OUT_UID_PAIR, {MEMORY_OUT, 2 * sizeof(uint32_t)}},
-	{K_OUT_WSTATUS, {MEMORY_OUT, sizeof(int)}},
-	{K_SIGSET, {MEMORY_IN, sizeof(uint64_t)}},
-	{K_OUT_SIGSET, {MEMORY_OUT, sizeof(uint64_t)}},
-	{K_SIGACTION, {MEMORY_IN, 4 * sizeof(uint64_t)}},
-	{K_OUT_SIGACTION, {MEMORY_OUT, 4 * sizeof(uint64_t)}},
-	{K_SIGINFO, {MEMORY_IN, sizeof(siginfo_t)}},
-	{K_OUT_SIGINFO, {MEMORY_OUT, sizeof(siginfo_t)}},
-	{K_OUT_CHILD_INFO, {MEMORY_OUT, sizeof(siginfo_t)}},
-	{K_SIGEVENT, {MEMORY_IN, 64}}, /* struct sigevent (asm-generic/siginfo.h) */
-	{K_TIMESPEC2, {MEMORY_IN, 4 * sizeof(uint64_t)}},
-	{K_TIMEVAL2, {MEMORY_IN, 4 * sizeof(uint64_t)}},
-	{K_TIME_STAMP, {MEMORY_IN, 2 * sizeof(uint64_t)}},
-	{K_STATX_TIME, {MEMORY_IN, 2 * sizeof(uint64_t)}},
-	{K_SOCKADDR, {MEMORY_IN_SIZED, sizeof(struct sockaddr_storage)}},
-	{K_OPEN_HOW, {MEMORY_IN_SIZED, 4096}}, /* the kernel accepts one page */
-	{K_REMAINING, {MEMORY_ON_ERROR, 0}},
-	{K_CLOCK_REMAINING, {MEMORY_ON_ERROR, 0}},
-	{K_FUTEX_TIMEOUT, {MEMORY_FUTEX_TIME, 2 * sizeof(uint64_t)}},
-	{K_FCNTL_ARG, {MEMORY_COMMAND, 0}},
-	{K_IOCTL_ARG, {MEMORY_COMMAND, 0}},
-	{K_PRCTL_ARG2, {MEMORY_COMMAND, 0}},
-	{K_COMM, {MEMORY_IN, 16}}, /* TASK_COMM_LEN of the kernel */
-	{K_IN_IOVEC, {MEMORY_IN_IOVEC, 0}},
-	{K_OUT_IOVEC, {MEMORY_OUT_IOVEC, 0}},
-	{K_FSID, {MEMORY_IN, 2 * sizeof(int)}},
-	{K_LOADS, {MEMORY_IN, 3 * sizeof(uint64_t)}},
-	{K_TC_CC, {MEMORY_IN, 19}}, /* struct termios (asm-generic/termbits.h) */
-	{K_UTS_STRING, {MEMORY_IN, 65}},
-	{K_TEXT64, {MEMORY_IN, 64}},
-	{K_TERMIO_CC, {MEMORY_IN, 8}}, /* struct termio (asm-generic/termios.h) */
-	{K_SOCKLEN, {MEMORY_CHANGED, sizeof(socklen_t)}},
-	{K_OFF_PTR, {MEMORY_CHANGED, sizeof(int64_t)}}, /* the kernel adds the number of bytes that it has copied */
-	{K_MOVED_OFF_PTR, {MEMORY_CHANGED, sizeof(int64_t)}},
-	{K_CHANGED_TIMESPEC, {MEMORY_CHANGED, 2 * sizeof(uint64_t)}},
-	{K_OUT_SOCKADDR, {MEMORY_OUT_SIZED, sizeof(struct sockaddr_storage)}},
-	{K_OUT_SOCKOPT_VALUE, {MEMORY_OUT_SIZED, 4096}},
-	{K_SOCKOPT_VALUE, {MEMORY_IN_SIZED, 4096}},
-	{K_SOCK_BYTES, {MEMORY_SOCK_BYTES, 0}},
-	{K_OUT_SOCK_BYTES, {MEMORY_OUT_SOCK_BYTES, 0}},
-	{K_IN_MSGHDR, {MEMORY_MSG, 0}},
-	{K_OUT_MSGHDR, {MEMORY_OUT_MSG, 0}},
-	{K_IN_MMSG, {MEMORY_MMSG, 0}},
-	{K_OUT_MMSG, {MEMORY_OUT_MMSG, DECODE_LENGTHS}},
-	{K_IO_URING_PARAMS, {MEMORY_UNKNOWN, 0}},
-	{K_FD_SET, {MEMORY_FD_SET, 0}},
-	{K_SIGSET_PAIR, {MEMORY_SIGSET_PAIR, 0}},
-	{K_CAP_HEADER, {MEMORY_CHANGED, 2 * sizeof(uint32_t)}}, /* gets the supported version if it has another */
-	/* In version 1, these are half as many bytes, and the others are ignored. */
-	{K_CAP_DATA, {MEMORY_IN, 6 * sizeof(uint32_t)}},
-	{K_OUT_CAP_DATA, {MEMORY_OUT, 6 * sizeof(uint32_t)}},
+static const char *const names[] = {
+#define KIND(name, ...) [K_##name] = #name,
+#include "syscall/kinds.def"
 };
 
-/* Show functions that use only the value and read no memory. */
-static show_fn *const plain[] = {
-	show_int,      show_uint,
-	show_long,     show_ulong,
-	show_hex,      show_octal,
-	show_pointer,  show_flags,
-	show_choice,   show_flags32,
-	show_choice32, show_fd,
-	show_dirfd,    show_pid,
-	show_uid,      show_dev,
-	show_hex16,    show_low_bit,
-	show_short,    show_choice16,
-	show_errno,    show_negative_errno,
-	show_ticks,    show_seconds,
-	show_ifindex,
-};
-
-/* Kinds of numbers that have a show function of their own and read no memory. */
-static const uint16_t numbers[] =
-	{
-		K_OPEN_FLAGS,     K_OPEN_MODE,    K_FILE_MODE,     K_MAP_FLAGS,   K_CLOCK,        K_SIGNAL,
-		K_FUTEX_OP,       K_FUTEX_VAL,    K_FUTEX_UADDR2,  K_FUTEX_VAL3,  K_WHENCE,       K_MKNOD_DEV,
-		K_SOCK_PROTO,     K_WAITID_ID,    K_WAITID_TYPE,   K_MREMAP_ADDR, K_OUT_PTR,      K_OFF_HIGH,
-		K_OFF_UPPER,      K_SHMGET_FLAGS, K_IPC_GET_FLAGS, K_IPC_KEY,     K_IOPRIO,       K_PERSONALITY,
-		K_MEMBARRIER_CPU, K_RLIM,         K_IOCTL_CMD,     K_SOCKOPT,     K_SOCKOPT_READ, K_SOL_LEVEL,
-		K_PRCTL_ARG3,     K_PRCTL_ARG4,   K_PRCTL_ARG5, /* prctl_option() leaves out the options for which these are memory */
-};
-
-static bool is_plain(const struct kind *k)
+const char *decode_kind_name(enum syscall_kind kind)
 {
-	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
-		if (k->show == plain[i])
-			return true;
-	return false;
+	return names[kind];
 }
 
-/*
- * Returns true if showing the structure reads no other memory. A structure with pointers to strings or arrays is not
- * flat.
- */
-static bool is_flat(const struct layout *l)
+/* Replaces a placeholder by the size of the layout to which `about` leads. */
+static uint16_t resolve_size(uint16_t size, const void *about)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		const struct member *m = &l->members[i];
-		struct memory_need need = decode_memory_need(m->kind);
-		if (m->size ? need.rule != MEMORY_NONE : need.rule != MEMORY_IN || m->offset + need.size > l->size)
-			return false;
-	}
-	return true;
+	const struct exchange *e = about;
+	const struct layout *l = size == SIZE_OF_LAYOUT ? about : size == SIZE_OF_EXCHANGE ? e->in : NULL;
+	return l ? (uint16_t)l->size : size;
 }
 
-static struct memory_need find_need(enum syscall_kind kind)
+struct memory_need decode_memory_need(enum syscall_kind kind, unsigned arg)
 {
 	const struct kind *k = &decode_kinds[kind];
+	struct memory_need n = k->need;
+	n.size = resolve_size(n.size, k->about);
+	n.most = resolve_size(n.most, k->about);
+	if (n.from == FROM_NEXT)
+		n.from = (arg + 1) & 15;
+	else if (n.from == FROM_PREVIOUS)
+		n.from = (arg - 1) & 15;
+	return n;
+}
+
+/* Returns the rule for memory that is known at this time. */
+static struct memory_need need_when(struct memory_need n, enum when when)
+{
+	enum { LABEL_SIZE = 256 }; /* FSLABEL_MAX: the only command that writes a string writes so many bytes */
+	if (when == WHEN_NEVER)
+		return (struct memory_need){.rule = MEMORY_NONE};
+	if (n.rule == MEMORY_STRING && when == WHEN_LEFT)
+		return (struct memory_need){.rule = MEMORY_OUT, .size = LABEL_SIZE};
+	if (n.rule == MEMORY_IN && when != WHEN_ENTERING)
+		n.rule = when == WHEN_LEFT ? MEMORY_OUT : MEMORY_CHANGED;
+	return n;
+}
+
+/* Calls with commands that no decoder keeps in a table. */
+static const struct {
+	uint8_t table, arg;
+	uint32_t command;
+	struct memory_need need;
+} rows[] = {
+#define READ(bytes, ...)                                                                                               \
+	{                                                                                                              \
+		.rule = MEMORY_IN, .size = (bytes), __VA_ARGS__                                                        \
+	}
+#define READ_LIST(each, ...)                                                                                           \
+	{                                                                                                              \
+		.rule = MEMORY_IN, .size = (each), .count = COUNT_INT, .from = 3, __VA_ARGS__                          \
+	}
+#define TEXT                                                                                                           \
+	{                                                                                                              \
+		.rule = MEMORY_STRING                                                                                  \
+	}
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_BUFFERS, READ_LIST(16, .limit = LIMIT_LIST)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_FILES, READ_LIST(4, .limit = LIMIT_LIST)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_EVENTFD, READ(4, .parts = 0)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_EVENTFD_ASYNC, READ(4, .parts = 0)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_FILES_UPDATE, READ(16, .parts = PARTS_URING_UPDATE)},
+	{TABLE_URING_REGISTER,
+	 2,
+	 IORING_REGISTER_PROBE,
+	 {.rule = MEMORY_OUT, .head = 16, .size = 8, .count = COUNT_INT, .from = 3, .limit = LIMIT_LIST}},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_RESTRICTIONS, READ_LIST(16, .limit = LIMIT_LIST)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_FILES2, READ_LIST(1, .most = 32)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_BUFFERS2, READ_LIST(1, .most = 32)},
+	{TABLE_URING_REGISTER,
+	 2,
+	 IORING_REGISTER_IOWQ_MAX_WORKERS,
+	 {.rule = MEMORY_CHANGED, .size = 4, .count = COUNT_INT, .from = 3, .limit = LIMIT_LIST}},
+	/* The kernel reads this argument only if it waits for events (IORING_ENTER_GETEVENTS). */
+	{TABLE_URING_ENTER, 4, 0, {.rule = MEMORY_DOUBTFUL, .size = 8}},
+	{TABLE_URING_ENTER, 4, IORING_ENTER_GETEVENTS, READ(8, .parts = 0)},
+	{TABLE_URING_ENTER, 4, IORING_ENTER_EXT_ARG, {.rule = MEMORY_DOUBTFUL, .size = 24, .parts = PARTS_URING_ENTER}},
+	{TABLE_URING_ENTER, 4, IORING_ENTER_EXT_ARG | IORING_ENTER_GETEVENTS, READ(24, .parts = PARTS_URING_ENTER)},
+	/* FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 (futex(2)) */
+	{TABLE_FUTEX, 3, 0, READ(16, .parts = 0)},
+	{TABLE_FUTEX, 3, 6, READ(16, .parts = 0)},
+	{TABLE_FUTEX, 3, 9, READ(16, .parts = 0)},
+	{TABLE_FUTEX, 3, 11, READ(16, .parts = 0)},
+	{TABLE_FUTEX, 3, 13, READ(16, .parts = 0)},
+	{TABLE_KCMP, 4, 7 /* KCMP_EPOLL_TFD */, READ(12, .parts = 0)},
+	{TABLE_REBOOT, 3, 0xa1b2c3d4 /* LINUX_REBOOT_CMD_RESTART2 */, TEXT},
+	/* SYSLOG_ACTION_READ, READ_ALL, READ_CLEAR (syslog(2)) */
+	{TABLE_SYSLOG, 1, 2, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_RESULT, .limit = LIMIT_STRING}},
+	{TABLE_SYSLOG, 1, 3, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_RESULT, .limit = LIMIT_STRING}},
+	{TABLE_SYSLOG, 1, 4, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_RESULT, .limit = LIMIT_STRING}},
+	/* FSCONFIG_SET_STRING, SET_BINARY, SET_PATH, SET_PATH_EMPTY (linux/mount.h) */
+	{TABLE_FSCONFIG, 3, 1, TEXT},
+	{TABLE_FSCONFIG, 3, 2, {.rule = MEMORY_IN, .size = 1, .count = COUNT_INT, .from = 4, .limit = LIMIT_STRING}},
+	{TABLE_FSCONFIG, 3, 3, TEXT},
+	{TABLE_FSCONFIG, 3, 4, TEXT},
+	{TABLE_LANDLOCK, 2, 1 /* LANDLOCK_RULE_PATH_BENEATH */, READ(12, .parts = 0)},
+	{TABLE_LANDLOCK, 2, 2 /* LANDLOCK_RULE_NET_PORT */, READ(16, .parts = 0)},
+	{TABLE_MQ_OPEN, 3, 0100 /* O_CREAT */, READ(64, .parts = 0)},
+	{TABLE_MOUNT_ID, 3, 0, {.rule = MEMORY_OUT, .size = 4}},
+	{TABLE_MOUNT_ID, 3, 1 /* AT_HANDLE_MNT_ID_UNIQUE */, {.rule = MEMORY_OUT, .size = 8}},
+	/* ARCH_GET_FS, GET_GS, GET_XCOMP_SUPP, GET_XCOMP_PERM, GET_XCOMP_GUEST_PERM (arch_prctl(2)) */
+	{TABLE_ARCH_PRCTL, 1, 0x1003, {.rule = MEMORY_OUT, .size = 8}},
+	{TABLE_ARCH_PRCTL, 1, 0x1004, {.rule = MEMORY_OUT, .size = 8}},
+	{TABLE_ARCH_PRCTL, 1, 0x1021, {.rule = MEMORY_OUT, .size = 8}},
+	{TABLE_ARCH_PRCTL, 1, 0x1022, {.rule = MEMORY_OUT, .size = 8}},
+	{TABLE_ARCH_PRCTL, 1, 0x1024, {.rule = MEMORY_OUT, .size = 8}},
+};
+
+static const struct memory_part parts[] = {
+	{PARTS_SIGSET, 0, 0, READ(8, .parts = 0)},
+	{PARTS_URING_ENTER, 0, 0, READ(8, .parts = 0)},
+	{PARTS_URING_ENTER, 16, 0, READ(16, .parts = 0)},
+	{PARTS_URING_UPDATE, 8, 0, READ_LIST(4, .limit = LIMIT_LIST)},
+	{PARTS_XATTR, 0, 8, {.rule = MEMORY_IN, .size = 1, .count = COUNT_MEMBER, .limit = LIMIT_STRING}},
+	{PARTS_OUT_XATTR, 0, 8, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_MEMBER_RESULT, .limit = LIMIT_STRING}},
+	{PARTS_CLONE, 64, 72, {.rule = MEMORY_IN, .size = 4, .count = COUNT_MEMBER, .most = 32 * 4}},
+	{PARTS_REGSET, 0, 8, {.rule = MEMORY_IN, .size = 1, .count = COUNT_MEMBER, .most = 512}},
+	{PARTS_INTERFACES, 8, 0, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_MEMBER, .most = 16384}},
+	{PARTS_PARTITION, 16, 0, READ(152, .parts = 0)},
+	{PARTS_BPF_STRING, 0, 0, TEXT},
+	{PARTS_BPF_PROGRAM, offsetof(union bpf_attr, license), 0, TEXT},
+};
+_Static_assert(sizeof(parts) / sizeof(*parts) <= 16, "MEMORY_PARTS");
+
+const struct memory_part *decode_memory_parts(size_t *n)
+{
+	*n = sizeof(parts) / sizeof(*parts);
+	return parts;
+}
+
+struct collector {
+	decode_command_fn *add;
+	void *ctx;
+};
+
+static void collect(void *ctx, const struct command_memory *c)
+{
+	const struct collector *to = ctx;
+	struct memory_need n = c->need;
+	if (!n.rule)
+		n = need_when(decode_memory_need(c->kind, c->arg), c->when);
+	to->add(to->ctx, c->table, c->arg, c->command, n);
+}
+
+void decode_memory_commands(decode_command_fn *add, void *ctx)
+{
+	static command_list_fn *const lists[] = {fs_memory,        quota_memory,  ioctl_memory,
+						 ioctl_net_memory, prctl_memory,  ipc_memory,
+						 keyctl_memory,    ptrace_memory, bpf_memory};
+	struct collector to = {add, ctx};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].kind == kind)
-			return rows[i].need;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (numbers[i] == kind)
-			return (struct memory_need){MEMORY_NONE, 0};
-	if (is_plain(k))
-		return (struct memory_need){MEMORY_NONE, 0};
-	enum memory_rule rule = k->when == WHEN_LEFT ? MEMORY_OUT : MEMORY_IN;
-	if (k->choose)
-		return (struct memory_need){MEMORY_UNKNOWN, 0};
-	if (k->show == show_struct && is_flat(k->about))
-		return (struct memory_need){rule, (uint16_t)((const struct layout *)k->about)->size};
-	if (k->show == show_pointee) {
-		const struct pointee *p = k->about;
-		return (struct memory_need){rule, (uint16_t)(p->size ? p->size : sizeof(uint64_t))};
-	}
-	return (struct memory_need){MEMORY_UNKNOWN, 0};
-}
-
-struct memory_need decode_memory_need(enum syscall_kind kind)
-{
-	/* Each start of a recording asks for the needs of all arguments of all calls. */
-	static struct {
-		bool found;
-		struct memory_need need;
-	} known[K_COUNT];
-	if (!known[kind].found) {
-		known[kind].need = find_need(kind);
-		known[kind].found = true;
-	}
-	return known[kind].need;
-}
-
-static bool find_command(enum syscall_kind kind, size_t i, struct command_arg *a)
-{
-	size_t n;
-	if (kind == K_PRCTL_ARG2)
-		return prctl_option(i, a);
-	const struct command_arg *commands = kind == K_FCNTL_ARG ? fcntl_commands(&n) : ioctl_commands(&n);
-	if (i < n)
-		*a = commands[i];
-	return i < n;
-}
-
-bool decode_memory_command(enum syscall_kind kind, size_t i, struct memory_command *c)
-{
-	struct command_arg a;
-	if (!find_command(kind, i, &a))
-		return false;
-	enum when when = a.when;
-	c->command = (uint32_t)a.command;
-	c->need = when == WHEN_NEVER ? (struct memory_need){MEMORY_NONE, 0} : decode_memory_need(a.kind);
-	if (when == WHEN_BOTH)
-		c->need.rule = MEMORY_UNKNOWN;
-	if (c->need.rule == MEMORY_IN && when == WHEN_LEFT)
-		c->need.rule = MEMORY_OUT;
-	if (c->need.rule != MEMORY_NONE && c->need.rule != (when == WHEN_LEFT ? MEMORY_OUT : MEMORY_IN))
-		c->need.rule = MEMORY_UNKNOWN;
-	return true;
+		add(ctx, rows[i].table, rows[i].arg, rows[i].command, rows[i].need);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		lists[i](collect, &to);
 }

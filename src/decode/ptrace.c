@@ -49,6 +49,16 @@ static const struct {
 };
 #define NPTRACE (sizeof(ptraces) / sizeof(*ptraces))
 
+void ptrace_memory(command_memory_fn *add, void *ctx)
+{
+	for (size_t i = 0; i < NPTRACE; i++) {
+		const struct command_arg addr = {ptraces[i].request, ptraces[i].addr, WHEN_ENTERING},
+					 data = {ptraces[i].request, ptraces[i].data, ptraces[i].data_when};
+		command_memory(&addr, 1, TABLE_PTRACE, 2, add, ctx);
+		command_memory(&data, 1, TABLE_PTRACE, 3, add, ctx);
+	}
+}
+
 static size_t ptrace_row(const struct decode *d)
 {
 	size_t i = 0;

@@ -10,21 +10,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * Give the memory rules of commands to `add`: fcntl(2), quotactl(2), ioctl(2), prctl(2), shmctl(2) and related calls,
+ * keyctl(2), ptrace(2), bpf(2).
+ */
+typedef void command_list_fn(command_memory_fn *add, void *ctx);
+command_list_fn fs_memory, quota_memory, ioctl_memory, ioctl_net_memory, prctl_memory, ipc_memory, keyctl_memory,
+	ptrace_memory, bpf_memory;
+
 /* Files, directories, descriptors and mounts (fs.c, fsmount.c). */
 show_fn show_open_flags, show_file_mode, show_stat, show_statx, show_dents, show_old_dents, show_fcntl_arg,
 	show_file_handle, show_mount_id, show_out_xattr, show_fsid, show_fsconfig_value, show_quota_cmd,
 	show_quota_addr, show_quota_id, show_fsconfig_aux, show_statmount, show_listmount_id, show_xattr_args,
 	show_out_xattr_args, show_swap_flags;
 when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq_attr, when_file_handle;
-/* Returns the commands of fcntl(2) whose arguments are known, and sets *n to their number. */
-const struct command_arg *fcntl_commands(size_t *n);
 
 /* The commands of ioctl(2), and their arguments (ioctl.c, ioctl_data.c, ioctl_net.c). */
 show_fn show_ioctl_command, show_ioctl_arg, show_ioctl_arg_after, show_exchange, show_exchange_after, show_dedupe,
 	show_dedupe_after, show_fiemap_after, show_text64, show_ioctl_text;
 when_fn when_ioctl_arg;
-/* Returns the commands whose arguments are known, and sets *n to their number. */
-const struct command_arg *ioctl_commands(size_t *n);
 /* Returns true if a successful call with this command returns a descriptor. */
 bool ioctl_gives_descriptor(uint32_t command);
 /*
@@ -83,11 +87,6 @@ show_fn show_clone_flags, show_clone_named, show_clone_args, show_clone_args_aft
 when_fn when_clone_ptid, when_clone_ctid, when_clone_tls, when_prctl_arg, when_arch_prctl_arg, when_ptrace_arg,
 	when_ptrace_pid, when_futex_arg, when_syslog, when_reboot_arg, when_kcmp_index, when_seccomp_arg,
 	when_membarrier_cpu;
-/*
- * Fills in row `i` of the options of prctl(2): the kind of the argument that is memory, if there is one, otherwise that
- * of the second argument. Returns false after the last row.
- */
-bool prctl_option(size_t i, struct command_arg *a);
 
 /* Signals (sig.c). */
 show_fn show_signal, show_sigset, show_sigset_pair, show_sigaction, show_siginfo, show_child_info, show_sigevent,

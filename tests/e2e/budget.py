@@ -183,7 +183,10 @@ def test_known_calls(folder):
     assert stops <= 6, f"{stops} stops"
 
 
-DESCRIBED = ("lgetxattr", "getgroups", "waitid", "rt_sigtimedwait", "prctl", "epoll_ctl", "rt_sigaction", "openat")
+DESCRIBED = ("lgetxattr", "getgroups", "waitid", "rt_sigtimedwait", "prctl", "epoll_ctl", "rt_sigaction", "openat",
+             "msgsnd", "msgrcv", "msgctl", "semctl", "shmctl", "io_submit", "io_getevents", "process_vm_readv", "sched_getaffinity",
+             "sched_setaffinity", "sched_getattr", "mincore", "keyctl", "fcntl")
+IOCTLS = 40
 
 
 def test_described(folder):
@@ -196,6 +199,7 @@ def test_described(folder):
     recorded = {name: int(n) - int(asked) for name, n, asked in told}
     few = {name: recorded.get(name, 0) for name in DESCRIBED if recorded.get(name, 0) < 19}  # the first one may stop
     assert not few, f"of 20 calls, only these were recorded without a stop: {few}"
+    assert recorded["ioctl"] >= IOCTLS - 1, f"only {recorded['ioctl']} of {IOCTLS} calls of ioctl"
 
 
 def test_pairs(folder):

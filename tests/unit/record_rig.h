@@ -24,6 +24,7 @@ struct rig {
 
 #define UNRECORDABLE 15 /* the value of agent_recipe.n */
 static struct agent_recipe *recipes;
+static struct memory_tables *tables;
 static struct rig rig;
 
 static inline void *map(void *at, size_t n)
@@ -38,11 +39,11 @@ static inline int set_up_all(void **state)
 {
 	(void)state;
 	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
-	map((void *)(uintptr_t)(COMMANDS_AT & ~(uint64_t)0xfff), 0x1000);
-	recipe_commands((struct agent_command *)COMMANDS_AT);
+	tables = map((void *)(uintptr_t)MEMORY_AT, RECIPES_AT - MEMORY_AT);
+	recipe_memory(tables);
 	for (int64_t nr = 0; nr < 512; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
-		if (!d || !recipe_of(d, nr, false, &recipes[nr]))
+		if (!d || !recipe_of(d, nr, false, tables, &recipes[nr]))
 			recipes[nr].n = UNRECORDABLE;
 	}
 	return 0;

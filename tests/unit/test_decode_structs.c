@@ -519,24 +519,49 @@ static void test_ticks(void **state)
 	      "rt_sigqueueinfo", 0, 5, SIGUSR1, BASE);
 }
 
-/* decode/memory.c knows which memory a recorder must save for these calls, although special functions show them. */
+/* The rules of kinds that special functions show. */
 static void test_memory_needs(void **state)
 {
 	(void)state;
-	struct memory_need statx = decode_memory_need(K_OUT_STATX), tms = decode_memory_need(K_OUT_TMS);
+	struct memory_need statx = decode_memory_need(K_OUT_STATX, 4), tms = decode_memory_need(K_OUT_TMS, 0);
 	assert_int_equal(statx.rule, MEMORY_OUT);
 	assert_int_equal(statx.size, sizeof(struct statx));
 	assert_int_equal(tms.rule, MEMORY_OUT);
 	assert_int_equal(tms.size, sizeof(struct tms));
-	struct memory_need cpus = decode_memory_need(K_OUT_CPU_SET);
-	assert_int_equal(cpus.rule, MEMORY_OUT_ALL);
+	assert_int_equal(decode_memory_need(K_OUT_STAT, 1).size, sizeof(struct stat));
+	struct memory_need cpus = decode_memory_need(K_OUT_CPU_SET, 2);
+	assert_int_equal(cpus.rule, MEMORY_OUT);
+	assert_int_equal(cpus.count, COUNT_RESULT);
 	assert_int_equal(cpus.size, 1);
 	/* capget(2) changes the header if it does not know the version. */
-	struct memory_need header = decode_memory_need(K_CAP_HEADER), caps = decode_memory_need(K_OUT_CAP_DATA);
+	struct memory_need header = decode_memory_need(K_CAP_HEADER, 0), caps = decode_memory_need(K_OUT_CAP_DATA, 1);
 	assert_int_equal(header.rule, MEMORY_CHANGED);
 	assert_int_equal(header.size, 8);
 	assert_int_equal(caps.rule, MEMORY_OUT);
 	assert_int_equal(caps.size, 24);
+	struct memory_need attr = decode_memory_need(K_SCHED_ATTR, 1), address = decode_memory_need(K_SOCKADDR, 1);
+	assert_int_equal(attr.count, COUNT_OWN);
+	assert_int_equal(attr.most, 56);
+	assert_int_equal(address.count, COUNT_INT);
+	assert_int_equal(address.from, 2);
+}
+
+/*
+ * All kinds have a memory rule, except these. A call with such an argument stops, so that sctrace itself reads the memory.
+ */
+static void test_kinds_without_memory_rule(void **state)
+{
+	static const enum syscall_kind exceptions[] = {
+		K_SECCOMP_ARG, /* sctrace must handle seccomp(2) in any case, because its agent depends on it */
+	};
+	(void)state;
+	for (unsigned kind = 0; kind < K_COUNT; kind++) {
+		bool excepted = false;
+		for (size_t i = 0; i < sizeof(exceptions) / sizeof(*exceptions); i++)
+			excepted |= exceptions[i] == kind;
+		if ((decode_memory_need(kind, 0).rule == MEMORY_MISSING) != excepted)
+			fail_msg("%s", decode_kind_name(kind));
+	}
 }
 
 int main(void)
@@ -551,7 +576,7 @@ int main(void)
 		cmocka_unit_test(test_new_tasks),      cmocka_unit_test(test_new_task_unfinished),
 		cmocka_unit_test(test_processes),      cmocka_unit_test(test_vanished),
 		cmocka_unit_test(test_seldom),         cmocka_unit_test(test_ticks),
-		cmocka_unit_test(test_memory_needs),
+		cmocka_unit_test(test_memory_needs),   cmocka_unit_test(test_kinds_without_memory_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

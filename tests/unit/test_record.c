@@ -3,6 +3,7 @@
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "record_rig.h"
+#include "syscall/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +81,8 @@ static void check_same_text(int64_t nr, char *page, const uint64_t args[6], int6
 
 #define VECTOR_AT     40000 /* offset in the page, after the memory of other arguments */
 #define MESSAGES_AT   42000
-#define PAIR_AT       43000
+#define PARTS_AT      43300
+#define REQUESTS_AT   60000
 #define STRINGS_AT    44000
 #define CLONE_ARGS_AT 43100
 
@@ -92,11 +94,11 @@ static uint64_t somewhere(const char *page)
 /* Makes a vector at offset `at` of the page, with *n buffers. Returns the number of bytes in the buffers. */
 static uint64_t make_vector(char *page, size_t at, uint64_t *n)
 {
-	struct agent_iovec v[5];
+	struct capture_iovec v[5];
 	uint64_t sum = 0;
 	*n = (uint64_t)(rand() % 6);
 	for (uint64_t i = 0; i < *n; i++) {
-		v[i] = (struct agent_iovec){somewhere(page), (uint64_t)(rand() % 60)};
+		v[i] = (struct capture_iovec){somewhere(page), (uint64_t)(rand() % 60)};
 		sum += v[i].len;
 	}
 	memcpy(page + at, v, *n * sizeof(*v));
@@ -106,11 +108,11 @@ static uint64_t make_vector(char *page, size_t at, uint64_t *n)
 /* Makes the message with index `i` in the array at MESSAGES_AT. Returns the number of bytes in it. */
 static uint64_t make_message(char *page, size_t i)
 {
-	struct agent_message m = {.name = rand() % 2 ? somewhere(page) : 0,
-				  .namelen = (uint32_t)(rand() % 150),
-				  .iov = (uint64_t)(uintptr_t)page + VECTOR_AT + i * 200,
-				  .control = rand() % 2 ? somewhere(page) : 0,
-				  .controllen = (uint64_t)(rand() % 100)};
+	struct capture_message m = {.name = rand() % 2 ? somewhere(page) : 0,
+				    .namelen = (uint32_t)(rand() % 150),
+				    .iov = (uint64_t)(uintptr_t)page + VECTOR_AT + i * 200,
+				    .control = rand() % 2 ? somewhere(page) : 0,
+				    .controllen = (uint64_t)(rand() % 100)};
 	uint64_t sum = make_vector(page, VECTOR_AT + i * 200, &m.iovlen);
 	m.bytes = (uint32_t)sum;
 	memcpy(page + MESSAGES_AT + i * sizeof(m), &m, sizeof(m));
@@ -128,62 +130,107 @@ static void make_strings(char *page, uint64_t args[6], unsigned arg)
 	args[arg] = rand() % 10 ? (uint64_t)(uintptr_t)page + STRINGS_AT + arg * 1000 : 0;
 }
 
+/* Makes a structure at `at` whose members that point at memory do so, and have small lengths. */
+static void make_parts(char *page, size_t at, unsigned list)
+{
+	for (size_t i = 0; i < MEMORY_PARTS; i++) {
+		const struct memory_part *p = &tables->parts[i];
+		const uint64_t pointer = rand() % 3 ? somewhere(page) : 0;
+		const uint32_t length = p->need.count == COUNT_MEMBER ? (uint32_t)(rand() % 20) : 64;
+		if (p->list != list)
+			continue;
+		memcpy(page + at + p->offset, &pointer, sizeof(pointer));
+		if (p->need.count == COUNT_MEMBER || p->need.count == COUNT_MEMBER_RESULT)
+			memcpy(page + at + p->length, &length, sizeof(length));
+	}
+}
+
+/* Makes the requests of io_submit(2). */
+static void make_requests(char *page, uint64_t args[6], unsigned arg, int64_t *result)
+{
+	uint64_t pointers[4];
+	args[arg - 1] = (uint64_t)(rand() % 5);
+	for (size_t i = 0; i < 4; i++) {
+		struct capture_request q = {.command = (uint16_t)(rand() % 9), .buf = somewhere(page), .nbytes = 2};
+		pointers[i] = (uint64_t)(uintptr_t)page + REQUESTS_AT + 100 + i * sizeof(q);
+		memcpy(page + REQUESTS_AT + 100 + i * sizeof(q), &q, sizeof(q));
+	}
+	memcpy(page + REQUESTS_AT, pointers, sizeof(pointers));
+	args[arg] = (uint64_t)(uintptr_t)page + REQUESTS_AT;
+	*result = (int64_t)args[arg - 1];
+}
+
 /*
  * Makes the memory to which argument `arg` points, for a rule whose memory contains pointers. Sets *result so that this
  * memory is valid.
  */
-static void make_deep(char *page, uint64_t args[6], unsigned rule, unsigned arg, int64_t *result)
+static void make_deep(char *page, uint64_t args[6], const struct memory_need *n, unsigned arg, int64_t *result)
 {
-	const uint64_t pair[2] = {rand() % 3 ? somewhere(page) : 0, 8};
-	bool out = rule == RECIPE_OUT_IOVEC || rule == RECIPE_OUT_MSG;
+	unsigned rule = n->rule;
+	bool out = rule == MEMORY_OUT_IOVEC || rule == MEMORY_OUT_MSG;
 	uint64_t sum = 0;
-	if (rule == RECIPE_POINTERS || rule == RECIPE_STRINGS) {
+	if (rule == MEMORY_POINTERS || rule == MEMORY_STRINGS) {
 		make_strings(page, args, arg);
 		return;
 	}
-	if (rule == RECIPE_SIGSET_PAIR) {
-		memcpy(page + PAIR_AT, pair, sizeof(pair));
-		args[arg] = (uint64_t)(uintptr_t)page + PAIR_AT;
-		return;
-	}
-	if (rule == RECIPE_CLONE_ARGS) {
+	if (rule == MEMORY_CLONE_ARGS) {
 		const uint64_t clone_args[11] = {(uint64_t)(rand() & ~0x1000 /* CLONE_PIDFD */), 1, 2, somewhere(page)};
 		memcpy(page + CLONE_ARGS_AT, clone_args, sizeof(clone_args));
 		args[arg] = (uint64_t)(uintptr_t)page + CLONE_ARGS_AT;
 		args[arg + 1] = rand() % 2 ? 64 : sizeof(clone_args);
+		if (rand() % 2)
+			make_parts(page, CLONE_ARGS_AT, n->parts);
+		return;
+	}
+	if (n->parts) {
+		make_parts(page, PARTS_AT, n->parts);
+		args[arg] = (uint64_t)(uintptr_t)page + PARTS_AT;
+		return;
+	}
+	if (rule == MEMORY_REQUESTS) {
+		make_requests(page, args, arg, result);
 		return;
 	}
 	args[arg] = (uint64_t)(uintptr_t)page + MESSAGES_AT;
-	if (rule == RECIPE_MMSG || rule == RECIPE_OUT_MMSG) {
+	if (rule == MEMORY_MMSG || rule == MEMORY_OUT_MMSG) {
 		args[arg + 1] = (uint64_t)(rand() % 4);
 		for (size_t i = 0; i < args[arg + 1]; i++)
 			make_message(page, i);
 		*result = (int64_t)args[arg + 1];
 		return;
 	}
-	if (rule == RECIPE_MSG || rule == RECIPE_OUT_MSG) {
+	if (rule == MEMORY_MSG || rule == MEMORY_OUT_MSG) {
 		sum = make_message(page, 0);
 	} else {
-		sum = make_vector(page, VECTOR_AT, &args[arg + 1]);
+		sum = make_vector(page, VECTOR_AT, &args[n->from]);
 		args[arg] = (uint64_t)(uintptr_t)page + VECTOR_AT;
 	}
 	*result = !out ? (int64_t)sum : sum ? rand() % (int64_t)sum : 0;
 }
 
-static bool is_deep(unsigned rule)
+static bool is_deep(const struct memory_need *n)
 {
-	return rule == RECIPE_IN_IOVEC || rule == RECIPE_OUT_IOVEC || rule == RECIPE_SIGSET_PAIR ||
-	       rule == RECIPE_CLONE_ARGS || rule == RECIPE_POINTERS || rule == RECIPE_STRINGS || rule >= RECIPE_MSG;
+	return n->rule == MEMORY_IN_IOVEC || n->rule == MEMORY_OUT_IOVEC || n->parts || n->rule == MEMORY_POINTERS ||
+	       n->rule == MEMORY_STRINGS || n->rule == MEMORY_REQUESTS || n->rule >= MEMORY_MSG;
 }
 
-/* Selects a command that is in the recipe's table. */
-static uint64_t make_command(unsigned from)
+/* Selects a command that is in the table, or of which nothing is known. Returns its rule for the argument, or NULL. */
+static const struct memory_need *make_command(uint64_t args[6], const struct memory_need *n, unsigned arg,
+					      uint32_t luck)
 {
-	const struct agent_command *row = (const struct agent_command *)COMMANDS_AT + from;
-	unsigned n = 0;
-	while (row[n].rule != RECIPE_END)
-		n++;
-	return row[(unsigned)rand() % n].command;
+	const struct memory_command *row = NULL;
+	uint32_t rows = 0, command = 0xfff0;
+	for (uint32_t i = 0; i < tables->ncommands; i++)
+		rows += tables->commands[i].table == n->size;
+	for (uint32_t i = 0, k = 0; rows && i < tables->ncommands; i++)
+		if (tables->commands[i].table == n->size && k++ == luck % rows)
+			command = tables->commands[i].command;
+	args[n->from] = (uint64_t)command << n->head;
+	for (uint32_t i = 0; i < tables->ncommands && !row; i++)
+		if (tables->commands[i].table == n->size && tables->commands[i].arg == arg &&
+		    tables->commands[i].command == command)
+			row = &tables->commands[i];
+	return row ? &tables->needs[row->need] : NULL;
 }
 
 /*
@@ -193,17 +240,23 @@ static uint64_t make_command(unsigned from)
 static int64_t make_call(int64_t nr, char *page, uint64_t args[6])
 {
 	int64_t result = rand() % 3 ? rand() % 60 : -ENOENT;
+	uint32_t luck = (uint32_t)rand();
 	for (int i = 0; i < 6; i++)
 		args[i] = (uint64_t)(rand() % 64);
 	for (int i = 0; i < recipes[nr].n; i++) {
-		unsigned rule = recipes[nr].op[i].rule, arg = recipes[nr].op[i].arg;
-		if (is_deep(rule))
-			make_deep(page, args, rule, arg, &result);
-		else if (rule >= RECIPE_COMMAND)
+		unsigned arg = recipes[nr].op[i].arg;
+		const struct memory_need *n = &tables->needs[recipes[nr].op[i].need];
+		if (n->rule == MEMORY_COMMAND)
+			n = make_command(args, n, arg, luck);
+		if (n && is_deep(n))
+			make_deep(page, args, n, arg, &result);
+		else if (n)
 			args[arg] = rand() % 4 ? somewhere(page) : 0;
-		if (rule == RECIPE_COMMAND)
-			args[arg - 1] = make_command(recipes[nr].op[i].size);
+		if (n && n->count == COUNT_ROOM) /* the result must fit into the buffer, unless this is not used */
+			args[n->from] = rand() % 4 ? 64 : 0;
 	}
+	if (nr == SYS_bpf)
+		args[2] = 128;           /* names are not cut */
 	if (nr == SYS_getcwd && args[0]) /* whose result counts the NUL */
 		result = (int64_t)strlen((const char *)(uintptr_t)args[0]) + 1;
 	return result;
@@ -242,7 +295,7 @@ static void all_strings_of_execve_are_captured(void **state)
 	const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), SYS_execve);
 	unsigned recorded = 0;
 	verbose = true;
-	assert_true(recipe_of(d, SYS_execve, true, &recipes[SYS_execve]));
+	assert_true(recipe_of(d, SYS_execve, true, tables, &recipes[SYS_execve]));
 	srand(1);
 	for (size_t i = 0; i < PAGES; i++)
 		page[i] = (char)('a' + rand() % 26);
@@ -257,7 +310,7 @@ static void all_strings_of_execve_are_captured(void **state)
 	}
 	assert_int_equal(recorded, 200);
 	verbose = false;
-	assert_true(recipe_of(d, SYS_execve, false, &recipes[SYS_execve]));
+	assert_true(recipe_of(d, SYS_execve, false, tables, &recipes[SYS_execve]));
 }
 
 /* The captures of execve(2) are made before the call, because its memory is lost if the call succeeds. */
@@ -296,14 +349,15 @@ static void usual_calls_have_recipes(void **state)
 {
 	(void)state;
 	static const int16_t usual[] = {
-		SYS_read,       SYS_write,    SYS_openat,      SYS_close,    SYS_newfstatat,   SYS_mmap,
-		SYS_futex,      SYS_lseek,    SYS_getpid,      SYS_poll,     SYS_epoll_wait,   SYS_getdents64,
-		SYS_ioctl,      SYS_writev,   SYS_readv,       SYS_preadv,   SYS_prlimit64,    SYS_statfs,
-		SYS_uname,      SYS_sysinfo,  SYS_sendto,      SYS_recvfrom, SYS_accept,       SYS_select,
-		SYS_getsockopt, SYS_sendmsg,  SYS_recvmsg,     SYS_ppoll,    SYS_pselect6,     SYS_setsockopt,
-		SYS_sendmmsg,   SYS_recvmmsg, SYS_getsockname, SYS_execve,   SYS_rt_sigreturn, SYS_fork,
-		SYS_clone,      SYS_getxattr, SYS_getgroups,   SYS_waitid,   SYS_prctl,        SYS_clone3};
-	static const int16_t stopping[] = {SYS_execveat, SYS_exit, SYS_ptrace};
+		SYS_read,       SYS_write,    SYS_openat,      SYS_close,    SYS_newfstatat,    SYS_mmap,
+		SYS_futex,      SYS_lseek,    SYS_getpid,      SYS_poll,     SYS_epoll_wait,    SYS_getdents64,
+		SYS_ioctl,      SYS_writev,   SYS_readv,       SYS_preadv,   SYS_prlimit64,     SYS_statfs,
+		SYS_uname,      SYS_sysinfo,  SYS_sendto,      SYS_recvfrom, SYS_accept,        SYS_select,
+		SYS_getsockopt, SYS_sendmsg,  SYS_recvmsg,     SYS_ppoll,    SYS_pselect6,      SYS_setsockopt,
+		SYS_sendmmsg,   SYS_recvmmsg, SYS_getsockname, SYS_execve,   SYS_rt_sigreturn,  SYS_fork,
+		SYS_clone,      SYS_getxattr, SYS_getgroups,   SYS_waitid,   SYS_prctl,         SYS_clone3,
+		SYS_io_submit,  SYS_keyctl,   SYS_bpf,         SYS_mount,    SYS_io_uring_enter};
+	static const int16_t stopping[] = {SYS_execveat, SYS_exit, SYS_seccomp};
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		assert_true(is_recordable(usual[i]));
 	for (size_t i = 0; i < sizeof(stopping) / sizeof(*stopping); i++)
@@ -330,7 +384,7 @@ static void unverified_memory_is_not_read(void **state)
 	set_up(RING_DATA);
 	assert_true(enter(SYS_writev, nowhere));
 	assert_int_equal(leave(-EFAULT), 1);
-	struct agent_iovec v[2] = {{(uint64_t)(uintptr_t)v, 8}, {16, 8}};
+	struct capture_iovec v[2] = {{(uint64_t)(uintptr_t)v, 8}, {16, 8}};
 	const uint64_t partly[6] = {1, (uint64_t)(uintptr_t)v, 2};
 	set_up(RING_DATA);
 	assert_true(enter(SYS_writev, partly));
@@ -345,8 +399,8 @@ static void possible_netlink_messages_stop(void **state)
 {
 	(void)state;
 	uint32_t bytes[8] = {32};
-	struct agent_iovec v = {(uint64_t)(uintptr_t)bytes, sizeof(bytes)};
-	struct agent_message m = {.iov = (uint64_t)(uintptr_t)&v, .iovlen = 1};
+	struct capture_iovec v = {(uint64_t)(uintptr_t)bytes, sizeof(bytes)};
+	struct capture_message m = {.iov = (uint64_t)(uintptr_t)&v, .iovlen = 1};
 	const uint64_t args[6] = {3, (uint64_t)(uintptr_t)bytes, sizeof(bytes)},
 		       message[6] = {3, (uint64_t)(uintptr_t)&m};
 	static const int16_t calls[] = {SYS_sendto, SYS_recvfrom}, with_message[] = {SYS_sendmsg, SYS_recvmsg};
@@ -422,12 +476,25 @@ static void calls_with_certain_arguments_stop(void **state)
 	assert_true(enter(SYS_rt_sigprocmask, apart));
 	set_up(RING_DATA);
 	const uint64_t unknown[6] = {3, 999, 4096}, lock[6] = {3, F_SETLK, 4096}, flags[6] = {3, F_GETFL};
-	assert_false(enter(SYS_fcntl, unknown));
-	assert_false(enter(SYS_ioctl, unknown));
+	/* The argument of an unknown command is shown as a number. */
+	assert_true(enter(SYS_fcntl, unknown));
+	assert_int_equal(leave(0), 0);
+	assert_true(enter(SYS_ioctl, unknown));
+	assert_int_equal(leave(0), 0);
 	assert_true(enter(SYS_fcntl, lock));
 	assert_int_equal(leave(-EBADF), 1);
 	set_up(RING_DATA);
 	assert_true(enter(SYS_fcntl, flags));
+}
+
+extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
+
+/* The code, with the jumps before it, ends before the memory rules, and the tables of these have room for more. */
+static void the_recorder_has_room(void **state)
+{
+	(void)state;
+	assert_true((uint64_t)(__stop_recorder_text - __start_recorder_text) <= MEMORY_AT - RECORDER_CODE - 64);
+	assert_true(tables->nneeds < MEMORY_NEEDS && tables->ncommands < MEMORY_COMMANDS);
 }
 
 int main(void)
@@ -442,6 +509,7 @@ int main(void)
 		cmocka_unit_test(what_the_kernel_changes_is_shown_before_and_after),
 		cmocka_unit_test(captures_of_a_call_in_progress_are_kept),
 		cmocka_unit_test(calls_with_certain_arguments_stop),
+		cmocka_unit_test(the_recorder_has_room),
 	};
 	return cmocka_run_group_tests(tests, set_up_all, NULL);
 }

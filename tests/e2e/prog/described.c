@@ -1,13 +1,25 @@
 /*
- * Makes calls of which each needs another description of its memory (decode/memory.c), 20 times each: with extended
- * attributes, groups, signal information, options of prctl(2), and arguments that the kernel does not read.
+ * Makes calls of which each needs another memory rule (syscall/kinds.def), 20 times each: with extended attributes, groups,
+ * signal information, options of prctl(2), arguments that the kernel does not read, System V IPC, asynchronous I/O, the
+ * memory of processes, sets of CPUs, keys, and requests to network interfaces.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <net/if.h>
+#include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -35,11 +47,76 @@ static void repeat(int epoll, const char *tty)
 	close(open(tty, O_RDONLY | O_NONBLOCK));
 }
 
+static void exchange_messages(void)
+{
+	struct {
+		long type;
+		char text[16];
+	} message = {1, "text"};
+	struct msqid_ds messages;
+	struct semid_ds semaphores;
+	struct shmid_ds shared;
+	int queue = msgget(IPC_PRIVATE, 0600), set = semget(IPC_PRIVATE, 1, 0600),
+	    memory = shmget(IPC_PRIVATE, 4096, 0600);
+	msgsnd(queue, &message, 5, 0);
+	msgrcv(queue, &message, sizeof(message.text), 0, 0);
+	msgctl(queue, IPC_STAT, &messages);
+	msgctl(queue, IPC_RMID, NULL);
+	semctl(set, 0, IPC_STAT, &semaphores);
+	semctl(set, 0, IPC_RMID);
+	shmctl(memory, IPC_STAT, &shared);
+	shmctl(memory, IPC_RMID, NULL);
+}
+
+static void read_asynchronously(void)
+{
+	aio_context_t context = 0;
+	char byte[1];
+	int zero = open("/dev/zero", O_RDONLY);
+	struct iocb request = {.aio_lio_opcode = IOCB_CMD_PREAD,
+			       .aio_fildes = (uint32_t)zero,
+			       .aio_buf = (uintptr_t)byte,
+			       .aio_nbytes = 1},
+		    *requests[] = {&request};
+	struct io_event event;
+	syscall(SYS_io_setup, 1, &context);
+	syscall(SYS_io_submit, context, 1L, requests);
+	syscall(SYS_io_getevents, context, 1L, 1L, &event, NULL);
+	syscall(SYS_io_destroy, context);
+	close(zero);
+}
+
+static void ask_for_much(int network)
+{
+	char from[8] = "from", to[8], *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char resident[1];
+	struct iovec here = {to, sizeof(to)}, there = {from, sizeof(from)};
+	struct ifreq request = {.ifr_name = "lo"};
+	struct flock lock = {.l_type = F_WRLCK};
+	cpu_set_t cpus;
+	uint32_t sched[12];
+	process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+	syscall(SYS_sched_getattr, 0, sched, sizeof(sched), 0);
+	mincore(page, 4096, resident);
+	munmap(page, 4096);
+	syscall(SYS_keyctl, 0 /* KEYCTL_GET_KEYRING_ID */, -3L, 0L, 0L, 0L);
+	ioctl(network, SIOCGIFFLAGS, &request);
+	ioctl(network, 0x123456, page);
+	fcntl(network, F_GETLK, &lock);
+}
+
 int main(void)
 {
+	int network = socket(AF_INET, SOCK_DGRAM, 0);
 	setsid(); /* without a terminal, opening /dev/tty fails with ENXIO */
 	int epoll = epoll_create1(0);
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 20; i++) {
 		repeat(epoll, "/dev/tty");
+		exchange_messages();
+		read_asynchronously();
+		ask_for_much(network);
+	}
 	return 0;
 }

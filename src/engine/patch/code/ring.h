@@ -17,13 +17,12 @@
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RING_H
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
 
-/* The addresses in the program: read-only code and recipes, then the private table of threads. */
+/* The addresses in the program: read-only code, memory rules and recipes, then the private table of threads. */
 #define RECORDER_CODE (AGENT_CODE + 0x2000)
-#define RECORDER_ROOM 0x2000
-#define COMMANDS_AT   (AGENT_CODE + 0x3800) /* COMMANDS rows of struct agent_command, in the same mapping */
-#define COMMANDS      256
-#define RECIPES_AT    (AGENT_CODE + 0x4000)
-#define RECIPES_ROOM  0x4000
+#define RECORDER_ROOM 0x4000
+#define MEMORY_AT     (AGENT_CODE + 0x4000) /* struct memory_tables, in the same mapping */
+#define RECIPES_AT    (AGENT_CODE + 0x6000)
+#define RECIPES_ROOM  0x2000
 #define THREADS_AT    (AGENT_CODE + 0x7f00000)
 #define THREADS_ROOM  0x40000
 
@@ -101,6 +100,7 @@
 
 #ifndef __ASSEMBLER__
 #include "engine/patch/code/agent.h"
+#include "syscall/memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -125,13 +125,6 @@ struct agent_record {
 };
 #define RECORD_HEAD_LEAST offsetof(struct agent_record, args)
 #define RECORD_HEAD_MOST  sizeof(struct agent_record)
-
-/* A capture; its bytes follow, padded to a multiple of 8. */
-struct agent_capture {
-	uint64_t addr;
-	uint32_t len;
-	uint32_t before; /* 1: the capture was made before the call, which may have changed the memory since */
-};
 
 struct agent_ring {
 	/* Written by the thread: */
@@ -173,178 +166,24 @@ static inline unsigned thread_bucket(uint64_t fs_base)
 	return fs_base * THREAD_MIX >> 32 & (THREAD_BUCKETS - 1);
 }
 
-/* How the recorder treats an argument. */
-enum recipe_rule {
-	/* Before the call: the call goes to sctrace unless the condition holds. */
-	RECIPE_IF_APART = 1, /* the argument and argument `size` point at different memory */
-	/*
-	 * The argument before this one is a command, which is looked up in the table of commands from row `size` on.
-	 * The row of the command says what is captured.
-	 */
-	RECIPE_COMMAND,
-	/* Arguments of execve(2). Captured only before the call, because the memory is lost if it succeeds: */
-	RECIPE_PATH,     /* a string up to its NUL */
-	RECIPE_POINTERS, /* pointers up to a NULL */
-	RECIPE_STRINGS, /* at most `size` pointers up to a NULL, and at most string_max + 1 bytes of each of their strings */
-	/* rt_sigreturn(2). Captured only before the call, which does not return here: */
-	RECIPE_FRAME_MASK, /* the signal mask in the signal frame at the program's stack pointer */
-	/* Captured before the call, and again after it: */
-	RECIPE_CHANGED, /* `size` bytes, which the kernel reads and then changes */
-	RECIPE_FD_SET,  /* a set of descriptors (select(2)); argument 0 gives their number */
-	/*
-	 * clone3(2): before the call, the structure, whose size is the next argument, but at most `size` bytes of it. After
-	 * the call, the thread id and the descriptor to which its members parent_tid and pidfd point.
-	 */
-	RECIPE_CLONE_ARGS,
-	/* Captured after the call: */
-	RECIPE_CLONE_TID, /* clone(2): a thread id or a descriptor, if the flags, argument 0, say so */
-	/*
-	 * A string up to its NUL, which the kernel reads. `size` is not a size here, but 0 or an error number: if the call
-	 * fails with this error, the kernel has read the string nevertheless. ENODATA stands for calls such as getxattr(2),
-	 * for which other errors prove less than usual (proves_string()).
-	 */
-	RECIPE_STRING,
-	RECIPE_IN,          /* `size` bytes, which the kernel reads */
-	RECIPE_IN_SIZED,    /* as many bytes as the next argument says, at most `size`; the kernel reads them */
-	RECIPE_IN_BYTES,    /* as many bytes as the next argument says, at most string_max */
-	RECIPE_IN_ARRAY,    /* as many elements of `size` bytes as the next argument says; the kernel reads them */
-	RECIPE_OUT,         /* `size` bytes, which the kernel writes if the call succeeds */
-	RECIPE_OUT_BYTES,   /* as many bytes as the result says, at most string_max */
-	RECIPE_OUT_ALL,     /* as many elements of `size` bytes as the result says */
-	RECIPE_ON_ERROR,    /* sctrace must complete the record if the call failed */
-	RECIPE_FUTEX_TIME,  /* futex(2): a struct timespec, if the operation in argument 1 has a timeout */
-	RECIPE_EPOLL_EVENT, /* epoll_ctl(2): a struct epoll_event, except for EPOLL_CTL_DEL */
-	/*
-	 * As many struct iovec as the next argument says, and at most string_max bytes of each buffer; the kernel reads
-	 * both.
-	 */
-	RECIPE_IN_IOVEC,
-	/* Like RECIPE_IN_IOVEC, but only if the call succeeded; the kernel fills as many bytes as the result says. */
-	RECIPE_OUT_IOVEC,
-	/*
-	 * At most `size` bytes, which the kernel writes if the call succeeds. The number of bytes is the value to which
-	 * the next argument (a RECIPE_CHANGED) points, before or after the call, whichever is smaller.
-	 */
-	RECIPE_OUT_SIZED,
-	RECIPE_SIGSET_PAIR, /* pselect6(2): a pointer to a set of signals, and the size of the set */
-	/* Like RECIPE_IN_BYTES, but sctrace must complete the record if the bytes may be a netlink message. */
-	RECIPE_SOCK_BYTES,
-	/*
-	 * Like RECIPE_OUT_BYTES, but at most as many bytes as the next argument says. sctrace must complete the record
-	 * if the bytes may be a netlink message.
-	 */
-	RECIPE_OUT_SOCK_BYTES,
-	RECIPE_MSG, /* a struct msghdr and everything that it points at, which the kernel reads */
-	/* A struct msghdr that the kernel writes if the call succeeds; msg_namelen is also captured before the call. */
-	RECIPE_OUT_MSG,
-	RECIPE_MMSG, /* as many struct mmsghdr as the next argument says, which the kernel reads */
-	/*
-	 * As many struct mmsghdr as the result says, which the kernel writes. Before the call, the length of the address in
-	 * at most the first `size` of them.
-	 */
-	RECIPE_OUT_MMSG,
-};
-
 /* Values of agent_recipe.fence. */
 #define FENCE_NONE   0
 #define FENCE_LOADS  1
 #define FENCE_STORES 2
 
-#define RECIPE_OPS 7
+#define RECIPE_OPS 6
+/* How the recorder treats a call. */
 struct agent_recipe {
 	uint8_t n : 4, nargs : 4; /* number of operations, and of the call's arguments */
-	uint8_t fence;            /* FENCE_*: what must be finished before t0 is taken */
-	uint8_t announces;        /* 1: the thread stops before the call, when its record is open */
-	uint8_t asks;             /* 1: if the call succeeds, sctrace must complete the record */
+	uint8_t fence : 2;        /* FENCE_*: what must be finished before t0 is taken */
+	uint8_t announces : 1;    /* 1: the thread stops before the call, when its record is open */
+	uint8_t asks : 1;         /* 1: if the call succeeds, sctrace must complete the record */
+	uint8_t apart : 1;        /* 1: the call goes to sctrace if two arguments point at the same memory */
+	uint8_t before : 1;       /* 1: the recorder must look at the arguments before the call */
 	struct {
-		uint8_t rule, arg;
-		uint16_t size;
+		uint8_t need, arg; /* the index of the memory rule in memory_tables.needs */
 	} op[RECIPE_OPS];
 };
-
-/* A command of fcntl(2), ioctl(2) or prctl(2). Each table ends with a row whose rule is RECIPE_END. */
-struct agent_command {
-	uint32_t command;
-	uint16_t size;
-	uint8_t rule, pad; /* RECIPE_IN or RECIPE_OUT; 0: nothing is captured */
-};
-#define RECIPE_END 255
-
-/* The first members of struct clone_args (linux/sched.h). */
-struct agent_clone_args {
-	uint64_t flags, pidfd, child_tid, parent_tid;
-};
-#define AGENT_PARENT_SETTID 0x100000 /* CLONE_PARENT_SETTID (clone(2)) */
-#define AGENT_PIDFD         0x1000   /* CLONE_PIDFD */
-
-/* Does clone(2) with these flags write to the memory to which its third argument points? */
-static inline bool clone_writes(uint64_t flags)
-{
-	return flags & (AGENT_PARENT_SETTID | AGENT_PIDFD);
-}
-
-/* struct iovec (readv(2)). Declared here, because code that runs in the program must not include sys/uio.h. */
-struct agent_iovec {
-	uint64_t base, len;
-};
-#define IOVECS_MOST 1024 /* UIO_MAXIOV */
-
-/* struct mmsghdr (recvmmsg(2)): a struct msghdr (recvmsg(2)), and how many bytes were transferred */
-struct agent_message {
-	uint64_t name;
-	uint32_t namelen, pad1;
-	uint64_t iov, iovlen, control, controllen;
-	int32_t flags, pad2;
-	uint32_t bytes, pad3;
-};
-#define MESSAGE_SIZE  offsetof(struct agent_message, bytes) /* size of struct msghdr */
-#define ADDRESS_MOST  128                                   /* the largest part of an address that is shown, in bytes */
-#define CONTROL_MOST  4096 /* the largest part of control data that is shown, in bytes */
-#define CONTROL_LEAST 16   /* size of the header of control data, which is always shown */
-
-/* Returns the size of the set of descriptors for select(2), whose first argument is `n`. */
-#define FD_SET_MOST 65536 /* the largest number of descriptors that are shown */
-static inline uint32_t fd_set_size(uint64_t n)
-{
-	uint32_t set = (int32_t)n > 0 ? (uint32_t)n : 0;
-	return ((set < FD_SET_MOST ? set : FD_SET_MOST) + 63) / 64 * 8;
-}
-
-/*
- * Returns how many bytes of the call's memory an operation of the recipe captures, except for strings, vectors and
- * messages. If `result` is -1, the call has not been made, and only its input is captured.
- */
-static inline __attribute__((always_inline)) uint64_t
-recipe_bytes(unsigned rule, unsigned arg, uint64_t size, const uint64_t args[6], int64_t result, uint64_t string_max)
-{
-	uint64_t next = arg < 5 ? args[arg + 1] : 0, done = result > 0 ? (uint64_t)result : 0;
-	if (rule == RECIPE_OUT_BYTES)
-		return done < string_max ? done : string_max;
-	if (rule == RECIPE_OUT_ALL)
-		return done * size;
-	if (rule == RECIPE_FD_SET)
-		return done ? fd_set_size(args[0]) : 0;
-	if (rule == RECIPE_OUT || rule == RECIPE_OUT_SIZED || rule == RECIPE_CHANGED)
-		return result < 0 ? 0 : size;
-	if (rule == RECIPE_IN_BYTES)
-		return next < string_max ? next : string_max;
-	if (rule == RECIPE_IN_SIZED)
-		return (uint32_t)next < size ? (uint32_t)next : size;
-	if (rule == RECIPE_IN_ARRAY)
-		return (uint32_t)next * size;
-	return rule == RECIPE_IN || rule == RECIPE_FUTEX_TIME || rule == RECIPE_EPOLL_EVENT ? size : 0;
-}
-
-/*
- * May a buffer of `n` bytes contain a netlink message (struct nlmsghdr), whose contents the decoders show? That depends
- * on the descriptor, which only sctrace can examine while the thread is stopped. `first` holds the first 4 bytes of the
- * buffer. In a netlink message they are nlmsg_len, a small little-endian number. Text, and the data of the usual
- * protocols, do not begin with such a number.
- */
-static inline bool may_be_netlink(uint32_t first, uint64_t n)
-{
-	return n >= 16 && first < 0x10000;
-}
 
 _Static_assert(RECORD_MOST <= UINT16_MAX && offsetof(struct agent_record, t0) == RECORD_T0 &&
 		       offsetof(struct agent_record, t1) == RECORD_T1 &&
@@ -362,9 +201,10 @@ _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 		       offsetof(struct agent_scratch, saved) == SCRATCH_SAVED &&
 		       offsetof(struct agent_scratch, ring) == SCRATCH_RING,
 	       "agent.S");
+_Static_assert(MEMORY_AT + sizeof(struct memory_tables) <= RECIPES_AT, "the tables have room");
+_Static_assert(RECIPES_AT == RECORDER_CODE + RECORDER_ROOM, "they lie in one mapping");
+_Static_assert(512 * sizeof(struct agent_recipe) <= RECIPES_ROOM, "a recipe for each call that the agent makes");
 _Static_assert(sizeof(struct agent_ring) <= RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
-_Static_assert(COMMANDS_AT + COMMANDS * sizeof(struct agent_command) <= RECORDER_CODE + RECORDER_ROOM, "room");
-_Static_assert(512 * sizeof(struct agent_recipe) == RECIPES_ROOM, "a recipe for each call that the agent makes");
 _Static_assert(THREAD_BUCKETS *THREAD_ROWS * sizeof(struct agent_thread) == THREADS_ROOM, "the table has room");
 _Static_assert(SCRATCHES_AT + RINGS * SCRATCH_SIZE <= AGENT_LIMIT, "room");
 _Static_assert(RING_DATA % 64 == 0, "the data are whole cache lines");

@@ -9,175 +9,17 @@
 #include "syscall/table.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <x86intrin.h>
-
-static void capture_bytes(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n)
-{
-	unsigned char bytes[RECORD_MOST];
-	ssize_t got = n ? mem_read(live, addr, bytes, n < sizeof(bytes) ? (size_t)n : sizeof(bytes)) : 0;
-	void *to = got > 0 ? reader_capture_open(r, addr, (uint32_t)got) : NULL;
-	if (to)
-		memcpy(to, bytes, (size_t)got);
-}
-
-static void capture_string(struct record_reader *r, const struct mem *live, uint64_t addr)
-{
-	char text[PATH_MAX];
-	int ended;
-	ssize_t got = mem_string(live, addr, text, sizeof(text), &ended);
-	void *to = got >= 0 ? reader_capture_open(r, addr, (uint32_t)(got + ended)) : NULL;
-	if (!to)
-		return;
-	if (ended)
-		text[got++] = 0;
-	memcpy(to, text, (size_t)got);
-}
-
-/* Captures at most `most` of the `n` bytes in a socket's buffer, or all of them if they may be a netlink message. */
-static void capture_sock_bytes(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n,
-			       uint64_t most)
-{
-	uint32_t first;
-	bool all = n >= sizeof(first) && mem_get(live, addr, &first, sizeof(first)) == 0 && may_be_netlink(first, n);
-	capture_bytes(r, live, addr, all || n < most ? n : most);
-}
-
-/* Captures a vector of buffers: at most `left` bytes in all, and at most `most` bytes of each buffer. */
-static void capture_iovec(struct record_reader *r, const struct mem *live, uint64_t addr, uint64_t n, uint64_t left,
-			  uint64_t most, bool socket)
-{
-	struct agent_iovec v;
-	n = n <= IOVECS_MOST ? n : 0;
-	capture_bytes(r, live, addr, n * sizeof(v));
-	for (uint64_t i = 0; i < n && mem_get(live, addr + i * sizeof(v), &v, sizeof(v)) == 0; i++) {
-		uint64_t len = v.len < left ? v.len : left;
-		left -= len;
-		if (socket)
-			capture_sock_bytes(r, live, v.base, len, most);
-		else
-			capture_bytes(r, live, v.base, len < most ? len : most);
-	}
-}
-
-/* Captures a message of which the call transferred `bytes`. The message's structure has `size` bytes. */
-static void capture_message(struct record_reader *r, const struct mem *live, uint64_t addr, size_t size, uint64_t bytes,
-			    uint64_t most)
-{
-	struct agent_message m;
-	if (mem_get(live, addr, &m, size) != 0)
-		return;
-	uint64_t control = m.controllen < CONTROL_LEAST ? CONTROL_LEAST : m.controllen;
-	capture_bytes(r, live, addr, size);
-	capture_bytes(r, live, m.name, m.namelen < ADDRESS_MOST ? m.namelen : ADDRESS_MOST);
-	if (m.controllen)
-		capture_bytes(r, live, m.control, control < CONTROL_MOST ? control : CONTROL_MOST);
-	capture_iovec(r, live, m.iov, m.iovlen, bytes, most, true);
-}
-
-/* Captures the message or messages of a call. */
-static void capture_messages(const struct record *rec, struct record_reader *r, const struct mem *live, int64_t result,
-			     unsigned rule, unsigned arg)
-{
-	const uint64_t *args = r->open.args;
-	bool out = rule == RECIPE_OUT_MSG || rule == RECIPE_OUT_MMSG,
-	     one = rule == RECIPE_MSG || rule == RECIPE_OUT_MSG;
-	uint64_t done = result > 0 ? (uint64_t)result : 0, n = one ? 1 : out ? done : (uint32_t)args[arg + 1];
-	struct agent_message m;
-	if (out && result < 0)
-		return;
-	size_t size = one ? MESSAGE_SIZE : sizeof(m);
-	/* The kernel transfers at most this number of messages, but a program can pass any number. */
-	n = n < IOVECS_MOST ? n : IOVECS_MOST;
-	for (uint64_t addr = args[arg]; n > 0 && r->open.size < RECORD_MOST - size; n--, addr += sizeof(m)) {
-		if (mem_get(live, addr, &m, size) != 0)
-			return;
-		capture_message(r, live, addr, size, !out ? UINT64_MAX : one ? done : m.bytes, rec->string_max);
-	}
-}
-
-static void capture_sigset_pair(struct record_reader *r, const struct mem *live, uint64_t addr)
-{
-	uint64_t set;
-	capture_bytes(r, live, addr, 2 * sizeof(set));
-	if (mem_get(live, addr, &set, sizeof(set)) == 0)
-		capture_bytes(r, live, set, sizeof(set));
-}
-
-static void capture_clone_results(struct record_reader *r, const struct mem *live, uint64_t addr)
-{
-	struct agent_clone_args args;
-	if (mem_get(live, addr, &args, sizeof(args)) < 0)
-		return;
-	if (args.flags & AGENT_PARENT_SETTID)
-		capture_bytes(r, live, args.parent_tid, sizeof(int32_t));
-	if (args.flags & AGENT_PIDFD)
-		capture_bytes(r, live, args.pidfd, sizeof(int32_t));
-}
-
-/* Returns how many bytes of a socket's buffer the call transferred. */
-static uint64_t transferred(const struct agent_record *c, int64_t result, unsigned rule, unsigned arg)
-{
-	uint64_t done = result > 0 ? (uint64_t)result : 0, n = c->args[arg + 1];
-	return rule == RECIPE_SOCK_BYTES || n < done ? n : done;
-}
-
-/* Captures the memory that one operation of the recipe names. */
-static void capture(const struct patch *p, struct record_reader *r, const struct mem *live, int64_t result,
-		    unsigned rule, unsigned arg, uint64_t size)
-{
-	const struct agent_command *row =
-		(const struct agent_command *)(const void *)(p->recorder + (COMMANDS_AT - RECORDER_CODE)) + size;
-	uint64_t addr = r->open.args[arg];
-	if (rule == RECIPE_COMMAND) {
-		while (row->rule != RECIPE_END && row->command != (uint32_t)r->open.args[arg - 1])
-			row++;
-		rule = row->rule;
-		size = row->size;
-	}
-	/* What the recorder captures before the call is already in the record. */
-	if (!addr || rule == RECIPE_PATH || rule == RECIPE_POINTERS || rule == RECIPE_STRINGS)
-		return;
-	if (rule == RECIPE_STRING)
-		capture_string(r, live, addr);
-	else if (rule == RECIPE_IN_IOVEC || (rule == RECIPE_OUT_IOVEC && result >= 0))
-		capture_iovec(r, live, addr, r->open.args[arg + 1],
-			      rule == RECIPE_IN_IOVEC ? UINT64_MAX : (uint64_t)result, p->record->string_max, false);
-	else if (rule == RECIPE_SOCK_BYTES || rule == RECIPE_OUT_SOCK_BYTES)
-		capture_sock_bytes(r, live, addr, transferred(&r->open, result, rule, arg), p->record->string_max);
-	else if (rule == RECIPE_SIGSET_PAIR)
-		capture_sigset_pair(r, live, addr);
-	else if (rule == RECIPE_CLONE_ARGS && result >= 0)
-		capture_clone_results(r, live, addr);
-	else if (rule == RECIPE_CLONE_TID)
-		capture_bytes(r, live, addr, result >= 0 && clone_writes(r->open.args[0]) ? sizeof(int32_t) : 0);
-	else if (rule >= RECIPE_MSG)
-		capture_messages(p->record, r, live, result, rule, arg);
-	else
-		capture_bytes(r, live, addr,
-			      recipe_bytes(rule, arg, size, r->open.args, result, p->record->string_max));
-}
-
-void record_capture(const struct patch *p, struct record_thread *th, int64_t result)
-{
-	struct record_reader *r = &th->reader;
-	const struct agent_recipe *recipe =
-		(const struct agent_recipe *)(const void *)(p->recorder + RECORDER_ROOM) + r->open.nr;
-	pid_t tid = th->tid;
-	const struct mem live = tracer_mem_of(&p->t, &tid);
-	for (unsigned i = 0; i < recipe->n; i++)
-		capture(p, r, &live, result, recipe->op[i].rule, recipe->op[i].arg, recipe->op[i].size);
-}
 
 static void look_at(struct patch *p, struct record_thread *th)
 {
 	int err = reader_fill(&th->reader);
 	/* The beginning of a call in progress is reported now. The call's input must be read before the call ends. */
 	if (err == 0 && th->reader.ring && reader_wants_open(&th->reader)) {
-		record_capture(p, th, -1);
+		record_capture(p, th, -1, false);
 		reader_verify_open(&th->reader);
 	}
 	if (err == -EPROTO && !p->record->overwritten) {

@@ -40,7 +40,6 @@ static void make_program(struct record *rec)
 {
 	size_t n = (size_t)(__stop_recorder_text - __start_recorder_text);
 	memcpy(rec->program + CODE_AFTER_JUMPS, __start_recorder_text, n);
-	recipe_commands((struct agent_command *)(void *)(rec->program + (COMMANDS_AT - RECORDER_CODE)));
 	put_jump(rec->program, 0, (const unsigned char *)(uintptr_t)recorder_enter);
 	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
 }
@@ -105,10 +104,12 @@ void record_open(struct patch *p, const struct engine_config *config)
 	struct record *rec = memory_zeroed(1, sizeof(*rec));
 	const char *limit = getenv("SCTRACE_RING");
 	make_program(rec);
-	struct agent_recipe *recipes = (struct agent_recipe *)(void *)(rec->program + RECORDER_ROOM);
+	struct agent_recipe *recipes = (struct agent_recipe *)(void *)(rec->program + (RECIPES_AT - RECORDER_CODE));
+	struct memory_tables *tables = (struct memory_tables *)(void *)(rec->program + (MEMORY_AT - RECORDER_CODE));
+	recipe_memory(tables);
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
-		bool recordable = d && recipe_of(d, nr, config->verbose, &recipes[nr]);
+		bool recordable = d && recipe_of(d, nr, config->verbose, tables, &recipes[nr]);
 		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
 		bool wanted = is_in(config->only, nr);
 		bool creates = d && config->names && creates_names(d);

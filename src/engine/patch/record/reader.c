@@ -35,7 +35,7 @@ static unsigned char *make_room(struct record_reader *r, size_t n)
 static uint32_t check(const unsigned char *at, size_t most)
 {
 	struct agent_record head;
-	struct agent_capture c;
+	struct captured c;
 	if (most < RECORD_HEAD_LEAST)
 		return 0;
 	memcpy(&head, at, RECORD_HEAD_LEAST);
@@ -137,17 +137,6 @@ bool reader_wants_open(const struct record_reader *r)
 	return r->has_open && !(r->entered && r->at == r->n);
 }
 
-void *reader_capture_open(struct record_reader *r, uint64_t addr, uint32_t len)
-{
-	struct agent_capture c = {.addr = addr, .len = len};
-	uint32_t at = r->open.size, room = RECORD_MOST - (uint32_t)sizeof(c);
-	if (at > room || len > room - at)
-		return NULL;
-	memcpy(r->open_bytes + at, &c, sizeof(c));
-	r->open.size = (uint16_t)(at + sizeof(c) + ((len + 7) & ~7u));
-	return r->open_bytes + at + sizeof(c);
-}
-
 void reader_verify_open(struct record_reader *r)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -224,7 +213,7 @@ void reader_renew(struct record_reader *r, const struct mem *live)
 {
 	unsigned char *ring = (unsigned char *)ring_record(r->ring, (uint32_t)r->open_at - 1);
 	for (uint32_t k = r->open.head; r->has_open && k < r->open.before;) {
-		struct agent_capture c;
+		struct captured c;
 		memcpy(&c, r->open_bytes + k, sizeof(c));
 		k += (uint32_t)sizeof(c);
 		unsigned char bytes[RECORD_MOST];
@@ -300,7 +289,7 @@ static const unsigned char *find(const struct agent_record *head, uint64_t addr,
 	const unsigned char *at = (const unsigned char *)head, *from[2] = {NULL, NULL};
 	uint64_t len[2] = {0, 0}, next = UINT64_MAX;
 	for (uint32_t k = head->head; k < head->size;) {
-		struct agent_capture c;
+		struct captured c;
 		memcpy(&c, at + k, sizeof(c));
 		k += sizeof(c);
 		bool other = (c.before != 0) != before;

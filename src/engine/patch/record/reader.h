@@ -113,11 +113,9 @@ struct record_item reader_peek(const struct record_reader *r);
 void reader_pop(struct record_reader *r);
 
 /*
- * Adds a capture of `len` bytes at `addr` to the open record. The caller writes the bytes to the returned address.
- * Returns NULL if there is no room. Afterwards the caller calls reader_verify_open(), which discards the open record if
- * the call was not in progress all the time.
+ * Called after captures were added to the open record: discards the open record if the call was not in progress all the
+ * time.
  */
-void *reader_capture_open(struct record_reader *r, uint64_t addr, uint32_t len);
 void reader_verify_open(struct record_reader *r);
 /* Must the beginning of the open call still be reported? */
 bool reader_wants_open(const struct record_reader *r);

@@ -4,6 +4,8 @@
 #include "syscall/table.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 /*
@@ -21,85 +23,47 @@ static bool is_special(int64_t nr)
 	return false;
 }
 
-/* Does the kernel replace time `arg` by the remaining time? It only reads the times passed to other calls. */
-static bool is_changed(int64_t nr, unsigned arg)
+/* Returns the index of a rule in the tables, and adds it if it is not there yet. */
+static uint8_t index_of(struct memory_tables *t, const struct memory_need *n)
 {
-	return (nr == SYS_ppoll && arg == 2) ||
-	       ((nr == SYS_pselect6 || nr == SYS_select || nr == SYS_recvmmsg) && arg == 4);
+	size_t i = 0;
+	while (i < t->nneeds && memcmp(&t->needs[i], n, sizeof(*n)) != 0)
+		i++;
+	if (i == MEMORY_NEEDS)
+		return 0; /* the rule for what must stop */
+	if (i == t->nneeds)
+		t->needs[t->nneeds++] = *n;
+	return (uint8_t)i;
 }
 
-#define CLONE_ARGS_MOST 88 /* size of struct clone_args with all members that sctrace shows (linux/sched.h) */
-
-static const uint8_t rule_of[] = {
-	[MEMORY_STRING] = RECIPE_STRING,
-	[MEMORY_IN] = RECIPE_IN,
-	[MEMORY_IN_SIZED] = RECIPE_IN_SIZED,
-	[MEMORY_IN_BYTES] = RECIPE_IN_BYTES,
-	[MEMORY_IN_ARRAY] = RECIPE_IN_ARRAY,
-	[MEMORY_OUT] = RECIPE_OUT,
-	[MEMORY_OUT_BYTES] = RECIPE_OUT_BYTES,
-	[MEMORY_OUT_ALL] = RECIPE_OUT_ALL,
-	[MEMORY_ON_ERROR] = RECIPE_ON_ERROR,
-	[MEMORY_COMMAND] = RECIPE_COMMAND,
-	[MEMORY_FUTEX_TIME] = RECIPE_FUTEX_TIME,
-	[MEMORY_EPOLL_EVENT] = RECIPE_EPOLL_EVENT,
-	[MEMORY_IN_IOVEC] = RECIPE_IN_IOVEC,
-	[MEMORY_OUT_IOVEC] = RECIPE_OUT_IOVEC,
-	[MEMORY_CHANGED] = RECIPE_CHANGED,
-	[MEMORY_OUT_SIZED] = RECIPE_OUT_SIZED,
-	[MEMORY_FD_SET] = RECIPE_FD_SET,
-	[MEMORY_SIGSET_PAIR] = RECIPE_SIGSET_PAIR,
-	[MEMORY_SOCK_BYTES] = RECIPE_SOCK_BYTES,
-	[MEMORY_OUT_SOCK_BYTES] = RECIPE_OUT_SOCK_BYTES,
-	[MEMORY_MSG] = RECIPE_MSG,
-	[MEMORY_OUT_MSG] = RECIPE_OUT_MSG,
-	[MEMORY_MMSG] = RECIPE_MMSG,
-	[MEMORY_OUT_MMSG] = RECIPE_OUT_MMSG,
-};
-
-static bool add(struct agent_recipe *r, unsigned rule, unsigned arg, unsigned size)
+static void add_command(void *ctx, enum memory_table table, unsigned arg, uint32_t command, struct memory_need need)
 {
-	if (r->n == RECIPE_OPS)
-		return false;
-	r->op[r->n].rule = (uint8_t)rule;
-	r->op[r->n].arg = (uint8_t)arg;
-	r->op[r->n++].size = (uint16_t)size;
-	return true;
+	struct memory_tables *t = ctx;
+	if (need.rule == MEMORY_NONE || t->ncommands == MEMORY_COMMANDS)
+		return;
+	t->commands[t->ncommands++] = (struct memory_command){
+		.table = (uint8_t)table, .arg = (uint8_t)arg, .need = index_of(t, &need), .command = command};
 }
 
-/*
- * Adds the conditions that the input and the output of the call are different memory. In sigprocmask(how, &set, &set),
- * for example, the kernel overwrites its input.
- */
-static bool keep_apart(const struct syscall_desc *d, struct agent_recipe *r, unsigned out)
+static int compare_commands(const void *a, const void *b)
 {
-	for (unsigned in = 0; in < d->nargs; in++)
-		if (decode_memory_need(d->args[in].kind).rule == MEMORY_IN && !add(r, RECIPE_IF_APART, in, out))
-			return false;
-	return true;
+	uint64_t x = memory_command_key(a), y = memory_command_key(b);
+	return x < y ? -1 : x > y;
 }
 
-/* The kinds of arguments whose commands are in the table, and the first row of each kind. */
-static const struct {
-	enum syscall_kind kind;
-	uint16_t row;
-} commanded[] = {{K_FCNTL_ARG, 0}, {K_IOCTL_ARG, 64}, {K_PRCTL_ARG2, 192}};
-#define COMMANDED (sizeof(commanded) / sizeof(*commanded))
-
-void recipe_commands(struct agent_command *rows)
+void recipe_memory(struct memory_tables *t)
 {
-	for (size_t k = 0; k < COMMANDED; k++) {
-		size_t at = commanded[k].row, end = k + 1 < COMMANDED ? commanded[k + 1].row : COMMANDS;
-		struct memory_command c;
-		for (size_t i = 0; at + 1 < end && decode_memory_command(commanded[k].kind, i, &c); i++)
-			if (c.need.rule != MEMORY_UNKNOWN)
-				rows[at++] = (struct agent_command){c.command, c.need.size, rule_of[c.need.rule], 0};
-		rows[at].rule = RECIPE_END;
-	}
+	size_t n;
+	const struct memory_part *parts = decode_memory_parts(&n);
+	memset(t, 0, sizeof(*t));
+	t->nneeds = 1; /* index 0: MEMORY_MISSING */
+	memcpy(t->parts, parts, n * sizeof(*parts));
+	decode_memory_commands(add_command, t);
+	qsort(t->commands, t->ncommands, sizeof(*t->commands), compare_commands);
 }
 
 /* Returns an error after which the kernel has read the call's strings, besides those of proves_string(), or 0. */
-static unsigned error_after_strings(const struct syscall_desc *d, int64_t nr)
+static uint16_t error_after_strings(const struct syscall_desc *d, int64_t nr)
 {
 	for (unsigned i = 0; i < d->nargs; i++)
 		if (d->args[i].kind == K_OUT_XATTR || d->args[i].kind == K_STR)
@@ -107,47 +71,53 @@ static unsigned error_after_strings(const struct syscall_desc *d, int64_t nr)
 	return nr == SYS_readlink || nr == SYS_readlinkat ? EINVAL : 0;
 }
 
-/* Returns the operation's `size`, whose meaning depends on the rule. */
-static unsigned size_for(const struct syscall_desc *d, int64_t nr, enum syscall_kind kind, struct memory_need need)
+/* Returns the rule of an argument: that of its kind, as far as the call does not say more. */
+static struct memory_need need_of(const struct syscall_desc *d, int64_t nr, unsigned arg, bool verbose)
 {
-	for (size_t k = 0; need.rule == MEMORY_COMMAND && k < COMMANDED; k++)
-		if (commanded[k].kind == kind)
-			return commanded[k].row;
-	return need.rule == MEMORY_STRING ? error_after_strings(d, nr) : need.size;
-}
-
-/* The arguments of execve(2) are captured before the call, because the program's memory is lost if it succeeds. */
-static bool exec_recipe(bool verbose, struct agent_recipe *recipe)
-{
-	unsigned most = verbose ? UINT16_MAX : DECODE_ARGV_MOST + 1;
-	return add(recipe, RECIPE_PATH, 0, 0) && add(recipe, RECIPE_STRINGS, 1, most) &&
-	       add(recipe, verbose ? RECIPE_STRINGS : RECIPE_POINTERS, 2, most);
-}
-
-bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct agent_recipe *recipe)
-{
-	*recipe = (struct agent_recipe){.nargs = d->nargs};
-	if (nr == SYS_execve)
-		return exec_recipe(verbose, recipe);
-	if (nr == SYS_rt_sigreturn)
-		return add(recipe, RECIPE_FRAME_MASK, 0, 0);
-	if (nr == SYS_arch_prctl) /* the agent records only ARCH_SET_FS */
-		return true;
-	if (nr == SYS_clone)
-		return add(recipe, RECIPE_CLONE_TID, 2, 0);
-	if (nr == SYS_clone3)
-		return add(recipe, RECIPE_CLONE_ARGS, 0, CLONE_ARGS_MOST);
-	if (is_special(nr))
-		return false;
-	for (unsigned i = 0; i < d->nargs; i++) {
-		struct memory_need need = decode_memory_need(d->args[i].kind);
-		if (need.rule == MEMORY_UNKNOWN)
-			return false;
-		if (need.rule == MEMORY_OUT && !keep_apart(d, recipe, i))
-			return false;
-		unsigned rule = is_changed(nr, i) ? RECIPE_CHANGED : rule_of[need.rule];
-		if (need.rule != MEMORY_NONE && !add(recipe, rule, i, size_for(d, nr, d->args[i].kind, need)))
-			return false;
+	struct memory_need n = decode_memory_need(d->args[arg].kind, arg);
+	if (nr == SYS_execve && n.rule == MEMORY_STRING)
+		n.rule = MEMORY_EXEC_PATH;
+	else if (n.rule == MEMORY_STRING)
+		n.size = error_after_strings(d, nr);
+	else if (n.rule == MEMORY_POINTERS && verbose)
+		n.rule = MEMORY_STRINGS;
+	if (n.rule == MEMORY_STRINGS && verbose)
+		n.most = 0;
+	if (n.rule == MEMORY_IN && n.limit == LIMIT_STRING && d->result == R_BYTES)
+		n.rule = MEMORY_WRITTEN;
+	if (n.rule == MEMORY_COMMAND && n.size == TABLE_QUOTA) {
+		n.from = d->args[0].kind == K_FD; /* quotactl_fd(2) has a descriptor before the command */
+		n.head = 8;
 	}
-	return true;
+	return n;
+}
+
+/* Must the recorder look at the argument before the call? */
+static bool is_early(unsigned rule)
+{
+	return rule == MEMORY_MISSING || (rule >= MEMORY_COMMAND && rule <= MEMORY_CLONE_ARGS) ||
+	       rule == MEMORY_OUT_MSG || rule == MEMORY_OUT_MMSG;
+}
+
+bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct memory_tables *tables,
+	       struct agent_recipe *recipe)
+{
+	bool in = false, out = false;
+	*recipe = (struct agent_recipe){.nargs = d->nargs & 15};
+	for (unsigned i = 0; i < d->nargs && !is_special(nr); i++) {
+		struct memory_need n = need_of(d, nr, i, verbose);
+		if (n.rule == MEMORY_MISSING)
+			return false;
+		if (n.rule == MEMORY_NONE)
+			continue;
+		in |= n.rule == MEMORY_IN;
+		out |= n.rule == MEMORY_OUT;
+		recipe->before |= is_early(n.rule);
+		recipe->op[recipe->n].need = index_of(tables, &n);
+		recipe->op[recipe->n++].arg = (uint8_t)i;
+	}
+	/* In sigprocmask(how, &set, &set), for example, the kernel overwrites its input. */
+	recipe->apart = in && out;
+	recipe->before |= recipe->apart;
+	return !is_special(nr);
 }

@@ -133,10 +133,10 @@ uint64_t record_native_ip(struct tracer *t, const struct task *task, uint64_t ip
 bool record_is_recorder(uint64_t ip);
 
 /*
- * Adds the memory that the recipe names to the record of the thread's call in progress. If the call has been made with
- * `result`, this includes the output. `result` is -1 if the call has not been made.
+ * Adds the memory that the recipe names to the record of the thread's call in progress. If the call was made, with this
+ * result, this includes the output.
  */
-void record_capture(const struct patch *p, struct record_thread *th, int64_t result);
+void record_capture(const struct patch *p, struct record_thread *th, int64_t result, bool made);
 /* Frees a thread whose records have all been reported. */
 void record_thread_free(struct record_thread *th);
 /*

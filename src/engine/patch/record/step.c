@@ -73,7 +73,7 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 	bool live = !p->t.detaching && task == p->t.current;
 	if (!live) {
 		th->reader.open.size = th->reader.open.before;
-		record_capture(p, th, result);
+		record_capture(p, th, result, true);
 	}
 	reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(),
 			(live ? RECORD_LIVE : 0) | (caught ? RECORD_CAUGHT : 0));

@@ -1,0 +1,52 @@
+/* Captures the memory of a call from outside the program, for a record that the recorder has not completed. */
+#include "engine/patch/record/record.h"
+
+#include "engine/ptrace/state/event.h"
+
+#include <limits.h>
+#include <string.h>
+
+static inline uint64_t capture_load(void *to, const void *memory, uint64_t addr, uint64_t n)
+{
+	ssize_t got = n ? mem_read(memory, addr, to, (size_t)n) : 0;
+	return got > 0 ? (uint64_t)got : 0;
+}
+
+static inline uint64_t capture_text(void *to, const void *memory, uint64_t addr, uint64_t n)
+{
+	int ended = 0;
+	char *text = to;
+	ssize_t got = mem_string(memory, addr, text, n < PATH_MAX ? (size_t)n : PATH_MAX, &ended);
+	if (got >= 0 && ended)
+		text[got++] = 0;
+	return got > 0 ? (uint64_t)got : 0;
+}
+
+#define CAPTURE_PART   static
+#define CAPTURE_HELPER static inline
+#define CAPTURE_SURE   1
+#include "syscall/capture.h"
+
+void record_capture(const struct patch *p, struct record_thread *th, int64_t result, bool made)
+{
+	struct record_reader *r = &th->reader;
+	const struct agent_recipe *recipe =
+		(const struct agent_recipe *)(const void *)(p->recorder + (RECIPES_AT - RECORDER_CODE)) + r->open.nr;
+	pid_t tid = th->tid;
+	const struct mem live = tracer_mem_of(&p->t, &tid);
+	struct capture c = {
+		.tables = (const struct memory_tables *)(const void *)(p->recorder + (MEMORY_AT - RECORDER_CODE)),
+		.args = r->open.args,
+		.result = result,
+		.nr = r->open.nr,
+		.string_max = p->record->string_max,
+		.bytes = r->open_bytes,
+		.head = r->open.head,
+		.at = r->open.size,
+		.room = RECORD_MOST,
+		.unfinished = !made,
+		.memory = &live};
+	for (unsigned i = 0; i < recipe->n; i++)
+		capture_after(&c, &c.tables->needs[recipe->op[i].need], recipe->op[i].arg);
+	r->open.size = (uint16_t)c.at;
+}

@@ -1,0 +1,585 @@
+/*
+ * Captures: copies of the memory that decoders need, as the memory rules describe it (memory.h).
+ *
+ * This code is compiled twice. In the traced program, it runs after each recorded call, with plain loads, so it reads only
+ * memory that the call is known to have read or written. In sctrace, it reads the memory of a stopped thread, which may
+ * be anything. The file that includes this header first defines:
+ *
+ *   CAPTURE_PART, CAPTURE_HELPER   how functions are declared
+ *   CAPTURE_SURE                   1 if any memory can be read, 0 if only memory that the call has used
+ *   capture_load(to, memory, addr, n)   copies up to `n` bytes of memory, and returns how many
+ *   capture_text(to, memory, addr, n)   copies a string and its NUL, but at most `n` bytes, and returns how many
+ *
+ * If CAPTURE_SURE is 0, these functions return false if sctrace must capture the memory instead. Otherwise they capture
+ * what can be read and has room.
+ */
+#ifndef SCTRACE_SYSCALL_CAPTURE_H
+#define SCTRACE_SYSCALL_CAPTURE_H
+
+#include "syscall/memory.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A call whose memory is captured, and where the captures go. */
+struct capture {
+	const struct memory_tables *tables;
+	const uint64_t *args;
+	int64_t result;
+	uint64_t nr, string_max;
+	uint64_t frame_mask;  /* the address of the signal mask that rt_sigreturn(2) restores */
+	unsigned char *bytes; /* the head of a record, and its captures from offset `head` on */
+	uint64_t head, at, room;
+	uint32_t before;    /* 1: the call has not been made; see struct captured */
+	bool unfinished;    /* the call is in progress: only its input can be captured */
+	const void *memory; /* for capture_load() and capture_text() */
+};
+
+#define FD_SET_MOST     65536 /* the largest number of descriptors that are shown */
+#define CAPTURE_PAGE    4096
+#define CAPTURE_LEAST   4  /* a structure that begins with its own size is read at least so far */
+#define STATMOUNT_LEAST 16 /* size and mask of a struct statmount, which the kernel always writes */
+#define PERF_LEAST      64 /* the kernel reads at least so much of a struct perf_event_attr */
+
+/*
+ * May a buffer of `n` bytes contain a netlink message (struct nlmsghdr), whose contents the decoders show? That depends
+ * on the descriptor. `first` holds the first 4 bytes of the buffer. In a netlink message they are nlmsg_len, a small
+ * little-endian number that is at least the size of the header.
+ */
+CAPTURE_HELPER bool may_be_netlink(uint32_t first, uint64_t n)
+{
+	return n >= 16 && first >= 16 && first < 0x10000;
+}
+
+CAPTURE_HELPER uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Does the result prove that the kernel has read the call's strings and structures? EBADF, for example, does not. */
+CAPTURE_HELPER bool proves_read(int64_t result)
+{
+	/* EINTR ENOENT ECHILD EAGAIN EACCES EEXIST EXDEV ENOTDIR EISDIR ETXTBSY EROFS ELOOP ENOTEMPTY ETIME */
+	const uint64_t low = 1ull << 2 | 1ull << 4 | 1ull << 10 | 1ull << 11 | 1ull << 13 | 1ull << 17 | 1ull << 18 |
+			     1ull << 20 | 1ull << 21 | 1ull << 26 | 1ull << 30 | 1ull << 39 | 1ull << 40 | 1ull << 62;
+	uint64_t err = (uint64_t)-result;
+	/* ETIMEDOUT ECONNREFUSED EINPROGRESS */
+	return CAPTURE_SURE || result >= 0 || (err < 64 ? low >> err & 1 : err == 110 || err == 111 || err == 115);
+}
+
+/* Returns the row for this command, or NULL. */
+CAPTURE_HELPER const struct memory_command *command_find_row(const struct memory_tables *t, uint64_t key)
+{
+	uint32_t low = 0, high = t->ncommands;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		const struct memory_command *row = &t->commands[middle];
+		uint64_t here = memory_command_key(row);
+		if (here == key)
+			return row;
+		if (here < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* Returns the rule for the command of the call, or `none` if its argument `arg` is not memory. */
+CAPTURE_PART const struct memory_need *command_need(const struct capture *c, const struct memory_need *n, unsigned arg)
+{
+	uint32_t command = (uint32_t)c->args[n->from] >> n->head & (n->most ? n->most : UINT32_MAX);
+	unsigned last = n->size == TABLE_IOCTL ? TABLE_IOCTL_AXIS : n->size;
+	for (unsigned table = n->size; table <= last; table++) {
+		uint32_t v = table == TABLE_IOCTL_SIZED  ? command & 0xc000ffff
+			     : table == TABLE_IOCTL_AXIS ? command & ~0x3fu
+							 : command;
+		const struct memory_command *row =
+			command_find_row(c->tables, (uint64_t)table << 40 | (uint64_t)arg << 32 | v);
+		if (row)
+			return &c->tables->needs[row->need];
+	}
+	return NULL;
+}
+
+/* Adds a capture of up to `len` bytes at `addr`. Returns its bytes, or NULL. */
+CAPTURE_PART const void *put_copy(struct capture *c, uint64_t addr, uint64_t len)
+{
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	uint64_t from = c->at + sizeof(*to), most = from < c->room ? c->room - from : 0;
+	if (len > most && !CAPTURE_SURE)
+		return NULL;
+	uint64_t n = capture_load(to + 1, c->memory, addr, smaller(len, most));
+	if (!n)
+		return NULL;
+	to->addr = addr;
+	to->len = (uint32_t)n;
+	to->before = c->before;
+	c->at = from + ((n + 7) & ~7ull);
+	return to + 1;
+}
+
+/* Captures `len` bytes at `addr`. If `addr` is NULL or `len` is 0, there is nothing to capture. */
+CAPTURE_PART bool put_any(struct capture *c, uint64_t addr, uint64_t len)
+{
+	return !addr || !len || put_copy(c, addr, len) || CAPTURE_SURE;
+}
+
+/* Captures a string with its NUL, or its first `most` bytes if it is longer. */
+CAPTURE_PART bool put_text(struct capture *c, uint64_t addr, uint64_t most)
+{
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	const unsigned char *text = (const unsigned char *)(to + 1);
+	uint64_t from = c->at + sizeof(*to), limit = smaller(most, from < c->room ? c->room - from : 0);
+	uint64_t n = limit ? capture_text(to + 1, c->memory, addr, limit) : 0;
+	if (!n || (n != most && text[n - 1] && !CAPTURE_SURE))
+		return CAPTURE_SURE;
+	to->addr = addr;
+	to->len = (uint32_t)n;
+	to->before = c->before;
+	c->at = smaller(from + ((n + 7) & ~7ull), c->room);
+	return true;
+}
+
+/* Does the result prove that the kernel has read this string? `error` is the size of the MEMORY_STRING. */
+CAPTURE_HELPER bool proves_string(const struct capture *c, unsigned arg, unsigned error)
+{
+	int64_t result = c->result;
+	/* getxattr(2) looks for the file before it reads the name, so ENOENT proves nothing about the name. */
+	if (error == 61 /* ENODATA */)
+		return CAPTURE_SURE || result >= 0 || result == -61 || result == -95 /* EOPNOTSUPP */;
+	/* ESRCH ENXIO ENODEV */
+	if (result == -3 || result == -6 || result == -19)
+		return true;
+	/* readlink(2) first checks the size of its buffer, an int, which is the second argument after the path. */
+	return proves_read(result) || (error && result == -(int64_t)error && (int32_t)c->args[arg + 2] > 0);
+}
+
+/* A string of which the kernel reads at most a page may have no NUL. It is captured only within its first page. */
+CAPTURE_HELPER bool put_string(struct capture *c, const struct memory_need *n, unsigned arg)
+{
+	uint64_t addr = c->args[arg], left = CAPTURE_PAGE - addr % CAPTURE_PAGE, at = c->at;
+	if (!addr)
+		return true;
+	if (!proves_string(c, arg, n->size))
+		return false;
+	if (!n->most || CAPTURE_SURE)
+		return put_text(c, addr, UINT64_MAX);
+	return put_text(c, addr, left) &&
+	       !c->bytes[at + sizeof(struct captured) + ((const struct captured *)(void *)(c->bytes + at))->len - 1];
+}
+
+/* Captures at most `most` pointers up to a NULL, and at most `bytes` bytes of each string that they point at. */
+CAPTURE_HELPER bool put_pointers(struct capture *c, uint64_t addr, uint64_t most, uint64_t bytes)
+{
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	uint64_t *pointers = (uint64_t *)(void *)(to + 1);
+	uint64_t from = c->at + sizeof(*to), n = 0;
+	uint64_t room = from < c->room ? (c->room - from) / sizeof(*pointers) : 0;
+	while (n < room && n < most &&
+	       capture_load(&pointers[n], c->memory, addr + n * sizeof(*pointers), sizeof(*pointers)) ==
+		       sizeof(*pointers))
+		if (!pointers[n++])
+			break;
+	if (!n || (n < most && pointers[n - 1] && !CAPTURE_SURE))
+		return CAPTURE_SURE;
+	to->addr = addr;
+	to->len = (uint32_t)(n * sizeof(*pointers));
+	to->before = c->before;
+	c->at = from + n * sizeof(*pointers);
+	for (uint64_t i = 0; bytes && i < n && pointers[i]; i++)
+		if (!put_text(c, pointers[i], bytes))
+			return false;
+	return true;
+}
+
+/* Captures the lengths of the addresses in `n` messages of recvmmsg(2), but at most `most`. */
+CAPTURE_HELPER bool put_lengths(struct capture *c, uint64_t addr, uint64_t n, uint64_t most)
+{
+	for (uint64_t i = 0; addr && i < n && i < most; i++)
+		if (!put_any(c, addr + i * sizeof(struct capture_message) + offsetof(struct capture_message, namelen),
+			     sizeof(uint32_t)))
+			return false;
+	return true;
+}
+
+/* Returns the bytes at `addr` that were captured before the call, if there are `n` of them, or NULL. */
+CAPTURE_HELPER const void *captured_before(const struct capture *c, uint64_t addr, uint64_t n)
+{
+	for (uint64_t k = c->head; k < c->at;) {
+		const struct captured *at = (const struct captured *)(const void *)(c->bytes + k);
+		if (at->before && at->addr == addr && at->len >= n)
+			return at + 1;
+		k += sizeof(*at) + ((at->len + 7) & ~7u);
+	}
+	return NULL;
+}
+
+CAPTURE_HELPER uint64_t load_number(const struct capture *c, uint64_t addr, unsigned size)
+{
+	uint32_t v = 0;
+	return addr && capture_load(&v, c->memory, addr, size) == size ? v : 0;
+}
+
+/* Returns the number of extents in the struct fiemap at `addr` that the kernel has filled in. */
+CAPTURE_HELPER uint64_t count_extents(const struct capture *c, uint64_t addr)
+{
+	enum { MAPPED = 20, ROOM = 24 };
+	return c->before ? 0
+			 : smaller(load_number(c, addr + MAPPED, sizeof(uint32_t)),
+				   load_number(c, addr + ROOM, sizeof(uint32_t)));
+}
+
+/* Returns the value to which argument `from` points, before or after the call, whichever is smaller. */
+CAPTURE_HELPER uint64_t count_at(const struct capture *c, uint64_t addr)
+{
+	const uint32_t *before = captured_before(c, addr, sizeof(*before));
+	return before ? smaller(*before, load_number(c, addr, sizeof(*before))) : 0;
+}
+
+/* Counts elements in the rarer ways. */
+CAPTURE_PART uint64_t count_rarely(const struct capture *c, const struct memory_need *n, uint64_t addr)
+{
+	enum { OWN16 = 16 };
+	unsigned count = n->count;
+	uint64_t arg = c->args[n->from < 6 ? n->from : 0];
+	if (count == COUNT_ROOM)
+		return c->result > 0 ? smaller((uint64_t)c->result, arg) : 0;
+	if (count == COUNT_INT)
+		return (uint32_t)arg;
+	if (count == COUNT_AT)
+		return count_at(c, arg);
+	if (count == COUNT_OWN) {
+		uint64_t own = load_number(c, addr + n->from, sizeof(uint32_t));
+		uint64_t least = n->head                 ? 0
+				 : n->rule == MEMORY_OUT ? STATMOUNT_LEAST
+				 : n->from               ? PERF_LEAST
+							 : CAPTURE_LEAST;
+		return own > least ? own : least;
+	}
+	if (count == COUNT_OWN16)
+		return load_number(c, addr + OWN16, sizeof(uint16_t));
+	if (count == COUNT_FIEMAP)
+		return count_extents(c, addr);
+	if (count == COUNT_NODES)
+		return arg ? (arg - 1 + 63) / 64 : 0;
+	if (count == COUNT_PAGES)
+		return (arg + CAPTURE_PAGE - 1) / CAPTURE_PAGE;
+	if (count == COUNT_FD_SET)
+		return (int32_t)arg > 0 ? (smaller(arg & INT32_MAX, FD_SET_MOST) + 63) / 64 : 0;
+	return 0;
+}
+
+/* Returns the number of elements at `addr`, where the call's memory is known to be readable. */
+CAPTURE_HELPER uint64_t count_elements(const struct capture *c, const struct memory_need *n, uint64_t addr)
+{
+	if (n->count == COUNT_ONE)
+		return 1;
+	if (n->count == COUNT_RESULT)
+		return c->result > 0 ? (uint64_t)c->result : 0;
+	return n->count == COUNT_ARG ? c->args[n->from] : count_rarely(c, n, addr);
+}
+
+/* Returns the number of bytes of `elements`. */
+CAPTURE_HELPER uint64_t count_bytes(const struct capture *c, const struct memory_need *n, uint64_t elements)
+{
+	uint64_t most = c->string_max;
+	if (n->limit == LIMIT_LIST && most < LIST_MOST)
+		most = LIST_MOST;
+	if (n->limit != LIMIT_NONE && elements > most)
+		elements = most;
+	if (elements > UINT32_MAX)
+		elements = UINT32_MAX; /* more than any record can hold */
+	elements *= n->size;
+	return n->head + (n->most && elements > n->most ? n->most : elements);
+}
+
+/* Captures what pointer `p` in a captured structure points at. */
+CAPTURE_HELPER bool put_part(struct capture *c, const struct memory_part *p, const unsigned char *structure)
+{
+	const struct memory_need *n = &p->need;
+	uint64_t addr = *(const uint64_t *)(const void *)(structure + p->offset), elements;
+	if (!addr || (n->rule == MEMORY_OUT && (c->unfinished || c->result < 0)))
+		return true;
+	if (n->rule == MEMORY_STRING)
+		return put_text(c, addr, UINT64_MAX);
+	elements = n->count == COUNT_MEMBER || n->count == COUNT_MEMBER_RESULT
+			   ? *(const uint32_t *)(const void *)(structure + p->length)
+			   : count_elements(c, n, addr);
+	if (n->count == COUNT_MEMBER_RESULT)
+		elements = smaller(elements, c->result > 0 ? (uint64_t)c->result : 0);
+	return put_any(c, addr, count_bytes(c, n, elements));
+}
+
+/* Captures what the pointers in a captured structure point at. */
+CAPTURE_PART bool put_parts(struct capture *c, const unsigned char *structure, unsigned list)
+{
+	uint32_t len = ((const struct captured *)(const void *)structure - 1)->len;
+	for (unsigned i = 0; i < MEMORY_PARTS; i++) {
+		const struct memory_part *p = &c->tables->parts[i];
+		bool there =
+			p->list == list && p->offset + sizeof(uint64_t) <= len && p->length + sizeof(uint32_t) <= len;
+		if (there && !put_part(c, p, structure))
+			return false;
+	}
+	return true;
+}
+
+/* Captures memory that may be read, and what it points at. */
+CAPTURE_PART bool put_need(struct capture *c, const struct memory_need *n, uint64_t addr)
+{
+	uint64_t bytes = addr ? count_bytes(c, n, count_elements(c, n, addr)) : 0;
+	const void *copy = bytes ? put_copy(c, addr, bytes) : NULL;
+	if (!copy)
+		return CAPTURE_SURE || !bytes;
+	return !n->parts || (c->before && n->rule != MEMORY_CLONE_ARGS) || put_parts(c, copy, n->parts);
+}
+
+/*
+ * Captures the buffer of a socket's call that transferred `n` bytes: all of them if they may be a netlink message. sctrace
+ * must then decode the message while its descriptor is open.
+ */
+CAPTURE_PART bool put_sock_bytes(struct capture *c, uint64_t addr, uint64_t n)
+{
+	bool all = n >= 16 && may_be_netlink((uint32_t)load_number(c, addr, sizeof(uint32_t)), n);
+	if (all && !CAPTURE_SURE)
+		return false;
+	return put_any(c, addr, all ? n : smaller(n, c->string_max));
+}
+
+/*
+ * Captures a vector of `n` buffers, to or from which the call transferred `done` bytes. The vector is copied first, and
+ * the buffers' addresses are read from the copy, so changes by another thread have no effect.
+ */
+CAPTURE_PART bool put_vector(struct capture *c, uint64_t addr, uint64_t n, uint64_t done, bool out, bool socket)
+{
+	if (!addr || !n)
+		return true;
+	const struct capture_iovec *v = n <= IOVECS_MOST ? put_copy(c, addr, n * sizeof(*v)) : NULL;
+	if (!v)
+		return CAPTURE_SURE;
+	n = ((const struct captured *)(const void *)v - 1)->len / sizeof(*v);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t shown = smaller(v[i].len, done);
+		if (!out && shown < v[i].len && !CAPTURE_SURE)
+			return false; /* the kernel may not have read the whole buffer */
+		done -= shown;
+		if (socket ? !put_sock_bytes(c, v[i].base, shown)
+			   : !put_any(c, v[i].base, smaller(shown, c->string_max)))
+			return false;
+	}
+	return true;
+}
+
+/* How many bytes the call has transferred. Of a call that is in progress, all input is captured. */
+CAPTURE_HELPER uint64_t transferred(const struct capture *c, bool out)
+{
+	return CAPTURE_SURE && !out ? UINT64_MAX : c->result > 0 ? (uint64_t)c->result : 0;
+}
+
+CAPTURE_HELPER bool put_iovec(struct capture *c, const struct memory_need *n, unsigned arg, bool out)
+{
+	uint64_t elements = c->args[n->from];
+	if (c->result < 0 && (out || !CAPTURE_SURE))
+		return out || !c->args[arg] || !elements;
+	return put_vector(c, c->args[arg], elements, transferred(c, out), out, false);
+}
+
+/*
+ * Captures a message of which the call transferred `done` bytes. If `size` is the size of struct mmsghdr, the structure
+ * itself contains the number of bytes that were transferred.
+ */
+CAPTURE_PART bool put_message(struct capture *c, uint64_t addr, uint64_t size, uint64_t done, bool out)
+{
+	const struct capture_message *m = put_copy(c, addr, size);
+	if (!m || ((const struct captured *)(const void *)m - 1)->len < size)
+		return CAPTURE_SURE;
+	if (size > MESSAGE_SIZE && (out || !CAPTURE_SURE))
+		done = m->bytes;
+	uint64_t control = m->controllen < CONTROL_LEAST ? CONTROL_LEAST : m->controllen;
+	return put_any(c, m->name, smaller(m->namelen, ADDRESS_MOST)) &&
+	       put_any(c, m->controllen ? m->control : 0, smaller(control, CONTROL_MOST)) &&
+	       put_vector(c, m->iov, m->iovlen, done, out, true);
+}
+
+CAPTURE_HELPER bool put_messages(struct capture *c, unsigned rule, unsigned arg)
+{
+	uint64_t addr = c->args[arg], n = c->result > 0 ? (uint64_t)c->result : 0;
+	bool out = rule == MEMORY_OUT_MSG || rule == MEMORY_OUT_MMSG;
+	if (!addr || (c->result < 0 && (out || !CAPTURE_SURE)))
+		return out || !addr;
+	if (rule == MEMORY_MSG || rule == MEMORY_OUT_MSG)
+		return put_message(c, addr, MESSAGE_SIZE, transferred(c, out), out);
+	if (!out && n < (uint32_t)c->args[arg + 1]) {
+		if (!CAPTURE_SURE)
+			return false; /* the kernel did not read the other messages */
+		n = smaller((uint32_t)c->args[arg + 1], IOVECS_MOST);
+	}
+	for (uint64_t i = 0; i < n; i++, addr += sizeof(struct capture_message))
+		if (!put_message(c, addr, sizeof(struct capture_message), UINT64_MAX, out))
+			return false;
+	return true;
+}
+
+CAPTURE_HELPER bool put_sock(struct capture *c, unsigned rule, unsigned arg)
+{
+	uint64_t addr = c->args[arg], n = c->args[arg + 1], done = c->result > 0 ? (uint64_t)c->result : 0;
+	if (rule == MEMORY_OUT_SOCK_BYTES)
+		return put_sock_bytes(c, addr, smaller(n, done));
+	return !addr || ((CAPTURE_SURE || (c->result >= 0 && done >= n)) && put_sock_bytes(c, addr, n));
+}
+
+/* Captures the id of a new thread and the descriptor for it. The struct clone_args was captured before the call. */
+CAPTURE_HELPER bool put_clone_results(struct capture *c, uint64_t addr)
+{
+	const struct clone_begin *args = captured_before(c, addr, sizeof(*args));
+	if (!args || c->result < 0)
+		return true;
+	return (!(args->flags & CLONE_WRITES_TID) || put_any(c, args->parent_tid, sizeof(int32_t))) &&
+	       (!(args->flags & CLONE_WRITES_FD) || put_any(c, args->pidfd, sizeof(int32_t)));
+}
+
+/* Captures the data of a request of io_submit(2) (linux/aio_abi.h) that writes. */
+CAPTURE_HELPER bool put_request(struct capture *c, uint64_t addr)
+{
+	enum { PWRITE = 1, PREADV = 7, PWRITEV = 8 };
+	const struct capture_request *q = put_copy(c, addr, sizeof(*q));
+	if (!q || ((const struct captured *)(const void *)q - 1)->len < sizeof(*q))
+		return CAPTURE_SURE;
+	if (q->command == PREADV)
+		return put_any(c, q->buf, smaller(q->nbytes, IOVECS_MOST) * sizeof(struct capture_iovec));
+	if (q->command != PWRITE && q->command != PWRITEV)
+		return true;
+	/* That the kernel has accepted the request does not prove that it can read the data. */
+	if (!CAPTURE_SURE)
+		return !q->buf || !q->nbytes;
+	return q->command == PWRITE ? put_any(c, q->buf, smaller(q->nbytes, c->string_max))
+				    : put_vector(c, q->buf, q->nbytes, UINT64_MAX, false, false);
+}
+
+/* Captures the requests of io_submit(2). Its result is how many of them the kernel has accepted. */
+CAPTURE_HELPER bool put_requests(struct capture *c, const struct memory_need *n, uint64_t addr)
+{
+	uint64_t elements = c->args[n->from];
+	if (!addr || (int64_t)elements <= 0)
+		return true;
+	if (!CAPTURE_SURE && c->result != (int64_t)elements)
+		return false;
+	elements = smaller(elements, c->string_max < LIST_MOST ? LIST_MOST : c->string_max);
+	const uint64_t *at = put_copy(c, addr, elements * sizeof(*at));
+	if (!at)
+		return CAPTURE_SURE;
+	elements = ((const struct captured *)(const void *)at - 1)->len / sizeof(*at);
+	for (uint64_t i = 0; i < elements; i++)
+		if (!put_request(c, at[i]))
+			return false;
+	return true;
+}
+
+/* Captures memory that the kernel reads. */
+CAPTURE_HELPER bool capture_input(struct capture *c, const struct memory_need *n, uint64_t addr)
+{
+	bool known = proves_read(c->result) || (c->nr == 13 /* rt_sigaction */ && c->result == -22 /* EINVAL */ &&
+						c->args[3] == sizeof(uint64_t)); /* the signal has no action */
+	if (!addr)
+		return true;
+	if (n->rule == MEMORY_WRITTEN) {
+		uint64_t bytes = smaller(c->args[n->from], c->string_max);
+		return CAPTURE_SURE || (c->result >= 0 && (uint64_t)c->result >= bytes) ? put_any(c, addr, bytes)
+											: !bytes;
+	}
+	if (n->rule == MEMORY_EPOLL_EVENT) {
+		if ((uint32_t)c->args[1] == 2 /* EPOLL_CTL_DEL */)
+			return true;
+		known = CAPTURE_SURE || c->result != -14 /* EFAULT */;
+	}
+	if (n->rule == MEMORY_DOUBTFUL)
+		known = CAPTURE_SURE;
+	/* If nothing is captured, it need not be known. */
+	bool counts_itself = n->count == COUNT_OWN || n->count == COUNT_OWN16;
+	if (!known && !counts_itself && !count_bytes(c, n, count_elements(c, n, addr)))
+		return true;
+	return known && put_need(c, n, addr);
+}
+
+/*
+ * Captures what the kernel has changed. After EOVERFLOW, name_to_handle_at(2) has written the size that it needs. If the
+ * call failed or is in progress, what the structure pointed at before it is still needed.
+ */
+CAPTURE_HELPER bool capture_output(struct capture *c, const struct memory_need *n, uint64_t addr)
+{
+	bool changed = n->rule == MEMORY_CHANGED;
+	if (!c->unfinished && (c->result >= 0 || (changed && c->result == -75 /* EOVERFLOW */)))
+		return put_need(c, n, addr);
+	const void *structure = changed && n->parts ? captured_before(c, addr, CAPTURE_LEAST) : NULL;
+	return !structure || (proves_read(c->result) && put_parts(c, structure, n->parts));
+}
+
+/* Adds the captures of one argument to the record of a call that was made, or is in progress. */
+CAPTURE_HELPER bool capture_after(struct capture *c, const struct memory_need *n, unsigned arg)
+{
+	uint64_t addr = c->args[arg];
+	if (n->rule == MEMORY_COMMAND) {
+		n = command_need(c, n, arg);
+		if (!n)
+			return true;
+	}
+	unsigned rule = n->rule;
+	if (rule == MEMORY_OUT || rule == MEMORY_CHANGED)
+		return capture_output(c, n, addr);
+	if (rule == MEMORY_STRING)
+		return put_string(c, n, arg);
+	if (rule == MEMORY_IN || rule == MEMORY_WRITTEN || rule == MEMORY_DOUBTFUL || rule == MEMORY_EPOLL_EVENT)
+		return capture_input(c, n, addr);
+	if (rule < MEMORY_CHANGED)
+		return true;
+	if (rule == MEMORY_IN_IOVEC || rule == MEMORY_OUT_IOVEC)
+		return put_iovec(c, n, arg, rule == MEMORY_OUT_IOVEC);
+	if (rule == MEMORY_SOCK_BYTES || rule == MEMORY_OUT_SOCK_BYTES)
+		return put_sock(c, rule, arg);
+	if (rule == MEMORY_CLONE_ARGS)
+		return put_clone_results(c, addr);
+	if (rule == MEMORY_CLONE_TID)
+		return c->result < 0 || !(c->args[0] & (CLONE_WRITES_TID | CLONE_WRITES_FD)) ||
+		       put_any(c, addr, sizeof(int32_t));
+	if (rule == MEMORY_ON_ERROR)
+		return !addr || c->result >= 0 || (CAPTURE_SURE && (c->unfinished || put_need(c, n, addr)));
+	if (rule == MEMORY_REQUEST)
+		return !addr || (CAPTURE_SURE && put_request(c, addr));
+	if (rule == MEMORY_REQUESTS)
+		return put_requests(c, n, addr);
+	return put_messages(c, rule, arg);
+}
+
+/*
+ * Captures memory of one argument that the call may change or discard. In the program, copying may fault; then the ring is
+ * unchanged, because the record is not open yet, and threads/signals.c makes the call from the stub.
+ */
+CAPTURE_HELPER bool capture_before(struct capture *c, const struct memory_need *n, unsigned arg)
+{
+	uint64_t addr = c->args[arg];
+	unsigned rule = n->rule;
+	if (rule == MEMORY_COMMAND) {
+		n = command_need(c, n, arg);
+		if (!n)
+			return true;
+		rule = n->rule;
+	}
+	if (rule == MEMORY_FRAME_MASK)
+		return put_any(c, c->frame_mask, sizeof(uint64_t));
+	if (!addr || rule > MEMORY_OUT_MMSG)
+		return true;
+	if (rule == MEMORY_CHANGED || rule == MEMORY_CLONE_ARGS)
+		return put_need(c, n, addr);
+	if (rule == MEMORY_EXEC_PATH)
+		return put_text(c, addr, UINT64_MAX);
+	if (rule == MEMORY_POINTERS)
+		return put_pointers(c, addr, UINT64_MAX, 0);
+	if (rule == MEMORY_STRINGS)
+		return put_pointers(c, addr, n->most ? n->most : UINT64_MAX, c->string_max + 1);
+	if (rule == MEMORY_OUT_MSG)
+		return put_any(c, addr + offsetof(struct capture_message, namelen), sizeof(uint32_t));
+	return rule != MEMORY_OUT_MMSG || put_lengths(c, addr, (uint32_t)c->args[arg + 1], n->most);
+}
+
+#endif
