@@ -468,7 +468,7 @@ void io_call_leave(struct io_profile *p, struct io_fds *t, struct io_thread *k, 
 	if (!c->desc)
 		return;
 	const struct io_call *row = map_get(&p->calls, (uintptr_t)c->desc);
-	double ns = (double)c->duration_ns - (double)c->cost_ns;
+	double ns = call_own_ns(c);
 	/* If tracing takes longer than the call itself, the own time may be wrong by the cost of tracing. */
 	uint64_t doubt_ns = ns < (double)c->cost_ns && c->cost_ns > c->spread_ns ? c->cost_ns : c->spread_ns;
 	struct io_context x = {p, t, k, ev, c, row, ns > 0 ? ns : 0, (double)doubt_ns};

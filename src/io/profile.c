@@ -46,7 +46,7 @@ void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct ev
 	/* A call that a signal interrupted will continue, or restart_syscall(2) will report its end. */
 	if (ev->kind != EV_EXIT || (ev->call.error && IS_RESTART_ERROR(ev->call.err)))
 		return;
-	double own = (double)ev->call.duration_ns - (double)ev->call.cost_ns;
+	double own = call_own_ns(&ev->call);
 	if (!ev->call.error && own > 0 && (p->quickest_ns <= 0 || own < p->quickest_ns))
 		p->quickest_ns = own;
 	io_call_leave(p, t, k, ev);

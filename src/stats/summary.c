@@ -1,6 +1,7 @@
 #include "stats/summary.h"
 
 #include "base/memory.h"
+#include "syscall/kinds.h"
 #include "syscall/table.h"
 
 #include <errno.h>
@@ -116,6 +117,12 @@ void summary_errno(struct summary *s, struct summary_group *g, const struct call
 		vec_push(&g->errnos, new);
 }
 
+static void note_spread(struct call_stats *c, double spread_ns)
+{
+	if (spread_ns > c->spread_ns)
+		c->spread_ns = spread_ns;
+}
+
 static void record_returned(struct call_stats *c, const struct call_outcome *o)
 {
 	double own = o->ns - o->cost_ns;
@@ -125,8 +132,8 @@ static void record_returned(struct call_stats *c, const struct call_outcome *o)
 	if (!c->returned || shown > c->max_ns)
 		c->max_ns = shown;
 	c->returned++;
-	c->ns += own;
-	c->cost_ns += o->cost_ns;
+	c->ns += o->ns;
+	call_stats_charge(c, 1, o->cost_ns, o->spread_ns);
 	c->ns_squared += own * own;
 	c->bytes += o->bytes;
 	hist_add(&c->hist, (uint64_t)shown, 1);
@@ -136,8 +143,7 @@ void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, i
 {
 	struct call_stats *c = summary_call(s, g, arch, nr);
 	c->entered++;
-	if (o->spread_ns > c->spread_ns)
-		c->spread_ns = o->spread_ns;
+	note_spread(c, o->spread_ns);
 	c->restarted += o->end == CALL_RESTARTED;
 	if (o->end != CALL_RETURNED)
 		return;
@@ -146,6 +152,36 @@ void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, i
 		return;
 	c->errors++;
 	summary_errno(s, g, &(struct call_errno){arch, nr, o->err, 1});
+}
+
+void summary_end(struct summary *s, struct summary_group *g, const struct life_end *e)
+{
+	const struct call *c = &e->call;
+	const struct syscall_desc *d = c->desc ? c->desc : syscall_lookup(c->arch, c->nr);
+	/* rt_sigreturn(2) does not return to the agent of the patch engine, so its record has no duration. */
+	bool timeless = !e->ns && d && d->nargs && d->args[0].kind == K_SIGRETURN;
+	bool returned = e->end == CALL_RETURNED && !timeless;
+	bool bytes = returned && !c->error && c->result > 0 && d && d->result == R_BYTES;
+	summary_record(s, g, c->arch, c->nr,
+		       &(struct call_outcome){.end = timeless ? CALL_UNFINISHED : e->end,
+					      .ns = (double)e->ns,
+					      .cost_ns = returned ? (double)c->cost_ns : 0,
+					      .spread_ns = (double)c->spread_ns,
+					      .error = c->error,
+					      .err = c->err,
+					      .bytes = bytes ? (uint64_t)c->result : 0});
+}
+
+double call_own_ns(const struct call *c)
+{
+	return (double)c->duration_ns - (double)c->cost_ns;
+}
+
+void call_stats_charge(struct call_stats *c, double n, double cost_ns, double spread_ns)
+{
+	c->ns -= n * cost_ns;
+	c->cost_ns += n * cost_ns;
+	note_spread(c, spread_ns);
 }
 
 void call_stats_add(struct call_stats *to, const struct call_stats *from)
@@ -162,8 +198,7 @@ void call_stats_add(struct call_stats *to, const struct call_stats *from)
 	to->ns += from->ns;
 	to->ns_squared += from->ns_squared;
 	to->cost_ns += from->cost_ns;
-	if (from->spread_ns > to->spread_ns)
-		to->spread_ns = from->spread_ns;
+	note_spread(to, from->spread_ns);
 	hist_merge(&to->hist, &from->hist);
 }
 

@@ -87,6 +87,11 @@ struct call_stats *summary_call(struct summary *s, struct summary_group *g, uint
 void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, int64_t nr,
 		    const struct call_outcome *o);
 /*
+ * Adds the end of one entry of a call. This is where it is decided what counts: a call that was interrupted and restarted
+ * counts once, and its time is the sum over its entries.
+ */
+void summary_end(struct summary *s, struct summary_group *g, const struct life_end *e);
+/*
  * Adds e->count errors with the number e->err. Does not change the member `errors` of struct call_stats, so that
  * engines that count errors themselves can call this function.
  */
@@ -96,6 +101,10 @@ void summary_merge(struct summary *s, const struct summary *from);
 /* Returns the number of calls in all groups. */
 uint64_t summary_calls(const struct summary *s);
 
+/* Returns the time of a call without the cost of tracing, in ns. It is negative if the calibrated cost was too high. */
+double call_own_ns(const struct call *c);
+/* Subtracts the calibrated cost of tracing, and its standard deviation, from the time of `n` calls. */
+void call_stats_charge(struct call_stats *c, double n, double cost_ns, double spread_ns);
 /* Adds the statistics `from` to `to`. */
 void call_stats_add(struct call_stats *to, const struct call_stats *from);
 /* Returns how often the program made the call: entered - restarted. */

@@ -37,7 +37,6 @@ static void end_newest(struct call_life *l, enum call_end end, struct life_ends 
 {
 	const struct life_interrupted *it = newest(l);
 	add_end(out, end, &it->call, it->ns, it->tag);
-	out->v[out->n - 1].begun_unseen = it->begun_unseen;
 	l->interrupted.n--;
 }
 

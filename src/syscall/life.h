@@ -25,9 +25,8 @@ enum call_end {
 struct life_end {
 	enum call_end end;
 	struct call call;
-	uint64_t ns;       /* CALL_RETURNED: time in the kernel, summed over all entries of the call */
-	bool begun_unseen; /* the entry was reported by life_interrupt_unseen() */
-	void *tag;         /* the value of call_life.tag at the call's first entry */
+	uint64_t ns; /* CALL_RETURNED: time in the kernel, summed over all entries of the call */
+	void *tag;   /* the value of call_life.tag at the call's first entry */
 };
 
 /*

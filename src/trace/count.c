@@ -2,7 +2,6 @@
 
 #include "arch/arch.h"
 #include "base/buf.h"
-#include "syscall/kinds.h"
 #include "syscall/life.h"
 #include "syscall/table.h"
 #include "tracee/names.h"
@@ -85,25 +84,9 @@ static struct summary_group *group_of(struct trace_count *c, struct trace_task *
 /* Counts calls that have ended, each in its group. A call that is not selected has no group (its tag is NULL). */
 static void record(const struct trace_count *t, const struct life_ends *ends)
 {
-	for (size_t i = 0; i < ends->n; i++) {
-		const struct life_end *e = &ends->v[i];
-		const struct call *c = &e->call;
-		/* rt_sigreturn(2) does not return to the agent, so its record has no duration. */
-		bool timeless = !e->ns && c->desc && c->desc->nargs && c->desc->args[0].kind == K_SIGRETURN;
-		enum call_end end = timeless ? CALL_UNFINISHED : e->end;
-		bool returned = end == CALL_RETURNED;
-		bool bytes = returned && !c->error && c->result > 0 && c->desc && c->desc->result == R_BYTES;
-		if (!e->tag)
-			continue;
-		summary_record(t->summary, e->tag, c->arch, c->nr,
-			       &(struct call_outcome){.end = end,
-						      .ns = (double)e->ns,
-						      .cost_ns = returned ? (double)c->cost_ns : 0,
-						      .spread_ns = (double)c->spread_ns,
-						      .error = c->error,
-						      .err = c->err,
-						      .bytes = bytes ? (uint64_t)c->result : 0});
-	}
+	for (size_t i = 0; i < ends->n; i++)
+		if (ends->v[i].tag)
+			summary_end(t->summary, ends->v[i].tag, &ends->v[i]);
 }
 
 /*

@@ -35,7 +35,7 @@ uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns)
 
 double trace_own_ns(const struct call *c, enum resolved *how)
 {
-	double own = (double)c->duration_ns - (double)c->cost_ns;
+	double own = call_own_ns(c);
 	*how = own <= 0 ? UNRESOLVED : own < 3 * (double)c->spread_ns ? DOUBTFUL : RESOLVED;
 	return own > 0 ? own : 0;
 }

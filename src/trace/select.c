@@ -7,6 +7,7 @@
 #include "decode/decode.h"
 #include "engine/engine.h"
 #include "run/field.h"
+#include "stats/summary.h"
 #include "syscall/table.h"
 #include "trace/subject.h"
 
@@ -391,8 +392,7 @@ bool trace_select_exit(const struct trace_select *s, const struct event *ev)
 		if (in == s->not_errnos)
 			return false;
 	}
-	uint64_t own = ev->call.duration_ns > ev->call.cost_ns ? ev->call.duration_ns - ev->call.cost_ns : 0;
-	return !s->slower_ns || own > s->slower_ns;
+	return !s->slower_ns || call_own_ns(&ev->call) > (double)s->slower_ns;
 }
 
 bool trace_select_signal(const struct trace_select *s, int sig)

@@ -142,12 +142,12 @@ static const struct row rows[] = {
 	 {{UNSEEN, "read", HERE, PROGRAM, -ERESTARTSYS, NULL},
 	  {HANDLER_RETURNS, NULL},
 	  {FRAME, NULL, HERE - LENGTH, 0, 0, NULL},
-	  {READ_ENTERS, "restarted-unseen read 100"},
+	  {READ_ENTERS, "restarted read 100"},
 	  {EXIT, "read", HERE, PROGRAM, 1, "returned read 1 200"}}},
 	{"a call whose entry was not seen gave EINTR",
 	 {{UNSEEN, "read", HERE, PROGRAM, -ERESTARTSYS, NULL},
 	  {HANDLER_RETURNS, NULL},
-	  {FRAME, NULL, HERE, 0, -EINTR, "returned-unseen read E4 100"}}},
+	  {FRAME, NULL, HERE, 0, -EINTR, "returned read E4 100"}}},
 	{"frames cannot be read: the first entry that is not the restart ends all interrupted calls",
 	 {{READ_ENTERS, NULL},
 	  {READ_INTERRUPTED, NULL},
@@ -160,7 +160,7 @@ static void write_end(struct buf *out, const struct life_end *e)
 {
 	static const char *const names[] = {
 		[CALL_RETURNED] = "returned", [CALL_RESTARTED] = "restarted", [CALL_UNFINISHED] = "unfinished"};
-	buf_addf(out, "%s%s%s ", out->len ? ", " : "", names[e->end], e->begun_unseen ? "-unseen" : "");
+	buf_addf(out, "%s%s ", out->len ? ", " : "", names[e->end]);
 	syscall_name(out, e->call.arch, e->call.nr);
 	if (e->end == CALL_RETURNED)
 		buf_addf(out, e->call.error ? " E%lld" : " %lld",
@@ -193,9 +193,12 @@ static void take(struct call_life *l, const struct step *s, struct call *c, stru
 		break;
 	case EXIT:
 		life_exit(l, c, 100, ends);
+		assert_false(l->interrupted.n && l->interrupted.v[l->interrupted.n - 1].call.ip == c->ip &&
+			     l->interrupted.v[l->interrupted.n - 1].begun_unseen);
 		break;
 	case UNSEEN:
 		life_interrupt_unseen(l, c, 100, ends);
+		assert_true(l->interrupted.v[l->interrupted.n - 1].begun_unseen);
 		break;
 	case FRAME:
 		life_return_to(l, &f, ends);

@@ -127,11 +127,9 @@ static void add_counts(const struct bpf_engine *b, struct call_stats *c, const s
 	c->returned += returned;
 	c->restarted += restarted;
 	c->errors += now->errors - was->errors;
-	c->ns += ns - n * cost + (double)(now->restarted_ns - was->restarted_ns) - (double)restarted * cost;
+	c->ns += ns + (double)(now->restarted_ns - was->restarted_ns);
+	call_stats_charge(c, (double)(returned + restarted), cost, b->cost.spread_ns);
 	c->ns_squared += squares - 2 * cost * ns + n * cost * cost; /* sum of (x - cost)^2 */
-	c->cost_ns += (double)(returned + restarted) * cost;
-	if (b->cost.spread_ns > c->spread_ns)
-		c->spread_ns = b->cost.spread_ns;
 	if (syscall_returns_bytes(c->arch, c->nr))
 		c->bytes += now->sum - was->sum;
 }

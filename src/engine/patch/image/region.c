@@ -108,10 +108,8 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 	c->entered += since(&s->entered, &seen->entered);
 	c->errors += since(&s->errors, &seen->errors);
 	c->bytes += since(&s->bytes, &seen->bytes);
-	c->ns += (double)since(&s->ticks, &seen->ticks) * p->tick_ns - p->fast.ns * (double)n;
-	c->cost_ns += p->fast.ns * (double)n;
-	if (p->fast.spread_ns > c->spread_ns)
-		c->spread_ns = p->fast.spread_ns;
+	c->ns += (double)since(&s->ticks, &seen->ticks) * p->tick_ns;
+	call_stats_charge(c, (double)n, p->fast.ns, p->fast.spread_ns);
 	double min_ns = own_ns(p, (double)~__atomic_load_n(&s->min_not, __ATOMIC_RELAXED));
 	double max_ns = own_ns(p, (double)__atomic_load_n(&s->max, __ATOMIC_RELAXED));
 	if (n && (first || min_ns < c->min_ns))

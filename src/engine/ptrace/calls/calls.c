@@ -25,22 +25,8 @@ static bool counted(const struct tracer *t, const struct task *task)
 static void record(struct tracer *t, struct task *task, const struct life_ends *ends)
 {
 	struct summary_group *g = ends->n && counted(t, task) ? tracer_group(t, task) : NULL;
-	for (size_t i = 0; g && i < ends->n; i++) {
-		const struct life_end *e = &ends->v[i];
-		const struct call *c = &e->call;
-		double cost_ns = e->begun_unseen ? t->unseen_cost.ns : (double)c->cost_ns;
-		double spread_ns = e->begun_unseen ? t->unseen_cost.spread_ns : (double)c->spread_ns;
-		bool returned = e->end == CALL_RETURNED;
-		bool bytes = returned && !c->error && c->result > 0 && syscall_returns_bytes(c->arch, c->nr);
-		summary_record(&t->counts, g, c->arch, c->nr,
-			       &(struct call_outcome){.end = e->end,
-						      .ns = (double)e->ns,
-						      .cost_ns = returned ? cost_ns : 0,
-						      .spread_ns = spread_ns,
-						      .error = c->error,
-						      .err = c->err,
-						      .bytes = bytes ? (uint64_t)c->result : 0});
-	}
+	for (size_t i = 0; g && i < ends->n; i++)
+		summary_end(&t->counts, g, &ends->v[i]);
 }
 
 static void read_frame(struct tracer *t, struct task *task)
@@ -102,6 +88,8 @@ void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elaps
 {
 	struct thread *k = thread_of(task);
 	struct life_ends ends;
+	k->call.cost_ns = t->unseen_cost.ns > 0 ? (uint64_t)t->unseen_cost.ns : 0;
+	k->call.spread_ns = (uint64_t)t->unseen_cost.spread_ns;
 	life_interrupt_unseen(&k->life, &k->call, elapsed_ns, &ends);
 	record(t, task, &ends);
 }
