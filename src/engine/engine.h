@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 struct buf;
+struct statx;
 struct summary;
 
 /* What an engine can do, and what a user requests. */
@@ -70,6 +71,14 @@ struct engine_config {
 	bool usage; /* measure the CPU time and the peak RSS of each process (EV_DEATH); costs a stop per process */
 	bool names; /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
 	enum engine_times times;
+	/*
+	 * The file to which the trace is written, if traced processes may write to it as well, for example a terminal. The
+	 * engine then reports all earlier events before such a write. NULL: no process can write to it.
+	 */
+	const struct statx *output;
+	/* Called before a thread continues or the engine waits: all events that are known were reported. May be NULL. */
+	void (*idle)(void *ctx);
+	void *idle_ctx;
 	const struct call_set *only; /* send events only for these calls (threads need not stop at other calls);
 				      * NULL: all */
 	/* The thread must stop at these calls, for CAP_INJECT or CAP_STOPS (reading its stack); NULL: all. */

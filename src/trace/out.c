@@ -172,7 +172,13 @@ void trace_out_flush(struct trace_out *out)
 
 void trace_out_event(struct trace_out *out)
 {
-	if (out->eager || out->buf.len >= (out->fd < 0 ? BLOCK / 8 : BLOCK))
+	if (out->buf.len >= (out->fd < 0 ? BLOCK / 8 : BLOCK))
+		trace_out_flush(out);
+}
+
+void trace_out_idle(struct trace_out *out)
+{
+	if (out->eager)
 		trace_out_flush(out);
 }
 

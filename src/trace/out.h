@@ -16,7 +16,7 @@ struct trace_out {
 	struct buf buf;
 	int fd;                            /* -1: `path` is opened for each write (-ff may have thousands of files) */
 	char *path;                        /* path of the file; NULL: standard error or a command */
-	bool eager;                        /* write at each trace_out_event(), because `fd` may be a terminal */
+	bool eager;                        /* write at each trace_out_idle(), because `fd` may be a terminal */
 	bool failed;                       /* a write has failed with `err`; all later output is discarded */
 	int err;                           /* positive errno */
 	size_t begun;                      /* number of bytes of the unfinished line at the end of what was written */
@@ -35,8 +35,10 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
  * that it takes no descriptor. Returns 0, or -errno with the reason in `why`.
  */
 int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why);
-/* Must be called at the end of an event. Writes the pending text if `eager` is set or if a block is full. */
+/* Must be called at the end of an event. Writes the pending text if a block is full. */
 void trace_out_event(struct trace_out *out);
+/* Must be called before the program continues after an event. Writes the pending text if `eager` is set. */
+void trace_out_idle(struct trace_out *out);
 /*
  * Writes the pending text. If only a part of it fits into a file, removes that part again, and also the beginning of
  * its first line if that was written earlier.

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -36,6 +37,8 @@ static void on_exec(struct trace *t, const struct event *ev)
 {
 	/* For the file that sctrace itself has started, the engine has already printed such a note. */
 	const char *lost = !t->program || t->root ? proc_lost_privilege(ev->pid) : NULL;
+	if (lost)
+		trace_out_idle(&t->out.common);
 	if (lost)
 		diag_note("process %d runs a set-%s-ID program without its privileges, because it is traced",
 			  (int)ev->pid, lost);
@@ -64,6 +67,7 @@ static void learn_names(struct trace *t)
 static void on_event(struct trace *t, struct event *ev)
 {
 	if (ev->kind == EV_NOTE) {
+		trace_out_idle(&t->out.common); /* the note may go to the same terminal as the trace */
 		diag_note("%s", ev->text);
 		return;
 	}
@@ -242,6 +246,26 @@ static bool shows_all_of_exec(const struct trace_opts *o)
 	return o->record || o->tree || o->verbose_count > 0 || trace_look_full(&o->look, &exec);
 }
 
+/*
+ * Returns the file to which calls are printed, if the program can write to it as well, or else NULL. Only sctrace has the
+ * files that it opens itself (-o), unless they are terminals or pipes that already existed.
+ */
+static const struct statx *shared_output(struct trace *t)
+{
+	const struct trace_out *out = &t->out.common;
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", out->fd);
+	if (!t->shows || t->out.separate || out->command || proc_stat(path, &t->output) < 0)
+		return NULL;
+	bool own = out->path && S_ISREG(t->output.stx_mode), nowhere = S_ISCHR(t->output.stx_mode) && !isatty(out->fd);
+	return own || nowhere ? NULL : &t->output;
+}
+
+static void write_pending(void *ctx)
+{
+	trace_out_idle(ctx);
+}
+
 static void make_config(struct trace *t, struct engine_config *c)
 {
 	struct trace_opts *o = &t->o;
@@ -270,6 +294,9 @@ static void make_config(struct trace *t, struct engine_config *c)
 	if (takes_events(t) && (t->o.select.by_call || t->few))
 		c->only = &t->only;
 	c->stops = &t->stops;
+	c->output = shared_output(t);
+	c->idle = write_pending;
+	c->idle_ctx = &t->out.common;
 }
 
 static bool break_at_exec(void *ctx, const struct event *ev)
@@ -352,15 +379,12 @@ static unsigned wants(const struct trace *t)
 }
 
 /*
- * Returns the name of the engine to use by default; NULL: the best one. If the trace is shown on a terminal, the output
- * of the program probably appears there too. In that case, each line must appear when its call is made, so every call
- * must stop its thread, under ptrace. Stacks of all calls also require that every call stops its thread; ptrace needs
- * fewer stops for this than patch.
+ * Returns the name of the engine to use by default; NULL: the best one. Stacks of all calls require that every call stops
+ * its thread; ptrace needs fewer stops for this than patch.
  */
 static const char *usual_engine(const struct trace *t)
 {
-	bool stacks_of_all = (t->o.stacks || t->o.folded) && !t->o.select.by_call;
-	return (t->shows && isatty(t->out.common.fd)) || stacks_of_all ? "ptrace" : NULL;
+	return (t->o.stacks || t->o.folded) && !t->o.select.by_call ? "ptrace" : NULL;
 }
 
 /* Makes the engine report calls, which are then counted here, in place of counting them. */

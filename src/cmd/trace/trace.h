@@ -18,6 +18,8 @@
 #include "trace/tree.h"
 #include "trace/truss.h"
 
+#include <sys/stat.h>
+
 struct trace {
 	struct trace_opts o;
 	char *const *program; /* command line of the program to start, or NULL */
@@ -36,6 +38,7 @@ struct trace {
 	struct recording_head head;      /* beginning of that recording */
 	struct trace_recorder recorder;
 	struct trace_outputs out;
+	struct statx output; /* the file to which calls are printed, if the program can write to it as well */
 	struct trace_pipeline pipeline;
 	struct names_kept names; /* names of descriptors; used only if the patch engine reports all calls */
 	union {

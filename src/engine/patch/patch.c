@@ -326,7 +326,7 @@ static void patch_stop(struct engine *e)
 const struct engine_ops engine_patch = {
 	.name = "patch",
 	.purpose = "counts, times and records calls inside the program; fast; x86-64 only; the default for -c and for "
-		   "traces to a file or a pipe",
+		   "traces",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN,
 	.probe = patch_probe,
 	.start = patch_start,

@@ -15,7 +15,7 @@ static int patch_probe(unsigned want, struct buf *why)
 const struct engine_ops engine_patch = {
 	.name = "patch",
 	.purpose = "counts, times and records calls inside the program; fast; x86-64 only; the default for -c and for "
-		   "traces to a file or a pipe",
+		   "traces",
 	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW,
 	.probe = patch_probe,
 };

@@ -111,7 +111,7 @@ static void ptrace_footer(const struct engine *e, struct buf *text)
 const struct engine_ops engine_ptrace = {
 	.name = "ptrace",
 	.purpose = "stops the program at each call; supports all options but --cgroup and --all; slow; the default for "
-		   "traces on a terminal and for the stacks of all calls",
+		   "the stacks of all calls",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_INJECT |
 		CAP_BREAK | CAP_ERRNOS | CAP_STOPS | CAP_MAIN,
 	.probe = ptrace_probe,

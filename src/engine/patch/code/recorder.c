@@ -122,6 +122,24 @@ HELPER void wait_before_t0(uint8_t fence)
 		__asm__ volatile("lfence" : : : "memory");
 }
 
+/* Removes the notes about the descriptors that the call closes (ring.h). */
+HELPER void forget_closed(const struct agent_scratch *s, const struct agent_recipe *recipe)
+{
+	if (recipe->closes == CLOSES_MANY)
+		for (uint32_t fd = 0; fd < ELSEWHERE_ROWS; fd++)
+			*(volatile uint32_t *)elsewhere_row(fd) = 0;
+	else if (recipe->closes)
+		*(volatile uint32_t *)elsewhere_row((uint32_t)s->args[recipe->closes - 1]) = 0;
+}
+
+/* Can the call write to the output of the trace? Of the requests of ioctl(2), only TIOCSTI makes the terminal echo. */
+HELPER bool can_write_to_output(const struct agent_scratch *s, const struct agent_recipe *recipe)
+{
+	uint32_t fd = recipe->writes ? (uint32_t)s->args[recipe->writes - 1] : 0;
+	return recipe->writes && *(const uint32_t *)elsewhere_row(fd) != fd + 1 &&
+	       (s->nr != 16 /* ioctl */ || (uint32_t)s->args[1] == 0x5412 /* TIOCSTI */);
+}
+
 IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
@@ -139,7 +157,7 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	rec->before = (uint16_t)c.at;
 	rec->nr = (uint16_t)s->nr;
 	rec->head = (uint8_t)c.head;
-	rec->marks = 0;
+	rec->marks = recipe->announces || can_write_to_output(s, recipe);
 	rec->t0 = 0;
 	rec->t1 = 0;
 	rec->ret = s->ret;
@@ -147,7 +165,8 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	for (unsigned i = 0; i < recipe->nargs; i++)
 		rec->args[i] = s->args[i];
 	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
-	if (recipe->announces)
+	forget_closed(s, recipe);
+	if (rec->marks)
 		s->kind = KIND_ANNOUNCED;
 	wait_before_t0(recipe->fence);
 	return rec;

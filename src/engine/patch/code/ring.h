@@ -17,14 +17,19 @@
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RING_H
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
 
-/* The addresses in the program: read-only code, memory rules and recipes, then the private table of threads. */
-#define RECORDER_CODE (AGENT_CODE + 0x2000)
-#define RECORDER_ROOM 0x4000
-#define MEMORY_AT     (AGENT_CODE + 0x4000) /* struct memory_tables, in the same mapping */
-#define RECIPES_AT    (AGENT_CODE + 0x6000)
-#define RECIPES_ROOM  0x2000
-#define THREADS_AT    (AGENT_CODE + 0x7f00000)
-#define THREADS_ROOM  0x40000
+/*
+ * The addresses in the program: read-only code, memory rules and recipes, then two private tables: of threads, and of
+ * descriptors.
+ */
+#define RECORDER_CODE  (AGENT_CODE + 0x2000)
+#define RECORDER_ROOM  0x4000
+#define MEMORY_AT      (AGENT_CODE + 0x4000) /* struct memory_tables, in the same mapping */
+#define RECIPES_AT     (AGENT_CODE + 0x6000)
+#define RECIPES_ROOM   0x2000
+#define THREADS_AT     (AGENT_CODE + 0x7f00000)
+#define THREADS_ROOM   0x41000
+#define ELSEWHERE_AT   (THREADS_AT + 0x40000) /* see elsewhere_row() */
+#define ELSEWHERE_ROWS 1024
 
 /*
  * The table of threads consists of buckets, so that a thread needs no count to find its row: the bucket ends where the low
@@ -114,8 +119,9 @@ struct agent_record {
 	uint16_t size;   /* of the head and the captures; 0 while the record is open */
 	uint16_t before; /* size of the head and of the captures that were made before the call */
 	uint16_t nr;
-	uint8_t head;  /* size of the head */
-	uint8_t marks; /* the reader's; 0 in the ring */
+	uint8_t head; /* size of the head */
+	/* In the ring: 1 if the thread stops before the call, until sctrace answers. In copies: the reader's. */
+	uint8_t marks;
 	/* Time stamps. t0 is 0 until just before the call, and t1 until the call has been made. */
 	uint64_t t0, t1;
 	int64_t result;
@@ -166,12 +172,23 @@ static inline unsigned thread_bucket(uint64_t fs_base)
 	return fs_base * THREAD_MIX >> 32 & (THREAD_BUCKETS - 1);
 }
 
+/*
+ * A call that can write to the output of the trace stops before it writes, so that the lines of earlier calls are printed
+ * first. It does not stop if sctrace has noted that its descriptor refers to something else: in the table at ELSEWHERE_AT,
+ * row `fd % ELSEWHERE_ROWS` is then `fd + 1`. The recorder removes the note at a call that closes the descriptor.
+ */
+static inline uint64_t elsewhere_row(uint32_t fd)
+{
+	return ELSEWHERE_AT + fd % ELSEWHERE_ROWS * sizeof(uint32_t);
+}
+
 /* Values of agent_recipe.fence. */
 #define FENCE_NONE   0
 #define FENCE_LOADS  1
 #define FENCE_STORES 2
 
-#define RECIPE_OPS 6
+#define CLOSES_MANY 15 /* agent_recipe.closes: close_range(2) */
+#define RECIPE_OPS  6
 /* How the recorder treats a call. */
 struct agent_recipe {
 	uint8_t n : 4, nargs : 4; /* number of operations, and of the call's arguments */
@@ -180,6 +197,9 @@ struct agent_recipe {
 	uint8_t asks : 1;         /* 1: if the call succeeds, sctrace must complete the record */
 	uint8_t apart : 1;        /* 1: the call goes to sctrace if two arguments point at the same memory */
 	uint8_t before : 1;       /* 1: the recorder must look at the arguments before the call */
+	/* 1 + the number of the argument to which the call can write, or that it closes; 0: there is none. */
+	uint8_t writes : 4, closes : 4;
+	uint8_t pad;
 	struct {
 		uint8_t need, arg; /* the index of the memory rule in memory_tables.needs */
 	} op[RECIPE_OPS];
@@ -205,7 +225,9 @@ _Static_assert(MEMORY_AT + sizeof(struct memory_tables) <= RECIPES_AT, "the tabl
 _Static_assert(RECIPES_AT == RECORDER_CODE + RECORDER_ROOM, "they lie in one mapping");
 _Static_assert(512 * sizeof(struct agent_recipe) <= RECIPES_ROOM, "a recipe for each call that the agent makes");
 _Static_assert(sizeof(struct agent_ring) <= RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
-_Static_assert(THREAD_BUCKETS *THREAD_ROWS * sizeof(struct agent_thread) == THREADS_ROOM, "the table has room");
+_Static_assert(THREADS_AT + THREAD_BUCKETS * THREAD_ROWS * sizeof(struct agent_thread) == ELSEWHERE_AT &&
+		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == THREADS_AT + THREADS_ROOM,
+	       "the tables have room");
 _Static_assert(SCRATCHES_AT + RINGS * SCRATCH_SIZE <= AGENT_LIMIT, "room");
 _Static_assert(RING_DATA % 64 == 0, "the data are whole cache lines");
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -92,6 +93,52 @@ static bool changes_names(const struct syscall_desc *d)
 	return d->groups & G_NAMES && (d->result == R_FD || !creates_names(d));
 }
 
+/* The calls that can write to a descriptor, or close one. The numbers are those of struct agent_recipe. */
+static const struct use {
+	int16_t nr;
+	uint8_t writes, closes;
+	bool socket; /* the descriptor is that of a socket */
+} uses[] = {
+	{SYS_write, .writes = 1},
+	{SYS_writev, .writes = 1},
+	{SYS_pwrite64, .writes = 1},
+	{SYS_pwritev, .writes = 1},
+	{SYS_pwritev2, .writes = 1},
+	{SYS_ioctl, .writes = 1},
+	{SYS_sendfile, .writes = 1},
+	{SYS_splice, .writes = 3},
+	{SYS_tee, .writes = 2},
+	{SYS_vmsplice, .writes = 1},
+	{SYS_copy_file_range, .writes = 3},
+	{SYS_sendto, .writes = 1, .socket = true},
+	{SYS_sendmsg, .writes = 1, .socket = true},
+	{SYS_sendmmsg, .writes = 1, .socket = true},
+	{SYS_close, .closes = 1},
+	{SYS_dup2, .closes = 2},
+	{SYS_dup3, .closes = 2},
+	{SYS_close_range, .closes = CLOSES_MANY},
+};
+
+/* Returns how the call can write to the output of the trace, or make a descriptor refer to it; NULL: it cannot. */
+static const struct use *use_of_output(const struct engine_config *config, int64_t nr)
+{
+	for (size_t i = 0; config->output && i < sizeof(uses) / sizeof(*uses); i++)
+		if (uses[i].nr == nr)
+			return uses[i].socket && !S_ISSOCK(config->output->stx_mode) ? NULL : &uses[i];
+	return NULL;
+}
+
+/*
+ * Must the call stop before it is made, so that the lines of earlier calls are printed before what it writes to the output
+ * of the trace? Requests of io_submit(2) and io_uring_enter(2) may be writes. An untraced child may write while its parent
+ * waits for it, and the line of the waiting call belongs before that.
+ */
+static bool precedes_output(const struct engine_config *config, int64_t nr)
+{
+	bool waits = nr == SYS_wait4 || nr == SYS_waitid;
+	return config->output && (nr == SYS_io_submit || nr == SYS_io_uring_enter || (waits && !config->follow));
+}
+
 static bool ends_image(int64_t nr)
 {
 	return nr == SYS_execve || nr == SYS_exit_group;
@@ -111,13 +158,17 @@ void record_open(struct patch *p, const struct engine_config *config)
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
 		bool recordable = d && recipe_of(d, nr, config->verbose, tables, &recipes[nr]);
 		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
-		bool wanted = is_in(config->only, nr);
+		const struct use *use = use_of_output(config, nr);
+		bool first = precedes_output(config, nr);
+		bool wanted = is_in(config->only, nr) || use || first;
 		bool creates = d && config->names && creates_names(d);
 		bool changes = d && config->names && changes_names(d);
 		bool stops = must_stop(nr, wanted) || (changes && (!wanted || ends_image(nr))) || (wanted && asked);
 		recipes[nr].fence = fences[config->times];
-		recipes[nr].announces = changes;
+		recipes[nr].announces = changes || first;
 		recipes[nr].asks = creates;
+		recipes[nr].writes = use ? use->writes : 0;
+		recipes[nr].closes = use ? use->closes : 0;
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES
 								     : RECORD_PASSES;
@@ -126,6 +177,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 	if (rec->limit < 1024 || rec->limit > RING_DATA)
 		rec->limit = RING_DATA;
 	rec->string_max = config->string_max;
+	rec->output = config->output;
 	p->record = rec;
 	p->recorder = rec->program;
 	make_file(p, rec);

@@ -124,12 +124,23 @@ static void look_for_open(struct record_reader *r)
 	memcpy(&r->open, from, sizeof(r->open));
 	if (r->open.before > sizeof(r->open) && r->open.before <= RECORD_MOST)
 		memcpy(r->open_bytes + sizeof(r->open), from + sizeof(r->open), r->open.before - sizeof(r->open));
+	bool announced = r->open.marks;
 	r->open.size = r->open.before;
 	r->open.marks = 0;
 	r->halted = r->halted && !r->open.t1;
-	r->has_open = !r->halted && r->open.t0 && check(r->open_bytes, RECORD_MOST);
+	r->has_open = !r->halted && !announced && r->open.t0 && check(r->open_bytes, RECORD_MOST);
 	r->open_at = open;
 	reader_verify_open(r);
+}
+
+void reader_announce(struct record_reader *r, uint64_t ticks)
+{
+	uint64_t open = __atomic_load_n(&r->ring->open, __ATOMIC_ACQUIRE);
+	if (!open || open > r->limit)
+		return;
+	struct agent_record *rec = ring_record(r->ring, (uint32_t)open - 1);
+	rec->t0 = ticks;
+	rec->marks = 0;
 }
 
 bool reader_wants_open(const struct record_reader *r)

@@ -117,6 +117,11 @@ void reader_pop(struct record_reader *r);
  * time.
  */
 void reader_verify_open(struct record_reader *r);
+/*
+ * The thread has stopped before the call of its open record, so that sctrace can report the beginning of the call. The next
+ * reader_fill() finds the record, with this time stamp. Before, it ignores the record, because the call has not begun.
+ */
+void reader_announce(struct record_reader *r, uint64_t ticks);
 /* Must the beginning of the open call still be reported? */
 bool reader_wants_open(const struct record_reader *r);
 

@@ -37,6 +37,7 @@ struct record {
 	int fd;         /* a file with these bytes, or -1 */
 	uint32_t limit; /* number of bytes of each ring that are used */
 	uint64_t string_max;
+	const struct statx *output;    /* engine_config.output */
 	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
 	struct mem mem, live;         /* read the memory of the last event, and the present memory of its thread */
 	struct mem entry_mem;         /* reads the memory before the call of the last event, if this is EV_CALL */
@@ -104,6 +105,8 @@ bool record_retry(struct patch *p, struct task *task, int64_t nr);
  * recorded call, or to complete its record.
  */
 bool record_is_asking(const struct user_regs_struct *r);
+/* Called after a call that ran under ptrace: the recorder has not seen that it may have closed descriptors. */
+void record_forget_closed(const struct patch *p, const struct task *task, const struct call *c);
 /* Does what the agent has asked for. Changes `r`, and sets the task's registers to it. */
 void record_answer(struct patch *p, struct task *task, struct user_regs_struct *r);
 /*

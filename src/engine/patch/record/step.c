@@ -5,8 +5,14 @@
 #include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/state/event.h"
+#include "syscall/table.h"
+#include "tracee/proc.h"
 
+#include <linux/major.h>
+#include <stdio.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <x86intrin.h>
 
 #define FRAME_AH 8 /* offset of the flags in the values that agent_entry has pushed */
@@ -91,15 +97,63 @@ bool record_is_asking(const struct user_regs_struct *r)
 	return r->rip == AGENT_AT(agent_ask) + 2 || is_announcing(r);
 }
 
+/*
+ * Returns false if the descriptor certainly does not refer to the output of the trace. /dev/tty and /dev/console, whose
+ * major number is TTYAUX_MAJOR, are other names of terminals. /dev/ptmx has this number as well.
+ */
+static bool is_output(const struct statx *output, pid_t tid, uint32_t fd)
+{
+	char path[64];
+	struct statx st;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%u", (int)tid, fd);
+	if (proc_stat(path, &st) < 0)
+		return true;
+	if (!S_ISCHR(output->stx_mode) || !S_ISCHR(st.stx_mode))
+		return st.stx_ino == output->stx_ino && st.stx_dev_major == output->stx_dev_major &&
+		       st.stx_dev_minor == output->stx_dev_minor;
+	uint32_t major = st.stx_rdev_major, minor = st.stx_rdev_minor;
+	bool alias = major == TTYAUX_MAJOR || output->stx_rdev_major == TTYAUX_MAJOR;
+	bool ptmx = major == TTYAUX_MAJOR && minor == 2;
+	return (major == output->stx_rdev_major && minor == output->stx_rdev_minor) ||
+	       (alias && major != MEM_MAJOR && !ptmx);
+}
+
+/*
+ * Called before a recorded call that can write. If its descriptor refers to something else than the output of the trace,
+ * notes this in the program's table (ring.h). A child of vfork(2) uses its parent's table, but has its own descriptors.
+ */
+static void note_elsewhere(const struct patch *p, const struct task *task, const struct record_thread *th)
+{
+	const struct agent_recipe *recipes = (const struct agent_recipe *)(const void *)(p->recorder + RECORDER_ROOM);
+	const struct agent_record *open = &th->reader.open;
+	if (!th->reader.has_open || !recipes[open->nr].writes || thread_of(task)->vfork_parent)
+		return;
+	const uint32_t fd = (uint32_t)open->args[recipes[open->nr].writes - 1], row = fd + 1;
+	if (!is_output(p->record->output, task->tid, fd))
+		remote_write(task->tid, elsewhere_row(fd), &row, sizeof(row));
+}
+
+void record_forget_closed(const struct patch *p, const struct task *task, const struct call *c)
+{
+	static const uint32_t none[ELSEWHERE_ROWS];
+	bool changes = c->desc && (syscall_changes_names(c->desc) || c->nr == SYS_io_uring_enter);
+	if (p->record && p->record->output && changes && image_of(task)->threads)
+		remote_write(task->tid, ELSEWHERE_AT, none, sizeof(none));
+}
+
 void record_answer(struct patch *p, struct task *task, struct user_regs_struct *r)
 {
 	struct record_thread *th = recorded_of(task);
 	bool before = is_announcing(r);
+	if (before && th && th->reader.ring)
+		reader_announce(&th->reader, __rdtsc());
 	record_look(p); /* this also finds the open record, so that the beginning of its call is reported */
 	if (!before && th && th->reader.ring) {
 		p->record->asked_calls[th->reader.open.nr]++;
 		complete(p, th, task, th->reader.open.result, false);
 	}
+	if (before && th)
+		note_elsewhere(p, task, th);
 	p->t.hold_current = true;
 	r->rip = before ? AGENT_AT(agent_announced) : AGENT_AT(agent_ask_after);
 	r->orig_rax = (unsigned long long)-1;

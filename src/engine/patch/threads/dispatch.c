@@ -400,6 +400,7 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	if (returned && (site_follow_moved(task) || site_is_moved(image_of(task), r.rip)) && pt->moved_frames)
 		pt->moved_frames--;
 	image_note_frames(task);
+	record_forget_closed(p, task, c);
 	if (read)
 		record_admit_at(p, task, r.fs_base);
 	if (!returned || !restart_slow(p, task))

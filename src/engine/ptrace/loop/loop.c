@@ -154,6 +154,8 @@ int tracer_next(struct engine *e, struct event *ev)
 		if (t->detaching)
 			return 0;
 		t->events.n = t->events.next = 0;
+		if (t->config.idle)
+			t->config.idle(t->config.idle_ctx);
 		if (t->current) {
 			tracer_resume(t, t->current);
 			t->current = NULL;

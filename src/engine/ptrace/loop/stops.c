@@ -6,6 +6,7 @@
 #include "engine/ptrace/tasks/deaths.h"
 #include "engine/ptrace/tasks/exec.h"
 #include "engine/ptrace/tasks/signals.h"
+#include "engine/ptrace/wait/wait.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@ static void on_ptrace_event(struct tracer *t, struct task *task, int event, int 
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
 		tracer_on_child(t, task, event);
+		tracer_expect_output(t);
 		break;
 	case PTRACE_EVENT_EXEC:
 		tracer_on_exec(t, task);

@@ -134,10 +134,11 @@ struct tracer_waits {
 	VEC(struct wait_status) taken;
 	size_t next;
 	struct spin spin;
-	uint64_t flow_until_ns; /* records may come fast until then: tracer_await_records() looks for them */
-	uint64_t pause_ns;      /* its last pause between two looks */
-	unsigned lone;          /* how many times in succession only one task had stopped */
-	struct {                /* how many waits in succession were interrupted, and the time of the first one */
+	uint64_t flow_until_ns;   /* records may come fast until then: tracer_await_records() looks for them */
+	uint64_t output_until_ns; /* until then, it looks after each pause (tracer_expect_output()) */
+	uint64_t pause_ns;        /* its last pause between two looks */
+	unsigned lone;            /* how many times in succession only one task had stopped */
+	struct {                  /* how many waits in succession were interrupted, and the time of the first one */
 		unsigned n;
 		uint64_t since_ns;
 	} interruptions;

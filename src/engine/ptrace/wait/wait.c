@@ -192,6 +192,15 @@ void tracer_expect_records(struct tracer *t)
 		t->waits.flow_until_ns = clock_ns() + FLOW_NS;
 }
 
+void tracer_expect_output(struct tracer *t)
+{
+	if (!t->ops->record_flow || !t->config.output || t->config.follow)
+		return;
+	tracer_expect_records(t);
+	t->waits.output_until_ns = t->waits.flow_until_ns;
+	t->waits.pause_ns = FLOW_PAUSE_LEAST_NS;
+}
+
 pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 {
 	sigset_t child, before;
@@ -208,7 +217,8 @@ pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage)
 		enum flow flow = t->ops->record_flow(t);
 		if (flow == FLOW_FAST)
 			t->waits.pause_ns = within_limits(t->waits.pause_ns / 2);
-		if (r == 0 && (flow != FLOW_FEW || (t->config.woken && *t->config.woken)))
+		bool due = now > begin && now < t->waits.output_until_ns;
+		if (r == 0 && (flow != FLOW_FEW || due || (t->config.woken && *t->config.woken)))
 			r = -EINTR;
 		if (r == 0) {
 			t->waits.pause_ns = within_limits(now > begin ? t->waits.pause_ns * 2 : t->waits.pause_ns);

@@ -15,6 +15,11 @@ pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage
 /* If the engine records calls, tracer_await_records() looks for records during the next milliseconds. */
 void tracer_expect_records(struct tracer *t);
 /*
+ * Called at the birth of a task. If it is an untraced child, it may soon write to the output of the trace. So
+ * tracer_await_records() returns after each short pause, so that the lines of its parent's calls do not appear much later.
+ */
+void tracer_expect_output(struct tracer *t);
+/*
  * While records may come fast (tracer_expect_records()), waits for a stop or an end of any task. Returns the task's id;
  * -EINTR if many records wait to be read, or sctrace received a signal; 0 if no records are expected.
  */
