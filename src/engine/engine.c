@@ -54,6 +54,7 @@ static void add_lacks(const struct engine_ops *e, unsigned want, struct buf *out
 		{CAP_BY_PROCESS, "count for each process"},
 		{CAP_BY_THREAD, "count for each thread"},
 		{CAP_ATTACH, "attach to running processes"},
+		{CAP_THREAD, "attach to a single thread"},
 		{CAP_FOLLOW, "follow children"},
 		{CAP_INJECT, "tamper with calls"},
 		{CAP_BREAK, "detach from a process at its execve (-b)"},

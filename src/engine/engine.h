@@ -29,6 +29,7 @@ enum engine_caps {
 	CAP_ERRNOS = 1 << 9,     /* errors are counted by number (--errors) */
 	CAP_STOPS = 1 << 10,     /* a thread stays stopped at its call while the events of the call are handled (-k) */
 	CAP_BREAK = 1 << 12,     /* detaching from a process at its execve(2) (-b) */
+	CAP_THREAD = 1 << 13,    /* attaching to one thread, and not to the other threads of its process */
 	CAP_MAIN = 1 << 11,      /* the calls before main are counted separately (engine_config.find_main) */
 };
 
@@ -60,7 +61,7 @@ enum engine_times {
 struct engine_config {
 	unsigned want;       /* CAP_* */
 	struct spawn spawn;  /* its pointers must stay valid after start() */
-	const pid_t *attach; /* processes to attach to, with all their threads */
+	const pid_t *attach; /* processes to attach to, with all their threads, and single threads (CAP_THREAD) */
 	size_t nattach;
 	const char *cgroup; /* with CAP_CGROUP: the path of the control group */
 	bool follow;        /* -f: follow children */

@@ -162,6 +162,7 @@ void proc_status_parse(const char *text, struct proc_status *s)
 	s->init = is_init(value_of(&l, "NStgid"));
 	s->has_memory = value_of(&l, "VmSize") != NULL;
 	s->peak_rss = number_of(&l, "VmHWM", 10) * 1024;
+	s->threads = (uint32_t)number_of(&l, "Threads", 10);
 	s->pending = number_of(&l, "SigPnd", 16) | number_of(&l, "ShdPnd", 16);
 	const char *blocked = value_of(&l, "SigBlk"), *ignored = value_of(&l, "SigIgn"),
 		   *caught = value_of(&l, "SigCgt");
@@ -181,6 +182,12 @@ int proc_status(pid_t pid, struct proc_status *s)
 	proc_status_parse(r < 0 ? "" : buf_str(&text), s);
 	buf_free(&text);
 	return r;
+}
+
+pid_t proc_process(pid_t tid)
+{
+	struct proc_status s;
+	return proc_status(tid, &s) == 0 && s.tgid ? s.tgid : tid;
 }
 
 int proc_has_ended(pid_t pid)
@@ -214,6 +221,8 @@ const char *proc_why_untraceable(pid_t pid, struct proc_status *s)
 {
 	if (proc_status(pid, s) < 0)
 		return proc_why_unseen(pid);
+	if (s->state == 'Z' && s->threads > 1) /* only its main thread has ended */
+		return NULL;
 	if (s->state == 'Z')
 		return "it is a zombie: it has exited, and its parent has not waited for it yet";
 	return s->has_memory ? NULL : "it is a kernel thread";

@@ -32,6 +32,7 @@ struct proc_status {
 	bool has_memory;            /* false for kernel threads and zombies */
 	bool has_signals;           /* the masks are valid */
 	uint64_t peak_rss;          /* VmHWM, in bytes */
+	uint32_t threads;           /* also those that have ended but are still there */
 	uint64_t blocked, ignored, caught;
 	uint64_t pending;   /* pending signals of the thread or the process */
 	uint32_t uid, gid;  /* ID_MIXED if the real, effective, saved and file-system ids are not all equal */
@@ -46,6 +47,8 @@ struct proc_status {
 void proc_status_parse(const char *text, struct proc_status *s);
 /* Reads /proc/PID/status into *s. Returns 0, or zeroes *s and returns -errno like proc_read(). */
 int proc_status(pid_t pid, struct proc_status *s);
+/* Returns the process of a thread, or `tid` itself if that is unknown. */
+pid_t proc_process(pid_t tid);
 /*
  * Has the traced task ended? Returns 1 if it is a zombie or gone, 0 if not, or -errno if that is not known. The task may
  * then be alive. Usually, the answer does not depend on /proc, which may not be mounted.
@@ -57,7 +60,7 @@ bool proc_is_usable(void);
 const char *proc_why_unseen(pid_t pid);
 /*
  * Calls proc_status(). Returns a text that says why the process cannot be traced: proc_status() failed, or the process
- * is a zombie or a kernel thread. Returns NULL otherwise.
+ * is a zombie without other threads, or a kernel thread. Returns NULL otherwise.
  */
 const char *proc_why_untraceable(pid_t pid, struct proc_status *s);
 /*

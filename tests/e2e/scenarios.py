@@ -180,6 +180,47 @@ def attach_threads(world, mode):
 
 
 @scenario("attach", ATTACHING)
+def attach_ended(world, mode):
+    """sctrace attaches to the other threads of a process whose main thread has ended."""
+    with running([world.program("target"), "rows", "3", "leave"]) as target:
+        wait_ready(target)
+        until("the end of the main thread", lambda: state(target.pid) == "Z")
+        expect_calls(world, mode, target.pid, {0, 1, 2})
+        target.terminate()
+        if wait_end(target)[0] != 0:
+            raise Failed("the target did not end by itself")
+
+
+@scenario("attach", ["ptrace", "trace", "patch"])
+def attach_thread(world, mode):
+    """The number of a thread stands for this thread, and with -f for its process."""
+    with running([world.program("target"), "rows", "3"]) as target:
+        wait_ready(target)
+        threads = sorted(int(t.name) for t in Path(f"/proc/{target.pid}/task").iterdir())
+        expect_calls(world, mode, threads[2], {1})
+        expect_calls(world, mode, threads[2], {0, 1, 2}, "-f")
+        target.terminate()
+        if wait_end(target)[0] != 0:
+            raise Failed("the target did not end by itself")
+
+
+def expect_calls(world, mode, pid, rows, *flags):
+    """Attaches until the calls of these rows (see `target rows`) have been seen, and of no other row."""
+    for seconds in (0.3, 2, 15):
+        argv, env = tracer(world, mode, *flags, "-p", pid)
+        with running(argv, env) as process:
+            wait_ready(process, b"attached to", process.stderr)
+            time.sleep(seconds)
+            end_attached(process)
+        text = (world.scratch / "out").read_text(errors="replace")
+        seen = {n for n in range(3) if re.search(rf"syscall_{hex(1000 + n)}\b", text)}
+        if seen >= rows:
+            break
+    if seen != rows:
+        raise Failed(f"-p {pid}: the calls of threads {seen}, not {rows}\n" + text[:1000])
+
+
+@scenario("attach", ATTACHING)
 def attach_compute(world, mode):
     """20 rounds of attaching to a busy program with a blocked reader, and detaching, do not change its results."""
     with running([world.program("target"), "compute"], stdin=subprocess.PIPE) as target:

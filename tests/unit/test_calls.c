@@ -2,6 +2,7 @@
 #include "engine/ptrace/calls/calls.h"
 
 #include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/tasks/attach.h"
 #include "syscall/table.h"
 #include "tracee/tasks.h"
 
@@ -9,7 +10,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -27,6 +30,48 @@ static uint64_t cost_of(struct tracer *t, struct task *task, struct wait_status 
 	tracer_call_exit(t, task);
 	*spread_ns = c->spread_ns;
 	return c->cost_ns;
+}
+
+/* 10 traces 11, which traces 12; 20 is not traced. */
+static pid_t tracer_in_test(pid_t pid)
+{
+	return pid == 12 ? 11 : pid == 11 ? 10 : 0;
+}
+
+/* A tracer that changes into a cycle while it is read. */
+static pid_t tracer_in_cycle(pid_t pid)
+{
+	return pid == 11 ? 10 : 11;
+}
+
+static void test_mutual_tracing(void **state)
+{
+	(void)state;
+	assert_true(attach_is_mutual(11, 12, tracer_in_test));
+	assert_true(attach_is_mutual(10, 12, tracer_in_test));
+	assert_true(attach_is_mutual(10, 11, tracer_in_test));
+	assert_false(attach_is_mutual(12, 11, tracer_in_test));
+	assert_false(attach_is_mutual(20, 12, tracer_in_test));
+	assert_false(attach_is_mutual(10, 20, tracer_in_test));
+	assert_false(attach_is_mutual(20, 12, tracer_in_cycle));
+}
+
+/* A child that this process traces finds its tracer. It does not attach to it. */
+static void test_own_tracer_is_found(void **state)
+{
+	int status;
+	(void)state;
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+			_exit(2);
+		_exit(attach_is_mutual(getppid(), getpid(), attach_tracer_of) ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 2)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 static void test_cost_by_notice(void **state)
@@ -58,6 +103,8 @@ static void test_cost_by_notice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mutual_tracing),
+		cmocka_unit_test(test_own_tracer_is_found),
 		cmocka_unit_test(test_cost_by_notice),
 	};
 	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);

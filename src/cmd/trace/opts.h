@@ -24,8 +24,8 @@ struct trace_opts {
 	bool truss; /* sctrace was started as "truss", and has the options and the layouts of FreeBSD's truss */
 
 	/* Which processes are traced, and how. */
-	int follow; /* 1: -f; 2: -ff */
-	VEC(pid_t) pids;
+	int follow;         /* 1: -f; 2: -ff */
+	VEC(pid_t) pids;    /* -p: processes and, without -f, single threads */
 	const char *cgroup; /* the control group to trace, or NULL */
 	bool all;           /* trace every process of the system */
 	const char *user, *argv0;

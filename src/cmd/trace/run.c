@@ -353,6 +353,29 @@ static int start(struct trace *t, struct engine_config *c)
 /* What an engine need not be able to do if it reports the calls, and they are counted here. */
 #define COUNTED ((unsigned)(CAP_COUNTS | CAP_ERRNOS | CAP_BY_THREAD | CAP_BY_PROCESS))
 
+/* With -f, the number of a thread stands for its process. */
+static void find_processes(struct trace_opts *o)
+{
+	size_t n = 0;
+	for (size_t i = 0; o->follow && i < o->pids.n; i++) {
+		size_t k = 0;
+		pid_t pid = proc_process(o->pids.v[i]);
+		while (k < n && o->pids.v[k] != pid)
+			k++;
+		o->pids.v[k] = pid;
+		n += k == n;
+	}
+	o->pids.n = o->follow ? n : o->pids.n;
+}
+
+static bool attaches_to_thread(const struct trace_opts *o)
+{
+	for (size_t i = 0; i < o->pids.n; i++)
+		if (proc_process(o->pids.v[i]) != o->pids.v[i])
+			return true;
+	return false;
+}
+
 /* Returns the capabilities that the engine must have. */
 static unsigned wants(const struct trace *t)
 {
@@ -364,6 +387,7 @@ static unsigned wants(const struct trace *t)
 	} more[] = {
 		{o->follow, CAP_FOLLOW},
 		{o->pids.n, CAP_ATTACH},
+		{attaches_to_thread(o), CAP_THREAD},
 		{o->injects.rules.n, CAP_INJECT},
 		{o->break_execve, CAP_BREAK},
 		{o->stacks || o->folded, CAP_STOPS},
@@ -443,7 +467,8 @@ static void say_how_to_end(const struct trace *t)
 	if (t->o.look.quiet & QUIET_ATTACH)
 		return;
 	for (size_t i = 0; i < t->o.pids.n; i++)
-		diag_note("attached to process %d; Ctrl-C detaches", (int)t->o.pids.v[i]);
+		diag_note("attached to %s %d; Ctrl-C detaches",
+			  proc_process(t->o.pids.v[i]) == t->o.pids.v[i] ? "process" : "thread", (int)t->o.pids.v[i]);
 	if ((t->o.cgroup || t->o.all) && !t->program)
 		diag_note("counting calls; Ctrl-C stops this and prints the summary");
 }
@@ -473,6 +498,7 @@ static int prepare(struct trace *t, struct engine_config *c)
 int trace_run(struct trace *t)
 {
 	struct engine_config c = {0};
+	find_processes(&t->o);
 	make_config(t, &c);
 	int status = prepare(t, &c);
 	if (!status)

@@ -74,9 +74,12 @@ static struct stack *crashes_of(const struct trace *t)
 	return t->recording && recording_head_of(t->recording)->last ? t->stack : NULL;
 }
 
+/* Returns how many threads are attached to. */
 static uint64_t number_of_threads(pid_t pid)
 {
 	struct buf text = {0};
+	if (proc_process(pid) != pid)
+		return 1;
 	uint64_t n = proc_read(pid, "status", &text) < 0 ? 0 : proc_number(buf_str(&text), "Threads");
 	buf_free(&text);
 	return n;

@@ -44,8 +44,8 @@ static void explain(const struct tracer *t, pid_t child, int err, struct buf *wh
 		buf_addf(why, "process %d traces sctrace and its children, and a process can have only one tracer",
 			 (int)tracer);
 	else
-		buf_addf(why, "%s (a container must permit ptrace; see also /proc/sys/kernel/yama/ptrace_scope)",
-			 error_text(err));
+		buf_addf(why, "%s (a container must permit ptrace%s)", error_text(err),
+			 access(ATTACH_YAMA, F_OK) == 0 ? "; see also " ATTACH_YAMA : "");
 }
 
 /* Starts the program, and resumes it from its first stop. Its next calls, which make the execve(2), will stop. */

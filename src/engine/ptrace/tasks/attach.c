@@ -46,7 +46,17 @@ pid_t attach_tracer_of(pid_t pid)
 {
 	struct proc_status s = {0};
 	proc_status(pid, &s);
-	return s.tracer;
+	return s.tracer ? proc_process(s.tracer) : 0; /* the kernel gives the thread that traces */
+}
+
+#define CHAIN_MAX 1000 /* a longer chain is one that changes while it is read */
+
+bool attach_is_mutual(pid_t pid, pid_t self, pid_t (*tracer_of)(pid_t pid))
+{
+	pid_t tracer = tracer_of(self);
+	for (int i = 0; tracer && tracer != pid && i < CHAIN_MAX; i++)
+		tracer = tracer_of(tracer);
+	return tracer == pid;
 }
 
 /* Explains in one sentence why `pid` cannot be attached to. */
@@ -67,8 +77,8 @@ static void explain(pid_t pid, int err, struct buf *why)
 		buf_addf(why, "it belongs to user %s, and you are %s; run sctrace as that user or as root",
 			 user_name(st.st_uid, theirs), user_name(geteuid(), yours));
 	else
-		buf_addf(why, "%s; see /proc/sys/kernel/yama/ptrace_scope, and check whether a capability is missing",
-			 error_text(err));
+		buf_addf(why, "%s; %scheck whether a capability (CAP_SYS_PTRACE) is missing", error_text(err),
+			 access(ATTACH_YAMA, F_OK) == 0 ? "see " ATTACH_YAMA ", and " : "");
 }
 
 /*
@@ -125,24 +135,43 @@ static int seize_threads(struct tracer *t, pid_t pid)
 	return r < 0 ? r : found;
 }
 
-int tracer_attach(struct tracer *t, pid_t pid, struct buf *why)
+/* Seizes the leader of a process, or one of its threads. If the leader has ended, seizes all other threads. */
+static int seize_first(struct tracer *t, pid_t pid, pid_t tid)
 {
+	struct proc_status s;
+	int r = seize(t, pid, tid);
+	if (r < 0 && tid == pid && proc_status(pid, &s) == 0 && s.state == 'Z' && seize_threads(t, pid) > 0)
+		return 0;
+	return r;
+}
+
+int tracer_attach(struct tracer *t, pid_t tid, struct buf *why)
+{
+	pid_t pid = proc_process(tid);
+	bool alone = pid != tid;
+	/* This is checked before anything is seized, because neither of the two could be killed afterwards. */
+	bool mutual = pid == getpid() || attach_is_mutual(pid, getpid(), attach_tracer_of);
+	if (mutual) {
+		buf_addf(why, "cannot attach to process %d: ", (int)tid);
+		buf_adds(why, pid == getpid() ? "it is sctrace itself"
+					      : "it traces sctrace itself, so each would wait for the other for ever");
+		return -EPERM;
+	}
 	/* The leader is seized first: if the kernel refuses the leader, it refuses the whole process. */
-	int r = pid > 0 && pid != getpid() ? seize(t, pid, pid) : -ESRCH;
+	int r = tid > 0 ? seize_first(t, pid, alone ? tid : pid) : -ESRCH;
 	if (r < 0) {
-		if (pid == getpid())
-			buf_addf(why, "cannot attach to process %d: it is sctrace itself", (int)pid);
-		else
-			explain(pid, -r, why);
+		explain(tid, -r, why);
 		return r;
 	}
+	t->result.processes++;
+	if (alone)
+		return 0;
 	/* New threads may appear while /proc/PID/task is read. So it is read until it contains no new thread. */
 	while ((r = seize_threads(t, pid)) > 0)
 		;
-	t->result.processes++;
 	if (r == -ENOENT || r == -ESRCH)
 		return 0; /* the process has ended in the meantime */
 	if (r < 0)
-		buf_addf(why, "cannot attach to all threads of process %d: %s", (int)pid, error_text(-r));
+		buf_addf(why, "cannot attach to all threads of process %d: %s", (int)tid, error_text(-r));
 	return r;
 }
