@@ -106,8 +106,9 @@ struct engine_result {
 	/* counts, by name, of these calls; NULL if the engine does not have them; valid until stop() */
 	const struct summary *before;
 	enum { MAIN_UNKNOWN, MAIN_SYMBOL, MAIN_ENTRY } main_found;
-	uint64_t lost;      /* calls that the kernel could not count (bpf) */
-	uint64_t processes; /* number of processes whose calls are counted */
+	uint64_t lost;       /* calls that the kernel could not count (bpf) */
+	uint64_t processes;  /* number of processes whose calls are counted */
+	uint64_t unfollowed; /* number of children of these processes that were not traced (no -f) */
 };
 
 struct engine; /* a running engine; its first member is `const struct engine_ops *ops` */

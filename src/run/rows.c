@@ -198,6 +198,7 @@ static const struct field program_rows[] = {
 	ROW(run_program, FIELD_INTEGER, calls_before_main, 0),
 	ROW(run_program, FIELD_STRING, main_found_by, 0),
 	ROW(run_program, FIELD_INTEGER, processes, 0),
+	NAMED(run_program, "untraced_children", FIELD_INTEGER, untraced_children, 0, FIELD_OPTIONAL),
 	ROW(run_program, FIELD_INTEGER, exit_status, 0),
 	ROW(run_program, FIELD_INTEGER, killed_by_signal, 0),
 	ROW(run_program, FIELD_INTEGER, lost_calls, 0),

@@ -186,7 +186,7 @@ struct run_warning {
 struct run_program {
 	bool known;
 	double wall_s, user_s, system_s, peak_rss_bytes, calls_before_main, processes, exit_status, killed_by_signal;
-	double lost_calls;
+	double lost_calls, untraced_children;
 	enum truth largest;
 	char *main_found_by;
 };

@@ -11,6 +11,12 @@ static double seconds(const struct timeval *tv)
 	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
 }
 
+/* Returns true if no child process was left out. */
+static bool counts_children(const struct trace_expect *e)
+{
+	return e->children_known && !e->result->unfollowed;
+}
+
 /* Returns a figure of the whole program; NAN if it is unknown, as it is if the end of the program was not traced. */
 static double of_program(const struct trace_expect *e, enum condition_metric m)
 {
@@ -23,7 +29,8 @@ static double of_program(const struct trace_expect *e, enum condition_metric m)
 		[CONDITION_SYSTEM] = system,
 		[CONDITION_CPU] = user + system,
 		[CONDITION_PEAK_RSS] = r->peak_rss_bytes ? (double)r->peak_rss_bytes : NAN,
-		[CONDITION_PROCESSES] = r->processes || !e->program ? (double)r->processes : NAN,
+		[CONDITION_PROCESSES] =
+			counts_children(e) && (r->processes || !e->program) ? (double)r->processes : NAN,
 	};
 	return (e->program && r->wall_ns) || m == CONDITION_PROCESSES ? of[m] : NAN;
 }
@@ -35,6 +42,15 @@ static double actual(const struct trace_expect *e, const struct condition *c)
 	if (!c->after_main)
 		return condition_sum(c, e->calls);
 	return e->result->main_found == MAIN_UNKNOWN ? NAN : condition_sum(c, e->calls) - condition_sum(c, e->before);
+}
+
+static const char *why_unknown(const struct trace_expect *e, const struct condition *c)
+{
+	if (c->after_main)
+		return "it is not known when main began";
+	return c->metric == CONDITION_PROCESSES && !counts_children(e)
+		       ? "child processes were not traced, so their number is not known; add -f"
+		       : "the actual value is not known";
 }
 
 static json_t *number(double v)
@@ -53,8 +69,7 @@ void trace_expect_judge(const struct trace_expect *e, struct buf *unmet, struct 
 		if (option) {
 			buf_addf(unknown, "--expect cannot judge %s: %s leaves these calls out\n", c->text, option);
 		} else if (!known) {
-			buf_addf(unknown, "--expect cannot judge %s: %s\n", c->text,
-				 c->after_main ? "it is not known when main began" : "the actual value is not known");
+			buf_addf(unknown, "--expect cannot judge %s: %s\n", c->text, why_unknown(e, c));
 		} else if (!holds) {
 			buf_addf(unmet, "--expect failed: %s, but the actual value is ", c->text);
 			condition_say(c, v, unmet);

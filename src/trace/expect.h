@@ -15,7 +15,8 @@ struct trace_expect {
 	const struct summary *before;    /* the part of `calls` that was made before main */
 	const struct strings *selection; /* the options that select calls */
 	const struct engine_result *result;
-	bool program; /* true if a program was started, so that its times and its memory use are known */
+	bool program;        /* true if a program was started, so that its times and its memory use are known */
+	bool children_known; /* child processes were traced as well, or counted (engine_result.unfollowed) */
 };
 
 /*

@@ -27,6 +27,7 @@ static void fill_program(struct run_program *p, const struct engine_result *r)
 	if (r->main_found != MAIN_UNKNOWN)
 		field_set(&p->main_found_by, r->main_found == MAIN_SYMBOL ? "symbol" : "entry point");
 	p->processes = r->processes ? (double)r->processes : NAN;
+	p->untraced_children = r->unfollowed ? (double)r->unfollowed : NAN;
 	p->exit_status = ended && WIFEXITED(r->status) ? WEXITSTATUS(r->status) : NAN;
 	p->killed_by_signal = ended && WIFSIGNALED(r->status) ? WTERMSIG(r->status) : NAN;
 	p->lost_calls = (double)r->lost;

@@ -239,6 +239,13 @@ static void program_line(const struct trace_totals *t, const struct engine_resul
 	buf_addc(out, '\n');
 }
 
+static void unfollowed_line(const struct engine_result *r, struct buf *out)
+{
+	if (r->unfollowed)
+		buf_addf(out, "not traced: %llu child process%s; -f traces child processes as well\n",
+			 (unsigned long long)r->unfollowed, r->unfollowed == 1 ? "" : "es");
+}
+
 static void selection_line(const struct trace_totals *t, struct buf *out)
 {
 	for (size_t i = 0; i < t->c.selection->n; i++)
@@ -272,6 +279,7 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 	struct buf hist = {0};
 	if (t->c.uncounted) {
 		program_line(t, r, text);
+		unfollowed_line(r, text);
 		return;
 	}
 	if (!any_completed(&t->summary))
@@ -281,6 +289,7 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 		buf_addf(text, "%s: no %scall of this name returned\n", t->c.hist,
 			 t->c.selection->n ? "selected " : "");
 	program_line(t, r, text);
+	unfollowed_line(r, text);
 	selection_line(t, text);
 	engine_lines(t, text);
 	if (r->lost)
@@ -307,7 +316,8 @@ static void json_document(const struct trace_totals *t, const struct engine_resu
 static void judge(struct trace_totals *t, const struct engine_result *r, struct buf *json)
 {
 	struct summary before = {0};
-	const struct trace_expect e = {t->c.expect, &t->summary, &before, t->c.selection, r, t->c.program != NULL};
+	const struct trace_expect e = {t->c.expect,          &t->summary,        &before, t->c.selection, r,
+				       t->c.program != NULL, t->c.children_known};
 	choose_before(t, r, &before);
 	trace_expect_judge(&e, &t->unmet, &t->unknown, json);
 	summary_free(&before);

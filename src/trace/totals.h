@@ -27,6 +27,7 @@ struct trace_totals_config {
 	uint64_t overhead_ns;            /* -O: the tracing cost of one call */
 	const char *hist, *save;         /* --hist, --save; or NULL */
 	const struct conditions *expect; /* --expect, or NULL */
+	bool children_known;             /* child processes are traced as well, or counted (engine_result.unfollowed) */
 	char *const *program;            /* argv of the program that was started, or NULL */
 	bool several;                    /* other output precedes the last table, so the table needs a heading */
 	const struct env *machine;       /* the machine of a recording; NULL: this machine */

@@ -887,7 +887,12 @@ def test_expect(tmp):
         for follow, n in (((), 1), (("-f",), 3)):
             children = ["sh", "-c", "/bin/true; /bin/true; :"]
             r = run("-c", "--engine=" + engine, *follow, "--expect", f"processes={n}", *children)
-            assert (r.returncode, "largest process" in r.stderr) == (0, n > 1), r
+            assert (r.returncode, "largest process" in r.stderr) == (0 if follow else 125, n > 1), r
+            assert ("not traced: 2 child processes;" in r.stderr) == (not follow), r
+            assert ("cannot judge processes=1: child processes were not traced" in r.stderr) == (not follow), r
+        r = run("-c", "--engine=" + engine, "--json", "-o", str(tmp / "doc"), "--expect", "main:calls<1000", *children)
+        assert r.returncode == 0 and "--expect did not count their calls" in r.stderr, r
+        assert json.loads((tmp / "doc").read_text())["program"]["untraced_children"] == 2
     assert run("-c", "--expect=calls>0", "sh", "-c", "exit 9").returncode == 9
     assert run("-c", "--expect=calls=0", "sh", "-c", "exit 9").returncode == 3
     assert run("-c", "--expect=calls=0", "sh", "-c", "kill -9 $$").returncode == 3

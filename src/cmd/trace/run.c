@@ -217,6 +217,9 @@ int trace_end(struct trace *t, struct engine_result *result)
 		diag_error("%s", buf_str(&t->failure.why));
 	if (t->failure.err)
 		return EXIT_OWN;
+	/* A budget that children could evade. Below a table on standard error, this has already been said. */
+	if (t->o.expect.list.n && result->unfollowed && (t->o.output || t->o.view.format != SUMMARY_TEXT))
+		diag_note("child processes were not traced, so --expect did not count their calls; -f traces them");
 	put_errors("", &t->totals.unmet);
 	put_errors("", &t->totals.unknown);
 	return t->totals.unmet.len ? EXIT_GATE : t->totals.unknown.len ? EXIT_OWN : 0;

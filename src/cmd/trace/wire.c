@@ -161,6 +161,7 @@ static void wire_totals(struct trace *t)
 	t->totals.c = (struct trace_totals_config){
 		.engine = t->engine,
 		.choice = buf_str(&t->choice),
+		.children_known = !t->recording || recording_head_of(t->recording)->follow,
 		.uncounted = !o->count && !o->count_too && !o->io,
 		.by_events = t->by_events,
 		.calls = o->select.by_call ? &o->select.calls : NULL,

@@ -336,6 +336,7 @@ static void bpf_result(const struct engine *e, struct engine_result *r)
 	r->peak_rss_bytes = k->peak_rss_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	r->rss_is_largest = k->processes_measured > 1;
 	r->processes = k->processes;
+	r->unfollowed = k->unfollowed;
 	r->lost = bpf_lost(b);
 	r->main_found = MAIN_UNKNOWN;
 }

@@ -35,7 +35,7 @@ unsigned long long untimed = 0;  /* calls that did not pass the entry hook becau
 unsigned long long no_chunk = 0; /* times that were not added to a histogram */
 unsigned long long lost_errnos = 0;
 long long live = 0; /* counted processes that are alive */
-unsigned long long processes = 0;
+unsigned long long processes = 0, unfollowed = 0;
 unsigned int root_tgid = 0; /* the started program */
 unsigned long long root_exec_ns = 0, root_exit_ns = 0;
 unsigned long long peak_rss_pages = 0, processes_measured = 0;

@@ -196,8 +196,12 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	bool is_thread = child->tgid == tgid;
 	if (t ? t->flags & (TASK_SELF | TASK_WAITING) : !bpf_map_lookup_elem(&targets, &tgid))
 		return 0;
-	if (scope != SCOPE_TASKS || (!is_thread && !follow))
+	if (scope != SCOPE_TASKS)
 		return 0;
+	if (!is_thread && !follow) {
+		__sync_fetch_and_add(&unfollowed, 1);
+		return 0;
+	}
 	if (!adopt(child, TASK_UNSEEN)) {
 		__sync_fetch_and_add(&lost, 1);
 		return 0;

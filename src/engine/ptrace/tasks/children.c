@@ -89,6 +89,7 @@ void tracer_adopt(struct tracer *t, struct task *task)
 		task->proc->counted = t->config.follow;
 		task->proc->execed = true;
 		t->result.processes += task->proc->counted;
+		t->result.unfollowed += !task->proc->counted;
 	}
 }
 
@@ -165,6 +166,7 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 		child->proc->execed = true;
 		child->proc->attached = parent->proc->attached;
 		t->result.processes += child->proc->counted;
+		t->result.unfollowed += parent->proc->counted && !child->proc->counted;
 	}
 	thread_of(child)->untraced = thread_of(parent)->untraced;
 	thread_of(child)->options = thread_of(parent)->options; /* the kernel has given the child the options of its
