@@ -70,7 +70,9 @@ struct compare_options {
 	VEC(struct compare_scan) scans;
 	const char *step; /* step of ranges that do not contain one */
 	const char *engine;
-	bool count_all, no_count;
+	bool count_all, no_count, no_trace;
+	const char
+		*command_output; /* null, pipe, inherit (show_output is set, too) or the name of a file; NULL: null */
 	struct page_options show;
 };
 
@@ -90,7 +92,9 @@ struct subject {
 	bool has_first;
 	bool copies; /* the subject writes a copy of the input, which sctrace checks */
 	bool not_a_copy;
-	bool changes_input; /* the command has changed, replaced or removed {in} */
+	bool untraced;         /* its processes are not traced */
+	uint64_t output_bytes; /* what it wrote to standard output in the warm-up run; 0: nothing, or unknown */
+	bool changes_input;    /* the command has changed, replaced or removed {in} */
 	struct count count;
 	bool counted;
 	struct run_use use;     /* known only with --columns */
@@ -112,6 +116,7 @@ struct compare {
 	double shell_s[3];       /* wall, user and system time in seconds of an empty shell, which are
 					  * subtracted from the times of commands; 0: nothing is subtracted */
 	struct run run;          /* the results; compare_fill() sets its subjects */
+	double drain_s;          /* CPU time in seconds that sctrace needed to read the output of commands */
 	double other_share, steal_share; /* shares (0 to 1) of the CPU time that other programs and other guests of
 					  * the hypervisor used during the runs; -1: unknown */
 	double resident; /* largest share (0 to 1) of the input in the page cache before a cold run; -1: unknown */

@@ -97,6 +97,9 @@ static void fill_subject(struct compare *c, struct subject *s)
 		to->first_run_s = (double)s->samples.v[0].wall_ns / 1e9;
 	to->largest = s->strategy ? TRUTH_NO : TRUTH_YES;
 	to->copied = s->not_a_copy ? TRUTH_NO : s->copies ? TRUTH_YES : TRUTH_UNKNOWN;
+	to->traced = s->untraced || c->opt.no_trace ? TRUTH_NO : TRUTH_UNKNOWN;
+	if (s->output_bytes)
+		to->output_bytes = (double)s->output_bytes;
 	to->input_changed = s->changes_input ? TRUTH_YES : TRUTH_UNKNOWN;
 	if (s->counted)
 		fill_counts(&to->counts, s);
@@ -137,7 +140,8 @@ static void fill_method(struct compare *c)
 	m->other_cpu_share = share(c->other_share);
 	m->steal_share = share(c->steal_share);
 	m->input_resident_share = share(c->resident);
-	m->counted = yes(!o->no_count);
+	m->counted = yes(!o->no_count && !o->no_trace);
+	field_set(&m->output, o->command_output);
 	m->explain = yes(o->explain);
 	m->usage = yes(o->usage);
 	field_set(&m->columns, o->columns);

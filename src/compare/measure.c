@@ -30,10 +30,10 @@ int compare_prepare(struct compare *c, char *const *commands, size_t n, struct b
 }
 
 /* Returns the CPU time in seconds that sctrace and its exited children have used. */
-static double own_cpu_s(void)
+static double own_cpu_s(const struct compare *c)
 {
 	static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
-	double sum = 0;
+	double sum = c->drain_s;
 	for (size_t i = 0; i < sizeof(whose) / sizeof(*whose); i++) {
 		struct rusage u;
 		getrusage(whose[i], &u);
@@ -51,10 +51,10 @@ struct activity {
 	bool known;
 };
 
-static void activity_begin(struct activity *a)
+static void activity_begin(const struct compare *c, struct activity *a)
 {
 	a->known = env_activity_read(&a->all) == 0;
-	a->own_s = own_cpu_s();
+	a->own_s = own_cpu_s(c);
 	a->at_ns = clock_ns();
 }
 
@@ -73,7 +73,7 @@ static void activity_end(struct compare *c, const struct activity *a)
 	/* /proc/stat counts in ticks of 10 ms, which is too coarse if the runs took less than half a second. */
 	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2)
 		return;
-	c->other_share = fmax(0, (busy - (own_cpu_s() - a->own_s)) / all);
+	c->other_share = fmax(0, (busy - (own_cpu_s(c) - a->own_s)) / all);
 	c->steal_share = fmax(0, steal / all);
 }
 
@@ -88,7 +88,7 @@ bool compare_any_result(const struct compare *c)
 int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why)
 {
 	int err = compare_setup(c, why);
-	if (!err && !c->opt.no_count)
+	if (!err && !c->opt.no_count && !c->opt.no_trace)
 		err = compare_count(c, why);
 	/* If no engine is permitted to trace, the times are still useful. A warning says that the calls are missing. */
 	if (err == -ENOTSUP || err == -EPERM) {
@@ -97,7 +97,7 @@ int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why)
 		err = 0;
 	}
 	struct activity before;
-	activity_begin(&before);
+	activity_begin(c, &before);
 	if (!err)
 		err = compare_time(c, why);
 	compare_cleanup(c);

@@ -93,6 +93,11 @@ static void say_how(const struct run *r, struct buf *out)
 		buf_addf(out, "%speak RSS is that of the largest process\n",
 			 engine ? "the calls of all processes are counted; " : "");
 	}
+	if (best && best->traced == TRUTH_NO && r->method.counted == TRUTH_NO)
+		buf_adds(out, "nothing was traced (--no-trace), so peak RSS is known only if it is larger than that of "
+			      "sctrace\n");
+	if (r->method.output)
+		buf_addf(out, "the output of the commands went to: %s\n", r->method.output);
 	const struct env_file_system *fs = &r->env.file_system;
 	if (fs->type)
 		buf_addf(out, "files: %s on %s\n", fs->type, fs->source ? fs->source : "unknown");

@@ -3,8 +3,10 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/words.h"
 #include "measure/cache.h"
+#include "measure/drain.h"
 #include "measure/runner.h"
 
 #include <errno.h>
@@ -81,25 +83,107 @@ static int check_files(struct compare *c, struct subject *s, uint64_t bytes, str
 	return err < 0 && s->strategy;
 }
 
+/* Where the output of a run goes. */
+struct output {
+	int fd; /* -1: to that of sctrace */
+	bool drained;
+	struct drain drain;
+};
+
+/* Opens the standard output of a run. Returns 0, or -errno with the reason in `why`. */
+static int output_open(const struct compare *c, const struct subject *s, struct output *o, struct buf *why)
+{
+	const char *where = s->strategy || !c->opt.command_output ? "null" : c->opt.command_output;
+	bool null = strcmp(where, "null") == 0;
+	/* The warm-up run finds out whether the command has an output, for a warning about /dev/null. */
+	bool probe = null && !s->strategy && c->round == ROUND_WARMUP && !s->has_first;
+	*o = (struct output){.fd = null ? c->null_fd : -1, .drained = probe || strcmp(where, "pipe") == 0};
+	if (o->drained) {
+		int err = drain_open(&o->drain, why);
+		o->fd = o->drain.fd;
+		return err;
+	}
+	if (null || c->opt.show_output)
+		return 0;
+	o->fd = open(where, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (o->fd >= 0)
+		return 0;
+	int err = -errno;
+	buf_addf(why, "cannot write the output to '%s': %s", where, error_text(-err));
+	return err;
+}
+
+static void output_close(struct compare *c, struct subject *s, struct output *o)
+{
+	struct drained sum = {0};
+	if (o->drained)
+		drain_close(&o->drain, &sum);
+	else if (o->fd >= 0 && o->fd != c->null_fd)
+		close(o->fd);
+	c->drain_s += sum.cpu_s;
+	if (c->round == ROUND_WARMUP && !s->has_first)
+		s->output_bytes = sum.bytes;
+}
+
 static int sample_subject(struct compare *c, struct subject *s, struct sample *out, struct buf *why)
 {
+	struct output o;
+	int err = output_open(c, s, &o, why);
+	if (err < 0)
+		return err;
 	int errors = open_errors(c);
 	struct sample_spec spec = {
 		.argv = s->argv,
 		.dir = s->strategy ? c->work.dir : NULL,
 		.stdin_fd = c->null_fd,
-		.stdout_fd = c->opt.show_output ? -1 : c->null_fd,
+		.stdout_fd = o.fd,
 		.stderr_fd = c->opt.show_output ? -1 : errors,
 		.cpus = c->cpus.v,
 		.ncpus = c->cpus.n,
-		.follow = !s->strategy,
+		.follow = !s->strategy && !s->untraced,
+		.untraced = s->untraced || c->opt.no_trace,
 		.limit_ns = c->opt.timeout,
 		.stop = c->stop,
 	};
-	int err = sample_take(&spec, out, why);
+	err = sample_take(&spec, out, why);
+	output_close(c, s, &o);
 	if (errors >= 0)
 		close(errors);
 	return err;
+}
+
+/* Runs the subject once beside the measurement. Returns 0 if it works. */
+static int try_once(struct compare *c, struct subject *s, struct sample *sample, struct buf *why)
+{
+	int err = prepare(c, s, why);
+	if (err == 0)
+		err = sample_subject(c, s, sample, why);
+	if (err == 0 && !compare_permits(c, s, sample->status))
+		err = -ECANCELED;
+	if (err == 0)
+		err = check_files(c, s, c->work.size, why);
+	return err == 0 ? compare_beside(c, s, BESIDE_CONCLUDE, why) : err;
+}
+
+/*
+ * A command has failed in its first run. Returns 1 if it works without tracing, and sets s->untraced if it fails again
+ * with tracing: programs with LeakSanitizer and debuggers do. Otherwise, it may fail at random. Returns 0 if it does not
+ * work either, or -EINTR.
+ */
+static int retry_untraced(struct compare *c, struct subject *s, struct buf *why)
+{
+	struct sample sample;
+	if (s->strategy || s->untraced || s->samples.n || c->opt.no_trace)
+		return 0;
+	s->untraced = true;
+	int err = try_once(c, s, &sample, why);
+	bool works = err == 0;
+	s->untraced = false;
+	if (works)
+		err = try_once(c, s, &sample, why);
+	s->untraced = works && err < 0;
+	buf_clear(why);
+	return err == -EINTR ? err : works;
 }
 
 static int timed_run(struct compare *c, struct subject *s, struct sample *out, struct buf *why)
@@ -109,6 +193,16 @@ static int timed_run(struct compare *c, struct subject *s, struct sample *out, s
 		return err;
 	set_cache(c);
 	err = sample_subject(c, s, out, why);
+	/* If a program needs the privileges of its file, or does not work under tracing, this run is made again. */
+	bool again = err == 0 && out->lost_privilege && !s->strategy;
+	s->untraced |= again;
+	if (err == 0 && !again && !compare_permits(c, s, out->status)) {
+		err = retry_untraced(c, s, why);
+		again = err == 1 && s->untraced;
+		err = err < 0 ? err : 0;
+	}
+	if (again)
+		return timed_run(c, s, out, why);
 	if (err == 0)
 		err = compare_check_status(c, s, out->status);
 	if (err == 0)
@@ -246,19 +340,23 @@ static uint64_t bytes_to_count(const struct compare *c, const struct subject *s,
 
 static int count_run(struct compare *c, struct subject *s, bool part, struct buf *why)
 {
+	struct output o;
+	int err = output_open(c, s, &o, why);
+	if (err < 0)
+		return err;
 	int errors = open_errors(c);
 	struct count_spec spec = {
 		.engine = c->opt.engine,
 		.argv = part ? s->part_argv : s->argv,
 		.dir = s->strategy ? c->work.dir : NULL,
 		.stdin_fd = c->null_fd,
-		.stdout_fd = c->null_fd,
+		.stdout_fd = o.fd,
 		.stderr_fd = errors,
 		.follow = true,
 		.limit_ns = c->opt.timeout,
 		.stop = c->stop,
 	};
-	int err = count_take(&spec, &s->count, why);
+	err = count_take(&spec, &s->count, why);
 	if (err == 0 && c->opt.columns && compare_permits(c, s, s->count.result.status)) {
 		err = check_files(c, s, c->work.size, why);
 		if (err == 0)
@@ -268,6 +366,7 @@ static int count_run(struct compare *c, struct subject *s, bool part, struct buf
 		if (err == 0)
 			err = compare_use(&spec, &s->use, why);
 	}
+	output_close(c, s, &o);
 	if (errors >= 0)
 		close(errors);
 	return err;
@@ -287,7 +386,16 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 		return err;
 	s->counted = true;
 	s->counted_bytes = bytes;
-	err = compare_check_status(c, s, s->count.result.status);
+	s->untraced = s->count.lost_privilege && !s->strategy;
+	if (!s->untraced && !compare_permits(c, s, s->count.result.status))
+		err = retry_untraced(c, s, why);
+	if (s->untraced || err == 1) {
+		count_free(&s->count);
+		s->use.known = s->counted = false;
+		return 0;
+	}
+	if (err == 0)
+		err = compare_check_status(c, s, s->count.result.status);
 	if (err == 0)
 		err = check_files(c, s, bytes, why);
 	return err == 0 ? compare_beside(c, s, BESIDE_CONCLUDE, why) : err;
@@ -302,7 +410,7 @@ int compare_count(struct compare *c, struct buf *why)
 	int err = 0;
 	for (size_t i = 0; i < c->subjects.n && err >= 0; i++) {
 		struct subject *s = c->subjects.v[i];
-		if (s->unable)
+		if (s->unable || s->untraced)
 			continue;
 		compare_progress_count(c, i);
 		compare_begin_run(c, ROUND_COUNT);

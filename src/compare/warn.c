@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/size.h"
 #include "run/judge.h"
+#include "syscall/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ static bool is_spread(const struct run *r, const struct run_subject *s)
 static bool has_no_rss(const struct run *r, const struct run_subject *s)
 {
 	(void)r;
-	return !(run_median(s, METRIC_PEAK_RSS) > 0);
+	return s->traced != TRUTH_NO && !(run_median(s, METRIC_PEAK_RSS) > 0);
 }
 
 static bool has_large_buffer(const struct run *r, const struct run_subject *s)
@@ -114,6 +115,43 @@ static bool changes_input(const struct run *r, const struct run_subject *s)
 	return s->input_changed == TRUTH_YES;
 }
 
+static bool is_untraced(const struct run *r, const struct run_subject *s)
+{
+	return r->method.counted != TRUTH_NO && s->traced == TRUTH_NO;
+}
+
+/*
+ * Returns true if the command wrote less to /dev/null, while its calls were counted, than to a pipe in the warm-up run.
+ * Some programs test whether their output is /dev/null, and then do less.
+ */
+static bool saves_its_output(const struct run *r, const struct run_subject *s)
+{
+	static const char *const names[] = {"write",    "writev",          "pwrite64", "pwritev", "pwritev2",
+					    "sendfile", "splice",          "vmsplice", "tee",     "sendto",
+					    "sendmsg",  "copy_file_range", "sendmmsg"};
+	double written = 0;
+	const struct summary *calls = &s->counts.by_call;
+	if (r->method.output || !s->counts.known || !(s->output_bytes > 0))
+		return false;
+	for (size_t g = 0; g < calls->groups.n; g++)
+		for (size_t i = 0; i < calls->groups.v[g]->calls.n; i++) {
+			const struct call_stats *k = calls->groups.v[g]->calls.v[i];
+			struct buf name = {0};
+			syscall_name(&name, k->arch, k->nr);
+			for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
+				written += strcmp(buf_str(&name), names[n]) == 0 ? (double)k->bytes : 0;
+			written += strcmp(buf_str(&name), "io_uring_enter") == 0 ? INFINITY : 0;
+			buf_free(&name);
+		}
+	return written < s->output_bytes;
+}
+
+/* If a command does less with /dev/null, its first run differs because its output went to a pipe. */
+static bool first_differs(const struct run *r, const struct run_subject *s)
+{
+	return compare_first_differs(r, s) && !saves_its_output(r, s);
+}
+
 static bool leaves_processes(const struct run *r, const struct run_subject *s)
 {
 	(void)r;
@@ -134,7 +172,7 @@ static bool is_lost_in_shell(const struct run *r, const struct run_subject *s)
 
 static bool is_uncounted(const struct run *r, const struct run_subject *s)
 {
-	return r->method.counted != TRUTH_NO && !s->counts.known;
+	return r->method.counted != TRUTH_NO && s->traced != TRUTH_NO && !s->counts.known;
 }
 
 /*
@@ -265,7 +303,7 @@ void compare_warn(struct run *r)
 	     "allow ptrace in this container (--cap-add=SYS_PTRACE)");
 	warn(r, any(r, has_large_buffer), "small_input",
 	     "some buffers are larger than the input, so their rows measure the same", "use a larger --size");
-	warn_rows(r, compare_first_differs, say_first, "first_run", "the first run differed from the others",
+	warn_rows(r, first_differs, say_first, "first_run", "the first run differed from the others",
 		  first_run_advice(m));
 	warn_rows(r, has_outliers, say_outliers, "outliers", "some runs are outliers, outside Tukey's fences (1.5 IQR)",
 		  "they remain in all figures; --save saves each sample");
@@ -275,6 +313,14 @@ void compare_warn(struct run *r)
 		  "this is correct for a command that converts, and an error for one that copies");
 	warn_rows(r, changes_input, say_nothing, "changed_input", "a command changed or removed its input {in}",
 		  "each of its runs was given a new copy, and the file of --input itself was not changed");
+	warn_rows(r, saves_its_output, say_nothing, "null_output",
+		  "a command wrote less to /dev/null than to a pipe, so it may do less work than usual, as grep does",
+		  "use --command-output=pipe");
+	warn_rows(r, is_untraced, say_nothing, "untraced",
+		  "a command does not work, or loses the privileges of its set-user-ID program, if it is traced",
+		  "it was not traced, so its calls are unknown, and its peak memory is known only if it is larger than "
+		  "that "
+		  "of sctrace");
 	warn_rows(r, leaves_processes, say_nothing, "left_running",
 		  "a command left processes running, such as a daemon, whose calls were counted until 0.5 s after the "
 		  "end "

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "tracee/proc.h"
 #include "tracee/spawn.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ static bool stop_wanted(const struct count_spec *spec)
 struct watch {
 	bool began;        /* execve(2) of the program succeeded */
 	bool killed, left; /* the user wanted to stop; sctrace has detached from what the program left behind */
+	bool lost;         /* a set-user-ID program ran without its privileges */
 	bool late;         /* the run took longer than the limit */
 	pid_t root;
 	uint64_t ended_ns; /* when the program ended; 0: not yet */
@@ -52,6 +54,7 @@ static void on_event(struct watch *w, const struct event *ev)
 		w->began = true;
 		w->root = ev->pid;
 	}
+	w->lost |= ev->kind == EV_EXEC && proc_lost_privilege(ev->pid) != NULL;
 	if (ev->kind == EV_DEATH && ev->is_process && ev->pid == w->root && !w->ended_ns) {
 		w->ended_ns = clock_ns();
 		tick(true);
@@ -129,6 +132,7 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 	err = run_to_end(e, spec, &w);
 	tick(false);
 	c->left = w.left;
+	c->lost_privilege = w.lost;
 	if (err == 0)
 		err = ops->collect(e, &c->calls);
 	ops->result(e, &c->result);

@@ -30,6 +30,7 @@ struct count {
 	struct engine_result result;
 	double bytes_before_main; /* the bytes that calls before main moved; NAN if unknown */
 	const char *engine;       /* the engine that was used */
+	bool lost_privilege;      /* a set-user-ID program ran without its privileges, because it was traced */
 	bool left;                /* processes still ran, from which the engine detached */
 };
 

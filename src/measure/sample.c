@@ -103,7 +103,7 @@ static pid_t start(struct watch *w, const sigset_t *mask)
 		long options = PTRACE_O_TRACEEXIT;
 		if (w->spec->follow)
 			options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
-		w->traced = ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
+		w->traced = !w->spec->untraced && ptrace(PTRACE_SEIZE, pid, NULL, options) == 0;
 		while (write(gate[1], "", 1) < 0 && errno == EINTR)
 			continue;
 	}
@@ -208,6 +208,7 @@ static void at_exit_event(struct watch *w, pid_t tid)
 	int64_t peak = proc_peak_rss(tid);
 	if (peak > 0 && (uint64_t)peak > w->out->peak_rss_bytes)
 		w->out->peak_rss_bytes = (uint64_t)peak;
+	w->out->lost_privilege |= proc_lost_privilege(tid) != NULL;
 	ptrace_retry(PTRACE_CONT, tid, NULL, 0);
 	if (tid == w->root)
 		w->exit_stop_ns += clock_ns() - from;
@@ -307,6 +308,9 @@ static void fill(const struct watch *w)
 	s->minor_faults = since((uint64_t)u->ru_minflt, (uint64_t)b->ru_minflt);
 	s->major_faults = since((uint64_t)u->ru_majflt, (uint64_t)b->ru_majflt);
 	s->block_in_bytes = 512 * since((uint64_t)u->ru_inblock, (uint64_t)b->ru_inblock);
+	/* ru_maxrss also contains the memory of sctrace's child before execve(2). */
+	if (!w->traced && u->ru_maxrss > b->ru_maxrss)
+		s->peak_rss_bytes = 1024 * (uint64_t)u->ru_maxrss;
 	s->block_out_bytes = 512 * since((uint64_t)u->ru_oublock, (uint64_t)b->ru_oublock);
 }
 

@@ -22,6 +22,11 @@ struct sample_spec {
 	 * children of sctrace that exit, because it waits for any child.
 	 */
 	bool follow;
+	/*
+	 * Does not trace the program, which then behaves as it does without sctrace. Its peak memory is that of wait4(2),
+	 * and is known only if it is larger than that of sctrace.
+	 */
+	bool untraced;
 	uint64_t limit_ns;                 /* the program is killed if it runs longer; 0: no limit */
 	const volatile sig_atomic_t *stop; /* *stop becomes non-zero when the user wants to stop; may be NULL */
 };
@@ -31,8 +36,9 @@ struct sample {
 	uint64_t wall_ns;            /* from execve(2) until the program was reaped, without the stop at its exit */
 	uint64_t user_ns, system_ns; /* CPU time after execve(2) of the program and of the children that it waited
 				      * for */
-	uint64_t peak_rss_bytes;     /* VmHWM (proc_pid_status(5)) at the exit event; with `follow`, that of the
-				      * largest process; 0 if unknown */
+	uint64_t peak_rss_bytes;     /* VmHWM (proc_pid_status(5)) at the exit event; with `follow` or without
+				      * tracing, that of the largest process; 0 if unknown */
+	bool lost_privilege;         /* a set-user-ID program ran without its privileges, because it was traced */
 	uint64_t processes;          /* number of processes in the tree; 1 without `follow` */
 	uint64_t voluntary_switches, involuntary_switches;
 	uint64_t minor_faults, major_faults;
@@ -43,7 +49,7 @@ struct sample {
 /*
  * Runs the program once. Returns 0 and fills in *s; -EINTR if *stop was set, after killing the program and its watched
  * children; -ETIMEDOUT after killing them because of `limit_ns`; or another -errno (such as -ENOENT) with the reason in `why`. If the program fails, the result is still 0:
- * see s->status. If tracing is not permitted, only peak_rss_bytes is missing (0).
+ * see s->status. If tracing is not permitted, the result is that of `untraced`.
  */
 int sample_take(const struct sample_spec *spec, struct sample *s, struct buf *why);
 

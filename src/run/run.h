@@ -136,6 +136,8 @@ struct run_subject {
 	double first_run_s;       /* duration of the first run: a warm-up run or, without one, the first sample */
 	enum truth largest;       /* the peak RSS is that of the command's largest process */
 	enum truth copied;        /* {out} was verified to be a copy of {in} */
+	enum truth traced;        /* no: its processes were not traced; otherwise unknown */
+	double output_bytes;      /* bytes that it wrote to a pipe as its standard output in the warm-up run */
 	enum truth input_changed; /* the command has changed {in}; unknown if it has not */
 	struct run_counts counts;
 	struct run_use use; /* known only with --columns */
@@ -164,6 +166,7 @@ struct run_method {
 	double looks; /* how often the intervals could be tested (CHANGE_LOOKS); unknown: once */
 	double input_bytes, warmup, shell_taken_out_s, other_cpu_share, steal_share, input_resident_share;
 	char *input, *input_name, *reference, *columns;
+	char *output; /* where the output of commands went: null, pipe, inherit or a file; NULL: null */
 	enum truth cold, fsync, shell, counted, explain, usage;
 	/* Members of bench: */
 	char *cpus, *mode, *policy, *command, *suite_without;

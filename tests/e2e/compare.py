@@ -530,6 +530,82 @@ def test_setup_and_cleanup(place):
     assert status == 125 and "compare: --cleanup: 'exit 3' failed: exited with status 3\n" in err and "\ntrue" in out, (out, err)
 
 
+def warned(doc, name):
+    """The rows of the warning with this name."""
+    return [row for w in doc["warnings"] if w["name"] == name for row in w["rows"]]
+
+
+TRACEME = "python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).ptrace(0, 0, 0, 0) != 0)'"
+
+
+def test_commands_that_cannot_be_traced(place):
+    """A command that fails only if it is traced is measured without tracing, and a warning says so."""
+    for how in ([], ["--no-count"], ["--no-count", "--warmup=0"], ["--columns=all"]):
+        status, out, err = run(place, "--runs=2", "--format=json", *how, TRACEME, "true")
+        assert status == 0, err
+        doc = json.loads(out)
+        traced, true = doc["results"]
+        assert traced["traced"] is False and traced["samples"] == 2 and "counts" not in traced, traced
+        assert "traced" not in true and ("--no-count" in how or counted(true)), true
+        assert warned(doc, "untraced") == ([] if "--no-count" in how else [TRACEME]), doc["warnings"]
+    mark = place / "mark"
+    got = rows(place, "--runs=2", f"test -e {mark} || {{ : > {mark}; exit 1; }}")
+    assert ["traced" in r for r in got.values()] == [False], got
+    large = "python3 -c 'x = bytearray(96 << 20)'"
+    got = rows(place, "--runs=1", "--no-trace", TRACEME, large)
+    assert got[large]["peak_rss_bytes"] > 96 << 20 and "counts" not in got[large], got
+    status, _, err = run(place, "--no-trace", "--columns=all", "true")
+    assert status == 2 and "--no-trace" in err, err
+
+
+def test_privileges_are_kept(place):
+    """A set-user-ID program that would lose its privileges is not traced."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise Skip("needs root and setpriv")
+    own = place / "own"
+    shutil.copy(shutil.which("id"), own)
+    own.chmod(0o4755)
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if subprocess.run([*user, own, "-u"], capture_output=True, text=True, check=True).stdout != "0\n":
+        raise Skip("the file system ignores set-user-ID bits")
+    for how in ([], ["--no-count"]):
+        done = subprocess.run([*user, SCTRACE, "compare", "--dir=/tmp", "--runs=2", "--format=json", *how, f"{own} -u", "id -u"],
+                              capture_output=True, text=True, check=False, timeout=TIMEOUT)
+        assert done.returncode == 0, done.stderr
+        assert [r.get("traced") for r in json.loads(done.stdout)["results"]] == [False, None], done.stdout
+
+
+def test_where_commands_write(place):
+    shy, plain = "test -c /dev/fd/1 || echo hello", "echo hello"
+    status, out, err = run(place, "--runs=2", "--format=json", shy, plain, "echo hello >&2", "true")
+    doc = json.loads(out)
+    if "counts" in doc["results"][0]:
+        assert warned(doc, "null_output") == [shy], doc["warnings"]
+    assert [r.get("output_bytes") for r in doc["results"]] == [6, 6, None, None], (out, err)
+    got = rows(place, "--runs=2", "--command-output=pipe", "test -p /dev/fd/1 && head -c 1000000 /dev/zero")
+    assert list(got.values())[0]["samples"] == 2
+    file = place / "written"
+    run(place, "--runs=2", "--no-count", f"--command-output={file}", plain)
+    assert file.read_text() == "hello\n"
+    assert "hello\n" in run(place, "--runs=1", "--command-output=inherit", plain)[1]
+    status, _, err = run(place, f"--command-output={file}", f"--input={file}", "cat {in}")
+    assert status == 2 and "would overwrite the input" in err and file.read_text() == "hello\n", err
+    for option in ("-o", "--save", "--svg"):
+        status, _, err = run(place, f"--command-output={file}", option, str(file), "cat {in}")
+        assert status == 2, (option, err)
+    status, _, err = run(place, "--command-output=/nonexistent/x", "true")
+    assert status == 125 and "cannot write '/nonexistent/x'" in err, err
+    status, _, err = run(place, "--command-output=pipe")
+    assert status == 2 and "needs a COMMAND" in err, err
+    # A process that the command leaves behind is not killed by its next write, although nobody reads the pipe for long.
+    ends = place / "ends"
+    run(place, "--runs=1", "--no-count", f"(sleep 0.5; echo late; echo $? >> {ends}) &")
+    until = time.monotonic() + 60
+    while (not ends.exists() or ends.read_text() != "0\n0\n") and time.monotonic() < until:
+        time.sleep(0.05)
+    assert ends.read_text() == "0\n0\n", ends.read_text()
+
+
 def test_parameters(place):
     got = rows(place, "--runs=1", "--no-count", "-P", "n=1:3", "true {n}")
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)", "true {n} (n=3)"], list(got)

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The signal that asked sctrace to end, or 0. After it, all programs are killed, and the work directory is removed. */
@@ -127,6 +128,27 @@ static int list(const struct compare_options *o)
 	return status;
 }
 
+/* Checks that no output overwrites the input or another output. Returns 0, or an exit status after a message. */
+static int check_files(const struct compare_options *o)
+{
+	const char *input = o->input && !work_makes_input(o->input) ? o->input : NULL;
+	const char *output = o->command_output;
+	bool written = output && strcmp(output, "null") != 0 && strcmp(output, "pipe") != 0 && !o->show_output;
+	char *inputs[3] = {(char *)(input     ? input
+				    : written ? output
+					      : NULL),
+			   (char *)(input && written ? output : NULL)};
+	if (input && written && outfile_is_same(output, input)) {
+		diag_error("compare: --command-output would overwrite the input '%s'; write to another file", input);
+		return EXIT_USAGE;
+	}
+	int status = display_check("compare", &o->show, inputs);
+	int err = !status && written ? outfile_check(output) : 0;
+	if (err)
+		diag_error("compare: cannot write '%s': %s", output, error_text(-err));
+	return err ? EXIT_OWN : status;
+}
+
 int cmd_compare(int argc, char **argv)
 {
 	struct compare c = {.stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
@@ -136,9 +158,7 @@ int cmd_compare(int argc, char **argv)
 	if (parsed == 0 && c.opt.list)
 		status = list(&c.opt);
 	else if (parsed == 0) {
-		bool is_file = c.opt.input && !work_makes_input(c.opt.input);
-		char *const inputs[] = {is_file ? (char *)c.opt.input : NULL, NULL};
-		status = display_check("compare", &c.opt.show, inputs);
+		status = check_files(&c.opt);
 	}
 	if (parsed < 0 || c.opt.list || status) {
 		compare_options_free(&c.opt);

@@ -109,7 +109,10 @@ static const struct opt table[] = {
 	{0, "ignore-failure", "[CODES]", opt_ignore, "measure a command also if it fails (with these exit statuses)"},
 	{0, "timeout", "TIME", opt_duration, "kill a program whose run takes longer, and do not run it again",
 	 AT(timeout), .min = 1000000},
-	{0, "show-output", NULL, opt_flag, "let commands write to this terminal", AT(show_output)},
+	{0, "command-output", "WHERE", opt_string,
+	 "where commands write: null (/dev/null, default), pipe, inherit (this terminal), or a FILE",
+	 AT(command_output), .complete = COMPLETE_FILE},
+	{0, "show-output", NULL, opt_flag, "the same as --command-output=inherit", AT(show_output)},
 	{.help = "Measuring:"},
 	{'r', "runs", "N", opt_int, "time each program exactly N times", AT(runs), .min = 1, .max = 100000},
 	{'m', "min-runs", "N", opt_int, "time each program at least N times (default: 5)", AT(min_runs), .min = 1,
@@ -131,6 +134,8 @@ static const struct opt table[] = {
 	{0, "count-all", NULL, opt_flag, "count the calls over the whole input, however long this takes",
 	 AT(count_all)},
 	{0, "no-count", NULL, opt_flag, "measure time and memory only", AT(no_count)},
+	{0, "no-trace", NULL, opt_flag, "measure time only, without any tracing, for programs that cannot be traced",
+	 AT(no_trace)},
 	{.help = "Output:"},
 	DISPLAY_OPTIONS(struct compare_options),
 	{0, "explain", NULL, opt_flag, "explain the cost of each row", AT(explain)},
@@ -164,10 +169,16 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 {
 	if (o->size == 0)
 		return "an input of 0 bytes cannot be compared; --size must be at least 1";
-	if (o->columns && o->no_count)
-		return "--columns needs a run that is traced, so --no-count cannot be used with it";
+	if (o->columns && (o->no_count || o->no_trace))
+		return "--columns needs a run that is traced, so --no-count and --no-trace cannot be used with it";
 	if (o->count_all && o->no_count)
 		return "--count-all and --no-count cannot be used together";
+	if (o->count_all && o->no_trace)
+		return "--count-all and --no-trace cannot be used together";
+	if (o->command_output && !commands)
+		return "--command-output needs a COMMAND; strategies write to a file";
+	if (o->command_output && o->show_output && strcmp(o->command_output, "inherit") != 0)
+		return "--command-output and --show-output cannot be used together";
 	if (o->runs && (o->min_time || o->max_time))
 		return "--runs sets the exact number of runs, so --min-time and --max-time cannot be used with it";
 	if (o->runs && (o->min_runs || o->max_runs))
@@ -184,7 +195,8 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 		return "--parameter-step-size needs a --parameter-scan";
 	if (o->shell && o->no_shell)
 		return "--shell and --no-shell cannot be used together";
-	if (o->show_output && display_is_data(&o->show))
+	if ((o->show_output || (o->command_output && strcmp(o->command_output, "inherit") == 0)) &&
+	    display_is_data(&o->show))
 		return DISPLAY_MIXED;
 	if (o->strategies && o->all)
 		return "--strategy and --all cannot be used together";
@@ -201,6 +213,9 @@ int compare_parse(struct compare_options *o, int argc, char **argv, int *first, 
 	if (wrong)
 		diag_error("compare: %s", wrong);
 	buf_free(&why);
+	if (o->show_output)
+		o->command_output = "inherit";
+	o->show_output = o->command_output && strcmp(o->command_output, "inherit") == 0;
 	/* As in hyperfine, --shell=none means that no shell is used. */
 	if (o->shell && strcmp(o->shell, "none") == 0) {
 		o->shell = NULL;
