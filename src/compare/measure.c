@@ -6,11 +6,29 @@
 #include "measure/env.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define DEFAULT_SIZE (1u << 20)
+
+/* Notes what is special about the input: it has holes, or it is on another file system than the copies. */
+static void describe_input(struct compare *c)
+{
+	struct run_method *m = &c->run.method;
+	struct env_fs in, out;
+	int fd = open(c->work.in, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && lseek(fd, 0, SEEK_HOLE) < (off_t)c->work.size)
+		m->input_sparse = TRUTH_YES;
+	if (fd >= 0)
+		close(fd);
+	if (!c->work.linked || env_fs_read(c->work.source, &in) < 0 || env_fs_read(c->work.dir, &out) < 0)
+		return;
+	if (strcmp(in.mount.type, out.mount.type) != 0 || strcmp(in.mount.source, out.mount.source) != 0)
+		field_set(&m->input_file_system, in.mount.type);
+}
 
 int compare_prepare(struct compare *c, char *const *commands, size_t n, struct buf *why)
 {
@@ -26,6 +44,7 @@ int compare_prepare(struct compare *c, char *const *commands, size_t n, struct b
 	if (err)
 		return err;
 	env_collect(&c->run.env, c->work.dir);
+	describe_input(c);
 	return 0;
 }
 
@@ -46,6 +65,7 @@ static double own_cpu_s(const struct compare *c)
 /* The CPU times of the machine before the timed runs. */
 struct activity {
 	struct env_activity all;
+	struct env_limits limits;
 	double own_s;
 	uint64_t at_ns;
 	bool known;
@@ -53,6 +73,7 @@ struct activity {
 
 static void activity_begin(const struct compare *c, struct activity *a)
 {
+	env_limits_read(ENV_GROUPS, ENV_GROUPS_DIR, &a->limits);
 	a->known = env_activity_read(&a->all) == 0;
 	a->own_s = own_cpu_s(c);
 	a->at_ns = clock_ns();
@@ -65,6 +86,13 @@ static void activity_begin(const struct compare *c, struct activity *a)
 static void activity_end(struct compare *c, const struct activity *a)
 {
 	struct env_activity after;
+	struct env_limits limits;
+	env_limits_read(ENV_GROUPS, ENV_GROUPS_DIR, &limits);
+	/* NAN means that there is nothing to report. */
+	if (limits.throttled > a->limits.throttled)
+		c->run.method.throttled = limits.throttled - a->limits.throttled;
+	if (limits.oom_kills > a->limits.oom_kills)
+		c->run.method.oom_kills = limits.oom_kills - a->limits.oom_kills;
 	if (!a->known || env_activity_read(&after) < 0)
 		return;
 	double busy = after.busy_s - a->all.busy_s;

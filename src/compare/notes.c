@@ -100,7 +100,8 @@ static void say_how(const struct run *r, struct buf *out)
 		buf_addf(out, "the output of the commands went to: %s\n", r->method.output);
 	const struct env_file_system *fs = &r->env.file_system;
 	if (fs->type)
-		buf_addf(out, "files: %s on %s\n", fs->type, fs->source ? fs->source : "unknown");
+		buf_addf(out, "files: %s%s%s on %s\n", fs->type, fs->below ? " over " : "", fs->below ? fs->below : "",
+			 fs->source ? fs->source : "unknown");
 }
 
 void compare_notes(const struct run *r, struct buf *out)

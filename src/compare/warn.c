@@ -260,12 +260,44 @@ static void warn_machine(struct run *r)
 	     "the file system can share blocks between files, so copy_file_range and commands like cp may have copied "
 	     "no data",
 	     "take this into account, or use another --dir");
+	warn(r, fs->type && strcmp(fs->type, "overlay") == 0 && fs->in_memory == TRUTH_UNKNOWN, "unknown_file_system",
+	     "the files are on an overlay of a file system that cannot be seen from here, which may be in memory, "
+	     "compress, or "
+	     "share blocks",
+	     "choose a directory on a mounted volume with --dir");
 	warn(r, (cpu->governor && strcmp(cpu->governor, "performance") != 0) || cpu->turbo == TRUTH_YES, "governor",
 	     "the frequency of the processor depends on load and temperature (governor, turbo)",
 	     "set the governor to performance (cpupower frequency-set -g performance)");
 	warn(r, r->env.kernel.debug_options.n > 0, "debug_kernel",
 	     "the kernel was built with debugging options that make calls slower",
 	     "do not compare these figures with those of another kernel");
+}
+
+/* Adds the warnings about the limits of the control group, and about the input. */
+static void warn_limits(struct run *r)
+{
+	const struct run_method *m = &r->method;
+	struct buf text = {0};
+	buf_addf(
+		&text,
+		"the control group limits the processor time (%s), and the programs had to wait for it in %.0f periods",
+		r->env.cpu.limit ? r->env.cpu.limit : "unknown", m->throttled);
+	warn(r, m->throttled > 0, "cpu_limit", buf_str(&text),
+	     "raise the limit (cpu.max), because times and their ratios mostly show when the programs had to wait");
+	buf_clear(&text);
+	buf_addf(&text, "the kernel killed processes of the control group for lack of memory (limit: %s): %.0f",
+		 r->env.memory.limit ? r->env.memory.limit : "unknown", m->oom_kills);
+	warn(r, m->oom_kills > 0, "memory_limit", buf_str(&text), "raise the limit (memory.max)");
+	buf_clear(&text);
+	buf_addf(&text, "the input is on another file system (%s) than the copies (%s)",
+		 m->input_file_system ? m->input_file_system : "",
+		 r->env.file_system.type ? r->env.file_system.type : "unknown");
+	warn(r, m->input_file_system, "other_file_system", buf_str(&text),
+	     "the kernel cannot copy between them as within one; choose a directory beside the input with --dir");
+	warn(r, m->input_sparse == TRUTH_YES, "sparse_input",
+	     "the input has holes, which some programs do not read and do not copy",
+	     "use an input without holes to compare the cost of copying");
+	buf_free(&text);
 }
 
 /* If there was a warm-up, the first run is not part of the figures. --cold is recommended only if it was not given. */
@@ -296,6 +328,7 @@ void compare_warn(struct run *r)
 	warn_rows(r, is_spread, NULL, "spread", "the quartiles of some rows differ by more than 20 % of the median",
 		  "use more --runs, or --cpus to keep the programs on one processor");
 	warn_machine(r);
+	warn_limits(r);
 	warn(r, m->cold == TRUTH_YES && m->input_resident_share != 0, "not_cold",
 	     "the input could not be removed from the page cache (mincore still finds it there)",
 	     "run this as root, or choose a directory on a disk with --dir");

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/size.h"
 #include "measure/env_text.h"
 
 #include <dirent.h>
@@ -310,6 +311,20 @@ static void collect_memory(struct env_memory *m)
 	set_line(&m->transparent_hugepages, "/sys/kernel/mm/transparent_hugepage/enabled");
 }
 
+/* Describes the limits of the control groups, or "none". */
+static void collect_limits(struct env *e)
+{
+	struct env_limits l;
+	struct buf cpus = {0}, memory = {0};
+	env_limits_read(ENV_GROUPS, ENV_GROUPS_DIR, &l);
+	isfinite(l.cpus) ? buf_addf(&cpus, "%.2f CPUs", l.cpus) : buf_adds(&cpus, "none");
+	isfinite(l.memory_bytes) ? size_human(&memory, (uint64_t)l.memory_bytes) : buf_adds(&memory, "none");
+	field_set(&e->cpu.limit, buf_str(&cpus));
+	field_set(&e->memory.limit, buf_str(&memory));
+	buf_free(&cpus);
+	buf_free(&memory);
+}
+
 static void collect_load(struct env_load *load)
 {
 	double l[3];
@@ -349,9 +364,12 @@ static void collect_file_system(struct env_file_system *to, const char *dir)
 	to->block_bytes = (double)v.f_bsize;
 	to->total_bytes = (double)(v.f_blocks * v.f_frsize);
 	to->free_bytes = (double)(v.f_bavail * v.f_frsize);
-	to->in_memory = fs.in_memory;
-	to->compresses = fs.compresses;
-	to->shares_extents = fs.shares_extents;
+	set_text(&to->below, fs.below);
+	if (!fs.hidden) {
+		to->in_memory = fs.in_memory;
+		to->compresses = fs.compresses;
+		to->shares_extents = fs.shares_extents;
+	}
 	collect_io_scheduler(&to->io_scheduler, dir);
 }
 
@@ -377,6 +395,7 @@ void env_collect(struct env *e, const char *work_dir)
 	collect_hypervisor(&e->hypervisor);
 	collect_container(&e->container);
 	collect_memory(&e->memory);
+	collect_limits(e);
 	collect_load(&e->load);
 	collect_file_system(&e->file_system, work_dir);
 }

@@ -21,11 +21,24 @@ struct env_fs {
 	struct proc_mount mount; /* mount.type is "" if it is unknown */
 	bool in_memory;          /* tmpfs or ramfs: no device is involved */
 	bool compresses;         /* the device may receive fewer bytes than were written */
+	bool hidden;             /* an overlay of a file system that cannot be seen here: the rest is unknown */
+	char below[16];          /* an overlay: the type of the file system below; otherwise "" */
 	bool shares_extents;     /* copying a file within the file system may move no data */
 };
 
 /* Fills in `fs` for the file system that contains the directory `dir`. Returns 0, or -errno and zeroes *fs. */
 int env_fs_read(const char *dir, struct env_fs *fs);
+
+/* The limits of the control groups of sctrace, and how often they were reached since the groups were created. */
+struct env_limits {
+	double cpus, memory_bytes; /* INFINITY: no limit */
+	double throttled;          /* number of periods in which the processes had to wait for processor time */
+	double oom_kills;          /* number of processes that were killed for lack of memory */
+};
+#define ENV_GROUPS     "/proc/self/cgroup"
+#define ENV_GROUPS_DIR "/sys/fs/cgroup"
+/* Reads the limits. The paths are ENV_GROUPS and ENV_GROUPS_DIR, except in tests. */
+void env_limits_read(const char *groups, const char *base, struct env_limits *l);
 
 /* How the CPUs spent their time since the system started, in seconds, summed over all CPUs (/proc/stat). */
 struct env_activity {

@@ -57,6 +57,29 @@ static void apply_traits(struct env_fs *fs)
 	}
 }
 
+/*
+ * An overlay has the properties of the file system that contains its upper directory, if the path of that directory is
+ * one of this mount namespace. In a container, it is one of the host.
+ */
+static void look_below(struct env_fs *fs)
+{
+	static const char option[] = "upperdir=";
+	struct env_fs below;
+	char path[PATH_MAX] = "";
+	const char *upper = strstr(fs->mount.options, option);
+	if (strcmp(fs->mount.type, "overlay") != 0)
+		return;
+	if (upper)
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(upper + strlen(option), ","), upper + strlen(option));
+	fs->hidden = !*path || env_fs_read(path, &below) < 0 || below.hidden;
+	if (fs->hidden)
+		return;
+	snprintf(fs->below, sizeof(fs->below), "%.*s", (int)sizeof(fs->below) - 1, below.mount.type);
+	fs->in_memory = below.in_memory;
+	fs->compresses = below.compresses;
+	fs->shares_extents = below.shares_extents;
+}
+
 int env_fs_read(const char *dir, struct env_fs *fs)
 {
 	*fs = (struct env_fs){0};
@@ -79,5 +102,6 @@ int env_fs_read(const char *dir, struct env_fs *fs)
 	}
 	fclose(f);
 	apply_traits(fs);
+	look_below(fs);
 	return best ? 0 : -ENOENT;
 }

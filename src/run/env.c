@@ -38,6 +38,7 @@ static const struct field cpu_rows[] = {
 	TELLS(env_cpu, "turbo", FIELD_TRUTH, turbo, "turbo"),
 	TELLS(env_cpu, "clocksource", FIELD_STRING, clocksource, "clock source"),
 	F(env_cpu, "isolated", FIELD_STRING, isolated),
+	TELLS(env_cpu, "limit", FIELD_STRING, limit, "limit of the control group for processor time"),
 };
 static const struct fields cpu_fields = FIELDS(cpu_rows, struct env_cpu);
 
@@ -47,6 +48,7 @@ static const struct field memory_rows[] = {
 	F(env_memory, "swap_total_bytes", FIELD_INTEGER, swap_total_bytes),
 	F(env_memory, "page_bytes", FIELD_INTEGER, page_bytes),
 	TELLS(env_memory, "transparent_hugepages", FIELD_STRING, transparent_hugepages, "transparent huge pages"),
+	TELLS(env_memory, "limit", FIELD_STRING, limit, "limit of the control group for memory"),
 };
 static const struct fields memory_fields = FIELDS(memory_rows, struct env_memory);
 
@@ -70,6 +72,7 @@ static const struct field fs_rows[] = {
 	F(env_file_system, "compresses", FIELD_TRUTH, compresses),
 	F(env_file_system, "shares_extents", FIELD_TRUTH, shares_extents),
 	F(env_file_system, "io_scheduler", FIELD_STRING, io_scheduler),
+	TELLS(env_file_system, "below", FIELD_STRING, below, "file system below the overlay"),
 };
 static const struct fields fs_fields = FIELDS(fs_rows, struct env_file_system);
 

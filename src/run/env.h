@@ -34,6 +34,7 @@ struct env {
 		char *smt, *governor, *driver;
 		enum truth turbo;
 		char *clocksource, *isolated;
+		char *limit; /* of the control group: "none" or "0.20 CPUs" */
 	} cpu;
 	struct texts mitigations; /* the state of each mitigation, by its name */
 	char *hypervisor, *container;
@@ -41,6 +42,7 @@ struct env {
 		bool known;
 		double total_bytes, available_bytes, swap_total_bytes, page_bytes;
 		char *transparent_hugepages;
+		char *limit; /* of the control group: "none" or a size */
 	} memory;
 	struct env_load {
 		bool known;
@@ -52,6 +54,7 @@ struct env {
 		double block_bytes, total_bytes, free_bytes;
 		enum truth in_memory, compresses, shares_extents;
 		char *io_scheduler;
+		char *below; /* an overlay: the type of the file system below; unknown if it cannot be seen */
 	} file_system;
 };
 

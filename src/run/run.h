@@ -166,7 +166,10 @@ struct run_method {
 	double looks; /* how often the intervals could be tested (CHANGE_LOOKS); unknown: once */
 	double input_bytes, warmup, shell_taken_out_s, other_cpu_share, steal_share, input_resident_share;
 	char *input, *input_name, *reference, *columns;
-	char *output; /* where the output of commands went: null, pipe, inherit or a file; NULL: null */
+	char *output;                /* where the output of commands went: null, pipe, inherit or a file; NULL: null */
+	char *input_file_system;     /* the type of the file system of the input, if it is not that of the copies */
+	double throttled, oom_kills; /* during the timed runs, because of the limits of the control group */
+	enum truth input_sparse;     /* yes: the input has holes; otherwise unknown */
 	enum truth cold, fsync, shell, counted, explain, usage;
 	/* Members of bench: */
 	char *cpus, *mode, *policy, *command, *suite_without;

@@ -606,6 +606,26 @@ def test_where_commands_write(place):
     assert ends.read_text() == "0\n0\n", ends.read_text()
 
 
+def test_odd_inputs_are_named(place):
+    """Warnings about holes in the input, and about an input on another file system."""
+    sparse = place / "sparse"
+    with open(sparse, "wb") as f:
+        f.truncate(1 << 20)
+    doc = json.loads(run(place, "--input", str(sparse), "--runs=1", "--format=json", "cat {in}")[1])
+    assert "sparse_input" in [w["name"] for w in doc["warnings"]] and doc["settings"]["input_sparse"] is True, doc["warnings"]
+    doc = json.loads(run(place, "--runs=1", "--format=json", "--size=4K", "cat {in}")[1])
+    assert not {"sparse_input", "other_file_system"} & {w["name"] for w in doc["warnings"]}, doc["warnings"]
+    assert doc["environment"]["cpu"]["limit"] and doc["environment"]["memory"]["limit"], doc["environment"]
+    there = Path("/dev/shm") / place.name
+    if subprocess.run(["stat", "-f", "-c%T", "/dev/shm"], capture_output=True, text=True, check=False).stdout != "tmpfs\n" or \
+            os.stat(place).st_dev == os.stat("/dev/shm").st_dev:
+        raise Skip("/dev/shm is not another file system")
+    there.write_text("x" * 4096)
+    doc = json.loads(run(place, "--input", str(there), "--runs=1", "--format=json", "-s", "one-shot", "--no-count")[1])
+    there.unlink()
+    assert "other_file_system" in [w["name"] for w in doc["warnings"]], doc["warnings"]
+
+
 def test_parameters(place):
     got = rows(place, "--runs=1", "--no-count", "-P", "n=1:3", "true {n}")
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)", "true {n} (n=3)"], list(got)

@@ -1,14 +1,18 @@
 #include "measure/env.h"
 #include "measure/env_text.h"
+#include "measure/work.h"
 
 #include "base/buf.h"
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include <cmocka.h>
@@ -38,6 +42,64 @@ static void without_a_folder_there_is_no_file_system(void **state)
 {
 	(void)state;
 	assert_false(collect(NULL)->file_system.known);
+}
+
+static void put(const char *dir, const char *name, const char *text)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* Reads the limits from files in `dir`, after removing what an earlier call made. */
+static struct env_limits limits(const char *dir, const char *groups)
+{
+	struct env_limits l;
+	char path[512];
+	put(dir, "groups", groups);
+	snprintf(path, sizeof(path), "%s/groups", dir);
+	env_limits_read(path, dir, &l);
+	return l;
+}
+
+/* The limits of all groups above the own one hold, in both versions of control groups. */
+static void limits_of_control_groups_are_read(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/sctrace-test-XXXXXX";
+	char sub[64];
+	assert_non_null(mkdtemp(dir));
+	static const char *const made[] = {"a", "a/b", "cpu", "cpu/x", "memory", "memory/x"};
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++) {
+		snprintf(sub, sizeof(sub), "%s/%s", dir, made[i]);
+		assert_int_equal(mkdir(sub, 0700), 0);
+	}
+	struct env_limits l = limits(dir, "0::/a/b\n");
+	assert_true(isinf(l.cpus) && isinf(l.memory_bytes) && l.throttled == 0 && l.oom_kills == 0);
+	put(dir, "a/cpu.max", "20000 100000\n");
+	put(dir, "a/b/cpu.max", "max 100000\n");
+	put(dir, "a/b/memory.max", "67108864\n");
+	put(dir, "a/cpu.stat", "usage_usec 9\nnr_periods 5\nnr_throttled 3\nthrottled_usec 7\n");
+	put(dir, "a/b/memory.events", "low 0\noom 2\noom_kill 1\n");
+	l = limits(dir, "0::/a/b\n");
+	assert_true(fabs(l.cpus - 0.2) < 1e-9 && l.memory_bytes == 64 << 20 && l.throttled == 3 && l.oom_kills == 1);
+	/* In a container, the path can be one of the host. */
+	l = limits(dir, "0::/elsewhere/c\n");
+	assert_true(isinf(l.cpus));
+	put(dir, "cpu/x/cpu.cfs_quota_us", "-1\n");
+	put(dir, "cpu/cpu.cfs_quota_us", "150000\n");
+	put(dir, "cpu/cpu.cfs_period_us", "100000\n");
+	put(dir, "memory/x/memory.limit_in_bytes", "1048576\n");
+	put(dir, "memory/memory.limit_in_bytes", "9223372036854771712\n");
+	put(dir, "memory/x/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
+	l = limits(dir, "5:cpuacct,cpu:/x\n4:memory:/x\n0::/\n");
+	assert_true(fabs(l.cpus - 1.5) < 1e-9 && l.memory_bytes == 1 << 20 && l.oom_kills == 4);
+	l = limits(dir, "4:memory:/\n");
+	assert_true(isinf(l.memory_bytes));
+	work_remove(dir);
 }
 
 /*
@@ -146,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_machine_is_described),
 		cmocka_unit_test(without_a_folder_there_is_no_file_system),
+		cmocka_unit_test(limits_of_control_groups_are_read),
 		cmocka_unit_test(an_environment_survives_the_file),
 		cmocka_unit_test(proc_is_its_own_mount),
 		cmocka_unit_test(equal_environments_have_no_differences),
