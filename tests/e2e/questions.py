@@ -3,11 +3,11 @@
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
-from pathlib import Path
 
-from script import SCTRACE, Skip, in_terminal, run_tests, seconds
+from script import BUILD, SCTRACE, Skip, in_terminal, run_tests, seconds
 
 TIMEOUT = seconds(120)
 
@@ -192,6 +192,69 @@ def test_files_feed_tar(folder):
         inside = subprocess.run(["chroot", "root", *program], cwd=folder, capture_output=True, text=True, check=False)
         assert inside.returncode == 0 and inside.stdout == done.stdout and not inside.stderr, (engine, inside, (folder / "list").read_text())
         subprocess.run(["rm", "-r", "root"], cwd=folder, check=True)
+
+
+# Programs with their arguments, and a call without which each of them fails.
+CONFINED = [
+    (["/bin/sh", "-c", "ls / | sort | head -n 1 > out; cat out"], "pipe2"),
+    ([os.path.realpath(sys.executable), "-c", """
+import socket, threading
+a, b = socket.socketpair()
+t = threading.Thread(target=lambda: a.sendall(b"text"))
+t.start(); t.join()
+print(b.recv(4))"""], "socketpair"),
+    (["/bin/tar", "-cf", "archive.tar", "list"], "write"),
+    (["/usr/bin/sort", "-o", "sorted", "list"], "read"),
+    ([str(BUILD / "tests" / "e2e" / "threads"), "live", "8"], "futex"),
+]
+
+
+def confine(folder, profile, program):
+    """Runs the program under the filter. Returns its status and what it printed."""
+    (folder / "out").unlink(missing_ok=True)
+    done = subprocess.run([str(BUILD / "tests" / "e2e" / "confined"), profile, *program], cwd=folder, capture_output=True, check=False,
+                          timeout=TIMEOUT, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout
+
+
+def test_profile(folder):
+    """--profile: five programs pass under the filter of their recording, and fail if a call that they need is removed"""
+    (folder / "list").write_text("c\nb\na\n")
+    for program, needed in CONFINED:
+        done = run(folder, "-f", "--record", "recording", *program)
+        assert done.returncode == 0, done.stderr
+        names = {r["syscall"] for r in csv.DictReader(io.StringIO(run(folder, "show", "-c", "--format=csv", "recording").stdout))}
+        profile = json.loads(run(folder, "show", "--profile=seccomp", "recording").stdout)
+        allowed = {name for rule in profile["syscalls"] for name in rule["names"]}
+        assert names <= allowed <= names | {"execve", "exit", "exit_group", "restart_syscall", "rt_sigreturn"}, names ^ allowed
+        assert profile["defaultAction"] == "SCMP_ACT_ERRNO" and profile["architectures"], profile
+        assert run(folder, "show", "--profile=seccomp-bpf", "-o", "filter", "recording").returncode == 0
+        passed = confine(folder, "filter", program)
+        assert passed == (0, done.stdout.encode()), (program, passed)
+        assert needed in names, (program, names)
+        removed = run(folder, "show", "--profile=seccomp-bpf", "-e", f"!{needed}", "-o", "filter", "recording")
+        assert removed.returncode == 0, removed.stderr
+        assert confine(folder, "filter", program) != passed, (program, needed)
+
+
+def test_profile_of_several(folder):
+    """--profile: several recordings give one profile; live profiles; arguments are fixed"""
+    python = os.path.realpath(sys.executable)
+    for name, family in (("a", "AF_INET"), ("b", "AF_UNIX")):
+        assert run(folder, "--record", name, python, "-c", f"import socket; socket.socket(socket.{family})").returncode == 0
+    both = json.loads(run(folder, "show", "--profile=seccomp", "a", "b").stdout)
+    values = {arg["value"] for rule in both["syscalls"] if rule["names"] == ["socket"] for arg in rule["args"]}
+    assert values == {1, 2}, both
+    for engine in ENGINES:
+        done = run(folder, f"--engine={engine}", "--profile=seccomp", "-o", "live", python, "-c", "import socket; socket.socket()")
+        assert done.returncode == 0, done.stderr
+        rules = json.loads((folder / "live").read_text())["syscalls"]
+        assert [r["args"][0]["value"] for r in rules if r["names"] == ["socket"]] == [2], rules
+    done = run(folder, "show", "--profile=seccomp", "a", "absent")
+    assert done.returncode == 1 and "absent" in done.stderr, done
+    assert in_terminal(80, "show", "--profile=seccomp-bpf", folder / "a")[1].count("not for a terminal") == 1
+    for args in (["--profile=seccomp", "-c"], ["--profile=seccomp", "--json"], ["--profile=secomp"]):
+        assert run(folder, *args, "true").returncode == 2, args
 
 
 if __name__ == "__main__":

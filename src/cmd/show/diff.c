@@ -4,6 +4,7 @@
 #include "out/term.h"
 #include "trace/changes.h"
 #include "trace/pipeline.h"
+#include "trace/seccomp.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,15 +14,14 @@ enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
 
 #define STRING_MOST 256 /* compare at most this many bytes of a string, because each call is kept in memory */
 
-/* Adds the calls of a recording, which is number `which` (0 or 1), to `t`. Returns 0, or TROUBLE after a message. */
-static int add(struct trace_tally *t, const struct trace_opts *o, struct recording *r, const char *path, unsigned which)
+/* Passes the events of a recording to a sink. Returns 0, or TROUBLE after a message. */
+static int give(struct trace_sink *s, const struct trace_opts *o, struct recording *r, const char *path)
 {
 	struct trace_pipeline p = {.select = &o->select, .session = {.names = recording_names(r)}};
 	struct engine *e = recording_engine(r);
 	struct event ev;
 	struct buf why = {0};
-	trace_tally_begin(t, which);
-	trace_pipeline_add(&p, &t->sink);
+	trace_pipeline_add(&p, s);
 	trace_pipeline_begin(&p);
 	struct show_progress progress = {.recording = r, .output = -1};
 	while (e->ops->next(e, &ev) == 1) {
@@ -97,8 +97,10 @@ int show_diff(const struct trace_opts *o, char *const *paths)
 	}
 	if (!status)
 		note_contents(r, paths);
-	for (unsigned i = 0; i < 2 && !status; i++)
-		status = add(&t, o, r[i], paths[i], i);
+	for (unsigned i = 0; i < 2 && !status; i++) {
+		trace_tally_begin(&t, i);
+		status = give(&t.sink, o, r[i], paths[i]);
+	}
 	if (t.crowded)
 		diag_note(
 			"the recordings have more than %d different calls; the others are compared only by their names",
@@ -109,5 +111,32 @@ int show_diff(const struct trace_opts *o, char *const *paths)
 		if (r[i])
 			recording_close_read(r[i]);
 	trace_tally_free(&t);
+	return status;
+}
+
+int show_profile(const struct trace_opts *o, char *const *paths)
+{
+	struct trace_seccomp t;
+	struct buf out = {0}, why = {0};
+	int status = 0;
+	trace_seccomp_init(&t);
+	for (; *paths && !status; paths++) {
+		struct recording *r = NULL;
+		if (recording_open(&r, *paths, &why) < 0)
+			status = EXIT_UNREADABLE;
+		else if (give(&t.sink, o, r, *paths) != 0)
+			status = EXIT_UNREADABLE;
+		if (r)
+			recording_close_read(r);
+	}
+	if (!status && trace_seccomp_profile(&t, o->profile, o->output ? -1 : STDOUT_FILENO, &out, &why) < 0)
+		status = EXIT_OWN;
+	if (!status && outfile_put(o->output, &out, &why) < 0)
+		status = EXIT_OWN;
+	if (why.len)
+		diag_error("show: %s", buf_str(&why));
+	trace_seccomp_free(&t);
+	buf_free(&out);
+	buf_free(&why);
 	return status;
 }

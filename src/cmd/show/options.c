@@ -29,7 +29,8 @@ static bool is_empty(const struct opt *heading)
 	return !o->letter && !o->name;
 }
 
-static const char *const usage[] = {"[OPTIONS] RECORDING", "--diff [OPTIONS] RECORDING RECORDING", NULL};
+static const char *const usage[] = {"[OPTIONS] RECORDING", "--diff [OPTIONS] RECORDING RECORDING",
+				    "--profile=seccomp [OPTIONS] RECORDING...", NULL};
 
 static const struct opt own[] = {
 	{.help = "Comparison:"},

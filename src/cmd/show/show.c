@@ -147,6 +147,8 @@ int cmd_show(int argc, char **argv)
 		diag_error("show: --diff needs two recordings, as made by sctrace --record FILE PROGRAM");
 	else if (t.o.diff)
 		status = show_diff(&t.o, argv + first);
+	else if (t.o.profile && argc > first)
+		status = show_profile(&t.o, argv + first);
 	else if (argc - first > 1)
 		diag_error("show: only one recording can be shown, but %d were given; --diff compares two",
 			   argc - first);

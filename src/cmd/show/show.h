@@ -32,5 +32,10 @@ void show_progress_end(struct show_progress *p);
  * exit status like diff(1): 0 if there are no differences, 1 if there are some, 2 after a message about an error.
  */
 int show_diff(const struct trace_opts *o, char *const *paths);
+/*
+ * Prints one profile (--profile) for the programs of all recordings in the files `paths`, a list that ends with NULL.
+ * Returns 0, or an exit status after a message.
+ */
+int show_profile(const struct trace_opts *o, char *const *paths);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/outfile.h"
 #include "trace/files.h"
 #include "trace/io.h"
+#include "trace/seccomp.h"
 #include "trace/tree.h"
 
 #include <errno.h>
@@ -157,6 +158,10 @@ static const struct opt trace_table[] = {
 	 "print what was done with each path; USES: only these, such as read,executed; --format=paths: a list for tar, "
 	 "...",
 	 .complete = COMPLETE_LIST, .words = FILES_WORDS},
+	{0, "profile", "KIND", opt_word,
+	 "print a seccomp filter that allows the calls of the program: seccomp for container runtimes, seccomp-bpf for "
+	 "bwrap",
+	 AT(profile), COMPLETE_WORDS, SECCOMP_WORDS},
 	{0, "errors", NULL, opt_flag, "print which calls failed with which errors, and how often", AT(errors)},
 	{0, "hist", "CALL", trace_opt_hist, "print a histogram of the durations of CALL", AT(hist), COMPLETE_SET},
 	{0, "interval", "DURATION", opt_duration, "print a table at this interval (and on SIGUSR1)", AT(interval_ns),
@@ -292,7 +297,7 @@ unsigned trace_string_max(const struct trace_opts *o)
 
 const char *trace_opts_page(const struct trace_opts *o)
 {
-	return o->io ? "--io" : o->tree ? "--tree" : o->files ? "--files" : NULL;
+	return o->io ? "--io" : o->tree ? "--tree" : o->files ? "--files" : o->profile ? "--profile" : NULL;
 }
 
 static bool counts(const struct trace_opts *o)
@@ -383,6 +388,11 @@ static int check_page(const struct trace_opts *o, struct buf *why)
 	};
 	if (o->paths && (!o->files || o->io || o->tree || !alone)) {
 		buf_adds(why, "--format=paths is a format of --files alone, without -c, -C, --io and --tree");
+		return -EINVAL;
+	}
+	if (o->profile && (o->io || o->tree || o->files || !alone || f != SUMMARY_TEXT || o->html || o->save)) {
+		buf_adds(why, "--profile prints only the filter; leave out -c, -C, --io, --tree, --files, --format and "
+			      "--save");
 		return -EINVAL;
 	}
 	for (size_t i = 0; trace_opts_page(o) && i < sizeof(rules) / sizeof(*rules); i++)

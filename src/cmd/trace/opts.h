@@ -71,6 +71,7 @@ struct trace_opts {
 	const char *hist, *save;
 	bool errors;
 	bool io, tree, html; /* --io, --tree, --format=html */
+	const char *profile; /* --profile: one of SECCOMP_WORDS, or NULL */
 	unsigned files;      /* --files: a combination of enum files_use; 0: not given */
 	bool paths;          /* --format=paths */
 	struct conditions expect;

@@ -157,6 +157,7 @@ void trace_free(struct trace *t)
 	trace_io_free(&t->io);
 	trace_tree_free(&t->tree);
 	trace_files_free(&t->files);
+	trace_seccomp_free(&t->seccomp);
 	trace_totals_free(&t->totals);
 	trace_recorder_free(&t->recorder);
 	recording_head_free(&t->head);

@@ -13,6 +13,7 @@
 #include "trace/json.h"
 #include "trace/pipeline.h"
 #include "trace/recorder.h"
+#include "trace/seccomp.h"
 #include "trace/text.h"
 #include "trace/totals.h"
 #include "trace/tree.h"
@@ -51,6 +52,7 @@ struct trace {
 	struct trace_io io;
 	struct trace_tree tree;
 	struct trace_files files;
+	struct trace_seccomp seccomp;
 	struct trace_totals totals;
 	pid_t root;        /* process id of the program, set when its execve(2) has succeeded; 0 before */
 	bool root_stopped; /* a signal has stopped the program */

@@ -231,6 +231,10 @@ void trace_wire(struct trace *t)
 		trace_files_init(&t->files);
 		trace_pipeline_add(p, &t->files.sink);
 	}
+	if (o->profile) {
+		trace_seccomp_init(&t->seccomp);
+		trace_pipeline_add(p, &t->seccomp.sink);
+	}
 	if (o->folded) {
 		trace_folded_init(&t->folded, t->stack, strcmp(o->folded, "folded,time") == 0);
 		trace_pipeline_add(p, &t->folded.sink);
