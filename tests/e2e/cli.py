@@ -351,6 +351,21 @@ def test_no_room_for_the_agent(_):
         assert "program images were traced by ptrace: the addresses of the agent are in use" in r.stderr, r
 
 
+def test_the_agent_does_not_fault(tmp):
+    """The agent itself makes the calls of signal handlers, threads and vfork-like children; otherwise, each would fault and stop more"""
+    programs = (["bash", "-c", "trap : USR1; for ((i = 0; i < 300; i++)); do kill -USR1 $$; done"], 13), \
+        (["sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done"], 35), \
+        ([str(BUILD / "tests/e2e/threads"), "short", "300"], 24)
+    for program, most in programs:
+        outer = ["-c", "--engine=ptrace", "--format=csv", "-o", tmp / "counts", SCTRACE, "-c", "-f", "--engine=patch"]
+        r = run(*outer, "-o", tmp / "table", *program)
+        assert r.returncode == 0, r
+        if "engine: patch" not in (tmp / "table").read_text() or "by ptrace" in (tmp / "table").read_text():
+            raise Skip("the patch engine cannot be used here")
+        n = int(re.search(r"(?m)^ptrace,[^,]*,(\d+),", (tmp / "counts").read_text())[1])
+        assert n < 300 * most + 500, (program, n)
+
+
 def test_other_proc(tmp):
     """Without /proc, and if it shows another pid namespace or only some processes, each engine traces the program to its end"""
     hidden = "mount -t proc -o hidepid=2,subset=pid none /proc || exit 77; "

@@ -510,7 +510,7 @@ agent_exec_end:
 agent_sigreturn:			/* rt_sigreturn sets all registers; the signal frame is at the program's rsp */
 	mov	$KIND_RETURN, %r11d
 	test	$SLOT_F_RECORD, %cl
-	cmovnz	%r11d, %ecx
+	cmovnz	%r11, %rcx
 	jnz	agent_record_flagged
 	and	$-SLOT_ALIGN, %rcx
 	lock incq SLOT_ENTERED(%rcx)
@@ -539,7 +539,7 @@ agent_got:
 .Lagent_got:
 	mov	%rsp, KEPT_WORD(KEPT_FS, %rax, %r11)	/* no thread has this fs base */
 	test	$SLOT_F_RECORD, %cl
-	cmovnz	%r11d, %ecx		/* the number of the frame is also the kind of the call */
+	cmovnz	%r11, %rcx		/* the number of the frame is also the kind of the call */
 	jnz	agent_record_flagged
 
 /* The path `vfork`: a child will run in the caller's memory, and on its stack, until it calls execve(2) or exits. */
@@ -601,7 +601,7 @@ agent_thread:
 	.endr
 	mov	$KIND_THREAD, %r11d
 	test	$SLOT_F_RECORD, %cl
-	cmovnz	%r11d, %ecx
+	cmovnz	%r11, %rcx
 	jnz	agent_record_flagged
 	enter	thread, lock
 	mov	%rdi, -16(%rsp)
@@ -636,7 +636,7 @@ agent_thread_restored:
 agent_query:
 	mov	$KIND_QUERY, %r11d
 	test	$SLOT_F_RECORD, %cl
-	cmovnz	%r11d, %ecx
+	cmovnz	%r11, %rcx
 	jnz	.Lagent_record_flagged
 	enter	query, lock
 	mov	16(%rsp), %rdx
