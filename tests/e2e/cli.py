@@ -351,6 +351,30 @@ def test_no_room_for_the_agent(_):
         assert "program images were traced by ptrace: the addresses of the agent are in use" in r.stderr, r
 
 
+def test_attaching_despite_sigsys(tmp):
+    """A program that ignores or handles SIGSYS, like nginx and ruby, runs in the agent when sctrace attaches, and keeps its action"""
+    program = "import os, signal, sys; signal.signal(signal.SIGSYS, {}); print(flush=True)\nwhile True: os.getppid()"
+    for action, field in (("signal.SIG_IGN", "SigIgn"), ("lambda *_: None", "SigCgt")):
+        with subprocess.Popen([sys.executable, "-c", program.format(action)], stdout=subprocess.PIPE) as target:
+            try:
+                target.stdout.readline()
+                with subprocess.Popen([SCTRACE, "-c", "--engine=patch", "-o", tmp / "out", "-p", str(target.pid)], stderr=subprocess.PIPE,
+                                      text=True) as tracer:
+                    line = tracer.stderr.readline()
+                    target.send_signal(signal.SIGSYS)
+                    time.sleep(0.5)
+                    tracer.send_signal(signal.SIGINT)
+                    assert "attached" in line and tracer.wait(timeout=TIMEOUT) in (0, 130, -2), (action, line)
+                text = (tmp / "out").read_text()
+                if "engine: patch" not in text:
+                    raise Skip("the patch engine cannot be used here")
+                status = Path(f"/proc/{target.pid}/status").read_text()
+                ignored = int(re.search(rf"{field}:\s*(\w+)", status)[1], 16) >> (signal.SIGSYS - 1) & 1
+                assert "by ptrace" not in text and ignored and target.poll() is None, (action, text, status)
+            finally:
+                target.kill()
+
+
 def test_the_agent_does_not_fault(tmp):
     """The agent itself makes the calls of signal handlers, threads and vfork-like children; otherwise, each would fault and stop more"""
     programs = (["bash", "-c", "trap : USR1; for ((i = 0; i < 300; i++)); do kill -USR1 $$; done"], 13), \

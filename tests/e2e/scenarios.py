@@ -305,7 +305,7 @@ def attach_sigsys(world, mode):
     """
     The program's action for SIGSYS works, and sigaction(2) reports it, before, while and after sctrace is attached.
     """
-    for how in ("handler", "default"):
+    for how in ("handler", "default", "ignored"):
         with running([world.program("sigsys"), "attached", how], stdin=subprocess.PIPE) as target:
             wait_ready(target)
 

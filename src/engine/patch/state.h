@@ -115,9 +115,10 @@ struct image_counters {
 
 /* What the engine must know about SIGSYS and seccomp in the program, because arming uses them. */
 struct image_sigsys {
-	bool sealed;   /* the program has a seccomp filter or is in strict mode, so sctrace must not make calls in it */
-	int blockers;  /* number of threads that block SIGSYS */
-	int awaiting;  /* number of threads whose rt_sigreturn(2) the tracer must see */
+	bool sealed;  /* the program has a seccomp filter or is in strict mode, so sctrace must not make calls in it */
+	int blockers; /* number of threads that block SIGSYS */
+	int awaiting; /* number of threads whose rt_sigreturn(2) the tracer must see */
+	bool ignored; /* the program ignored SIGSYS when the engine installed its handler; the tracer must see execve(2) */
 	bool selected; /* Syscall User Dispatch reads the selector byte after the slots */
 };
 

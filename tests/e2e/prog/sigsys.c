@@ -213,16 +213,29 @@ static void test_blocked_in_handler(int argc, char **argv)
 
 static void spawn_child(void)
 {
-	char *args[] = {"sigsys", "nothing", NULL};
+	char *args[] = {"sigsys", "nothing", is_ignored() ? "ignored" : NULL, NULL};
 	pid_t pid;
 	CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, args, environ) == 0);
 	reap_ok(pid, 0);
 }
 
+/* The new program of spawn_child() and exec_child(): with an argument, SIGSYS must be ignored. */
 static void test_nothing(int argc, char **argv)
 {
-	(void)argc;
 	(void)argv;
+	CHECK(is_ignored() == (argc > 0));
+}
+
+static void exec_child(void)
+{
+	char *args[] = {"sigsys", "nothing", is_ignored() ? "ignored" : NULL, NULL};
+	pid_t pid = fork();
+	if (pid == 0) {
+		CHECK_FAILS(execve("/nonexistent/program", args, environ), ENOENT);
+		execve("/proc/self/exe", args, environ);
+		_exit(1);
+	}
+	reap_ok(pid, 0);
 }
 
 /*
@@ -300,27 +313,28 @@ static void test_inherited(int argc, char **argv)
 }
 
 /*
- * --- a tracer attaches and detaches; each byte of standard input starts a round; the action is "handler" or "default"
- * ---
+ * --- a tracer attaches and detaches; each byte of standard input starts a round; the action is "handler", "default" or
+ * "ignored" ---
  */
 
-static void check_own(bool handler)
+static void check_own(bool handler, bool ignored)
 {
 	struct sigaction sa;
 	int before = hits;
 	CHECK(sigaction(SIGSYS, NULL, &sa) == 0);
-	CHECK(handler ? sa.sa_sigaction == on_signal : sa.sa_handler == SIG_DFL);
+	CHECK(handler ? sa.sa_sigaction == on_signal : sa.sa_handler == (ignored ? SIG_IGN : SIG_DFL));
 	CHECK(!handler ||
 	      (sigismember(&sa.sa_mask, SIGHUP) && (sa.sa_flags & ~0x4000000) == (SA_SIGINFO | SA_RESTART)));
 	spawn_child();
+	exec_child();
 	pid_t pid = fork();
 	if (pid == 0) {
 		raise(SIGSYS);
 		_exit(hits);
 	}
 	int status = reap(pid);
-	if (handler)
-		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == hits + 1);
+	if (handler || ignored)
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == hits + handler);
 	else
 		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 	if (handler) {
@@ -334,18 +348,23 @@ static void test_attached(int argc, char **argv)
 	char c;
 	struct sigaction old;
 	bool handler = argc > 0 && strcmp(argv[0], "handler") == 0;
+	bool ignored = argc > 0 && strcmp(argv[0], "ignored") == 0;
 	if (handler)
 		set_handler(SIGSYS, SA_RESTART, SIGHUP);
+	if (ignored)
+		CHECK(signal(SIGSYS, SIG_IGN) == SIG_DFL);
 	dprintf(1, "ready\n");
 	while (read(0, &c, 1) == 1) {
-		check_own(handler);
+		check_own(handler, ignored);
 		if (c == 's') { /* the program sets an action itself, and checks the former one */
 			struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 			sigaddset(&sa.sa_mask, SIGHUP);
 			CHECK(sigaction(SIGSYS, &sa, &old) == 0);
-			CHECK(handler ? old.sa_sigaction == on_signal : old.sa_handler == SIG_DFL);
+			CHECK(handler ? old.sa_sigaction == on_signal
+				      : old.sa_handler == (ignored ? SIG_IGN : SIG_DFL));
 			handler = true;
-			check_own(handler);
+			ignored = false;
+			check_own(handler, ignored);
 		}
 		dprintf(1, "checked\n");
 	}

@@ -128,7 +128,7 @@ static bool is_special(int64_t nr)
 static bool is_watched(const struct image *img, int64_t nr)
 {
 	return (nr == SYS_rt_sigprocmask && img->sigsys.blockers > 0) ||
-	       (nr == SYS_rt_sigreturn && img->sigsys.awaiting > 0);
+	       (nr == SYS_rt_sigreturn && img->sigsys.awaiting > 0) || (nr == SYS_execve && img->sigsys.ignored);
 }
 
 void image_expect_usual_calls(struct patch *p)
@@ -218,6 +218,12 @@ static void unmap_call(const struct task *task, int64_t nr)
 		return;
 	img->counters.map[nr] = 0;
 	remote_write(task->tid, map_address(nr), &none, sizeof(none));
+}
+
+void image_note_ignored(const struct task *task)
+{
+	image_of(task)->sigsys.ignored = true;
+	unmap_call(task, SYS_execve);
 }
 
 void image_note_blocked(struct task *task, bool blocked)

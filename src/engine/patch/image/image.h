@@ -71,6 +71,11 @@ void image_borrow(const struct task *parent, const struct task *child);
 bool image_tell_apart(struct patch *p, const struct task *parent, const struct task *child,
 		      const struct user_regs_struct *r);
 
+/*
+ * Notes that the program ignores SIGSYS, although the kernel has the engine's handler. From now on, the agent passes
+ * execve(2) to the tracer, because the new program must ignore SIGSYS as well.
+ */
+void image_note_ignored(const struct task *task);
 /* Notes that the task has blocked SIGSYS, or unblocked it. */
 void image_note_blocked(struct task *task, bool blocked);
 /* Finds out whether the task blocks SIGSYS. Does nothing under a filter, because a filter does not use SIGSYS. */

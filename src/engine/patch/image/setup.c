@@ -19,12 +19,10 @@
 #include <sys/ptrace.h>
 #include <unistd.h>
 
-bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct buf *why)
+bool setup_is_refused(const struct proc_status *s, struct buf *why)
 {
 	if (s->ignored & SIGBIT(SIGTRAP))
 		buf_adds(why, "it ignores SIGTRAP");
-	else if (p->watchdog_fd >= 0 && s->ignored & SIGBIT(SIGSYS)) /* sigkill_guard.c installs a SIGSYS handler */
-		buf_adds(why, "it ignores SIGSYS");
 	else if (s->pending & SIGBIT(SIGSYS)) /* the first forced SIGSYS would unblock the pending one */
 		buf_adds(why, "a SIGSYS signal is pending");
 	return why->len > 0;

@@ -9,10 +9,10 @@ struct region;
 struct proc_status;
 
 /*
- * Would a forced SIGSYS or SIGTRAP change which signals the process ignores or has pending? If so, the agent must not
+ * Would a SIGTRAP or SIGSYS change which signals the process ignores or has pending? If so, the agent must not
  * be put into the process, and `why` gives the reason. `s` is the process's /proc/PID/status.
  */
-bool setup_is_refused(const struct patch *p, const struct proc_status *s, struct buf *why);
+bool setup_is_refused(const struct proc_status *s, struct buf *why);
 /*
  * Puts the agent into the image of a stopped task. `at` is the address of code of the program that may be overwritten
  * for a short time. `saved` holds the registers of the task, which the caller restores afterwards. `mask` is the task's

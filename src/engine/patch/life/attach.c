@@ -88,7 +88,7 @@ static void find_obstacle(struct patch *p, struct task *task, struct proc_status
 		proc_status(task->tid, s);
 		/* Filters that were installed before sctrace attached belong to the baseline. */
 		p->filters = s->filters > p->filters ? s->filters : p->filters;
-		setup_is_refused(p, s, why);
+		setup_is_refused(s, why);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "engine/patch/image/usage.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/stepout.h"
 
 #include <sched.h>
@@ -137,8 +138,10 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 		site_check_copied(p, task);
 	if (!served || apart)
 		stepout_child(task, apart);
-	if (!served)
+	if (!served) {
+		sigkill_guard_inherit(p, task);
 		return;
+	}
 	if (apart && setup_own_region(p, task) < 0)
 		image_fall_back(p, task, "there is no memory for its counters");
 	if (forked)

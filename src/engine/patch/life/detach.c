@@ -81,6 +81,8 @@ void detach_task(struct tracer *t, struct task *task)
 	 */
 	if (!t->detaching || !task->proc->attached)
 		site_follow_moved(task);
+	if (!t->detaching)
+		sigkill_guard_inherit(p, task);
 	if (!t->detaching && img->refs == 1)
 		image_refuse_all(task);
 }

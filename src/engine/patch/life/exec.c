@@ -26,7 +26,7 @@
 static void note_ignored(struct task *task, const struct proc_status *s)
 {
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = 1 /* SIG_IGN */};
-	if (s->ignored & SIGBIT(SIGSYS))
+	if (s->ignored & SIGBIT(SIGSYS) && !image_actions_of(task)->guarded)
 		image_note_sigsys(task, action);
 	image_note_faults(task, s);
 }
@@ -67,7 +67,7 @@ static void find_obstacle(const struct patch *p, const struct user_regs_struct *
 {
 	if (r->cs == USER32_CS)
 		buf_adds(why, "it is a 32-bit program");
-	else if (setup_is_refused(p, s, why))
+	else if (setup_is_refused(s, why))
 		;
 	else if (arm_is_filtered(p, s))
 		buf_adds(why, "it inherited a seccomp filter from a traced program");

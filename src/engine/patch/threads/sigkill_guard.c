@@ -18,6 +18,8 @@
 
 #define SCRATCH AGENT_DATA_AT(scratch)
 
+#define SIGSYS_IGNORED 1 /* SIG_IGN */
+
 /*
  * Makes the program set its action for SIGSYS. `old` is set to the previous action. If the next stop must be one that can
  * deliver a signal (`delivers`), the call must end at an int3.
@@ -55,11 +57,15 @@ void sigkill_guard_install(struct patch *p, struct task *task)
 					       [ACTION_MASK] = ~0ull};
 	if (set_action(p, task, action, a->guarded_action, false) < 0)
 		return;
-	const uint64_t next = a->guarded_action[ACTION_HANDLER];
+	const bool ignored = a->guarded_action[ACTION_HANDLER] == SIGSYS_IGNORED;
+	/* If SIGSYS is ignored, the agent's handler calls an instruction that returns. */
+	const uint64_t next = ignored ? AGENT_AT(agent_r1) : a->guarded_action[ACTION_HANDLER];
 	remote_write(task->tid, AGENT_DATA_AT(next), &next, sizeof(next));
 	image_note_sigsys(task, action);
 	image_answer_query(task, memcmp(a->guarded_action, none, sizeof(none)) == 0);
 	a->guarded = true;
+	if (ignored)
+		image_note_ignored(task);
 }
 
 /*
@@ -121,6 +127,13 @@ void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers)
 	a->guarded = a->known = false;
 	if (a->guarded_action[ACTION_HANDLER] != 0) /* SIG_DFL */
 		dispatch_note_action(task, SIGSYS, a->guarded_action);
+}
+
+void sigkill_guard_inherit(struct patch *p, struct task *task)
+{
+	const struct image_actions *a = image_actions_of(task);
+	if (a->guarded && a->guarded_action[ACTION_HANDLER] == SIGSYS_IGNORED)
+		sigkill_guard_remove(p, task, false);
 }
 
 void sigkill_guard_mask(struct task *task)

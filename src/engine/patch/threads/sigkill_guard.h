@@ -16,6 +16,11 @@ void sigkill_guard_install(struct patch *p, struct task *task);
  * means that the next stop must be one that can deliver a signal.
  */
 void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers);
+/*
+ * Restores the program's action if it is to ignore SIGSYS: execve(2) keeps that, but resets the handler to the default.
+ * Called before execve(2), and for a new child that is not traced.
+ */
+void sigkill_guard_inherit(struct patch *p, struct task *task);
 /* Called after the program's rt_sigaction(2): shows the program its own action for SIGSYS instead of agent_sigsys. */
 void sigkill_guard_mask(struct task *task);
 /*

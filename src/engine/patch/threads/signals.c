@@ -14,6 +14,7 @@
 
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 
 /* Are all changes of the process's signal handlers seen? Sets *actions to the agent's count of these changes. */
 static bool is_steady(const struct task *task, uint64_t *actions)
@@ -217,6 +218,8 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 	if (forced && dispatch_is_forced(task, si, &r)) {
 		const struct call call = {.arch = si->si_arch, .nr = si->si_syscall};
 		dispatch_mend_forced(p, task);
+		if (task->stopped && (call.nr == SYS_execve || call.nr == SYS_execveat))
+			sigkill_guard_inherit(p, task);
 		if (task->stopped && withdraw_before(p, task, &call, &r))
 			return task->stopped ? STOP_HANDLED : STOP_RESUMED;
 		return task->stopped ? dispatch_stop(p, task, &call, &r) : STOP_RESUMED;
