@@ -310,6 +310,8 @@ def attach_sigsys(world, mode):
             wait_ready(target)
 
             def check(round_):
+                if how == "ignored":
+                    target.send_signal(signal.SIGSYS)  # must not interrupt the target's read(2)
                 target.stdin.write(round_)
                 target.stdin.flush()
                 wait_ready(target, b"checked\n")

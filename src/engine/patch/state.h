@@ -90,6 +90,8 @@ struct image_start {
 	bool observed;
 	/* sctrace attached to a process with signal handlers, so a handler may return to any instruction. */
 	bool interrupted;
+	/* The program ignores SIGTRAP, which an int3 of the engine would change. */
+	bool no_traps;
 	uint64_t entry;          /* address of the image's first instruction; 0: not known */
 	struct owner owner;      /* the user of the process when the image began; {0, 0} if this user is unknown */
 	char program[PROC_NAME]; /* short name of the program, or "" if it is not known */

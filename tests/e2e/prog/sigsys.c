@@ -327,6 +327,8 @@ static void check_own(bool handler, bool ignored)
 	      (sigismember(&sa.sa_mask, SIGHUP) && (sa.sa_flags & ~0x4000000) == (SA_SIGINFO | SA_RESTART)));
 	spawn_child();
 	exec_child();
+	if (ignored)
+		CHECK(raise(SIGSYS) == 0 && raise(SIGTRAP) == 0);
 	pid_t pid = fork();
 	if (pid == 0) {
 		raise(SIGSYS);
@@ -343,6 +345,34 @@ static void check_own(bool handler, bool ignored)
 	}
 }
 
+/*
+ * SIGTRAP is ignored, which execve(2) and fork(2) keep. An int3 of an engine would change that. The first process executes
+ * this program again.
+ */
+static void test_no_traps(int argc, char **argv)
+{
+	char *args[] = {"sigsys", "no_traps", "again", NULL};
+	struct sigaction sa;
+	(void)argv;
+	if (argc == 0) {
+		CHECK(signal(SIGTRAP, SIG_IGN) == SIG_DFL);
+		execve("/proc/self/exe", args, environ);
+		CHECK(false);
+	}
+	CHECK(raise(SIGTRAP) == 0);
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			syscall(SYS_getppid);
+			CHECK(raise(SIGTRAP) == 0 && sigaction(SIGTRAP, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN);
+			_exit(0);
+		}
+		reap_ok(pid, 0);
+	}
+	CHECK(sigaction(SIGTRAP, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN);
+	calls("getppid", 3, 0);
+}
+
 static void test_attached(int argc, char **argv)
 {
 	char c;
@@ -352,7 +382,7 @@ static void test_attached(int argc, char **argv)
 	if (handler)
 		set_handler(SIGSYS, SA_RESTART, SIGHUP);
 	if (ignored)
-		CHECK(signal(SIGSYS, SIG_IGN) == SIG_DFL);
+		CHECK(signal(SIGSYS, SIG_IGN) == SIG_DFL && signal(SIGTRAP, SIG_IGN) == SIG_DFL);
 	dprintf(1, "ready\n");
 	while (read(0, &c, 1) == 1) {
 		check_own(handler, ignored);
@@ -428,5 +458,6 @@ static const struct test tests[] = {
 	{"nothing", test_nothing},
 	{"spawned", test_spawned},
 	{"attached", test_attached},
+	{"no_traps", test_no_traps},
 };
 TEST_MAIN(tests)

@@ -21,9 +21,7 @@
 
 bool setup_is_refused(const struct proc_status *s, struct buf *why)
 {
-	if (s->ignored & SIGBIT(SIGTRAP))
-		buf_adds(why, "it ignores SIGTRAP");
-	else if (s->pending & SIGBIT(SIGSYS)) /* the first forced SIGSYS would unblock the pending one */
+	if (s->pending & SIGBIT(SIGSYS)) /* the first forced SIGSYS would unblock the pending one */
 		buf_adds(why, "a SIGSYS signal is pending");
 	return why->len > 0;
 }
@@ -148,7 +146,7 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 		     struct user_regs_struct *r, const uint64_t *mask, struct region *region, const char *path)
 {
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
-	const bool excursion = patch_of(t)->watchdog_fd >= 0;
+	const bool excursion = patch_of(t)->watchdog_fd >= 0 || image_of(task)->start.no_traps;
 	size_t n = (size_t)((excursion ? s->back_end : s->end) - s->begin);
 	uint64_t room = excursion && s == &whole_setup ? maps_room(task->tid, n) : 0;
 	at = room ? room : at; /* in unused bytes, the code can stay if sctrace is killed */
@@ -175,7 +173,7 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 {
 	char path[SETUP_PATH] = "";
 	const struct user_regs_struct before = *r;
-	*region = region_from_pool(p, task, path);
+	*region = image_of(task)->start.no_traps ? NULL : region_from_pool(p, task, path);
 	int err = *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, path) : -ENOENT;
 	if (err != -ENOENT)
 		return err < 0 || r->r9 == region_tail(*region)->mark ? err : -EBADF;

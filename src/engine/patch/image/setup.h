@@ -9,8 +9,8 @@ struct region;
 struct proc_status;
 
 /*
- * Would a SIGTRAP or SIGSYS change which signals the process ignores or has pending? If so, the agent must not
- * be put into the process, and `why` gives the reason. `s` is the process's /proc/PID/status.
+ * Would a forced SIGSYS change which signals the process has pending? If so, the agent must not be put into the process,
+ * and `why` gives the reason. `s` is the process's /proc/PID/status.
  */
 bool setup_is_refused(const struct proc_status *s, struct buf *why);
 /*

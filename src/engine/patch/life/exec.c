@@ -99,6 +99,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 		image_note_mask(p, task);
 	else if (p->arming == ARM_SUD)
 		image_note_blocked(task, s.blocked & SIGBIT(SIGSYS));
+	image_of(task)->start.no_traps = s.ignored & SIGBIT(SIGTRAP);
 	find_obstacle(p, r, &s, &why);
 	/* execve(2) has returned, and must not look like a call that the kernel restarts. */
 	r->rax = 0;

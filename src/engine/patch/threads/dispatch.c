@@ -269,7 +269,7 @@ static void watch_sigsys_action(struct task *task, int64_t nr, const struct user
  * SIGSYS that a call should have raised. That call has not been made yet, so it is made now. SIGSYS is blocked again,
  * so the program's signal becomes pending again (ptrace_signal() in kernel/signal.c).
  */
-void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si)
+void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si, bool delivers)
 {
 	struct user_regs_struct saved, r;
 	unsigned char code[2];
@@ -277,8 +277,11 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 	uint64_t args[6] = {0}, mask;
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
 		return;
-	if (sigsys_action(task, args)) {
-		r = saved;
+	r = saved;
+	if (!delivers && sigsys_action(task, args)) {
+		if (remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_rt_sigaction, args) == -ESRCH)
+			return;
+	} else if (sigsys_action(task, args)) {
 		if (remote_call_to_trap(&p->t, task, &r, SYS_rt_sigaction, args) == -ESRCH)
 			return;
 		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);

@@ -40,8 +40,8 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 /*
  * Called when a SIGSYS that the program sent itself is about to be delivered to an armed thread: restores the action
  * and the mask that a forced SIGSYS has changed. If the signal has replaced the forced SIGSYS of a call, also makes
- * this call.
+ * this call. `delivers` is false if the signal is discarded instead.
  */
-void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si);
+void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si, bool delivers);
 
 #endif

@@ -129,11 +129,25 @@ void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers)
 		dispatch_note_action(task, SIGSYS, a->guarded_action);
 }
 
-void sigkill_guard_inherit(struct patch *p, struct task *task)
+static bool hides_ignored(const struct task *task)
 {
 	const struct image_actions *a = image_actions_of(task);
-	if (a->guarded && a->guarded_action[ACTION_HANDLER] == SIGSYS_IGNORED)
+	return a->guarded && a->guarded_action[ACTION_HANDLER] == SIGSYS_IGNORED;
+}
+
+void sigkill_guard_inherit(struct patch *p, struct task *task)
+{
+	if (hides_ignored(task))
 		sigkill_guard_remove(p, task, false);
+}
+
+bool sigkill_guard_ignores(const struct task *task, const siginfo_t *si)
+{
+	if (si->si_signo != SIGSYS || !hides_ignored(task))
+		return false;
+	if (si->si_code > 0)
+		memset(image_actions_of(task)->guarded_action, 0, sizeof(image_actions_of(task)->guarded_action));
+	return si->si_code <= 0;
 }
 
 void sigkill_guard_mask(struct task *task)

@@ -21,6 +21,11 @@ void sigkill_guard_remove(struct patch *p, struct task *task, bool delivers);
  * Called before execve(2), and for a new child that is not traced.
  */
 void sigkill_guard_inherit(struct patch *p, struct task *task);
+/*
+ * Must this signal be discarded, because the program ignores it, although the kernel has the engine's handler? A SIGSYS
+ * that a seccomp filter has forced is not ignored: it resets the program's action to the default.
+ */
+bool sigkill_guard_ignores(const struct task *task, const siginfo_t *si);
 /* Called after the program's rt_sigaction(2): shows the program its own action for SIGSYS instead of agent_sigsys. */
 void sigkill_guard_mask(struct task *task);
 /*

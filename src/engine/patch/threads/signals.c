@@ -227,16 +227,22 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 	struct image *img = image_of(task);
 	if (!img || !img->counters.region)
 		return STOP_PASS;
+	bool ignored = sigkill_guard_ignores(task, si);
 	if (forced) {
-		sigkill_guard_remove(p, task, true);
+		if (!ignored)
+			sigkill_guard_remove(p, task, true);
 		/*
 		 * A SIGSYS with a positive si_code comes from a filter. It is left as it is: it ends a program that
 		 * blocks or ignores it (force_sig_info_to_task).
 		 */
 		if (si->si_code <= 0)
-			dispatch_mend_sigsys(p, task, si);
+			dispatch_mend_sigsys(p, task, si, !ignored);
 		if (!task->stopped)
 			return STOP_RESUMED;
 	}
+	if (ignored && p->record)
+		stepout(p, task, STEPOUT_UNSEEN);
+	if (ignored)
+		return STOP_IGNORED;
 	return pt ? pass_signal(p, task, si) : STOP_PASS;
 }

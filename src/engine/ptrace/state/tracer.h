@@ -22,6 +22,7 @@ struct tracer;
 enum tracer_verdict {
 	STOP_PASS,    /* not caused by sctrace: continue as for any program */
 	STOP_HANDLED, /* handled: resume the task without a signal */
+	STOP_IGNORED, /* a signal that the program ignores: report it, and resume the task without it */
 	STOP_RESUMED, /* handled, and the task was resumed or has ended: it must not be resumed again */
 };
 

@@ -58,9 +58,9 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 	if (sig == SIGTRAP && t->main.armed && task->proc->pid == t->root.pid && tracer_at_main(t, task))
 		return;
 	enum tracer_verdict v = t->ops->signal ? t->ops->signal(t, task, &si) : STOP_PASS;
-	bool shown = v == STOP_PASS && t->config.want & CAP_EVENTS && task->proc->counted;
+	bool shown = (v == STOP_PASS || v == STOP_IGNORED) && t->config.want & CAP_EVENTS && task->proc->counted;
 	/* If the engine could not find out whether it has caused a SIGSYS, the task may just have been killed. */
-	if (v == STOP_RESUMED || (shown && sig == SIGSYS && was_killed(task, sig))) {
+	if (v == STOP_RESUMED || (shown && v == STOP_PASS && sig == SIGSYS && was_killed(task, sig))) {
 		task->stopped = false;
 		return;
 	}
