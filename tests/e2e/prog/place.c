@@ -354,9 +354,38 @@ static void test_threads(int argc, char **argv)
 	calls("getppid", made + counted, 0);
 }
 
-static const struct test tests[] = {{"chosen", test_chosen},
-				    {"low", test_low},
-				    {"agent", test_agent},
-				    {"large", test_large},
-				    {"threads", test_threads}};
+static _Atomic bool child_runs;
+
+static void *wait_in_vfork(void *arg)
+{
+	pid_t pid = vfork();
+	if (pid == 0) {
+		child_runs = true;
+		sleep_us(300000);
+		_exit(7);
+	}
+	reap_ok(pid, 7);
+	return arg;
+}
+
+/* Another thread is in vfork(2), and cannot stop, while memory is mapped over the agent. */
+static void test_vforked(int argc, char **argv)
+{
+	pthread_t t;
+	(void)argc;
+	(void)argv;
+	make_calls(10);
+	CHECK(pthread_create(&t, NULL, wait_in_vfork, NULL) == 0);
+	while (!child_runs)
+		sleep_us(1000);
+	by_fixed((char *)AGENT, 32 * PAGE);
+	fill((char *)AGENT, 32 * PAGE);
+	make_calls(100);
+	CHECK(pthread_join(t, NULL) == 0);
+	verify((char *)AGENT, 32 * PAGE);
+	calls("getppid", made, 0);
+}
+
+static const struct test tests[] = {{"chosen", test_chosen}, {"low", test_low},         {"agent", test_agent},
+				    {"large", test_large},   {"threads", test_threads}, {"vforked", test_vforked}};
 TEST_MAIN(tests)

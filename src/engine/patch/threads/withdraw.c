@@ -24,7 +24,7 @@
  * stop before its child has called execve(2) or ended.
  */
 #define STOP_NS     (NSEC_PER_SEC / 10)
-#define PATIENCE_NS (2 * NSEC_PER_SEC)
+#define PATIENCE_NS (10 * NSEC_PER_SEC)
 
 /* Threads that were stopped here, and must be resumed. */
 struct halted {
