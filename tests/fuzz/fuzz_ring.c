@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct agent_ring *ring = calloc(1, RING_HEAD + LIMIT + RECORD_MOST);
-	struct record_reader r = {.ring = ring, .limit = LIMIT};
+	struct record_reader r = {.ring = ring, .limit = LIMIT, .end = LIMIT + RECORD_MOST};
 	/* Each step takes the ring's positions, which a program can change, from the input. */
 	for (size_t at = 0; ring && size > 16 && at + 16 < size; at += size / 4 + 1) {
 		uint16_t more;

@@ -54,16 +54,23 @@ static inline bool is_recordable(int64_t nr)
 	return recipes[nr].n != UNRECORDABLE;
 }
 
-static inline void set_up(uint32_t limit)
+/* `limit` and `end` are those of struct agent_ring. */
+static inline void set_up_ring(uint32_t limit, uint32_t end)
 {
 	reader_free(&rig.reader);
 	if (!rig.ring)
 		rig.ring = map(NULL, RING_SIZE);
 	memset(rig.ring, 0, RING_SIZE);
 	rig.ring->limit = limit;
+	rig.ring->end = end;
 	rig.ring->string_max = 32;
 	rig.scratch = (struct agent_scratch){.ring = (uint64_t)(uintptr_t)rig.ring};
-	rig.reader = (struct record_reader){.ring = rig.ring, .limit = limit};
+	rig.reader = (struct record_reader){.ring = rig.ring, .limit = limit, .end = end};
+}
+
+static inline void set_up(uint32_t limit)
+{
+	set_up_ring(limit, RING_END);
 }
 
 /* Calls the recorder's entry function as agent.S does. Returns false if the call must stop, so that sctrace sees it. */

@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 /* Records of all sizes, read at different times, are unchanged, however often the ring wraps around. */
-static void wraps(uint32_t limit)
+static void wraps(uint32_t limit, uint32_t end)
 {
 	char text[64] = "";
 	uint64_t written = 0, read = 0, full = 0;
-	set_up(limit);
+	set_up_ring(limit, end);
+	memset((unsigned char *)rig.ring + RING_HEAD + end, 0x5a, RING_END - end);
 	srand(limit);
 	while (written < 20000) {
 		uint64_t args[6] = {written, (uint64_t)(uintptr_t)text, (uint64_t)(rand() % 40)};
@@ -40,14 +41,18 @@ static void wraps(uint32_t limit)
 	}
 	assert_int_equal(read, written);
 	assert_true(full > 0 || limit > 4096);
+	for (uint32_t i = end; i < RING_END; i++)
+		assert_int_equal(((unsigned char *)rig.ring)[RING_HEAD + i], 0x5a); /* the memory of the next ring */
 }
 
 static void rings_wrap(void **state)
 {
 	(void)state;
-	wraps(1024);
-	wraps(4096);
-	wraps(RING_DATA);
+	wraps(1024, RING_END);
+	wraps(4096, RING_END);
+	for (unsigned pages = 1; pages <= RING_PAGES_MOST; pages *= 4)
+		wraps(ring_limit(pages), ring_end(pages));
+	assert_int_equal(ring_limit(RING_PAGES_MOST), RING_DATA);
 }
 
 static void a_call_in_progress_is_reported_once(void **state)

@@ -106,7 +106,8 @@ struct image_counters {
 	size_t known;              /* number of calls in patch.calls that were known when the map was last filled */
 	bool single_thread;        /* copy of agent_data.single_thread in the program */
 	struct agent_words *words; /* the image's words in the region; if NULL, the agent does not make execve(2) */
-	unsigned rings;            /* number of rings that the program has mapped after the slots */
+	uint64_t ring_room;        /* how many bytes for rings the program has mapped after the slots */
+	uint64_t scratch_room;     /* how many bytes of scratch memory the program has mapped */
 	/* The agent passes all calls to the tracer: `sharers` is not 0, or the image has fallen back to ptrace. */
 	bool off;
 	/* Number of processes that share the memory, but whose calls are counted elsewhere or not at all. */
@@ -192,8 +193,11 @@ struct image {
 	VEC(struct image_borrower) borrowers;
 	struct image_handlers handlers;
 	struct image_sites sites;
-	struct thread_table *threads; /* copy of the program's table of threads that record, or NULL */
-	VEC(struct mapping) mappings; /* executable memory, as last read; empty: must be read again */
+	struct thread_table *threads;  /* copy of the program's table of threads that record, or NULL */
+	VEC(uint64_t) scratches_taken; /* bit set of the scratch memories in use */
+	uint64_t ring_bytes;           /* size of the rings and scratch memories in use, */
+	uint64_t ring_most;            /* and its limit because of RLIMIT_AS; 0: unknown */
+	VEC(struct mapping) mappings;  /* executable memory, as last read; empty: must be read again */
 };
 
 /* What the engine knows about a thread. */
@@ -280,6 +284,8 @@ struct patch {
 	const unsigned char *recorder;  /* what each image has from RECORDER_CODE on, up to the recipes' end, or NULL */
 	char recorder_path[SETUP_PATH]; /* a sealed file with these bytes, which programs can open, or "" */
 	uint8_t record_way[AGENT_CALLS]; /* enum record_way */
+	unsigned scratch_size;           /* size of a thread's scratch memory */
+	unsigned ring_pages;             /* size of the ring that the first thread of a new image gets */
 
 	/* Sites. */
 	VEC(struct module *) modules; /* files, and the plans of their sites */

@@ -823,7 +823,7 @@ setup_begin:
 	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), %ecx
 	test	$SETUP_RECORDS, %ebp
 	jz	4f
-	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE + RINGS_AT_FIRST * RING_SIZE), %ecx
+	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE + RING_ROOM_AT_FIRST), %ecx
 4:	map	$AGENT_STATS, %rcx, 3, MAP_SHARED_AT, %r12
 	mov	%rax, %r15
 	test	$SETUP_RECORDS, %ebp
@@ -836,7 +836,7 @@ setup_begin:
 	lea	SETUP_NO_THREADS(%rbp), %rcx
 	cmp	%rdi, %rax
 	cmovne	%rcx, %rbp
-	map	$SCRATCHES_AT, $(RINGS_AT_FIRST * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
+	map	$SCRATCHES_AT, $SCRATCH_ROOM_AT_FIRST, 3, MAP_ANON_AT, $-1
 	lea	SETUP_NO_SCRATCHES(%rbp), %rcx
 	cmp	%rdi, %rax
 	cmovne	%rcx, %rbp
@@ -932,7 +932,7 @@ unattended_code:
 	and	$~SETUP_NO_THREADS, %ebp
 	mov	UNATTENDED(SCRATCH), %rdx
 	mov	%rdx, 8(%rax)		/* the row of fs base 0: agent_thread.scratch */
-	map	$SCRATCHES_AT, $(RINGS_AT_FIRST * SCRATCH_SIZE), 3, MAP_ANON_AT, $-1
+	map	$SCRATCHES_AT, $SCRATCH_ROOM_AT_FIRST, 3, MAP_ANON_AT, $-1
 	cmp	%rdi, %rax
 	jne	unattended_trap
 	and	$~SETUP_NO_SCRATCHES, %ebp

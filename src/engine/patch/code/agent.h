@@ -14,10 +14,10 @@
  * memory does not include it: for them, memory of the program may be from 0x550000000000 on. Stubs must be near their
  * sites, so each area of stubs begins with the agent's addresses (code/encode.h).
  */
-#define AGENT_CODE  0x553670000000           /* one page, read and execute */
-#define AGENT_DATA  (AGENT_CODE + 0x1000)    /* one page, private: struct agent_data */
-#define AGENT_STATS (AGENT_CODE + 0x10000)   /* memory shared with the tracer: the slots */
-#define AGENT_LIMIT (AGENT_CODE + 0x9000000) /* the end of the addresses of all memory of the agent */
+#define AGENT_CODE  0x553670000000            /* one page, read and execute */
+#define AGENT_DATA  (AGENT_CODE + 0x1000)     /* one page, private: struct agent_data */
+#define AGENT_STATS (AGENT_CODE + 0x8200000)  /* memory shared with the tracer: the slots */
+#define AGENT_LIMIT (AGENT_CODE + 0x50000000) /* the end of the addresses of all memory of the agent */
 #define AGENT_PAGE  4096
 #define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
 #define STUB_AREA   (16 * AGENT_PAGE) /* the size of a mapping for stubs */

@@ -80,8 +80,8 @@ HELPER struct capture capture_in(const struct agent_scratch *s, const struct age
 				 uint64_t used)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
-	uint64_t free_bytes = r->limit - used, head = head_of(recipe);
-	uint64_t room = off + free_bytes >= r->limit || free_bytes > RECORD_MOST ? RECORD_MOST : free_bytes;
+	uint64_t free_bytes = r->limit - used, last = r->end - off, head = head_of(recipe);
+	uint64_t room = off + free_bytes >= r->limit ? last : free_bytes;
 	struct capture c = {.tables = (const struct memory_tables *)MEMORY_AT,
 			    .args = s->args,
 			    .nr = s->nr,
@@ -89,7 +89,7 @@ HELPER struct capture capture_in(const struct agent_scratch *s, const struct age
 			    .bytes = (unsigned char *)ring_record(r, off),
 			    .head = head,
 			    .at = head,
-			    .room = room};
+			    .room = room < RECORD_MOST ? room : RECORD_MOST};
 	return c;
 }
 
@@ -140,6 +140,13 @@ HELPER bool can_write_to_output(const struct agent_scratch *s, const struct agen
 	       (s->nr != 16 /* ioctl */ || (uint32_t)s->args[1] == 0x5412 /* TIOCSTI */);
 }
 
+/* Notes that the ring, of which `used` bytes are in use, lacks room for a record. */
+HELPER struct agent_record *lacks_room(struct agent_ring *r, uint64_t used)
+{
+	r->lacks = used ? RING_FULL : RING_TOO_SMALL;
+	return NULL;
+}
+
 IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
@@ -147,11 +154,15 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	uint32_t limit = r->limit, next = r->next;
 	/* The program may have written to the ring. Values read from it are used only if they are within bounds. */
-	if (limit > RING_DATA || next >= limit || used > limit - RECORD_HEAD_MOST)
+	if (limit > RING_DATA || r->end > RING_END || next >= limit)
 		return NULL;
+	if (used > limit - RECORD_HEAD_MOST)
+		return lacks_room(r, used);
 	struct capture c = capture_in(s, recipe, next, used);
-	if (recipe->before && (!may_record(&c, recipe) || !capture_all_before(s, &c, recipe)))
+	if (recipe->before && !may_record(&c, recipe))
 		return NULL;
+	if (recipe->before && !capture_all_before(s, &c, recipe))
+		return lacks_room(r, used);
 	struct agent_record *rec = ring_record(r, next);
 	rec->size = 0;
 	rec->before = (uint16_t)c.at;
@@ -178,7 +189,7 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
 	struct agent_record *rec = (struct agent_record *)s->record;
 	uint32_t off = (uint32_t)(s->record - s->ring - RING_HEAD), limit = r->limit, taken;
-	if (limit > RING_DATA || off >= limit)
+	if (limit > RING_DATA || r->end > RING_END || off >= limit)
 		return 1;
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	struct capture c = capture_in(s, recipe, off, used);

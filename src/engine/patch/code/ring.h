@@ -26,7 +26,7 @@
 #define MEMORY_AT      (AGENT_CODE + 0x4000) /* struct memory_tables, in the same mapping */
 #define RECIPES_AT     (AGENT_CODE + 0x6000)
 #define RECIPES_ROOM   0x2000
-#define THREADS_AT     (AGENT_CODE + 0x7f00000)
+#define THREADS_AT     (AGENT_CODE + 0x40000)
 #define THREADS_ROOM   0x41000
 #define ELSEWHERE_AT   (THREADS_AT + 0x40000) /* see elsewhere_row() */
 #define ELSEWHERE_ROWS 1024
@@ -42,26 +42,33 @@
 #define THREAD_ROWS    16 /* rows of a bucket */
 #define THREAD_MIX     0x61c88647
 
-#define RING_SIZE   0x40000
-#define RING_HEAD   0x1000                                /* the header has a page of its own */
-#define RECORD_MOST 0x8200                                /* the greatest size of a record */
-#define RING_DATA   (RING_SIZE - RING_HEAD - RECORD_MOST) /* a record that begins in this part may end after it */
-#define RINGS       256                                   /* rings in one region */
 /*
- * Rings that a program maps at first. It maps more only when it has more threads (record/admit.c), because mapped
- * memory counts towards RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it resident.
+ * A ring has 1, 4, 16 or 64 pages, depending on how many calls its thread makes, and on how much memory there is. The rings
+ * of an image follow its slots, in the same mapping. The program maps more of this memory only when it needs it
+ * (record/admit.c), because mapped memory counts towards RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it
+ * resident.
  */
-#define RINGS_AT_FIRST 4
+#define RING_PAGES_MOST    64
+#define RING_SIZE          (RING_PAGES_MOST * AGENT_PAGE)
+#define RING_HEAD          128                      /* size of the header (struct agent_ring) */
+#define RING_END           (RING_SIZE - RING_HEAD)  /* size of the largest ring's data */
+#define RECORD_MOST        0x8200                   /* the greatest size of a record */
+#define RING_DATA          (RING_END - RECORD_MOST) /* a record that begins in this part may end after it */
+#define RING_ROOM          0x40000000               /* size of all rings in one region at most */
+#define RING_ROOM_AT_FIRST 0x100000                 /* how much of it a program maps at first */
 
 /*
  * A thread's scratch memory: the recorder's stack, and above it a struct agent_scratch, in SCRATCH_TOP bytes. It is private
  * memory of the program, whereas rings are shared, so that a fork(2) child that writes to its scratch memory does not harm
- * its parent. The recorder needs only a part of the stack. The rest is for a handler: if sctrace is killed, a signal may
- * come while a thread of an attached process is in the recorder. The program maps as much scratch memory as rings.
+ * its parent. The recorder needs less than 1 KiB of its stack. If the process was attached to, the stack has more pages for a
+ * handler: if sctrace is killed, a signal may come while the thread is in the recorder.
  */
-#define SCRATCHES_AT (AGENT_CODE + 0x8000000)
-#define SCRATCH_SIZE 0x10000
-#define SCRATCH_TOP  0x100
+#define SCRATCHES_AT          (AGENT_CODE + 0x200000)
+#define SCRATCH_ROOM          0x8000000 /* size of all scratch memories of an image at most */
+#define SCRATCH_ROOM_AT_FIRST 0x40000   /* how much of it a program maps at first */
+#define SCRATCH_SIZE          AGENT_PAGE
+#define SCRATCH_SIZE_ATTACHED (8 * AGENT_PAGE)
+#define SCRATCH_TOP           0x100
 
 /* Offsets in the structures below for agent.S. Assertions compare them with the structures. */
 #define SCRATCH_BUSY   0
@@ -137,12 +144,21 @@ struct agent_ring {
 	uint64_t produced;   /* bytes of RING_DATA used by all committed records so far */
 	uint64_t open;       /* 1 + the offset of the open record, or 0 */
 	uint32_t next;       /* where the next record begins */
-	uint32_t limit;      /* size of the ring's data, at most RING_DATA; written by sctrace */
+	uint32_t limit;      /* records begin before this offset; at most RING_DATA; written by sctrace */
 	uint64_t string_max; /* limit for the captured bytes of a buffer */
-	uint64_t pad0[4];
+	uint32_t end;        /* records end at this offset at most; at most RING_END; written by sctrace */
+	uint32_t lacks;      /* enum ring_lack */
+	uint32_t pad0[6];
 	/* Written by sctrace: */
 	uint64_t consumed; /* how much of `produced` sctrace has read */
 	uint64_t pad1[7];
+};
+
+/* Why the recorder has passed a call to sctrace. sctrace resets it. */
+enum ring_lack {
+	RING_LACKS_NOTHING,
+	RING_FULL,      /* sctrace had not read enough of the ring */
+	RING_TOO_SMALL, /* the record did not fit into the ring, although it was empty */
 };
 
 struct agent_scratch {
@@ -224,11 +240,12 @@ _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 _Static_assert(MEMORY_AT + sizeof(struct memory_tables) <= RECIPES_AT, "the tables have room");
 _Static_assert(RECIPES_AT == RECORDER_CODE + RECORDER_ROOM, "they lie in one mapping");
 _Static_assert(512 * sizeof(struct agent_recipe) <= RECIPES_ROOM, "a recipe for each call that the agent makes");
-_Static_assert(sizeof(struct agent_ring) <= RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
+_Static_assert(sizeof(struct agent_ring) == RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
 _Static_assert(THREADS_AT + THREAD_BUCKETS * THREAD_ROWS * sizeof(struct agent_thread) == ELSEWHERE_AT &&
 		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == THREADS_AT + THREADS_ROOM,
 	       "the tables have room");
-_Static_assert(SCRATCHES_AT + RINGS * SCRATCH_SIZE <= AGENT_LIMIT, "room");
+_Static_assert(SCRATCHES_AT + SCRATCH_ROOM <= AGENT_STATS && AGENT_STATS + AGENT_STATS_SIZE + RING_ROOM <= AGENT_LIMIT,
+	       "room");
 _Static_assert(RING_DATA % 64 == 0, "the data are whole cache lines");
 
 /*
@@ -253,15 +270,29 @@ static inline uint32_t ring_step(uint32_t off, uint32_t size, uint32_t limit, ui
 	return size < left ? off + size : 0;
 }
 
-/* The addresses of ring number `index` and of the scratch memory that belongs to it, in the program. */
-static inline uint64_t ring_address(unsigned index)
+/* Returns the value of agent_ring.end for a ring of this size. */
+static inline uint32_t ring_end(unsigned pages)
 {
-	return AGENT_STATS + AGENT_STATS_SIZE + (uint64_t)index * RING_SIZE;
+	return pages * AGENT_PAGE - RING_HEAD;
 }
 
-static inline uint64_t scratch_address(unsigned index)
+/* Returns the value of agent_ring.limit for a ring of this size. */
+static inline uint32_t ring_limit(unsigned pages)
 {
-	return SCRATCHES_AT + ((uint64_t)index + 1) * SCRATCH_SIZE - SCRATCH_TOP;
+	uint32_t end = ring_end(pages), last = end / 4 < RECORD_MOST ? end / 4 : RECORD_MOST;
+	return (end - last) & ~(uint32_t)63;
+}
+
+/* Returns the address in the program of the ring that begins at page `page` of the memory for rings. */
+static inline uint64_t ring_address(unsigned page)
+{
+	return AGENT_STATS + AGENT_STATS_SIZE + (uint64_t)page * AGENT_PAGE;
+}
+
+/* Returns the address of scratch memory number `index` in the program, if each has `size` bytes. */
+static inline uint64_t scratch_address(unsigned index, unsigned size)
+{
+	return SCRATCHES_AT + ((uint64_t)index + 1) * size - SCRATCH_TOP;
 }
 
 static inline struct agent_record *ring_record(struct agent_ring *r, uint32_t off)

@@ -76,6 +76,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	if (img->counters.region)
 		img->counters.region->refs++;
 	img->threads = thread_table_copy(from->threads);
+	img->ring_most = from->ring_most;
 	img->sites.serial = from->sites.serial;
 	img->sites.copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
 	p->images++;
@@ -99,6 +100,7 @@ static void image_put(struct patch *p, struct image *img)
 	vec_free(&img->mappings);
 	vec_free(&img->borrowers);
 	thread_table_free(img->threads);
+	vec_free(&img->scratches_taken);
 	region_give_words(img->counters.region, img->counters.words);
 	region_put(p, img->counters.region);
 	free(img);

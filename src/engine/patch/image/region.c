@@ -12,17 +12,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
+
+/*
+ * Returns how much memory for rings a region may have. It takes address space of sctrace only, and no memory until it is
+ * used. But sctrace's address space may be limited.
+ */
+static size_t ring_room(void)
+{
+	struct rlimit space;
+	if (getrlimit(RLIMIT_AS, &space) < 0 || space.rlim_cur / 32 >= RING_ROOM)
+		return RING_ROOM;
+	size_t room = space.rlim_cur / 32 & ~(size_t)(RING_SIZE - 1);
+	return room > RING_ROOM_AT_FIRST ? room : RING_ROOM_AT_FIRST;
+}
 
 struct region *region_new(struct patch *p, const struct task *task)
 {
 	struct region *r = memory_zeroed(1, sizeof(*r));
 	vec_push(&p->regions, r);
 	r->refs = 1;
-	r->size = AGENT_STATS_SIZE + (p->recorder ? (size_t)RINGS * RING_SIZE : 0);
+	r->size = AGENT_STATS_SIZE + (p->recorder ? ring_room() : 0);
 	r->group_id = -1;
 	r->discard = !task->proc->counted;
 	if (p->t.config.want & CAP_BY_PROCESS)
@@ -176,6 +190,7 @@ static void region_free(struct region *r)
 		close(r->fd);
 	for (unsigned i = 0; i < AGENT_CALLS; i++)
 		free(r->seen[i]);
+	vec_free(&r->pages_taken);
 	free(r);
 }
 
@@ -352,14 +367,33 @@ static int take_bit(uint64_t *bits, int n)
 	return -1;
 }
 
-int region_take_ring(struct region *r)
+/* The bits of the first `pages` pages in a word. */
+static uint64_t first_bits(unsigned pages)
 {
-	return take_bit(r->rings_taken, RINGS);
+	return ~0ull >> (64 - pages);
 }
 
-void region_give_ring(struct region *r, unsigned index)
+int region_take_ring(struct region *r, unsigned pages)
 {
-	r->rings_taken[index / 64] &= ~(1ull << (index % 64));
+	const size_t words = (r->size - AGENT_STATS_SIZE) / RING_SIZE;
+	for (size_t i = 0; i < words; i++) {
+		if (i == r->pages_taken.n)
+			vec_push(&r->pages_taken, 0);
+		for (unsigned at = 0; ~r->pages_taken.v[i] && at < 64; at += pages)
+			if (!(r->pages_taken.v[i] & first_bits(pages) << at)) {
+				r->pages_taken.v[i] |= first_bits(pages) << at;
+				return (int)(i * 64 + at);
+			}
+	}
+	return -1;
+}
+
+void region_give_ring(struct region *r, unsigned page, unsigned pages, bool keep)
+{
+	r->pages_taken.v[page / 64] &= ~(first_bits(pages) << page % 64);
+	if (!keep)
+		madvise(r->slots + AGENT_STATS_SIZE + (size_t)page * AGENT_PAGE, (size_t)pages * AGENT_PAGE,
+			MADV_REMOVE);
 }
 
 struct agent_words *region_take_words(struct region *r)

@@ -23,7 +23,7 @@ struct region {
 	char path[SETUP_PATH]; /* name under which programs can open pooled memory */
 	bool crowded;          /* the last region of the pool, which several images use at the same time */
 	uint64_t words_taken[(AGENT_WORDS + 63) / 64]; /* bit set of the struct agent_words in use */
-	uint64_t rings_taken[RINGS / 64];              /* bit set of the rings in use (code/ring.h) */
+	VEC(uint64_t) pages_taken; /* bit set of the pages of rings in use; one word for the largest ring */
 };
 
 /* Returns a region without memory, for the process of `task`. The caller owns one reference. */
@@ -53,10 +53,13 @@ void region_put(struct patch *p, struct region *r);
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Returns slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
-/* Reserves a ring and returns its index, or -1 if all rings are in use. The caller must set the ring up. */
-int region_take_ring(struct region *r);
-/* Releases a ring that region_take_ring() has reserved. */
-void region_give_ring(struct region *r, unsigned index);
+/*
+ * Reserves a ring of `pages` pages: 1, 4, 16 or 64. Returns the number of its first page, or -1 if there is no room. The
+ * caller must set the ring up.
+ */
+int region_take_ring(struct region *r, unsigned pages);
+/* Releases a ring that region_take_ring() has reserved, and its memory unless `keep`. */
+void region_give_ring(struct region *r, unsigned page, unsigned pages, bool keep);
 /* Reserves a struct agent_words for an image and sets it to 0. Returns NULL if all of them are in use. */
 struct agent_words *region_take_words(struct region *r);
 /* Releases the struct agent_words of an image. `words` may be NULL. */

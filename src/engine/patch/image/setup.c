@@ -196,7 +196,7 @@ static void close_memory(struct patch *p, const struct region *region)
 void setup_unmap(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
 {
 	const bool records = r->rbp & SETUP_RECORDS;
-	const uint64_t rings = records ? (uint64_t)RINGS_AT_FIRST * RING_SIZE : 0;
+	const uint64_t rings = records ? RING_ROOM_AT_FIRST : 0;
 	const struct {
 		bool there;
 		struct area area;
@@ -206,7 +206,7 @@ void setup_unmap(struct patch *p, struct task *task, const struct user_regs_stru
 		    {r->rbx && r->rbx == stubs, {stubs, STUB_AREA}},
 		    {records && !(r->rbp & SETUP_NO_RECORDER), {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM}},
 		    {records && !(r->rbp & SETUP_NO_THREADS), {THREADS_AT, THREADS_ROOM}},
-		    {records && !(r->rbp & SETUP_NO_SCRATCHES), {SCRATCHES_AT, RINGS_AT_FIRST * SCRATCH_SIZE}}};
+		    {records && !(r->rbp & SETUP_NO_SCRATCHES), {SCRATCHES_AT, SCRATCH_ROOM_AT_FIRST}}};
 	struct area areas[sizeof(made) / sizeof(*made)];
 	size_t n = 0;
 	for (size_t i = 0; r->r13 == AGENT_CODE && i < sizeof(made) / sizeof(*made); i++)
@@ -240,6 +240,8 @@ void setup_forget(struct patch *p, struct image *img)
 	region_put(p, img->counters.region);
 	thread_table_free(img->threads);
 	img->threads = NULL;
+	vec_free(&img->scratches_taken);
+	img->ring_bytes = 0;
 	site_free_all(p, img);
 	img->counters = (struct image_counters){.off = false};
 	img->setup.hi = 0;
@@ -275,7 +277,8 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 	img->sigsys.selected = p->watchdog_fd >= 0;
 	if (gap && r.rbx == gap)
 		site_add_page(task, gap, STUB_AREA);
-	img->counters.rings = p->recorder ? RINGS_AT_FIRST : 0;
+	img->counters.ring_room = p->recorder ? RING_ROOM_AT_FIRST : 0;
+	img->counters.scratch_room = p->recorder ? SCRATCH_ROOM_AT_FIRST : 0;
 	return 0;
 }
 
@@ -283,10 +286,10 @@ void setup_areas(const struct image *img, struct areas *areas)
 {
 	const struct area all[] = {{AGENT_CODE, AGENT_PAGE},
 				   {AGENT_DATA, AGENT_PAGE},
-				   {AGENT_STATS, AGENT_STATS_SIZE + (uint64_t)img->counters.rings * RING_SIZE},
+				   {AGENT_STATS, AGENT_STATS_SIZE + img->counters.ring_room},
 				   {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM},
 				   {THREADS_AT, THREADS_ROOM},
-				   {SCRATCHES_AT, (uint64_t)img->counters.rings * SCRATCH_SIZE}};
+				   {SCRATCHES_AT, img->counters.scratch_room}};
 	for (size_t i = 0; i < (img->threads ? sizeof(all) / sizeof(*all) : 3); i++)
 		vec_push(areas, all[i]);
 	for (size_t i = 0; i < img->sites.pages.n; i++) {

@@ -81,16 +81,16 @@ static unsigned char *fill_work(unsigned char *bytes, const struct image *img, u
  * has changed.
  */
 static bool write_all(struct patch *p, struct task *task, const struct user_regs_struct *r, const char *path,
-		      uint64_t room, uint64_t stubs, unsigned ring)
+		      uint64_t room, uint64_t stubs, unsigned page)
 {
 	const struct image *img = image_of(task);
 	const uint64_t mark = region_tail(img->counters.region)->mark;
 	struct agent_unattended about = {.entry = r->rip,
 					 .work = work_address(r),
 					 .mark = mark,
-					 .stats = AGENT_STATS_SIZE + (uint64_t)img->counters.rings * RING_SIZE,
-					 .scratch = scratch_address(ring),
-					 .ring = ring_address(ring)};
+					 .stats = AGENT_STATS_SIZE + img->counters.ring_room,
+					 .scratch = scratch_address(0, p->scratch_size),
+					 .ring = ring_address(page)};
 	unsigned char code[PLAN_EXTRA_MAX], work[WORK_MAX];
 	struct plan_extra extra = {.addr = room, .code = code, .n = CODE_SIZE, .stubs = fill_work(work, img, stubs)};
 	struct user_regs_struct to = *r;
@@ -116,22 +116,21 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 }
 
 /*
- * Prepares the image for records. Returns the index of the ring that the first thread gets, or -1 if none of the
- * rings that an image maps at its start is free.
+ * Prepares the image for records. Returns the number of the first page of the ring that the first thread gets, or -1 if
+ * there is no room for a ring.
  */
-static int prepare_records(struct image *img)
+static int prepare_records(const struct patch *p, struct image *img)
 {
-	int ring = region_take_ring(img->counters.region);
+	int page = region_take_ring(img->counters.region, p->ring_pages);
+	uint64_t end = ((uint64_t)page + p->ring_pages) * AGENT_PAGE;
 	img->threads = thread_table_new();
-	img->counters.rings = RINGS_AT_FIRST;
-	if (ring < RINGS_AT_FIRST)
-		return ring;
-	region_give_ring(img->counters.region, (unsigned)ring);
-	return -1;
+	img->counters.scratch_room = SCRATCH_ROOM_AT_FIRST;
+	img->counters.ring_room = page >= 0 && end > RING_ROOM_AT_FIRST ? end : RING_ROOM_AT_FIRST;
+	return page;
 }
 
 bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct proc_status *s,
-		      unsigned *ring)
+		      unsigned *page)
 {
 	struct image *img = image_of(task);
 	char path[SETUP_PATH] = "";
@@ -147,14 +146,14 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 	img->setup.lo = room;
 	img->setup.hi = room + CODE_SIZE;
 	vec_push(&img->sites.pages, (struct stub_page){stubs, 1, STUB_AREA / STUB_SIZE});
-	int index = p->recorder ? prepare_records(img) : 0;
-	if (index < 0 || !write_all(p, task, r, path, room, stubs, (unsigned)index)) {
-		if (p->recorder && index >= 0)
-			region_give_ring(region, (unsigned)index);
+	int first = p->recorder ? prepare_records(p, img) : 0;
+	if (first < 0 || !write_all(p, task, r, path, room, stubs, (unsigned)first)) {
+		if (p->recorder && first >= 0)
+			region_give_ring(region, (unsigned)first, p->ring_pages, true);
 		setup_forget(p, img);
 		return false;
 	}
-	*ring = (unsigned)index;
+	*page = (unsigned)first;
 	patch_task_of(task)->armed = true;
 	return true;
 }

@@ -13,12 +13,12 @@ struct proc_status;
 /*
  * Prepares unattended setup of the image of `task`, which has stopped at its execve(2). `r` holds its first registers,
  * and `s` is its /proc/PID/status. Returns true if the image is ready. The task will then be armed when the program
- * begins, and the caller must not set the registers. If the image will record, sets *ring to the index of the ring that
- * the task gets; the caller must call record_adopt(). Returns false if nothing has changed; setup_image() must then set
+ * begins, and the caller must not set the registers. If the image will record, sets *page to the first page of the
+ * ring that the task gets, and the caller must call record_adopt(). Returns false if nothing has changed; setup_image() must then set
  * up the image.
  */
 bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct proc_status *s,
-		      unsigned *ring);
+		      unsigned *page);
 /* Is the task, with registers `r`, still in the code of unattended setup? Once it has left, it never returns. */
 bool unattended_runs(const struct task *task, const struct user_regs_struct *r);
 /*

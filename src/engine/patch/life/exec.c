@@ -93,7 +93,7 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 {
 	struct buf why = {0};
 	struct proc_status s;
-	unsigned ring;
+	unsigned page;
 	proc_status(task->tid, &s);
 	if (!s.has_signals)
 		image_note_mask(p, task);
@@ -105,11 +105,11 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	r->rax = 0;
 	r->orig_rax = (unsigned long long)-1;
 	plan_begin(p, task, &s, r->rip);
-	if (!why.len && unattended_start(p, task, r, &s, &ring)) {
+	if (!why.len && unattended_start(p, task, r, &s, &page)) {
 		p->images++;
 		note_ignored(task, &s);
 		if (p->record)
-			record_adopt(p, task, ring);
+			record_adopt(p, task, page);
 	} else
 		prepare_attended(p, task, r, &s, &why);
 	buf_free(&why);

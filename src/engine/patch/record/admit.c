@@ -1,19 +1,12 @@
 /* Gives rings to threads, and maintains the program's table of the threads that have one. */
 #include "engine/patch/record/record.h"
 
-#include "base/memory.h"
-#include "engine/patch/image/region.h"
 #include "engine/patch/image/thread_table.h"
 #include "engine/patch/remote/remote.h"
 
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-
-static struct agent_ring *ring_here(const struct region *r, unsigned index)
-{
-	return (struct agent_ring *)(void *)(r->slots + AGENT_STATS_SIZE + (size_t)index * RING_SIZE);
-}
 
 /*
  * A value in sctrace's copy of the table: several threads have this fs base, so all their calls stop. The program's
@@ -47,14 +40,13 @@ static bool is_vfork_parent(const struct record_thread *o, const struct record_t
 static void free_row(const struct patch *p, const struct record_thread *th)
 {
 	struct agent_thread *row = th->image->threads ? thread_table_row(th->image->threads, th->fs_base) : NULL;
-	if (!row || row->scratch != scratch_address(th->index))
+	if (!row || row->scratch != th->scratch)
 		return;
 	*row = (struct agent_thread){0};
-	for (size_t i = 0; i < p->record->threads.n; i++) {
-		const struct record_thread *o = p->record->threads.v[i];
-		if (is_vfork_parent(o, th) && o->task && o->fs_base == th->fs_base && !patch_task_of(o->task)->slow)
-			*row = (struct agent_thread){.fs_base = o->fs_base, .scratch = scratch_address(o->index)};
-	}
+	const struct task *parent = th->task ? tasks_find(&p->t.tasks, thread_of(th->task)->vfork_parent) : NULL;
+	const struct record_thread *o = parent ? recorded_of(parent) : NULL;
+	if (o && is_vfork_parent(o, th) && o->fs_base == th->fs_base && !patch_task_of(parent)->slow)
+		*row = (struct agent_thread){.fs_base = o->fs_base, .scratch = o->scratch};
 }
 
 /*
@@ -76,85 +68,19 @@ static bool is_contended(const struct patch *p, const struct agent_thread *row, 
 {
 	for (size_t i = 0; row->scratch && i < p->record->threads.n; i++) {
 		const struct record_thread *o = p->record->threads.v[i];
-		if (o != th && o->task && o->image == th->image && row->scratch == scratch_address(o->index))
+		if (o != th && o->task && o->image == th->image && row->scratch == o->scratch)
 			return !patch_task_of(o->task)->slow && !is_vfork_parent(o, th) && !is_vfork_parent(th, o) &&
 			       !are_vfork_siblings(o, th);
 	}
 	return false;
 }
 
-/* Makes the stopped task extend the mapping at `at`. */
-static bool extend(struct patch *p, struct task *task, uint64_t at, uint64_t old, uint64_t new)
+void record_adopt(struct patch *p, struct task *task, unsigned page)
 {
-	struct user_regs_struct r;
-	const uint64_t args[6] = {at, old, new};
-	return ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
-	       remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_mremap, args) == 0 && r.rbx == at;
-}
-
-/*
- * Makes the program map ring number `index` and its scratch memory. The number of mapped rings is doubled as often as
- * necessary. If only one of the two can be mapped, later attempts fail as well.
- */
-static bool map_ring(struct patch *p, struct task *task, unsigned index)
-{
-	struct image *img = image_of(task);
-	const unsigned before = img->counters.rings;
-	unsigned rings = before;
-	while (rings <= index)
-		rings *= 2;
-	if (rings == before)
-		return true;
-	/*
-	 * Mapping needs an excursion. After an excursion, a signal that waits for its delivery could not be delivered
-	 * any more. A thread in a group-stop would have to leave the group-stop.
-	 */
-	if (task->deliver || task->listening ||
-	    !extend(p, task, AGENT_STATS, AGENT_STATS_SIZE + (uint64_t)before * RING_SIZE,
-		    AGENT_STATS_SIZE + (uint64_t)rings * RING_SIZE) ||
-	    !extend(p, task, SCRATCHES_AT, (uint64_t)before * SCRATCH_SIZE, (uint64_t)rings * SCRATCH_SIZE))
-		return false;
-	img->counters.rings = rings;
-	return true;
-}
-
-/* Gives the task ring number `index`. The caller has reserved this ring in the region, and the image has mapped it. */
-static struct record_thread *thread_new(struct patch *p, struct task *task, unsigned index)
-{
-	struct record_thread *th = memory_zeroed(1, sizeof(*th));
-	th->tid = task->tid;
-	th->pid = task->proc->pid;
-	th->task = task;
-	th->turn = UINT64_MAX;
-	th->image = image_of(task);
-	th->region = th->image->counters.region;
-	th->index = index;
-	struct agent_ring *ring = ring_here(th->region, index);
-	memset(ring, 0, sizeof(*ring));
-	ring->limit = p->record->limit;
-	ring->string_max = p->record->string_max;
-	th->reader = (struct record_reader){.ring = ring, .limit = p->record->limit};
-	vec_push(&p->record->threads, th);
-	patch_task_of(task)->recorded = th;
-	return th;
-}
-
-static struct record_thread *take_ring(struct patch *p, struct task *task)
-{
-	struct region *region = image_of(task)->counters.region;
-	int i = region_take_ring(region);
-	if (i >= 0 && map_ring(p, task, (unsigned)i))
-		return thread_new(p, task, (unsigned)i);
-	if (i >= 0)
-		region_give_ring(region, (unsigned)i);
-	return NULL;
-}
-
-void record_adopt(struct patch *p, struct task *task, unsigned index)
-{
-	struct record_thread *th = thread_new(p, task, index);
+	struct record_thread *th = record_thread_new(p, task, page, p->ring_pages, 0);
 	struct agent_thread *row = thread_table_row(th->image->threads, 0);
-	*row = (struct agent_thread){.fs_base = 0, .scratch = scratch_address(th->index)};
+	vec_push(&th->image->scratches_taken, 1);
+	*row = (struct agent_thread){.fs_base = 0, .scratch = th->scratch};
 	th->has_ring = true;
 }
 
@@ -164,9 +90,9 @@ void record_adopt(struct patch *p, struct task *task, unsigned index)
  */
 static bool write_ring(const struct task *task, struct record_thread *th)
 {
-	const struct agent_scratch scratch = {.busy = SCRATCH_IDLE, .ring = ring_address(th->index)};
+	const struct agent_scratch scratch = {.busy = SCRATCH_IDLE, .ring = ring_address(th->page)};
 	if (!th->has_ring)
-		th->has_ring = remote_write(task->tid, scratch_address(th->index), &scratch, sizeof(scratch)) == 0;
+		th->has_ring = remote_write(task->tid, th->scratch, &scratch, sizeof(scratch)) == 0;
 	return th->has_ring;
 }
 
@@ -177,17 +103,17 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 		return false;
 	struct record_thread *th = recorded_of(task);
 	if (!th)
-		th = take_ring(p, task);
+		th = record_take_ring(p, task);
 	struct agent_thread *row = th ? thread_table_row(img->threads, fs_base) : NULL;
 	if (!row || row->scratch == SHARED)
 		return false;
-	if (th->fs_base == fs_base && row->scratch == scratch_address(th->index))
+	if (th->fs_base == fs_base && row->scratch == th->scratch)
 		return true;
 	free_row(p, th);
 	th->fs_base = fs_base;
 	if (is_contended(p, row, th))
 		return write_row(task, row, fs_base, SHARED) && false;
-	return write_ring(task, th) && write_row(task, row, fs_base, scratch_address(th->index));
+	return write_ring(task, th) && write_row(task, row, fs_base, th->scratch);
 }
 
 void record_expect(const struct task *task, uint64_t fs_base)
@@ -197,7 +123,7 @@ void record_expect(const struct task *task, uint64_t fs_base)
 	/*
 	 * The row of the old fs base stays. If another thread gets that fs base meanwhile, all its calls stop (SHARED).
 	 */
-	if (row && !row->scratch && write_row(task, row, fs_base, scratch_address(th->index)))
+	if (row && !row->scratch && write_row(task, row, fs_base, th->scratch))
 		th->fs_base = fs_base;
 }
 
@@ -227,11 +153,11 @@ bool record_take_back(const struct task *task)
 {
 	const struct record_thread *th = recorded_of(task);
 	struct agent_thread *row = thread_table_row(th->image->threads, th->fs_base);
-	return !row || row->scratch == SHARED || write_row(task, row, th->fs_base, scratch_address(th->index));
+	return !row || row->scratch == SHARED || write_row(task, row, th->fs_base, th->scratch);
 }
 
-void record_dismiss(const struct patch *p, struct record_thread *th)
+void record_dismiss(struct patch *p, struct record_thread *th)
 {
-	region_give_ring(th->region, th->index);
+	record_give_ring(p, th);
 	free_row(p, th);
 }

@@ -77,6 +77,12 @@ void record_look(struct patch *p)
 	}
 }
 
+void record_look_at(struct patch *p, struct record_thread *th)
+{
+	p->record->ordered = false;
+	look_at(p, th);
+}
+
 static uint64_t to_ns(const struct patch *p, uint64_t ticks)
 {
 	double ago = (double)(int64_t)(p->record->sync_ticks - ticks) * p->tick_ns;

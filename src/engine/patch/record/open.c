@@ -180,7 +180,9 @@ void record_open(struct patch *p, const struct engine_config *config)
 	rec->output = config->output;
 	p->record = rec;
 	p->recorder = rec->program;
+	p->scratch_size = config->nattach ? SCRATCH_SIZE_ATTACHED : SCRATCH_SIZE;
 	make_file(p, rec);
+	record_plan_rings(p);
 }
 
 /* Prints how many calls were recorded, and how many of these sctrace had to complete (tests/bench/records.py). */

@@ -74,7 +74,7 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 	while (bytes) {
 		size_t lap = r->limit - r->off;
 		/* The last record may extend beyond the end of the ring's data. */
-		size_t n = bytes < lap ? bytes : lap + RECORD_MOST;
+		size_t n = bytes < lap ? bytes : r->end - r->off;
 		unsigned char *to = make_room(r, n);
 		memcpy(to, data + r->off, n);
 		size_t k = 0;
@@ -121,14 +121,15 @@ static void look_for_open(struct record_reader *r)
 	if (open != (uint64_t)r->off + 1 || r->ahead)
 		return;
 	const unsigned char *from = (const unsigned char *)ring_record(r->ring, (uint32_t)open - 1);
+	size_t most = r->end - r->off < RECORD_MOST ? r->end - r->off : RECORD_MOST;
 	memcpy(&r->open, from, sizeof(r->open));
-	if (r->open.before > sizeof(r->open) && r->open.before <= RECORD_MOST)
+	if (r->open.before > sizeof(r->open) && r->open.before <= most)
 		memcpy(r->open_bytes + sizeof(r->open), from + sizeof(r->open), r->open.before - sizeof(r->open));
 	bool announced = r->open.marks;
 	r->open.size = r->open.before;
 	r->open.marks = 0;
 	r->halted = r->halted && !r->open.t1;
-	r->has_open = !r->halted && !announced && r->open.t0 && check(r->open_bytes, RECORD_MOST);
+	r->has_open = !r->halted && !announced && r->open.t0 && check(r->open_bytes, most);
 	r->open_at = open;
 	reader_verify_open(r);
 }

@@ -36,10 +36,10 @@ struct record_item {
 
 #define REPEATS_MOST 4 /* handlers that interrupt each other just before they return */
 
-/* Initialise with zeros, except `ring` and `limit`. Free with reader_free(). */
+/* Initialise with zeros, except `ring`, `limit` and `end`. Free with reader_free(). */
 struct record_reader {
 	struct agent_ring *ring; /* NULL: the ring no longer exists, and only copied records are left */
-	uint32_t limit;          /* number of bytes of the ring that are used */
+	uint32_t limit, end;     /* see struct agent_ring; the program cannot change these copies */
 	uint32_t off;            /* offset of the next record */
 	uint64_t consumed;       /* number of bytes that were copied from the ring so far (agent_ring.consumed) */
 	/*

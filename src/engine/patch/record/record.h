@@ -19,7 +19,9 @@ struct record_thread {
 	struct region *region; /* contains the ring */
 	struct call call;      /* the call whose beginning was reported last */
 	uint64_t turn;         /* time of the next item; UINT64_MAX: there is none */
-	unsigned index;        /* index of the ring in its region */
+	unsigned page, pages;  /* the ring's first page in its region, and its number of pages */
+	unsigned index;        /* index of the thread's scratch memory, */
+	uint64_t scratch;      /* and its address in the program */
 	uint64_t fs_base;      /* the fs base by which the program finds the ring */
 	bool has_ring;         /* the thread's scratch memory contains the address of the ring */
 };
@@ -35,9 +37,12 @@ struct record {
 	/* The bytes that are mapped in the program from RECORDER_CODE on. The recipes and commands in them need alignment. */
 	_Alignas(uint64_t) unsigned char program[RECORDER_ROOM + RECIPES_ROOM];
 	int fd;         /* a file with these bytes, or -1 */
-	uint32_t limit; /* number of bytes of each ring that are used */
+	uint32_t limit; /* upper limit for agent_ring.limit of all rings */
 	uint64_t string_max;
-	const struct statx *output;    /* engine_config.output */
+	const struct statx *output; /* engine_config.output */
+	unsigned pages_least;       /* size of the smallest rings */
+	/* Resident memory of all rings and scratch memories, and its limit. */
+	uint64_t ring_bytes, ring_total;
 	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
 	struct mem mem, live;         /* read the memory of the last event, and the present memory of its thread */
 	struct mem entry_mem;         /* reads the memory before the call of the last event, if this is EV_CALL */
@@ -66,8 +71,8 @@ void record_close(struct patch *p);
  * it; the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
-/* Like record_admit(), for a task whose setup code gives it ring `index` (unattended.h). Its fs base is 0. */
-void record_adopt(struct patch *p, struct task *task, unsigned index);
+/* Like record_admit(), for a task whose setup code gives it the ring at page `page` (unattended.h). Its fs base is 0. */
+void record_adopt(struct patch *p, struct task *task, unsigned page);
 /* Like record_admit(), for a task whose fs base is known. */
 bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base);
 /*
@@ -86,7 +91,7 @@ void record_forget_copied(struct task *task);
  */
 bool record_take_back(const struct task *task);
 /* Frees the thread's ring and its row in the table. */
-void record_dismiss(const struct patch *p, struct record_thread *th);
+void record_dismiss(struct patch *p, struct record_thread *th);
 /* Called when the task or its image is gone: reads its last records, which are still reported, and frees its ring. */
 void record_leave(struct patch *p, struct task *task);
 /*
@@ -94,6 +99,24 @@ void record_leave(struct patch *p, struct task *task);
  * thread_of()->call then describes it, with its duration.
  */
 bool record_exec(struct patch *p, struct task *task);
+
+/* Determines how much memory rings may take, and the size of the first ring of new images. */
+void record_plan_rings(struct patch *p);
+/*
+ * Gives the task a ring and a scratch memory, which the image has mapped, but no row in the table of threads. The caller
+ * must write the ring's address to the scratch memory. Returns NULL if there is no room, or if the task cannot map memory.
+ */
+struct record_thread *record_take_ring(struct patch *p, struct task *task);
+/* Does the same with a ring and a scratch memory that the image has mapped, and that are reserved for the task. */
+struct record_thread *record_thread_new(struct patch *p, struct task *task, unsigned page, unsigned pages,
+					unsigned index);
+/* Frees the ring and the scratch memory. */
+void record_give_ring(struct patch *p, struct record_thread *th);
+/*
+ * Gives the thread a larger ring, if there is memory for it. The thread must be stopped at a call that the agent has passed
+ * to sctrace, and its records must have been copied (reader_fill()). Returns true if it has a larger ring.
+ */
+bool record_enlarge(struct patch *p, struct record_thread *th);
 
 /*
  * Called when the agent has passed a call to sctrace instead of recording it, because the thread had no ring, or the
@@ -149,6 +172,8 @@ void record_thread_free(struct record_thread *th);
 enum flow record_flow(struct tracer *t);
 /* Copies the records of all threads from their rings. Must be called before a stop is reported. */
 void record_look(struct patch *p);
+/* Does the same for one stopped thread, after record_look() has copied the records of the others. */
+void record_look_at(struct patch *p, struct record_thread *th);
 /* tracer_ops.next_recorded: gets the next recorded event in order of time. Returns true and fills in *ev. */
 bool record_next(struct tracer *t, struct event *ev);
 

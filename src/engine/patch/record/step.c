@@ -19,7 +19,7 @@
 
 static bool read_scratch(const struct task *task, const struct record_thread *th, struct agent_scratch *s)
 {
-	return remote_read(task->tid, scratch_address(th->index), s, sizeof(*s)) == 0;
+	return remote_read(task->tid, th->scratch, s, sizeof(*s)) == 0;
 }
 
 bool record_retry(struct patch *p, struct task *task, int64_t nr)
@@ -29,11 +29,13 @@ bool record_retry(struct patch *p, struct task *task, int64_t nr)
 		return false;
 	if (!th || !th->reader.ring)
 		return record_admit(p, task);
-	const struct agent_ring *ring = th->reader.ring;
-	bool full = ring->produced - ring->consumed + RECORD_HEAD_MOST > th->reader.limit;
+	uint32_t lacks = th->reader.ring->lacks;
 	uint64_t before = th->fs_base;
-	record_look(p);
-	return full || (record_admit(p, task) && th->fs_base != before);
+	th->reader.ring->lacks = RING_LACKS_NOTHING;
+	record_look_at(p, th);
+	if (lacks != RING_LACKS_NOTHING && (record_enlarge(p, th) || lacks == RING_FULL))
+		return true;
+	return record_admit(p, task) && th->fs_base != before;
 }
 
 bool record_is_recorder(uint64_t ip)
@@ -65,7 +67,7 @@ static void close_ring(const struct record_thread *th, const struct task *task)
 	struct agent_ring *ring = th->reader.ring;
 	ring->next = th->reader.off;
 	ring->open = 0;
-	remote_write(task->tid, scratch_address(th->index) + offsetof(struct agent_scratch, busy), &idle, sizeof(idle));
+	remote_write(task->tid, th->scratch + offsetof(struct agent_scratch, busy), &idle, sizeof(idle));
 }
 
 /* Completes the open record in place of the recorder: reports it with the stopped task's memory. */
@@ -147,7 +149,11 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
 	bool before = is_announcing(r);
 	if (before && th && th->reader.ring)
 		reader_announce(&th->reader, __rdtsc());
-	record_look(p); /* this also finds the open record, so that the beginning of its call is reported */
+	/* This also finds the open record, so that the beginning of its call is reported. */
+	if (before || !th)
+		record_look(p);
+	else
+		record_look_at(p, th);
 	if (!before && th && th->reader.ring) {
 		p->record->asked_calls[th->reader.open.nr]++;
 		complete(p, th, task, th->reader.open.result, false);
@@ -164,7 +170,7 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
 static void finish(struct patch *p, struct record_thread *th, const struct task *task, struct user_regs_struct *r,
 		   const struct agent_scratch *s, int64_t result)
 {
-	const uint64_t at = scratch_address(th->index);
+	const uint64_t at = th->scratch;
 	complete(p, th, task, result, false);
 	remote_write(task->tid, at + offsetof(struct agent_scratch, result), &result, sizeof(result));
 	restore_registers(r, s);

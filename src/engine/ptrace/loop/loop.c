@@ -172,9 +172,11 @@ int tracer_next(struct engine *e, struct event *ev)
 			return 0;
 		if (look_first(t, ev))
 			return 1;
-		t->looked = false;
 		if (r == 0)
 			r = serve(t, t->waits.taken.v[t->waits.next++]);
+		/* All tasks whose stops were taken had stopped before the look. */
+		if (r < 0 || t->waits.next == t->waits.taken.n)
+			t->looked = false;
 		if (r < 0 && r != -EINTR)
 			tracer_give_up(t, r, "cannot continue tracing");
 		if (r == -EINTR)

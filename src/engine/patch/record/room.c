@@ -1,0 +1,235 @@
+/* Memory for rings: how large the ring of a thread is, where it lies, and how the program maps it. */
+#include "engine/patch/record/record.h"
+
+#include "base/memory.h"
+#include "engine/patch/image/region.h"
+#include "engine/patch/remote/remote.h"
+
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Rings and scratch memories together take at most this part of a limit on memory or on address space. */
+#define PART_OF_LIMIT 16
+/* A new ring takes at most this part of what is left of that, so that later threads get rings, too; */
+#define PART_OF_REST 256
+/* and the ring of a thread that has filled its ring, this part. */
+#define PART_TO_ENLARGE 16
+/* Resident part of a scratch memory: the struct agent_scratch and the recorder's stack, and a page for page tables. */
+#define SCRATCH_RESIDENT (2 * AGENT_PAGE)
+
+/* --- how much --- */
+
+/* Returns how many bytes the rings of the image may still take. */
+static uint64_t bytes_left(const struct patch *p, const struct task *task)
+{
+	const struct image *img = image_of(task);
+	uint64_t used = p->record->ring_bytes, left = p->record->ring_total > used ? p->record->ring_total - used : 0;
+	uint64_t most = img->ring_most > img->ring_bytes ? img->ring_most - img->ring_bytes : 0;
+	return left < most ? left : most;
+}
+
+/* Determines how much address space the rings and scratch memories of the image may take. */
+static void note_limit(const struct task *task)
+{
+	struct rlimit space;
+	bool limited = prlimit(task->tid, RLIMIT_AS, NULL, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+	image_of(task)->ring_most = limited ? space.rlim_cur / PART_OF_LIMIT : UINT64_MAX;
+}
+
+/* Returns the size of a new ring, in pages, if `left` bytes are left. */
+static unsigned pages_for(const struct patch *p, uint64_t left)
+{
+	unsigned pages = RING_PAGES_MOST;
+	while (pages > p->record->pages_least && (uint64_t)pages * AGENT_PAGE > left / PART_OF_REST)
+		pages /= 4;
+	return pages;
+}
+
+static void plan_first(struct patch *p)
+{
+	struct record *rec = p->record;
+	p->ring_pages = pages_for(p, rec->ring_total > rec->ring_bytes ? rec->ring_total - rec->ring_bytes : 0);
+}
+
+void record_plan_rings(struct patch *p)
+{
+	struct record *rec = p->record;
+	struct buf text = {0};
+	uint64_t kib = proc_read(getpid(), "../meminfo", &text) == 0 ? proc_number(buf_str(&text), "MemAvailable") : 0;
+	buf_free(&text);
+	rec->ring_total = (kib ? kib * 1024 : UINT64_MAX) / PART_OF_LIMIT;
+	/* A record with two buffers of the greatest size that is shown must fit into a ring. */
+	rec->pages_least = 1;
+	while (rec->pages_least < RING_PAGES_MOST && ring_limit(rec->pages_least) < 2 * rec->string_max + 512)
+		rec->pages_least *= 4;
+	plan_first(p);
+}
+
+/* Notes that a thread has got (`sign` 1), or returned (-1), `ring` bytes of rings and `scratch` bytes of scratch memory. */
+static void count_bytes(struct patch *p, struct image *img, int sign, uint64_t ring, uint64_t scratch)
+{
+	uint64_t resident = ring + (scratch < SCRATCH_RESIDENT ? scratch : SCRATCH_RESIDENT);
+	img->ring_bytes += (uint64_t)sign * (ring + scratch);
+	p->record->ring_bytes += (uint64_t)sign * resident;
+	plan_first(p);
+}
+
+/* --- where --- */
+
+/* Makes the stopped task extend the mapping at `at`. */
+static bool extend(struct patch *p, struct task *task, uint64_t at, uint64_t old, uint64_t new)
+{
+	struct user_regs_struct r;
+	const uint64_t args[6] = {at, old, new};
+	return ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
+	       remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_mremap, args) == 0 && r.rbx == at;
+}
+
+/*
+ * Makes the program map the first `need` bytes of the memory that begins `offset` bytes after `at`; *mapped bytes of it are
+ * mapped already. To make few such calls, it maps twice as much as before if its address space is not limited.
+ */
+static bool map_more(struct patch *p, struct task *task, uint64_t at, uint64_t offset, uint64_t *mapped, uint64_t need,
+		     uint64_t most)
+{
+	uint64_t new = *mapped;
+	if (need <= *mapped)
+		return true;
+	note_limit(task);
+	while (new < need)
+		new = image_of(task)->ring_most == UINT64_MAX ? 2 * new : new + RING_SIZE;
+	new = new < most ? new : most;
+	/*
+	 * Mapping needs an excursion. After an excursion, a signal that waits for its delivery could not be delivered
+	 * any more. A thread in a group-stop would have to leave the group-stop.
+	 */
+	if (task->deliver || task->listening || !extend(p, task, at, offset + *mapped, offset + new))
+		return false;
+	*mapped = new;
+	return true;
+}
+
+/* Reserves a scratch memory that the image has mapped. Returns its index, or -1. */
+static int take_scratch(struct patch *p, struct task *task)
+{
+	struct image *img = image_of(task);
+	unsigned i = 0, word = 0;
+	while (word < img->scratches_taken.n && !~img->scratches_taken.v[word])
+		word++;
+	if (word == img->scratches_taken.n)
+		vec_push(&img->scratches_taken, 0);
+	i = (unsigned)__builtin_ctzll(~img->scratches_taken.v[word]);
+	const uint64_t need = ((uint64_t)word * 64 + i + 1) * p->scratch_size;
+	if (need > SCRATCH_ROOM || !map_more(p, task, SCRATCHES_AT, 0, &img->counters.scratch_room, need, SCRATCH_ROOM))
+		return -1;
+	img->scratches_taken.v[word] |= 1ull << i;
+	return (int)(word * 64 + i);
+}
+
+static void give_scratch(struct image *img, unsigned index)
+{
+	img->scratches_taken.v[index / 64] &= ~(1ull << index % 64);
+}
+
+/*
+ * Returns the memory of a ring. Other threads will use the first rings again; the memory of the others is freed, if it is
+ * worth a call.
+ */
+static void give_pages(struct region *region, unsigned page, unsigned pages)
+{
+	bool first = ((uint64_t)page + pages) * AGENT_PAGE <= RING_ROOM_AT_FIRST;
+	region_give_ring(region, page, pages, first || pages == 1);
+}
+
+/* Reserves a ring that the image has mapped. Returns its first page, or -1. */
+static int take_pages(struct patch *p, struct task *task, unsigned pages)
+{
+	struct image *img = image_of(task);
+	int page = region_take_ring(img->counters.region, pages);
+	if (page < 0 || map_more(p, task, AGENT_STATS, AGENT_STATS_SIZE, &img->counters.ring_room,
+				 ((uint64_t)page + pages) * AGENT_PAGE, RING_ROOM))
+		return page;
+	region_give_ring(img->counters.region, (unsigned)page, pages, true);
+	return -1;
+}
+
+/* Makes the thread use the ring at `page`, which is empty. */
+static void begin_ring(const struct patch *p, struct record_thread *th, unsigned page, unsigned pages)
+{
+	struct agent_ring *ring =
+		(struct agent_ring *)(void *)(th->region->slots + AGENT_STATS_SIZE + (size_t)page * AGENT_PAGE);
+	uint32_t limit = ring_limit(pages);
+	memset(ring, 0, sizeof(*ring));
+	ring->limit = limit < p->record->limit ? limit : p->record->limit;
+	ring->end = ring_end(pages);
+	ring->string_max = p->record->string_max;
+	th->page = page;
+	th->pages = pages;
+	th->reader.ring = ring;
+	th->reader.limit = ring->limit;
+	th->reader.end = ring->end;
+	th->reader.off = 0;
+	th->reader.consumed = 0;
+}
+
+struct record_thread *record_thread_new(struct patch *p, struct task *task, unsigned page, unsigned pages,
+					unsigned index)
+{
+	struct record_thread *th = memory_zeroed(1, sizeof(*th));
+	th->tid = task->tid;
+	th->pid = task->proc->pid;
+	th->task = task;
+	th->turn = UINT64_MAX;
+	th->image = image_of(task);
+	th->region = th->image->counters.region;
+	th->index = index;
+	th->scratch = scratch_address(index, p->scratch_size);
+	begin_ring(p, th, page, pages);
+	count_bytes(p, th->image, 1, (uint64_t)pages * AGENT_PAGE, p->scratch_size);
+	vec_push(&p->record->threads, th);
+	patch_task_of(task)->recorded = th;
+	return th;
+}
+
+struct record_thread *record_take_ring(struct patch *p, struct task *task)
+{
+	if (!image_of(task)->ring_most)
+		note_limit(task);
+	uint64_t left = bytes_left(p, task);
+	unsigned pages = pages_for(p, left);
+	int page = -1, index = -1;
+	if (left < (uint64_t)pages * AGENT_PAGE + p->scratch_size || (index = take_scratch(p, task)) < 0)
+		return NULL;
+	while ((page = take_pages(p, task, pages)) < 0 && pages > p->record->pages_least)
+		pages /= 4;
+	if (page >= 0)
+		return record_thread_new(p, task, (unsigned)page, pages, (unsigned)index);
+	give_scratch(image_of(task), (unsigned)index);
+	return NULL;
+}
+
+void record_give_ring(struct patch *p, struct record_thread *th)
+{
+	give_pages(th->region, th->page, th->pages);
+	give_scratch(th->image, th->index);
+	count_bytes(p, th->image, -1, (uint64_t)th->pages * AGENT_PAGE, p->scratch_size);
+}
+
+bool record_enlarge(struct patch *p, struct record_thread *th)
+{
+	const unsigned old = th->page, before = th->pages, pages = 4 * before;
+	const uint64_t more = ((uint64_t)pages - before) * AGENT_PAGE;
+	if (pages > RING_PAGES_MOST || more > bytes_left(p, th->task) / PART_TO_ENLARGE)
+		return false;
+	int page = take_pages(p, th->task, pages);
+	const uint64_t at = ring_address((unsigned)page);
+	if (page < 0 || remote_write(th->tid, th->scratch + offsetof(struct agent_scratch, ring), &at, sizeof(at)) < 0)
+		return false;
+	begin_ring(p, th, (unsigned)page, pages);
+	give_pages(th->region, old, before);
+	count_bytes(p, th->image, 1, more, 0);
+	return true;
+}
