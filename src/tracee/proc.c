@@ -374,7 +374,9 @@ static bool skip_words(const char **p, int n)
 bool proc_mount_parse(const char *line, struct proc_mount *m)
 {
 	*m = (struct proc_mount){0};
-	size_t place = skip_words(&line, 4) ? word(&line, m->mount_point, sizeof(m->mount_point)) : 0;
+	size_t place = skip_words(&line, 3) && word(&line, m->root, sizeof(m->root))
+			       ? word(&line, m->mount_point, sizeof(m->mount_point))
+			       : 0;
 	if (!place || place >= sizeof(m->mount_point))
 		return false;
 	int options = (int)strcspn(line, " \n");
@@ -385,6 +387,7 @@ bool proc_mount_parse(const char *line, struct proc_mount *m)
 	if (!word(&rest, m->type, sizeof(m->type)) || !word(&rest, m->source, sizeof(m->source)))
 		return false;
 	int super = (int)strcspn(rest, " \n");
+	unescape(m->root);
 	unescape(m->mount_point);
 	unescape(m->source);
 	snprintf(m->options, sizeof(m->options), "%.*s%s%.*s", options, line, super ? "," : "", super, rest);

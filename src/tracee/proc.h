@@ -104,6 +104,7 @@ void proc_comm(pid_t tid, char *name, size_t size);
 struct proc_mount {
 	char type[64];
 	char source[256];
+	char root[256]; /* the directory of the file system that is mounted */
 	char mount_point[256];
 	char options[512]; /* options of the mount and of the file system, separated by commas */
 };

@@ -8,9 +8,14 @@ returns 0 is not counted, because the load determines how often sctrace polls be
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
 
 from script import BUILD, SCTRACE, Skip, run_tests, seconds
 
@@ -246,6 +251,76 @@ def test_crowd_limited(_folder):
     """Records take little of a limited address space, so that all threads can be created, and all record their calls"""
     share = record_crowd(300, 50, 290, 0, prefix=["sh", "-c", 'ulimit -v 100000; exec "$@"', "sh"])
     assert share >= 0.999, f"only {100 * share:.1f} % of the calls were recorded"
+
+
+def test_crowd_locked(folder):
+    """Memory of the engine does not count as locked memory of a program that calls mlockall(2)"""
+    prefix = ["sh", "-c", 'ulimit -l 8192; exec "$@"', "sh"]
+    if os.geteuid() == 0:
+        if not shutil.which("setpriv"):
+            raise Skip("setpriv is not installed")
+        prefix += ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]
+    folder.chmod(0o755)  # the user of the program may not have access to the folder of the build
+    crowd, sctrace = (shutil.copy(file, folder) for file in (CROWD, SCTRACE))
+    share = record_crowd(40, 50, 64, 0, 1, prefix=prefix, crowd=crowd, sctrace=sctrace)
+    assert share >= 0.99, f"only {100 * share:.1f} % of the calls were recorded"
+
+
+@contextmanager
+def memory_group(limit):
+    """
+    A control group with a limit on memory, in version 1 or 2. Yields a command that runs another one in the group, and the file
+    that contains the most memory that the group has used.
+    """
+    for parent, file, peak in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes"),
+                               ("/sys/fs/cgroup", "memory.max", "memory.peak")):
+        group = Path(parent) / f"sctrace-test-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            if (group / file).exists() and (group / peak).exists():
+                (group / file).write_text(str(limit))
+                yield ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"], group / peak
+                return
+        finally:
+            until = time.monotonic() + seconds(60)
+            while (group / "cgroup.procs").exists() and (group / "cgroup.procs").read_text() and time.monotonic() < until:
+                time.sleep(0.05)
+            group.rmdir()
+    raise Skip("control groups that limit memory cannot be created here")
+
+
+def test_crowd_in_group(_folder):
+    """Records take little of the memory of a control group"""
+    with memory_group(64 << 20) as (prefix, _peak):
+        share = record_crowd(300, 2000, 64, 0, prefix=prefix)
+    assert share >= 0.999, f"only {100 * share:.1f} % of the calls were recorded"
+
+
+def test_attached_in_group(_folder):
+    """If sctrace attaches to a program in another control group, rings are not charged to that group"""
+    with memory_group(64 << 20) as (prefix, peak):
+        with subprocess.Popen([*prefix, CROWD, "300", "2000", "64", "0", "0", "1"], stdin=subprocess.PIPE) as program:
+            until = time.monotonic() + seconds(60)
+            while len(os.listdir(f"/proc/{program.pid}/task")) < 301 and time.monotonic() < until:
+                time.sleep(0.05)
+            before = int(peak.read_text())
+            attach = [SCTRACE, "--engine=patch", "-f", "-o", "/dev/null", "-p", str(program.pid)]
+            with subprocess.Popen(attach, stderr=subprocess.PIPE, text=True, env={**os.environ, "SCTRACE_DEBUG": "1"}) as process:
+                while "attached to process" not in (line := process.stderr.readline()):
+                    if not line:
+                        program.kill()
+                        raise Skip("the patch engine cannot attach here")
+                program.stdin.close()
+                told = process.stderr.read()
+        after = int(peak.read_text())
+    recorded = re.search(r"(?m)^sctrace: recorded read (\d+)", told)
+    print(f"# {(after - before) >> 10} KiB more in the group of the program; {recorded and recorded[1]} calls recorded")
+    assert program.returncode == 0, f"the program ended with {program.returncode}"
+    assert recorded and int(recorded[1]) >= 0.99 * 600000
+    assert after - before < 8 << 20, f"{(after - before) >> 10} KiB were charged to the group of the program"
 
 
 FORKS = """

@@ -57,6 +57,7 @@ struct kept_plans;
 struct mapping;
 struct record;
 struct record_thread;
+struct ring_group;
 struct module;
 struct region;
 struct stub_page;
@@ -195,6 +196,7 @@ struct image {
 	struct image_sites sites;
 	struct thread_table *threads;  /* copy of the program's table of threads that record, or NULL */
 	VEC(uint64_t) scratches_taken; /* bit set of the scratch memories in use */
+	struct ring_group *ring_group; /* limits the memory of the rings; NULL: sctrace's own group */
 	uint64_t ring_bytes;           /* size of the rings and scratch memories in use, */
 	uint64_t ring_most;            /* and its limit because of RLIMIT_AS; 0: unknown */
 	VEC(struct mapping) mappings;  /* executable memory, as last read; empty: must be read again */

@@ -17,7 +17,7 @@
 /* Programs have no mappings at these addresses unless they request them (src/engine/patch/code/agent.h). */
 #define CODE  0x553670000000
 #define DATA  (CODE + 0x1000)
-#define SLOTS (CODE + 0x10000)
+#define SLOTS (CODE + 0x8200000)
 enum { PAGE = 4096 };
 
 static uint32_t state = 1;

@@ -255,8 +255,8 @@ static void test_agent(int argc, char **argv)
 	try_all((char *)AGENT, PAGE);
 	try_all((char *)AGENT + PAGE, 64 * PAGE);
 	try_all((char *)AGENT - 8 * PAGE, 16 * PAGE);
-	try_all((char *)AGENT + 0x10000, 64 * PAGE);
-	try_all((char *)AGENT + 0x8000000, 4 * PAGE);
+	try_all((char *)AGENT + 0x8200000, 64 * PAGE);
+	try_all((char *)AGENT + 0x200000, 4 * PAGE);
 	try_all(code_page(), PAGE);
 	try_all(code_page() - PAGE, 2 * PAGE);
 	by_fixed((char *)AGENT, 0x9000);

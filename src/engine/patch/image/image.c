@@ -76,6 +76,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	if (img->counters.region)
 		img->counters.region->refs++;
 	img->threads = thread_table_copy(from->threads);
+	img->ring_group = from->ring_group;
 	img->ring_most = from->ring_most;
 	img->sites.serial = from->sites.serial;
 	img->sites.copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
@@ -119,11 +120,13 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
 
 /*
  * Must the call run under ptrace? That is so for execveat(2), which the agent does not support; for restart_syscall(2),
- * which continues another call; and for seccomp(2), which changes the filters that arming depends on.
+ * which continues another call; for seccomp(2), which changes the filters that arming depends on; and for mlockall(2), which
+ * locks the engine's memory as well (dispatch_end_slow()).
  */
 static bool is_special(int64_t nr)
 {
-	return nr < 0 || nr >= AGENT_CALLS || nr == SYS_execveat || nr == SYS_restart_syscall || nr == SYS_seccomp;
+	return nr < 0 || nr >= AGENT_CALLS || nr == SYS_execveat || nr == SYS_restart_syscall || nr == SYS_seccomp ||
+	       nr == SYS_mlockall;
 }
 
 /* Must the tracer see this call now? While a thread blocks SIGSYS, it must see each change of a signal mask. */

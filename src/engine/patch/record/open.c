@@ -203,6 +203,7 @@ void record_close(struct patch *p)
 		record_thread_free(p->record->threads.v[i]);
 	if (p->record) {
 		vec_free(&p->record->threads);
+		record_free_groups(p->record);
 		if (p->record->fd >= 0)
 			close(p->record->fd);
 	}

@@ -167,6 +167,9 @@ int reader_fill(struct record_reader *r)
 		return 0;
 	uint64_t produced = __atomic_load_n(&r->ring->produced, __ATOMIC_ACQUIRE);
 	uint64_t bytes = produced - r->consumed;
+	/* A thread that makes no calls needs no memory for them. */
+	if (!bytes && r->at == r->n && r->bytes)
+		reader_free(r);
 	int err = bytes > r->limit ? -EPROTO : copy_committed(r, bytes);
 	r->consumed = produced;
 	__atomic_store_n(&r->ring->consumed, produced, __ATOMIC_RELEASE);

@@ -10,6 +10,17 @@
 #include "engine/patch/record/recipe.h"
 #include "engine/patch/state.h"
 
+/* The processes in a control group (cgroups(7)). Their rings and scratch memories share a part of the group's memory. */
+struct ring_group {
+	char *name;           /* see cgroup_name() */
+	uint64_t total, used; /* in bytes */
+	/*
+	 * It is not sctrace's group. The kernel charges shared memory to the group that uses a page first, so sctrace
+	 * itself writes to each page of a new ring first.
+	 */
+	bool foreign;
+};
+
 /* A thread that has a ring. */
 struct record_thread {
 	struct record_reader reader;
@@ -17,13 +28,14 @@ struct record_thread {
 	struct task *task; /* NULL: the task has ended or was detached */
 	struct image *image;
 	struct region *region; /* contains the ring */
-	struct call call;      /* the call whose beginning was reported last */
-	uint64_t turn;         /* time of the next item; UINT64_MAX: there is none */
-	unsigned page, pages;  /* the ring's first page in its region, and its number of pages */
-	unsigned index;        /* index of the thread's scratch memory, */
-	uint64_t scratch;      /* and its address in the program */
-	uint64_t fs_base;      /* the fs base by which the program finds the ring */
-	bool has_ring;         /* the thread's scratch memory contains the address of the ring */
+	struct ring_group *group;
+	struct call call;     /* the call whose beginning was reported last */
+	uint64_t turn;        /* time of the next item; UINT64_MAX: there is none */
+	unsigned page, pages; /* the ring's first page in its region, and its number of pages */
+	unsigned index;       /* index of the thread's scratch memory, */
+	uint64_t scratch;     /* and its address in the program */
+	uint64_t fs_base;     /* the fs base by which the program finds the ring */
+	bool has_ring;        /* the thread's scratch memory contains the address of the ring */
 };
 
 /* Additional state of an engine that records. */
@@ -39,14 +51,13 @@ struct record {
 	int fd;         /* a file with these bytes, or -1 */
 	uint32_t limit; /* upper limit for agent_ring.limit of all rings */
 	uint64_t string_max;
-	const struct statx *output; /* engine_config.output */
-	unsigned pages_least;       /* size of the smallest rings */
-	/* Resident memory of all rings and scratch memories, and its limit. */
-	uint64_t ring_bytes, ring_total;
-	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
-	struct mem mem, live;         /* read the memory of the last event, and the present memory of its thread */
-	struct mem entry_mem;         /* reads the memory before the call of the last event, if this is EV_CALL */
-	void *mem_record;             /* the record of the last event */
+	const struct statx *output;      /* engine_config.output */
+	unsigned pages_least;            /* size of the smallest rings */
+	VEC(struct ring_group *) groups; /* the first is that of sctrace */
+	uint64_t sync_ticks, sync_ns;    /* time stamp counter and clock, read together by the last record_look() */
+	struct mem mem, live;            /* read the memory of the last event, and the present memory of its thread */
+	struct mem entry_mem;            /* reads the memory before the call of the last event, if this is EV_CALL */
+	void *mem_record;                /* the record of the last event */
 	pid_t mem_pid;
 	/* The thread of the last event, or NULL. The event's memory stays valid until the next event. */
 	struct record_thread *reported;
@@ -102,6 +113,7 @@ bool record_exec(struct patch *p, struct task *task);
 
 /* Determines how much memory rings may take, and the size of the first ring of new images. */
 void record_plan_rings(struct patch *p);
+void record_free_groups(struct record *rec);
 /*
  * Gives the task a ring and a scratch memory, which the image has mapped, but no row in the table of threads. The caller
  * must write the ring's address to the scratch memory. Returns NULL if there is no room, or if the task cannot map memory.

@@ -4,39 +4,100 @@
 #include "base/memory.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/remote/remote.h"
+#include "tracee/cgroup.h"
+#include "tracee/proc.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Rings and scratch memories together take at most this part of a limit on memory or on address space. */
+/*
+ * Rings and scratch memories together take at most this part of a limit on memory or on address space, and of the memory
+ * that is left at the beginning.
+ */
 #define PART_OF_LIMIT 16
+#define PART_OF_LEFT  16
 /* A new ring takes at most this part of what is left of that, so that later threads get rings, too; */
 #define PART_OF_REST 256
 /* and the ring of a thread that has filled its ring, this part. */
 #define PART_TO_ENLARGE 16
+/* The size of a new ring in pages, if all of it becomes resident at once (ring_group.foreign). */
+#define FOREIGN_PAGES 4
 /* Resident part of a scratch memory: the struct agent_scratch and the recorder's stack, and a page for page tables. */
 #define SCRATCH_RESIDENT (2 * AGENT_PAGE)
 
 /* --- how much --- */
 
-/* Returns how many bytes the rings of the image may still take. */
-static uint64_t bytes_left(const struct patch *p, const struct task *task)
+static uint64_t group_left(const struct ring_group *g)
 {
-	const struct image *img = image_of(task);
-	uint64_t used = p->record->ring_bytes, left = p->record->ring_total > used ? p->record->ring_total - used : 0;
-	uint64_t most = img->ring_most > img->ring_bytes ? img->ring_most - img->ring_bytes : 0;
-	return left < most ? left : most;
+	return g->total > g->used ? g->total - g->used : 0;
 }
 
-/* Determines how much address space the rings and scratch memories of the image may take. */
-static void note_limit(const struct task *task)
+static struct ring_group *own_group(const struct patch *p)
+{
+	return p->record->groups.v[0];
+}
+
+static struct ring_group *group_of(const struct patch *p, const struct image *img)
+{
+	return img->ring_group ? img->ring_group : own_group(p);
+}
+
+/* Returns the group of the task. If it is not known yet, reads its limits. */
+static struct ring_group *find_group(struct patch *p, pid_t tid)
+{
+	struct record *rec = p->record;
+	struct buf name = {0}, mounts = {0};
+	cgroup_name(tid, &name);
+	for (size_t i = 0; i < rec->groups.n; i++)
+		if (strcmp(rec->groups.v[i]->name, buf_str(&name)) == 0) {
+			buf_free(&name);
+			return rec->groups.v[i];
+		}
+	struct ring_group *g = memory_zeroed(1, sizeof(*g));
+	uint64_t available = cgroup_memory_available();
+	proc_read(getpid(), "mountinfo", &mounts);
+	struct cgroup_memory m = cgroup_memory(buf_str(&name), buf_str(&mounts), "");
+	uint64_t left = m.left < available ? m.left : available, part = m.limit / PART_OF_LIMIT;
+	g->total = left / PART_OF_LEFT < part ? left / PART_OF_LEFT : part;
+	g->foreign = rec->groups.n > 0;
+	g->name = memory_copy(buf_str(&name));
+	vec_push(&rec->groups, g);
+	buf_free(&name);
+	buf_free(&mounts);
+	return g;
+}
+
+void record_free_groups(struct record *rec)
+{
+	for (size_t i = 0; i < rec->groups.n; i++) {
+		free(rec->groups.v[i]->name);
+		free(rec->groups.v[i]);
+	}
+	vec_free(&rec->groups);
+}
+
+/* Determines how much memory and address space the rings of the task's image may take. */
+static void note_limits(struct patch *p, const struct task *task)
 {
 	struct rlimit space;
 	bool limited = prlimit(task->tid, RLIMIT_AS, NULL, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
 	image_of(task)->ring_most = limited ? space.rlim_cur / PART_OF_LIMIT : UINT64_MAX;
+	image_of(task)->ring_group = find_group(p, task->tid);
+}
+
+/* Returns how many bytes the rings of the image may still take. */
+static uint64_t bytes_left(const struct patch *p, const struct image *img)
+{
+	const struct ring_group *g = group_of(p, img);
+	uint64_t left = group_left(g->foreign ? own_group(p) : g);
+	uint64_t most = img->ring_most > img->ring_bytes ? img->ring_most - img->ring_bytes : 0;
+	if (g->foreign && group_left(g) < SCRATCH_RESIDENT)
+		return 0;
+	return left < most ? left : most;
 }
 
 /* Returns the size of a new ring, in pages, if `left` bytes are left. */
@@ -50,17 +111,13 @@ static unsigned pages_for(const struct patch *p, uint64_t left)
 
 static void plan_first(struct patch *p)
 {
-	struct record *rec = p->record;
-	p->ring_pages = pages_for(p, rec->ring_total > rec->ring_bytes ? rec->ring_total - rec->ring_bytes : 0);
+	p->ring_pages = pages_for(p, group_left(own_group(p)));
 }
 
 void record_plan_rings(struct patch *p)
 {
 	struct record *rec = p->record;
-	struct buf text = {0};
-	uint64_t kib = proc_read(getpid(), "../meminfo", &text) == 0 ? proc_number(buf_str(&text), "MemAvailable") : 0;
-	buf_free(&text);
-	rec->ring_total = (kib ? kib * 1024 : UINT64_MAX) / PART_OF_LIMIT;
+	find_group(p, getpid());
 	/* A record with two buffers of the greatest size that is shown must fit into a ring. */
 	rec->pages_least = 1;
 	while (rec->pages_least < RING_PAGES_MOST && ring_limit(rec->pages_least) < 2 * rec->string_max + 512)
@@ -68,12 +125,14 @@ void record_plan_rings(struct patch *p)
 	plan_first(p);
 }
 
-/* Notes that a thread has got (`sign` 1), or returned (-1), `ring` bytes of rings and `scratch` bytes of scratch memory. */
-static void count_bytes(struct patch *p, struct image *img, int sign, uint64_t ring, uint64_t scratch)
+/* Notes that the thread has got (`sign` 1), or returned (-1), `ring` bytes of rings and `scratch` bytes of scratch memory. */
+static void count_bytes(struct patch *p, const struct record_thread *th, int sign, uint64_t ring, uint64_t scratch)
 {
-	uint64_t resident = ring + (scratch < SCRATCH_RESIDENT ? scratch : SCRATCH_RESIDENT);
-	img->ring_bytes += (uint64_t)sign * (ring + scratch);
-	p->record->ring_bytes += (uint64_t)sign * resident;
+	struct ring_group *g = th->group;
+	th->image->ring_bytes += (uint64_t)sign * (ring + scratch);
+	g->used += (uint64_t)sign * (scratch < SCRATCH_RESIDENT ? scratch : SCRATCH_RESIDENT);
+	g = g->foreign ? own_group(p) : g;
+	g->used += (uint64_t)sign * ring;
 	plan_first(p);
 }
 
@@ -98,7 +157,7 @@ static bool map_more(struct patch *p, struct task *task, uint64_t at, uint64_t o
 	uint64_t new = *mapped;
 	if (need <= *mapped)
 		return true;
-	note_limit(task);
+	note_limits(p, task);
 	while (new < need)
 		new = image_of(task)->ring_most == UINT64_MAX ? 2 * new : new + RING_SIZE;
 	new = new < most ? new : most;
@@ -162,7 +221,7 @@ static void begin_ring(const struct patch *p, struct record_thread *th, unsigned
 	struct agent_ring *ring =
 		(struct agent_ring *)(void *)(th->region->slots + AGENT_STATS_SIZE + (size_t)page * AGENT_PAGE);
 	uint32_t limit = ring_limit(pages);
-	memset(ring, 0, sizeof(*ring));
+	memset(ring, 0, th->group->foreign ? (size_t)pages * AGENT_PAGE : sizeof(*ring));
 	ring->limit = limit < p->record->limit ? limit : p->record->limit;
 	ring->end = ring_end(pages);
 	ring->string_max = p->record->string_max;
@@ -185,10 +244,11 @@ struct record_thread *record_thread_new(struct patch *p, struct task *task, unsi
 	th->turn = UINT64_MAX;
 	th->image = image_of(task);
 	th->region = th->image->counters.region;
+	th->group = group_of(p, th->image);
 	th->index = index;
 	th->scratch = scratch_address(index, p->scratch_size);
 	begin_ring(p, th, page, pages);
-	count_bytes(p, th->image, 1, (uint64_t)pages * AGENT_PAGE, p->scratch_size);
+	count_bytes(p, th, 1, (uint64_t)pages * AGENT_PAGE, p->scratch_size);
 	vec_push(&p->record->threads, th);
 	patch_task_of(task)->recorded = th;
 	return th;
@@ -196,10 +256,13 @@ struct record_thread *record_thread_new(struct patch *p, struct task *task, unsi
 
 struct record_thread *record_take_ring(struct patch *p, struct task *task)
 {
-	if (!image_of(task)->ring_most)
-		note_limit(task);
-	uint64_t left = bytes_left(p, task);
+	const struct image *img = image_of(task);
+	if (!img->ring_most)
+		note_limits(p, task);
+	uint64_t left = bytes_left(p, img);
 	unsigned pages = pages_for(p, left);
+	if (group_of(p, img)->foreign && pages > FOREIGN_PAGES)
+		pages = p->record->pages_least > FOREIGN_PAGES ? p->record->pages_least : FOREIGN_PAGES;
 	int page = -1, index = -1;
 	if (left < (uint64_t)pages * AGENT_PAGE + p->scratch_size || (index = take_scratch(p, task)) < 0)
 		return NULL;
@@ -215,14 +278,14 @@ void record_give_ring(struct patch *p, struct record_thread *th)
 {
 	give_pages(th->region, th->page, th->pages);
 	give_scratch(th->image, th->index);
-	count_bytes(p, th->image, -1, (uint64_t)th->pages * AGENT_PAGE, p->scratch_size);
+	count_bytes(p, th, -1, (uint64_t)th->pages * AGENT_PAGE, p->scratch_size);
 }
 
 bool record_enlarge(struct patch *p, struct record_thread *th)
 {
 	const unsigned old = th->page, before = th->pages, pages = 4 * before;
 	const uint64_t more = ((uint64_t)pages - before) * AGENT_PAGE;
-	if (pages > RING_PAGES_MOST || more > bytes_left(p, th->task) / PART_TO_ENLARGE)
+	if (pages > RING_PAGES_MOST || more > bytes_left(p, th->image) / PART_TO_ENLARGE)
 		return false;
 	int page = take_pages(p, th->task, pages);
 	const uint64_t at = ring_address((unsigned)page);
@@ -230,6 +293,6 @@ bool record_enlarge(struct patch *p, struct record_thread *th)
 		return false;
 	begin_ring(p, th, (unsigned)page, pages);
 	give_pages(th->region, old, before);
-	count_bytes(p, th->image, 1, more, 0);
+	count_bytes(p, th, 1, more, 0);
 	return true;
 }

@@ -7,10 +7,12 @@
 #include "engine/patch/image/plan.h"
 #include "engine/patch/image/ranges.h"
 #include "engine/patch/image/resume_point.h"
+#include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/visit.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/patch/remote/unmap.h"
 #include "engine/ptrace/calls/stop.h"
 #include "tracee/proc.h"
 
@@ -19,6 +21,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -387,6 +390,19 @@ static bool restart_slow(const struct patch *p, struct task *task)
 	return true;
 }
 
+/*
+ * After mlockall(2): unlocks the engine's memory, because locked memory counts towards RLIMIT_MEMLOCK, which the program
+ * needs itself. Memory of the engine that is mapped later extends the unlocked mappings, and is not locked either.
+ */
+static void unlock_agent(struct patch *p, struct task *task)
+{
+	struct areas areas = {0};
+	setup_areas(image_of(task), &areas);
+	for (size_t i = 0; i < areas.n && task->stopped; i++)
+		remote_call(&p->t, task, SYS_munlock, (const uint64_t[6]){areas.v[i].addr, areas.v[i].size});
+	vec_free(&areas);
+}
+
 void dispatch_end_slow(struct patch *p, struct task *task)
 {
 	struct patch_task *pt = patch_task_of(task);
@@ -396,6 +412,8 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	bool read = ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
 	pt->slow = false;
 	pt->completed_ip = r.rip;
+	if (c->nr == SYS_mlockall && !c->error && image_of(task)->state == IMAGE_READY)
+		unlock_agent(p, task);
 	p->seccomp_seen |= !c->error && seccomp_sets_filter(c->nr, c->args);
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
 		image_note_mask(p, task);
