@@ -155,6 +155,11 @@ struct engine_ops {
 	 */
 	void (*result)(const struct engine *e, struct engine_result *r);
 	void (*footer)(const struct engine *e, struct buf *text);
+	/*
+	 * If many calls were slower than usual, appends a text that says how many, and why. NULL: it never does. The footer
+	 * contains the same text.
+	 */
+	void (*slowness)(const struct engine *e, struct buf *text);
 	/* Ends the engine and frees everything. */
 	void (*stop)(struct engine *e);
 };

@@ -323,6 +323,19 @@ def test_attached_in_group(_folder):
     assert after - before < 8 << 20, f"{(after - before) >> 10} KiB were charged to the group of the program"
 
 
+def test_slowness(folder):
+    """If many calls stop, sctrace says how many, which, and why; a program of which few calls stop causes no such note"""
+    many = [str(BUILD / "tests" / "e2e" / "threads"), "same_fs"]
+    few = [CROWD, "4", "5000"]
+    for options in (["-f", "-o", str(folder / "trace")], ["-f", "--record", str(folder / "record")]):
+        def told(program, options=options):
+            return subprocess.run([SCTRACE, "--engine=patch", *options, *program], capture_output=True, text=True, check=True,
+                                  timeout=seconds(60)).stderr
+        note = told(many)
+        assert re.search(r"note: \d+ % of 1\d{4} calls stopped the program because several of its threads have the same FS base", note), note
+        assert "stopped the program" not in told(few)
+
+
 FORKS = """
 import os, sys
 print("ready", flush=True)

@@ -237,9 +237,21 @@ int trace_end(struct trace *t, struct engine_result *result)
 	return t->totals.unmet.len ? EXIT_GATE : t->totals.unknown.len ? EXIT_OWN : 0;
 }
 
+/* Without -c, there is no footer that says whether the trace has slowed the program down. */
+static void say_slowness(const struct trace *t)
+{
+	struct buf text = {0};
+	if (!t->o.count && t->ops->slowness)
+		t->ops->slowness(t->engine, &text);
+	if (text.len)
+		diag_note("%s", buf_str(&text));
+	buf_free(&text);
+}
+
 static int finish(struct trace *t)
 {
 	struct engine_result result;
+	say_slowness(t);
 	int status = trace_end(t, &result);
 	if (t->failure.err && t->program && !t->root)
 		return spawn_status(-t->failure.err);

@@ -33,6 +33,7 @@
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/withdraw.h"
+#include "syscall/table.h"
 #include "tracee/proc.h"
 
 #include "engine/ptrace/calibrate.h"
@@ -81,6 +82,10 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	struct patch_task *pt = patch_task_of(task);
 	uint64_t ip;
 	bool masked = p->arming == ARM_FILTER;
+	if (!thread_of(task)->in_call && image_of(task) && image_of(task)->state == IMAGE_FALLBACK) {
+		p->slow_calls++;
+		patch_note_stop(p, STOP_FALLBACK, -1);
+	}
 	if (!pt || (!pt->slow && !masked))
 		return false;
 	/*
@@ -298,8 +303,68 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	return 0;
 }
 
+/* If fewer calls than this have stopped, the program was not slow for this reason. */
+#define STOPS_LEAST 1000
+
+/* The calls of a run: all of them, those that stopped, the most frequent reason for stops, and its most frequent call. */
+struct stops {
+	uint64_t all, stopped;
+	int reason, nr;
+};
+
+static struct stops sum_stops(const struct patch *p)
+{
+	struct stops s = {.all = p->agent_calls + p->slow_calls};
+	uint64_t of[STOP_REASONS] = {0};
+	for (int k = 0; k < STOP_REASONS; k++) {
+		for (int nr = 0; nr < AGENT_CALLS; nr++)
+			of[k] += p->stops[k][nr];
+		s.stopped += of[k];
+		s.reason = of[k] > of[s.reason] ? k : s.reason;
+	}
+	for (int nr = 0; nr < AGENT_CALLS; nr++) {
+		s.all += p->record ? p->record->reported_calls[nr] : 0;
+		s.nr = p->stops[s.reason][nr] > p->stops[s.reason][s.nr] ? nr : s.nr;
+	}
+	s.all = s.all > s.stopped ? s.all : s.stopped;
+	return s;
+}
+
+static void say_stops(const struct patch *p, const struct stops *s, struct buf *text)
+{
+	const char *const reasons[STOP_REASONS] = {
+		[STOP_FIRST] = "they were the first calls at their call sites",
+		[STOP_SITE] = "the code at their call sites cannot be changed",
+		[STOP_REQUIRED] = "these calls cannot be recorded, or an option requires a stop",
+		[STOP_ARGUMENTS] = "these calls, or their arguments, need ptrace",
+		[STOP_RESTART] = "signals had interrupted them",
+		[STOP_FULL] = "sctrace could not read the records fast enough",
+		[STOP_NO_RING] = "memory or address space is too scarce for the records of all threads",
+		[STOP_CONTENDED] = "several threads have the same FS base (arch_prctl(2))",
+		[STOP_ASKED] = "sctrace had to read the memory of these calls itself",
+		[STOP_ANNOUNCED] = "they change names that are shown, or may write to the terminal of the trace",
+		[STOP_SHARED] = "other processes use the same memory",
+		[STOP_FOREIGN] = "they do not use the 64-bit interface",
+		[STOP_FALLBACK] = buf_str(&p->fallback_why),
+	};
+	const char *name = syscall_name_known(syscall_native_arch(), s->nr);
+	if (s->stopped < STOPS_LEAST || s->stopped <= s->all / 100)
+		return;
+	buf_addf(text, "%.0f %% of %llu calls stopped the program%s%s%s because %s",
+		 100 * (double)s->stopped / (double)s->all, (unsigned long long)s->all, name ? ", mostly " : "",
+		 name ? name : "", name ? "," : "", reasons[s->reason]);
+}
+
+static void patch_slowness(const struct engine *e, struct buf *text)
+{
+	const struct patch *p = (const struct patch *)e;
+	const struct stops s = sum_stops(p);
+	say_stops(p, &s, text);
+}
+
 static void patch_footer(const struct engine *e, struct buf *text)
 {
+	struct buf slow = {0};
 	const struct patch *p = (const struct patch *)e;
 	buf_adds(text, "engine: patch; ");
 	if (p->fast.ns > 0)
@@ -316,6 +381,10 @@ static void patch_footer(const struct engine *e, struct buf *text)
 		buf_addf(text, "\n%llu of %llu program images were traced by ptrace: %s",
 			 (unsigned long long)p->fallback_images, (unsigned long long)p->images,
 			 buf_str(&p->fallback_why));
+	if (sum_stops(p).reason != STOP_FALLBACK)
+		patch_slowness(e, &slow);
+	buf_addf(text, "%s%s", slow.len ? "\n" : "", buf_str(&slow));
+	buf_free(&slow);
 }
 
 static void patch_stop(struct engine *e)
@@ -337,5 +406,6 @@ const struct engine_ops engine_patch = {
 	.kill = tracer_kill,
 	.result = tracer_result,
 	.footer = patch_footer,
+	.slowness = patch_slowness,
 	.stop = patch_stop,
 };

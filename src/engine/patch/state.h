@@ -197,6 +197,7 @@ struct image {
 	struct thread_table *threads;  /* copy of the program's table of threads that record, or NULL */
 	VEC(uint64_t) scratches_taken; /* bit set of the scratch memories in use */
 	struct ring_group *ring_group; /* limits the memory of the rings; NULL: sctrace's own group */
+	unsigned contended;            /* number of stops because several threads have the same fs base */
 	uint64_t ring_bytes;           /* size of the rings and scratch memories in use, */
 	uint64_t ring_most;            /* and its limit because of RLIMIT_AS; 0: unknown */
 	VEC(struct mapping) mappings;  /* executable memory, as last read; empty: must be read again */
@@ -239,6 +240,24 @@ enum arming {
 
 /* What the agent does with a call: it makes the call, or makes it and writes a record, or passes it to the tracer. */
 enum record_way { RECORD_PASSES, RECORD_WRITES, RECORD_STOPS };
+
+/* Why a call stops the thread, although the image has the agent. patch.c has a text for each reason. */
+enum stop_reason {
+	STOP_FIRST,     /* the site was not known, or the call was not in the agent's map */
+	STOP_SITE,      /* the site cannot be patched */
+	STOP_REQUIRED,  /* the call has no recipe, or the options require a stop */
+	STOP_ARGUMENTS, /* the agent does not make the call, or not with these arguments */
+	STOP_RESTART,   /* a signal had interrupted the call */
+	STOP_FULL,      /* the ring was full */
+	STOP_NO_RING,   /* the thread has no ring */
+	STOP_CONTENDED, /* other threads have the same fs base */
+	STOP_ASKED,     /* sctrace completed the record */
+	STOP_ANNOUNCED, /* sctrace had to see the beginning of the call */
+	STOP_SHARED,    /* processes whose calls are not counted together use the same memory */
+	STOP_FOREIGN,   /* the call was not made through the 64-bit interface */
+	STOP_FALLBACK,  /* the image has fallen back to ptrace */
+	STOP_REASONS
+};
 
 /* Why a thread steps out: what will see the thread's position. */
 enum stepout_for {
@@ -306,8 +325,17 @@ struct patch {
 
 	/* The footer of the report shows these numbers. */
 	uint64_t images, fallback_images;
+	uint64_t agent_calls; /* calls that the agent has counted */
+	uint64_t slow_calls;  /* calls that were made under ptrace in images that have the agent */
+	uint32_t stops[STOP_REASONS][AGENT_CALLS];
 	struct buf fallback_why; /* the reason for the first fallback */
 };
+
+/* Notes that a call with this number has stopped. */
+static inline void patch_note_stop(struct patch *p, enum stop_reason why, int64_t nr)
+{
+	p->stops[why][nr >= 0 && nr < AGENT_CALLS ? nr : AGENT_CALLS - 1]++;
+}
 
 static inline struct patch *patch_of(struct tracer *t)
 {

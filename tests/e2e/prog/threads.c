@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -235,6 +236,34 @@ static void test_leave(int argc, char **argv)
 	calls("exit", n, 0);
 }
 
+static int calls_left[4], threads_left = 4;
+
+/* Uses no thread-local storage, because it has that of the first thread. syscall(2) uses it only if the call fails. */
+static int same_fs_body(void *arg)
+{
+	for (int *left = arg; *left; --*left)
+		syscall(SYS_getppid);
+	__atomic_sub_fetch(&threads_left, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+/* Threads have the same thread-local storage, and so the same fs base, as those of valgrind. */
+static void test_same_fs(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 3000);
+	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+	for (int i = 0; i < 4; i++) {
+		char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		CHECK(stack != MAP_FAILED);
+		calls_left[i] = n;
+		CHECK(clone(same_fs_body, stack + 65536, flags, &calls_left[i]) > 0);
+	}
+	while (__atomic_load_n(&threads_left, __ATOMIC_SEQ_CST))
+		usleep(1000);
+	calls("getppid", 4L * n, 0);
+}
+
 static const struct test tests[] = {
 	{"live", test_live},
 	{"short", test_short},
@@ -246,5 +275,6 @@ static const struct test tests[] = {
 	{"setxid", test_setxid},
 	{"fork_threads", test_fork_threads},
 	{"leave", test_leave},
+	{"same_fs", test_same_fs},
 };
 TEST_MAIN(tests)

@@ -118,8 +118,10 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), r->call_of[i]);
 	bool first = c->returned == 0;
 	uint64_t n = take_hist(p, s, seen, c);
+	uint64_t entered = since(&s->entered, &seen->entered);
 	c->returned += n;
-	c->entered += since(&s->entered, &seen->entered);
+	c->entered += entered;
+	p->agent_calls += entered;
 	c->errors += since(&s->errors, &seen->errors);
 	c->bytes += since(&s->bytes, &seen->bytes);
 	c->ns += (double)since(&s->ticks, &seen->ticks) * p->tick_ns;

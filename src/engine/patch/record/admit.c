@@ -105,13 +105,17 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 	if (!th)
 		th = record_take_ring(p, task);
 	struct agent_thread *row = th ? thread_table_row(img->threads, fs_base) : NULL;
-	if (!row || row->scratch == SHARED)
+	if (!row)
+		return false;
+	th->contended = row->scratch == SHARED;
+	if (th->contended)
 		return false;
 	if (th->fs_base == fs_base && row->scratch == th->scratch)
 		return true;
 	free_row(p, th);
 	th->fs_base = fs_base;
-	if (is_contended(p, row, th))
+	th->contended = is_contended(p, row, th);
+	if (th->contended)
 		return write_row(task, row, fs_base, SHARED) && false;
 	return write_ring(task, th) && write_row(task, row, fs_base, th->scratch);
 }

@@ -36,6 +36,7 @@ struct record_thread {
 	uint64_t scratch;     /* and its address in the program */
 	uint64_t fs_base;     /* the fs base by which the program finds the ring */
 	bool has_ring;        /* the thread's scratch memory contains the address of the ring */
+	bool contended;       /* other threads have the same fs base, so the program cannot find the ring */
 };
 
 /* Additional state of an engine that records. */
@@ -132,9 +133,10 @@ bool record_enlarge(struct patch *p, struct record_thread *th);
 
 /*
  * Called when the agent has passed a call to sctrace instead of recording it, because the thread had no ring, or the
- * ring was full. Returns true if the thread now has a ring with room, so that the call can be sent to its stub again.
+ * ring was full. Returns true if the thread now has a ring with room, so that the call can be sent to its stub again. Sets
+ * *reason if this was the reason.
  */
-bool record_retry(struct patch *p, struct task *task, int64_t nr);
+bool record_retry(struct patch *p, struct task *task, int64_t nr, enum stop_reason *reason);
 /*
  * True if a task with registers `r` has stopped at a call with which the agent asks sctrace to report the beginning of a
  * recorded call, or to complete its record.

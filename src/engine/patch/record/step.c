@@ -1,6 +1,7 @@
 /* Handles threads that stop in the agent's code for a recorded call. */
 #include "engine/patch/record/record.h"
 
+#include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/remote/remote.h"
@@ -22,20 +23,39 @@ static bool read_scratch(const struct task *task, const struct record_thread *th
 	return remote_read(task->tid, th->scratch, s, sizeof(*s)) == 0;
 }
 
-bool record_retry(struct patch *p, struct task *task, int64_t nr)
+/*
+ * Stops of an image because several of its threads have the same fs base. After this number, ptrace traces the image: a
+ * call that stops under ptrace from the start costs less. Go, for example, gives a new thread its fs base only after some
+ * calls.
+ */
+#define CONTENDED_MOST 1000
+
+bool record_retry(struct patch *p, struct task *task, int64_t nr, enum stop_reason *reason)
 {
 	struct record_thread *th = recorded_of(task);
 	if (!p->record || nr < 0 || nr >= AGENT_CALLS || p->record_way[nr] != RECORD_WRITES)
 		return false;
-	if (!th || !th->reader.ring)
+	if (!th || !th->reader.ring) {
+		*reason = STOP_NO_RING;
 		return record_admit(p, task);
+	}
 	uint32_t lacks = th->reader.ring->lacks;
 	uint64_t before = th->fs_base;
 	th->reader.ring->lacks = RING_LACKS_NOTHING;
 	record_look_at(p, th);
-	if (lacks != RING_LACKS_NOTHING && (record_enlarge(p, th) || lacks == RING_FULL))
+	if (lacks != RING_LACKS_NOTHING) {
+		*reason = STOP_FULL;
+		if (record_enlarge(p, th) || lacks == RING_FULL)
+			return true;
+	}
+	if (record_admit(p, task) && th->fs_base != before)
 		return true;
-	return record_admit(p, task) && th->fs_base != before;
+	if (th->contended) {
+		*reason = STOP_CONTENDED;
+		if (++image_of(task)->contended == CONTENDED_MOST)
+			image_fall_back(p, task, "several of its threads have the same FS base (arch_prctl(2))");
+	}
+	return false;
 }
 
 bool record_is_recorder(uint64_t ip)
@@ -154,8 +174,11 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
 		record_look(p);
 	else
 		record_look_at(p, th);
+	if (before && th && th->reader.has_open)
+		patch_note_stop(p, STOP_ANNOUNCED, th->reader.open.nr);
 	if (!before && th && th->reader.ring) {
 		p->record->asked_calls[th->reader.open.nr]++;
+		patch_note_stop(p, STOP_ASKED, th->reader.open.nr);
 		complete(p, th, task, th->reader.open.result, false);
 	}
 	if (before && th)

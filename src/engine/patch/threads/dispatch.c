@@ -308,11 +308,13 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 	}
 }
 
-/* Returns the site's stub if the agent can make this call, otherwise 0. */
-static uint64_t fast_way(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct call *call)
+/* Returns the site's stub if the agent can make this call, otherwise 0. Sets *why to the reason for this stop. */
+static uint64_t fast_way(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct call *call,
+			 enum stop_reason *why)
 {
 	struct image *img = image_of(task);
 	img->handlers.unsteady |= call->arch != AUDIT_ARCH_X86_64;
+	*why = call->arch != AUDIT_ARCH_X86_64 ? STOP_FOREIGN : STOP_SHARED;
 	if (call->arch != AUDIT_ARCH_X86_64 || img->state != IMAGE_READY || img->counters.off)
 		return 0;
 	struct site *s = site_of_stub(img, r->rip);
@@ -324,16 +326,19 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		 */
 		if (call->nr == SYS_arch_prctl)
 			plan_apply_mapped(p, task, r->rip);
+		*why = STOP_REQUIRED;
 		return 0;
 	}
+	*why = STOP_SITE;
 	if (!s)
 		s = visit_site(p, task, r->rip, call->nr);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
 	if (call->nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS && p->record)
 		record_expect(task, r->rsi);
-	bool fast = image_map_call(p, task, call->nr, refused) || (refused && record_retry(p, task, call->nr));
-	return fast ? s->stub : 0;
+	bool fast = image_map_call(p, task, call->nr, refused);
+	*why = !fast ? STOP_ARGUMENTS : s->kind == SITE_REDIRECT && !refused ? STOP_SITE : STOP_FIRST;
+	return fast || (refused && record_retry(p, task, call->nr, why)) ? s->stub : 0;
 }
 
 void dispatch_leave_stub(const struct patch *p, const struct task *task)
@@ -448,10 +453,13 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	}
 	watch_call(p, task, nr, r);
 	/* The agent does not know how long an interrupted call took before, so ptrace handles its restart. */
-	uint64_t stub = life_restarting(&thread_of(task)->life) ? 0 : fast_way(p, task, r, call);
+	enum stop_reason why = STOP_RESTART;
+	uint64_t stub = life_restarting(&thread_of(task)->life) ? 0 : fast_way(p, task, r, call, &why);
+	patch_note_stop(p, why, nr);
 	if (!task->stopped)
 		return STOP_RESUMED;
 	if (!stub) {
+		p->slow_calls++;
 		watch_sigsys_action(task, nr, r);
 		go_slow(p, task, r, nr);
 		return STOP_HANDLED;
