@@ -408,6 +408,27 @@ def test_other_proc(tmp):
         raise Skip("no namespaces can be created")
 
 
+def test_calls_that_stop(_):
+    """If many calls stop a program under the patch engine, the footer says why; if most do, it is traced by ptrace"""
+    untabled = BUILD / "tests/e2e/regs-untabled"
+    if not untabled.exists():
+        raise Skip("the processor is not x86-64")
+    if subprocess.run([SCTRACE, "--engine=patch", "-c", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode:
+        raise Skip("the patch engine does not work here")
+    for _ in range(2):  # the second run knows the call sites from the first one
+        r = run("-c", "--engine=patch", untabled, "entered", "1500")
+        lines = re.findall(r"\n(\d+) calls at regs-untabled\+0x[0-9a-f]+ stopped the program: (.*)", r.stderr)
+        assert r.returncode == 0 and len(lines) == 3, r
+        assert all(1490 <= int(n) <= 1500 for n, _ in lines) and lines[0][1].startswith("a branch may lead into"), r
+    r = run("-c", "--engine=patch", untabled, "entered", "900")
+    assert r.returncode == 0 and "stopped the program" not in r.stderr, r
+    reason = "1 of 1 program images were traced by ptrace: the agent could not make most of its calls"
+    for n, falls_back in (("500", False), ("600", True)):
+        r = run("-c", "--engine=patch", BUILD / "tests/e2e/abi", "x32", n)
+        assert r.returncode == 0 and (reason in r.stderr) == falls_back, r
+        assert re.search(rf"getpid#x32 .* {n} +{n}", r.stderr), r
+
+
 def test_statuses(tmp):
     """The exit status is the program's; failures of sctrace have other statuses"""
     assert run("sh", "-c", "exit 7").returncode == 7

@@ -24,6 +24,7 @@
 #include "engine/patch/image/plan.h"
 #include "engine/patch/image/ranges.h"
 #include "engine/patch/image/region.h"
+#include "engine/patch/image/site.h"
 #include "engine/patch/life/attach.h"
 #include "engine/patch/life/children.h"
 #include "engine/patch/life/detach.h"
@@ -209,6 +210,7 @@ static void patch_free(struct patch *p)
 	region_free_all(p);
 	plan_free_all(p);
 	vec_free(&p->calls);
+	vec_free(&p->often);
 	vec_free(&p->resume_points);
 	call_filter_free(&p->filter);
 	if (p->watchdog_fd >= 0)
@@ -381,6 +383,7 @@ static void patch_footer(const struct engine *e, struct buf *text)
 		buf_addf(text, "\n%llu of %llu program images were traced by ptrace: %s",
 			 (unsigned long long)p->fallback_images, (unsigned long long)p->images,
 			 buf_str(&p->fallback_why));
+	site_say_often(p, text);
 	if (sum_stops(p).reason != STOP_FALLBACK)
 		patch_slowness(e, &slow);
 	buf_addf(text, "%s%s", slow.len ? "\n" : "", buf_str(&slow));

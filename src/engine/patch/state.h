@@ -59,6 +59,7 @@ struct record;
 struct record_thread;
 struct ring_group;
 struct module;
+struct often;
 struct region;
 struct stub_page;
 struct thread_table;
@@ -194,6 +195,10 @@ struct image {
 	VEC(struct image_borrower) borrowers;
 	struct image_handlers handlers;
 	struct image_sites sites;
+	struct {
+		uint64_t calls;  /* calls that ran under ptrace although the image had the agent */
+		uint64_t others; /* image_count_calls() at the first of them */
+	} slow;
 	struct thread_table *threads;  /* copy of the program's table of threads that record, or NULL */
 	VEC(uint64_t) scratches_taken; /* bit set of the scratch memories in use */
 	struct ring_group *ring_group; /* limits the memory of the rings; NULL: sctrace's own group */
@@ -301,6 +306,7 @@ struct patch {
 	/* Usual calls, and those that the agent was asked to make. The next image's agent makes them from the start. */
 	VEC(int16_t) calls;
 
+	uint64_t recorded;              /* number of recorded calls that were reported */
 	struct record *record;          /* set if whole calls are recorded, otherwise NULL */
 	const unsigned char *recorder;  /* what each image has from RECORDER_CODE on, up to the recipes' end, or NULL */
 	char recorder_path[SETUP_PATH]; /* a sealed file with these bytes, which programs can open, or "" */
@@ -314,6 +320,7 @@ struct patch {
 	struct kept_plans *kept;      /* plans of earlier runs, or NULL */
 	bool learned;                 /* this run has made plans that can be kept */
 	struct map usages;            /* struct usage by map_key() of the program's short name */
+	VEC(struct often) often;      /* sites at which many calls stopped */
 	size_t nsites;                /* number of sites of all images */
 	struct module *loader;        /* the file that contains the first instruction of new images, or NULL */
 	uint64_t loader_entry;        /* offset of that instruction in the file */

@@ -459,6 +459,15 @@ void image_fall_back(struct patch *p, struct task *task, const char *why)
 		fprintf(stderr, "sctrace: [%d] traced by ptrace: %s\n", (int)task->tid, why);
 }
 
+uint64_t image_count_calls(const struct patch *p, const struct image *img)
+{
+	const struct region *r = img->counters.region;
+	uint64_t n = p->recorded;
+	for (unsigned i = 0; r && r->slots && i < r->used; i++)
+		n += __atomic_load_n(&region_slot(r, i)->entered, __ATOMIC_RELAXED);
+	return n;
+}
+
 void image_leave(struct patch *p, struct process *proc)
 {
 	struct image *img = proc->image;

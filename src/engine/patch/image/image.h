@@ -43,6 +43,11 @@ void image_expect_call(struct patch *p, int64_t nr);
 void image_map_known_calls(const struct patch *p, struct image *img, struct region *r);
 /* Adds the calls that any image has made since the last call of this function or of image_map_known_calls(). */
 void image_map_new_calls(struct patch *p, const struct task *task);
+/*
+ * Returns the number of calls that the agent has counted in the image's region, which other images may use as well, and
+ * of those that it has recorded in all images.
+ */
+uint64_t image_count_calls(const struct patch *p, const struct image *img);
 /* Makes the agent pass all calls to the tracer (`off`), or make the calls itself again. */
 void image_switch(struct patch *p, struct image *img, bool off);
 /* Makes the agent in the task's memory pass all calls to the tracer, even if the image is not known. */

@@ -13,7 +13,7 @@ struct plan {
 	bool instead; /* there is another plan for the site, with a long jump; this one is for images that cannot have it */
 	/* The following members are as in struct site. */
 	enum site_kind kind;
-	uint8_t moved, code[RELOCATE_MAX];
+	uint8_t why, moved, code[RELOCATE_MAX];
 	uint8_t nchanges;
 	struct {
 		int32_t delta; /* distance of the change from the address after the call instruction */

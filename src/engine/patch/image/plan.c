@@ -85,6 +85,7 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 	plan.call = nr >= 0 && nr < AGENT_CALLS ? (int16_t)nr : -1;
 	plan.kind = s->kind;
 	plan.moved = s->moved;
+	plan.why = s->why;
 	plan.nchanges = s->nchanges;
 	/*
 	 * If a program has put itself into a sandbox, nothing that is learned from it may be used for other programs.
@@ -126,7 +127,7 @@ uint64_t plan_used_until(const struct patch *p, const struct image *img, const s
 /* Fills in *s with the site at `ip` that a plan describes, with its stub and all changes ready to be written. */
 static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip, uint64_t stub)
 {
-	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .moved = plan->moved};
+	*s = (struct site){.ip = ip, .stub = stub, .kind = plan->kind, .why = plan->why, .moved = plan->moved};
 	memcpy(s->code, plan->code, plan->moved);
 	uint64_t to = site_target(s);
 	for (int i = 0; i < plan->nchanges; i++) {
@@ -312,7 +313,7 @@ static void batch_apply(struct patch *p, struct task *task, struct batch *b, str
 		site_add(p, img, s);
 		img->sites.serial++;
 		site_note_gaps(img, s);
-		site_say(p, task, s, "as known");
+		site_say(p, task, s, true);
 	}
 	page->used += done ? (uint32_t)b->n : 0;
 	b->n = 0;

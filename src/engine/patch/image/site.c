@@ -1,5 +1,6 @@
 #include "engine/patch/image/site.h"
 
+#include "base/escape.h"
 #include "base/memory.h"
 #include "engine/patch/code/targets.h"
 #include "engine/patch/remote/maps.h"
@@ -12,11 +13,57 @@
 
 static const char *const kinds[] = {"new", "short jump", "long jump", "early jump", "redirected", "left to ptrace"};
 
-void site_say(const struct patch *p, const struct task *task, const struct site *s, const char *why)
+static const char *const reasons[] = {
+	[WHY_NONE] = "",
+	[WHY_NO_FILE] = "the code is not a private, read-only mapping of a file",
+	[WHY_NO_CALL] = "it is not a syscall instruction",
+	[WHY_RESTORER] = "unwinders recognise the end of a signal handler by this code",
+	[WHY_FORBIDDEN] = "SCTRACE_PATCH does not permit it",
+	[WHY_NO_STUB] = "there is no space for a stub within reach",
+	[WHY_NO_PADDING] = "there is no unused padding within reach",
+	[WHY_NOT_WRITABLE] = "its code cannot be written",
+	[WHY_NO_BOUNDS] = "the bounds of its function are not known",
+	[WHY_GARBLED] = "its function cannot be disassembled",
+	[WHY_NOT_SEARCHABLE] = "its file cannot be searched for jumps",
+	[WHY_AFTER] = "the instructions before and after the call cannot be moved",
+	[WHY_BEFORE] = "the instructions before the call cannot be moved",
+	[WHY_BRANCH] = "a branch may lead into the instructions that would have to be moved",
+	[WHY_COMPUTED] = "a computed jump nearby may lead into the instructions that would have to be moved",
+	[WHY_ADDRESS] = "an address in its file may lead into the instructions that would have to be moved",
+	[WHY_SECOND] = "its function has a long jump already",
+	[WHY_USED] = "an instruction that would have to be moved is used for another site",
+	[WHY_PAGE] = "the jump would cross a page boundary",
+	[WHY_LINE] = "the jump would cross a cache line that other threads may be executing",
+	[WHY_RETURNS] = "a thread may still return to the instruction after the call",
+};
+_Static_assert(sizeof(reasons) / sizeof(*reasons) == WHYS, "a text for each reason");
+
+void site_say(const struct patch *p, const struct task *task, const struct site *s, bool known)
 {
 	if (p->debug)
-		fprintf(stderr, "sctrace: [%d] site %#llx: %s%s%s\n", (int)task->tid, (unsigned long long)s->ip - 2,
-			kinds[s->kind], *why ? ": " : "", why);
+		fprintf(stderr, "sctrace: [%d] site %#llx: %s%s%s%s\n", (int)task->tid, (unsigned long long)s->ip - 2,
+			kinds[s->kind], !site_is_patched(s) ? ": " : "", !site_is_patched(s) ? reasons[s->why] : "",
+			known ? ", as known" : "");
+}
+
+#define OFTEN_SHOWN 3
+
+void site_say_often(const struct patch *p, struct buf *text)
+{
+	uint64_t shown = 0; /* a bit for each of them, at most SITES_OFTEN_MAX */
+	for (int k = 0; k < OFTEN_SHOWN; k++) {
+		size_t most = p->often.n;
+		for (size_t i = 0; i < p->often.n; i++)
+			if (!(shown >> i & 1) && (most == p->often.n || p->often.v[i].stops > p->often.v[most].stops))
+				most = i;
+		if (most == p->often.n)
+			return;
+		const struct often *o = &p->often.v[most];
+		shown |= UINT64_C(1) << most;
+		buf_addf(text, "\n%llu calls at ", (unsigned long long)o->stops);
+		escape_line(text, o->file, strlen(o->file));
+		buf_addf(text, "+%#llx stopped the program: %s", (unsigned long long)o->offset, reasons[o->why]);
+	}
 }
 
 void site_index(struct image *img, struct site *s)

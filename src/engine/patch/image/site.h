@@ -22,12 +22,51 @@ enum site_kind {
 	SITE_HOPELESS, /* unchanged: the calls are traced by ptrace */
 };
 
+/* Why a site is not patched, or not by a long jump. */
+enum site_why {
+	WHY_NONE,
+	WHY_NO_FILE,
+	WHY_NO_CALL,
+	WHY_RESTORER,
+	WHY_FORBIDDEN,
+	WHY_NO_STUB,
+	WHY_NO_PADDING,
+	WHY_NOT_WRITABLE,
+	WHY_NO_BOUNDS,
+	WHY_GARBLED,
+	WHY_NOT_SEARCHABLE,
+	WHY_AFTER,
+	WHY_BEFORE,
+	WHY_BRANCH,
+	WHY_COMPUTED,
+	WHY_ADDRESS,
+	WHY_SECOND,
+	WHY_USED,
+	WHY_PAGE,
+	WHY_LINE,
+	WHY_RETURNS,
+	WHYS
+};
+
+/* A site that is not patched, and at which at least SITE_OFTEN calls stopped. */
+struct often {
+	char file[64]; /* name of the file without its folder; the program can choose it */
+	uint64_t ino, offset;
+	uint64_t stops;
+	uint8_t why; /* enum site_why */
+};
+#define SITE_OFTEN      1000
+#define SITES_OFTEN_MAX 64
+
 /* One system call instruction. */
 struct site {
 	uint64_t ip;   /* the address after the instruction */
 	uint64_t stub; /* address of its stub, or 0 */
 	enum site_kind kind;
 	bool retry;                 /* a long jump may become possible later */
+	uint8_t why;                /* enum site_why */
+	uint32_t stops;             /* number of calls that stopped because the site is redirected */
+	uint32_t often;             /* 1 + the site's index in patch.often, or 0 */
 	uint8_t moved;              /* number of bytes that moved into the stub (SITE_LONG, SITE_EARLY) */
 	uint8_t code[RELOCATE_MAX]; /* the bytes that moved */
 	uint32_t serial;            /* number of the site's last decision or patch (image_sites.serial) */
@@ -131,7 +170,9 @@ void site_set_before_call(struct user_regs_struct *r, const struct site *s);
 void site_set_after_call(struct user_regs_struct *r, const struct site *s);
 /* Restores the arithmetic flags (CF PF AF ZF SF from lahf, OF from seto), which the agent changes. */
 void site_restore_flags(struct user_regs_struct *r, uint64_t saved);
-/* With SCTRACE_DEBUG, prints what was decided about a site, and why. */
-void site_say(const struct patch *p, const struct task *task, const struct site *s, const char *why);
+/* With SCTRACE_DEBUG, prints what was decided about a site, and why. `known`: the decision was kept in a plan. */
+void site_say(const struct patch *p, const struct task *task, const struct site *s, bool known);
+/* Adds lines to the footer about the sites in p->often at which most calls stopped. */
+void site_say_often(const struct patch *p, struct buf *text);
 
 #endif

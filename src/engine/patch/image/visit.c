@@ -14,6 +14,7 @@
 #include "engine/ptrace/state/event.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -179,19 +180,19 @@ static bool apply_changes(const struct site *s, pid_t tid)
 	return true;
 }
 
-/* Patches a site with a short jump through padding. Returns NULL, or the reason why that is not possible. */
-static const char *patch_short(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+/* Patches a site with a short jump through padding. Returns WHY_NONE, or the reason why that is not possible. */
+static enum site_why patch_short(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
 	struct gap gaps[PADDING_GAPS];
 	struct padding_way way;
 	int n = free_gaps(p, task, m, s->ip, gaps);
 	if (!padding_find_way(s->ip, gaps, n, &way))
-		return "there is no unused padding within reach";
+		return WHY_NO_PADDING;
 	if (!site_write_stub(task, s) || !plan_changes(s, task->tid, &way) || !apply_changes(s, task->tid))
-		return "its code cannot be written";
+		return WHY_NOT_WRITABLE;
 	site_note_gaps(image_of(task), s);
 	s->kind = SITE_SHORT;
-	return NULL;
+	return WHY_NONE;
 }
 
 /*
@@ -307,32 +308,30 @@ static bool may_have_another(const struct patch *p, const struct image *img, con
 }
 
 /*
- * Returns NULL if no thread can reach an address above `lo` and below `hi` except through the instruction at `lo`, and
+ * Returns WHY_NONE if no thread can reach an address above `lo` and below `hi` except through the instruction at `lo`, and
  * otherwise the reason. If `number` is true, the instruction is mov $number, %eax: an indirect jump leads to the
  * beginning of an instruction, so never into the middle of this one.
  */
-static const char *reachable(struct image *img, const struct around *a, const struct mem *native,
-			     const struct mapping *m, uint64_t site, uint64_t lo, uint64_t hi, bool number)
+static enum site_why reachable(struct image *img, const struct around *a, const struct mem *native,
+			       const struct mapping *m, uint64_t site, uint64_t lo, uint64_t hi, bool number)
 {
-	const struct targets *t = a->function ? NULL : targets_of(img, native, m);
+	const struct targets *t = a->function ? WHY_NONE : targets_of(img, native, m);
 	size_t n = a->hi - a->lo;
 	enum relocate_entry by = a->function ? relocate_entry(a->code, n, a->lo, site, lo, hi)
 				 : t         ? relocate_near(a->code, n, a->lo, site, lo, hi, t)
 					     : ENTRY_GARBLED;
 	if (by == ENTRY_NONE || (number && (by == ENTRY_TABLE || by == ENTRY_UNKNOWN)))
-		return NULL;
+		return WHY_NONE;
 	if (by == ENTRY_GARBLED)
-		return a->function ? "its function cannot be disassembled" : "its file cannot be searched for jumps";
+		return a->function ? WHY_GARBLED : WHY_NOT_SEARCHABLE;
 	if (by == ENTRY_BRANCH)
-		return "a branch may lead into the instructions that would have to be moved";
+		return WHY_BRANCH;
 	if (by == ENTRY_UNKNOWN)
-		return "a computed jump nearby may lead into the instructions that would have to be moved";
+		return WHY_COMPUTED;
 	t = targets_of(img, native, m);
 	if (!t)
-		return "its file cannot be searched for jump tables";
-	return targets_include(t, lo + 1, hi)
-		       ? "an address in its file may lead into the instructions that would have to be moved"
-		       : NULL;
+		return WHY_NOT_SEARCHABLE;
+	return targets_include(t, lo + 1, hi) ? WHY_ADDRESS : WHY_NONE;
 }
 
 /* Notes that the `n` bytes from `at` on, in a copy of the code around the site, move into its stub. */
@@ -343,12 +342,12 @@ static void move(struct site *s, const struct around *a, uint64_t at, size_t n)
 }
 
 /*
- * Writes a long jump of the given kind. Returns NULL, or the reason why that is not possible. For a SITE_EARLY, all
+ * Writes a long jump of the given kind. Returns WHY_NONE, or the reason why that is not possible. For a SITE_EARLY, all
  * instructions but the first, and the call instruction itself, stay. A thread that reaches the call instruction in
  * another way stops, and is sent to the stub.
  */
-static const char *jump_over(const struct patch *p, struct task *task, struct site *s, const struct mapping *m,
-			     enum site_kind kind)
+static enum site_why jump_over(const struct patch *p, struct task *task, struct site *s, const struct mapping *m,
+			       enum site_kind kind)
 {
 	pid_t pid = task->tid;
 	const struct mem direct = tracer_mem_of(&p->t, &pid);
@@ -357,7 +356,7 @@ static const char *jump_over(const struct patch *p, struct task *task, struct si
 	const struct mem native = {read_native, &ctx, NULL};
 	const struct mem mem = {mem_read_pages, &pages, NULL};
 	uint64_t site = s->ip - 2, lo = site, hi = s->ip;
-	const char *why = "the bounds of its function are not known";
+	enum site_why why = WHY_NO_BOUNDS;
 	struct around *a = memory_get(sizeof(*a));
 	size_t n = 0, taken = 0;
 	mem_pages_init(&pages, &native);
@@ -366,31 +365,31 @@ static const char *jump_over(const struct patch *p, struct task *task, struct si
 	if (around && kind == SITE_LONG) {
 		n = relocate_length(a->code + (s->ip - a->lo), a->hi - s->ip, s->ip, &taken);
 		hi = s->ip + taken;
-		why = n ? NULL : "the instruction after the call cannot be moved";
+		why = n ? WHY_NONE : WHY_AFTER;
 	} else if (kind == SITE_EARLY && around) {
-		const struct targets *t = a->function ? NULL : targets_of(image_of(task), &native, m);
+		const struct targets *t = a->function ? WHY_NONE : targets_of(image_of(task), &native, m);
 		n = a->function ? relocate_early(a->code, a->hi - a->lo, a->lo, site)
 		    : t         ? relocate_early_near(a->code, a->hi - a->lo, a->lo, site, t)
 				: 0;
 		lo = site - n;
-		why = n ? NULL : "the instruction before the call cannot be moved";
+		why = n ? WHY_NONE : WHY_BEFORE;
 	}
 	bool number = kind == SITE_EARLY && n && a->code[lo - a->lo] == 0xb8;
 	bool one_line = lo / CACHE_LINE == (lo + 4) / CACHE_LINE;
 	if (!why && !may_have_another(p, image_of(task), a))
-		why = "its function has a long jump already";
+		why = WHY_SECOND;
 	if (!why)
 		why = reachable(image_of(task), a, &native, m, site, lo, kind == SITE_EARLY ? lo + 5 : hi, number);
 	if (!why)
 		move(s, a, kind == SITE_EARLY ? lo : s->ip, n);
 	if (!why && is_used(image_of(task), s, lo, kind == SITE_EARLY ? site : hi))
-		why = "an instruction that would have to be moved is used for another site";
+		why = WHY_USED;
 	else if (!why && lo / AGENT_PAGE != (lo + 4) / AGENT_PAGE)
-		why = "the jump would cross a page boundary";
+		why = WHY_PAGE;
 	else if (!why && !one_line && !image_others_wait(p, task))
-		why = "the jump would cross a cache line that other threads may be executing";
+		why = WHY_LINE;
 	else if (!why && !(site_write_stub(task, s) && write_long(task, s)))
-		why = "its code cannot be written";
+		why = WHY_NOT_WRITABLE;
 	free(a);
 	if (why) {
 		s->moved = 0;
@@ -399,12 +398,11 @@ static const char *jump_over(const struct patch *p, struct task *task, struct si
 	return why;
 }
 
-static const char *patch_long(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+static enum site_why patch_long(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
 	s->retry = (!image_of(task)->start.observed && resume_point_may_be_in(p, s->ip, s->ip + RELOCATE_MAX)) ||
 		   is_in_call_at(p, image_of(task), s->ip);
-	return s->retry ? "a thread may still return to the instruction after the call"
-			: jump_over(p, task, s, m, SITE_LONG);
+	return s->retry ? WHY_RETURNS : jump_over(p, task, s, m, SITE_LONG);
 }
 
 /*
@@ -424,17 +422,17 @@ static bool is_restorer(const struct patch *p, struct task *task, const struct m
 	       !(m->base && padding_function(&mem, m->base, ip - 2, &lo, &hi) == 0);
 }
 
-/* Patches the site. Returns NULL, or the reason why that is not possible. */
-static const char *patch_site(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
+/* Patches the site. Returns WHY_NONE, or the reason why that is not possible. */
+static enum site_why patch_site(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
 {
 	unsigned char code[2];
-	const char *why = "SCTRACE_PATCH does not permit it";
+	enum site_why why = WHY_FORBIDDEN;
 	if (!m || !m->patchable)
-		return "the code is not a private, read-only mapping of a file";
+		return WHY_NO_FILE;
 	if (remote_read(task->tid, s->ip - 2, code, 2) < 0 || code[0] != 0x0f || code[1] != 0x05)
-		return "it is not a syscall instruction";
+		return WHY_NO_CALL;
 	if (is_restorer(p, task, m, s->ip))
-		return "unwinders recognise the end of a signal handler by this code";
+		return WHY_RESTORER;
 	bool one_line = (s->ip - 2) % CACHE_LINE != CACHE_LINE - 1 || image_others_wait(p, task);
 	/*
 	 * A signal handler that was running when sctrace attached may return to the instruction after this call. A long
@@ -447,7 +445,7 @@ static const char *patch_site(struct patch *p, struct task *task, struct site *s
 	if (why && p->ways & WAY_LONG && one_line && !returns)
 		why = patch_long(p, task, s, m);
 	if (why && p->ways & WAY_LONG && !s->retry && !jump_over(p, task, s, m, SITE_EARLY))
-		why = NULL;
+		why = WHY_NONE;
 	return why;
 }
 
@@ -467,7 +465,7 @@ static void decide(struct patch *p, struct task *task, struct site *s, int64_t n
 {
 	struct image *img = image_of(task);
 	const struct mapping *m = mapping_at(task, s->ip);
-	const char *why = "there is no space for a stub within reach";
+	enum site_why why = WHY_NO_STUB;
 	s->kind = SITE_HOPELESS;
 	if (place_stub(p, task, s)) {
 		why = patch_site(p, task, s, m);
@@ -476,6 +474,7 @@ static void decide(struct patch *p, struct task *task, struct site *s, int64_t n
 	}
 	if (!site_is_patched(s))
 		s->nchanges = 0; /* the planned changes were not written */
+	s->why = (uint8_t)why;
 	s->serial = ++img->sites.serial;
 	/* A site is hopeless if even its stub could not be written, because the program has just been killed. */
 	if (s->kind != SITE_HOPELESS && m && m->patchable && !s->retry) {
@@ -483,7 +482,7 @@ static void decide(struct patch *p, struct task *task, struct site *s, int64_t n
 		plan_note_loader(p, task, m);
 	}
 	site_index(img, s);
-	site_say(p, task, s, why ? why : "");
+	site_say(p, task, s, false);
 }
 
 /*
@@ -501,13 +500,55 @@ static bool is_patched_again(struct task *task, struct site *s)
 	return old && (s->kind == SITE_SHORT ? apply_changes(s, task->tid) : write_long(task, s));
 }
 
+/* Writes the name of the mapped file, without its folder. */
+static void file_name(pid_t pid, uint64_t addr, char *name, size_t size)
+{
+	struct buf text = {0};
+	struct proc_map m;
+	*name = '\0';
+	if (proc_read(pid, "maps", &text) == 0)
+		for (const char *rest = buf_str(&text); !*name && proc_map_next(&rest, &m);)
+			if (addr >= m.lo && addr < m.hi) {
+				size_t n = 0;
+				while (n < m.name_len && m.name[m.name_len - n - 1] != '/')
+					n++;
+				snprintf(name, size, "%.*s", (int)n, m.name + m.name_len - n);
+			}
+	buf_free(&text);
+}
+
+/* Counts the stops at a site that is not patched. From the SITE_OFTEN-th stop on, the footer shows it. */
+static void count_stop(struct patch *p, struct task *task, struct site *s)
+{
+	struct often new = {.why = s->why, .stops = SITE_OFTEN};
+	const struct mapping *m = maps_find(image_of(task), s->ip);
+	if (++s->stops < SITE_OFTEN || (s->stops > SITE_OFTEN && !s->often))
+		return;
+	for (size_t i = 0; m && !s->often && i < p->often.n; i++)
+		if (p->often.v[i].ino == m->ino && p->often.v[i].offset == s->ip - 2 - m->lo + m->file_offset)
+			s->often = (uint32_t)i + 1;
+	if (s->often) {
+		p->often.v[s->often - 1].stops += s->stops == SITE_OFTEN ? SITE_OFTEN : 1;
+		return;
+	}
+	if (!m || p->often.n == SITES_OFTEN_MAX)
+		return;
+	new.ino = m->ino;
+	new.offset = s->ip - 2 - m->lo + m->file_offset;
+	file_name(task->tid, s->ip, new.file, sizeof(new.file));
+	vec_push(&p->often, new);
+	s->often = (uint32_t)p->often.n;
+}
+
 struct site *visit_site(struct patch *p, struct task *task, uint64_t ip, int64_t nr)
 {
 	struct image *img = image_of(task);
 	struct site *s = map_get(&img->sites.by_ip, ip);
 	if (s && (site_is_patched(s) ? is_patched_again(task, s) : !s->retry)) {
-		if (s->kind == SITE_REDIRECT)
+		if (s->kind == SITE_REDIRECT) {
 			plan_apply_mapped(p, task, ip);
+			count_stop(p, task, s);
+		}
 		return s;
 	}
 	if (!s) {

@@ -267,6 +267,7 @@ bool record_next(struct tracer *t, struct event *ev)
 	if (item.kind == RECORD_ENTER) {
 		call_begins(p, th, &item);
 		rec->reported_calls[item.record->nr]++;
+		p->recorded++;
 		if (is_whole(rec, &item)) {
 			ev->kind = EV_CALL;
 			ev->entry_mem = &rec->entry_mem;

@@ -156,7 +156,9 @@ void record_open(struct patch *p, const struct engine_config *config)
 	recipe_memory(tables);
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
-		bool recordable = d && recipe_of(d, nr, config->verbose, tables, &recipes[nr]);
+		/* The arguments of an unknown call are shown as numbers. */
+		recipes[nr].nargs = 6;
+		bool recordable = !d || recipe_of(d, nr, config->verbose, tables, &recipes[nr]);
 		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
 		const struct use *use = use_of_output(config, nr);
 		bool first = precedes_output(config, nr);

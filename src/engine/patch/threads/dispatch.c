@@ -26,6 +26,9 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
+/* So many calls of an image must have run under ptrace before it can fall back for that reason; a power of two. */
+#define SLOW_LEAST 512
+
 /* Moves the task back to its `syscall` instruction, so that it makes call `nr` again. */
 static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr)
 {
@@ -377,6 +380,20 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 }
 
 /*
+ * Called for each call that runs under ptrace while the image has the agent. Such a call stops three times, but only
+ * twice if ptrace traces all calls. Falls back if three out of four of the image's calls were such calls.
+ */
+static void judge(struct patch *p, struct task *task)
+{
+	struct image *img = image_of(task);
+	const uint64_t n = ++img->slow.calls;
+	if (n == 1)
+		img->slow.others = image_count_calls(p, img);
+	if (n >= SLOW_LEAST && (n & (n - 1)) == 0 && (image_count_calls(p, img) - img->slow.others) < n / 3)
+		image_fall_back(p, task, "the agent could not make most of its calls");
+}
+
+/*
  * If a handler has returned to a call that it interrupted, restarts the call under ptrace. The call is made from the
  * stub, because its site is patched. Returns false if no call was interrupted, or if its restart is recorded.
  */
@@ -461,6 +478,8 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 	if (!stub) {
 		p->slow_calls++;
 		watch_sigsys_action(task, nr, r);
+		if (image_of(task)->state == IMAGE_READY && !image_of(task)->counters.off)
+			judge(p, task);
 		go_slow(p, task, r, nr);
 		return STOP_HANDLED;
 	}
