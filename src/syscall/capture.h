@@ -413,8 +413,10 @@ CAPTURE_HELPER bool put_messages(struct capture *c, unsigned rule, unsigned arg)
 	if (!out && n < (uint32_t)c->args[arg + 1]) {
 		if (!CAPTURE_SURE)
 			return false; /* the kernel did not read the other messages */
-		n = smaller((uint32_t)c->args[arg + 1], IOVECS_MOST);
+		n = (uint32_t)c->args[arg + 1];
 	}
+	/* The kernel transfers at most this number of messages, but a program can pass any number, and forge a result. */
+	n = smaller(n, IOVECS_MOST);
 	for (uint64_t i = 0; i < n; i++, addr += sizeof(struct capture_message))
 		if (!put_message(c, addr, sizeof(struct capture_message), UINT64_MAX, out))
 			return false;

@@ -487,6 +487,17 @@ static void calls_with_certain_arguments_stop(void **state)
 	assert_true(enter(SYS_fcntl, flags));
 }
 
+/* A rule whose number of elements is an argument names one of the six. */
+static void rules_name_arguments_that_exist(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < tables->nneeds; i++) {
+		const struct memory_need *n = &tables->needs[i];
+		assert_true(n->from < 6);
+		assert_true(n->parts <= PARTS_BPF_PROGRAM && n->rule <= MEMORY_OUT_MMSG);
+	}
+}
+
 extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
 
 /* The code, with the jumps before it, ends before the memory rules, and the tables of these have room for more. */
@@ -509,6 +520,7 @@ int main(void)
 		cmocka_unit_test(what_the_kernel_changes_is_shown_before_and_after),
 		cmocka_unit_test(captures_of_a_call_in_progress_are_kept),
 		cmocka_unit_test(calls_with_certain_arguments_stop),
+		cmocka_unit_test(rules_name_arguments_that_exist),
 		cmocka_unit_test(the_recorder_has_room),
 	};
 	return cmocka_run_group_tests(tests, set_up_all, NULL);
