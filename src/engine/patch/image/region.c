@@ -79,6 +79,20 @@ static double own_ns(const struct patch *p, double ticks)
 	return ns > 0 ? ns : 0;
 }
 
+/*
+ * Returns the time, in ticks, that stands for the calls of bucket `b`: its middle. But no call took longer than the
+ * longest one or less than the shortest one, if these are in this bucket.
+ */
+static double middle_of(const struct agent_slot *s, unsigned b)
+{
+	const double low = (double)bucket_low(b), high = (double)bucket_low(b + 1), middle = (low + high) / 2;
+	const double longest = (double)__atomic_load_n(&s->max, __ATOMIC_RELAXED);
+	const double shortest = (double)~__atomic_load_n(&s->min_not, __ATOMIC_RELAXED);
+	if (longest >= low && longest < middle)
+		return longest;
+	return shortest > middle && shortest < high ? shortest : middle;
+}
+
 /* Adds the calls that are new in the histogram to `c`, and returns the number of these calls. */
 static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, struct call_stats *c)
 {
@@ -89,7 +103,7 @@ static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct ag
 		if (!k)
 			continue;
 		seen->hist[b] = now;
-		double ns = own_ns(p, (double)(bucket_low(b) + bucket_low(b + 1)) / 2);
+		double ns = own_ns(p, middle_of(s, b));
 		hist_add(&c->hist, (uint64_t)ns, k);
 		c->ns_squared += ns * ns * (double)k;
 		n += k;
