@@ -12,7 +12,7 @@
 static void add_time(const struct trace_sink *s, const struct event *ev, uint64_t ns, struct buf *out)
 {
 	buf_adds(out, "\"time\":");
-	trace_add_seconds(out, trace_real_ns(s, ns), 9);
+	trace_add_seconds(out, trace_real_ns(s, ns), PRECISION_NS);
 	buf_adds(out, ",\"pid\":");
 	buf_add_signed(out, ev->pid);
 	buf_adds(out, ",\"tid\":");
@@ -64,7 +64,7 @@ static void add_duration(const struct event *ev, struct buf *out)
 		buf_adds(out, ",\"duration_s\":null");
 	else {
 		buf_adds(out, ",\"duration_s\":");
-		trace_add_seconds(out, (uint64_t)own, 9);
+		trace_add_seconds(out, (uint64_t)own, PRECISION_NS);
 	}
 	buf_adds(out, how == RESOLVED ? ",\"resolved\":true" : ",\"resolved\":false");
 }

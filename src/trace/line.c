@@ -47,10 +47,32 @@ void trace_call_name(const struct call *c, struct buf *out)
 		buf_adds(out, "#32");
 }
 
-void trace_add_seconds(struct buf *out, uint64_t ns, unsigned digits)
+/* Returns the length of the last decimal in ns. */
+static uint64_t unit_of(enum trace_precision p)
 {
-	uint64_t part = ns % NSEC_PER_SEC;
-	buf_add_decimal(out, ns / NSEC_PER_SEC, 1);
+	static const uint64_t units[] = {[PRECISION_NONE] = NSEC_PER_SEC,
+					 [PRECISION_S] = NSEC_PER_SEC,
+					 [PRECISION_MS] = NSEC_PER_SEC / 1000,
+					 [PRECISION_US] = 1000,
+					 [PRECISION_NS] = 1};
+	return units[p];
+}
+
+void trace_add_decimals(struct buf *out, uint64_t ns, enum trace_precision p)
+{
+	if (p <= PRECISION_S)
+		return;
 	buf_addc(out, '.');
-	buf_add_decimal(out, digits == 9 ? part : part / 1000, digits);
+	buf_add_decimal(out, ns % NSEC_PER_SEC / unit_of(p), 3 * (unsigned)(p - PRECISION_S));
+}
+
+void trace_add_seconds(struct buf *out, uint64_t ns, enum trace_precision p)
+{
+	buf_add_decimal(out, ns / NSEC_PER_SEC, 1);
+	trace_add_decimals(out, ns, p);
+}
+
+uint64_t trace_round(double ns, enum trace_precision p)
+{
+	return (uint64_t)ns + unit_of(p) / 2;
 }

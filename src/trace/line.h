@@ -9,6 +9,15 @@
 #include "trace/look.h"
 #include "trace/sink.h"
 
+/* How many decimals a time has: none (seconds), 3, 6 or 9 (ns). The time is not shown if this is PRECISION_NONE. */
+enum trace_precision { PRECISION_NONE, PRECISION_S, PRECISION_MS, PRECISION_US, PRECISION_NS };
+
+/* The times that a line shows. */
+struct trace_times {
+	enum { CLOCK_NONE, CLOCK_DAY, CLOCK_EPOCH } clock; /* -t: the time of day, or seconds since the Epoch */
+	enum trace_precision clock_precision, relative, durations;
+};
+
 /* How calls are decoded. This is a part of the configuration of each sink that writes calls. */
 struct trace_decoding {
 	unsigned string_max; /* -s: bytes of a string that are shown */
@@ -46,7 +55,11 @@ uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns);
 double trace_own_ns(const struct call *c, enum resolved *how);
 /* Appends the name of a call, with "#32" if a 64-bit program makes an i386 call (int $0x80), as in the table of -c. */
 void trace_call_name(const struct call *c, struct buf *out);
-/* Appends `ns` as seconds with `digits` decimals, which must be 9 or 6. Further decimals are cut off. */
-void trace_add_seconds(struct buf *out, uint64_t ns, unsigned digits);
+/* Appends `ns` as seconds. Further decimals are cut off. */
+void trace_add_seconds(struct buf *out, uint64_t ns, enum trace_precision p);
+/* Appends only the decimals, after a point; nothing if there are none. */
+void trace_add_decimals(struct buf *out, uint64_t ns, enum trace_precision p);
+/* Returns `ns` rounded to this precision. */
+uint64_t trace_round(double ns, enum trace_precision p);
 
 #endif

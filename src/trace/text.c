@@ -54,12 +54,13 @@ static size_t columns(const struct buf *b, size_t begin, size_t most)
 
 static void add_clock(struct trace_text *t, struct buf *out, uint64_t monotonic_ns)
 {
-	if (t->c.clock == CLOCK_NONE)
+	const struct trace_times *c = &t->c.times;
+	if (c->clock == CLOCK_NONE)
 		return;
 	uint64_t ns = trace_real_ns(&t->sink, monotonic_ns);
 	time_t second = (time_t)(ns / NSEC_PER_SEC);
-	if (t->c.clock == CLOCK_EPOCH) {
-		trace_add_seconds(out, ns, 6);
+	if (c->clock == CLOCK_EPOCH) {
+		trace_add_seconds(out, ns, c->clock_precision);
 		buf_addc(out, ' ');
 		return;
 	}
@@ -70,10 +71,7 @@ static void add_clock(struct trace_text *t, struct buf *out, uint64_t monotonic_
 		t->second = second;
 	}
 	buf_adds(out, t->second_text);
-	if (t->c.clock == CLOCK_MICROSECONDS) {
-		buf_addc(out, '.');
-		buf_add_decimal(out, ns % NSEC_PER_SEC / 1000, 6);
-	}
+	trace_add_decimals(out, ns, c->clock_precision);
 	buf_addc(out, ' ');
 }
 
@@ -91,11 +89,10 @@ static void add_padded(struct buf *out, uint64_t v, size_t width)
 static void add_gap(struct trace_text *t, struct buf *out, uint64_t monotonic_ns)
 {
 	uint64_t gap = t->last_ns && monotonic_ns > t->last_ns ? monotonic_ns - t->last_ns : 0;
-	buf_adds(out, t->c.clock != CLOCK_NONE ? "(+" : "");
+	buf_adds(out, t->c.times.clock != CLOCK_NONE ? "(+" : "");
 	add_padded(out, gap / NSEC_PER_SEC, 6);
-	buf_addc(out, '.');
-	buf_add_decimal(out, gap % NSEC_PER_SEC / 1000, 6);
-	buf_adds(out, t->c.clock != CLOCK_NONE ? ") " : " ");
+	trace_add_decimals(out, gap, t->c.times.relative);
+	buf_adds(out, t->c.times.clock != CLOCK_NONE ? ") " : " ");
 	t->last_ns = monotonic_ns;
 }
 
@@ -146,7 +143,7 @@ static void prefix(struct trace_text *t, const struct event *ev, struct buf *out
 	uint64_t time_ns = ev->kind == EV_CALL ? ev->call.enter_ns : ev->time_ns;
 	add_pid(t, ev->tid, out);
 	add_clock(t, out, time_ns);
-	if (t->c.relative)
+	if (t->c.times.relative)
 		add_gap(t, out, time_ns);
 	if (t->c.numbers && is_of_call(ev))
 		buf_addf(out, "[%4lld] ", (long long)syscall_kernel_number(ev->call.arch, ev->call.nr));
@@ -231,16 +228,13 @@ static void resume_line(struct trace_text *t, struct trace_text_task *k, const s
 
 static void add_duration(const struct trace_text *t, const struct event *ev, struct buf *to)
 {
-	static const char *const marks[] = {[RESOLVED] = "", [DOUBTFUL] = "~", [UNRESOLVED] = "<"};
-	if (!t->c.durations || ev->kind == EV_VANISH || !ev->call.duration_ns)
+	const enum trace_precision p = t->c.times.durations;
+	if (!p || ev->kind == EV_VANISH || !ev->call.duration_ns)
 		return;
 	enum resolved how;
 	double own = trace_own_ns(&ev->call, &how);
-	if (how == UNRESOLVED)
-		own = 3.0 * (double)(ev->call.spread_ns ? ev->call.spread_ns : 1000);
 	buf_adds(to, " <");
-	buf_adds(to, marks[how]);
-	trace_add_seconds(to, (uint64_t)own + 500, 6); /* rounded to microseconds */
+	trace_add_seconds(to, trace_round(own, p), p);
 	buf_addc(to, '>');
 }
 

@@ -25,10 +25,10 @@ struct trace_text_config {
 	 * or all lines; in a column, all lines since the second thread appeared, or all lines.
 	 */
 	enum { PIDS_NEVER, PIDS_OF_SEVERAL, PIDS_OF_ALL, PIDS_SINCE_SEVERAL, PIDS_ALWAYS } pids;
-	enum { CLOCK_NONE, CLOCK_SECONDS, CLOCK_MICROSECONDS, CLOCK_EPOCH } clock; /* -t, -tt, -ttt */
-	bool relative, durations, numbers, addresses;                              /* -r, -T, -n, -i */
-	bool waits; /* lines wait for the ends of their calls, which decide whether they are shown */
-	bool bold;  /* names of calls are bold */
+	struct trace_times times; /* -t, -r, -T */
+	bool numbers, addresses;  /* -n, -i */
+	bool waits;               /* lines wait for the ends of their calls, which decide whether they are shown */
+	bool bold;                /* names of calls are bold */
 };
 
 struct trace_text {

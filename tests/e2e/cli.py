@@ -806,7 +806,6 @@ def test_mistakes(_):
                        (["-ff", "--stacks=folded", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
                        (["-ff", "--format=perfetto", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
                        (["--io", "--format=wide"], "--io has the formats text, csv, markdown, json and html"),
-                       (["--absolute-timestamps=unix"], "takes no value; write -t, -tt (microseconds) or -ttt"),
                        (["--daemonize=pgroup"], "write -D, -DD (in its own process group)"),
                        (["-f", "--output-separately"], "write -ff"), (["--interruptible=never"], "write 1, 2, 3 or 4"),
                        (["--format=perfeto"], "markdown, json, html, perfetto; did you mean perfetto?")):
@@ -962,6 +961,17 @@ def test_expect(tmp):
     assert [(x["condition"], x["holds"], x["expected"]) for x in told] == [
         ("read<=5", False, 5), ("errors(write)=0", True, 0), ("seconds<1h", True, 3600)], told
     assert told[0]["actual"] >= 11 and told[1]["actual"] == 0 and 0 <= told[2]["actual"] < 3600, told
+
+
+def test_histograms(tmp):
+    """No call is counted in a bucket beyond the longest call"""
+    many = "import os\nfor i in range(3000): os.getppid(), os.stat('/')"
+    for engine in ("ptrace", "auto"):
+        for _ in range(3):  # with random times, a wrong bucket is likely in one of about a hundred histograms
+            run("-c", "--engine=" + engine, "--save", str(tmp / "run"), "-o", "/dev/null", "python3", "-c", many)
+            calls = [c for c in json.loads((tmp / "run").read_text())["results"] if c["histogram_ns"]]
+            beyond = [(c["name"], c["histogram_ns"][-1][0], c["max_ns"]) for c in calls if c["histogram_ns"][-1][0] > c["max_ns"]]
+            assert len(calls) > 20 and not beyond, (engine, beyond)
 
 
 def test_narrow_terminals(_):

@@ -48,7 +48,7 @@ static void show(struct recording *r)
 	struct trace_count count;
 	struct trace_pipeline p = {.select = &select, .session = {.names = recording_names(r)}};
 	const struct trace_text_config as_text = {
-		.out = &out, .stack = recording_stack(r), .decoding = decoding, .durations = true};
+		.out = &out, .stack = recording_stack(r), .decoding = decoding, .times = {.durations = PRECISION_US}};
 	const struct trace_json_config as_json = {.out = &out, .stack = recording_stack(r), .decoding = decoding};
 	struct engine *e = recording_engine(r);
 	struct event ev;

@@ -56,9 +56,7 @@ static struct trace_text_config text_config(struct rig *r)
 		.decoding = {.string_max = 32, .fd_names = FD_PATHS, .pid_names = true, .look = &r->look},
 		.column = 40,
 		.pids = PIDS_OF_SEVERAL,
-		.clock = CLOCK_EPOCH,
-		.durations = true,
-		.relative = true,
+		.times = {CLOCK_EPOCH, PRECISION_US, PRECISION_US, PRECISION_US},
 		.addresses = true};
 }
 

@@ -38,6 +38,8 @@ static void mistakes_are_explained(void **state)
 		const char *says;
 	} cases[] = {
 		{{"sctrace"}, "no program was given"},
+		{{"sctrace", "--syscall-times=m", "x"}, "'m' is not a precision; write s, ms, us or ns"},
+		{{"sctrace", "--absolute-timestamps=us,day", "x"}, "'day' is neither a format"},
 		{{"sctrace", "-c", "-C", "x"}, "-c and -C cannot be used together"},
 		{{"sctrace", "-ff", "x"}, "-ff needs -o FILE"},
 		{{"sctrace", "-e", "trace=read,opnat", "x"}, "'opnat'; did you mean openat"},
@@ -84,8 +86,25 @@ static void choices_are_kept(void **state)
 	struct buf why = {0};
 	assert_int_equal(PARSE("-p", "1,2", "-p", "3", "-e", "trace=openat", "-tt", "-yy", "--slower=10ms"), OPT_OK);
 	assert_int_equal(o.pids.n, 3);
-	assert_int_equal(o.clock, 2);
+	assert_int_equal(o.times.clock, CLOCK_DAY);
+	assert_int_equal(o.times.clock_precision, PRECISION_US);
 	assert_int_equal(o.look.fd_names, 2);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-t", "-tt", "-rT", "x"), OPT_OK);
+	assert_int_equal(o.times.clock, CLOCK_EPOCH);
+	assert_int_equal(o.times.clock_precision, PRECISION_US);
+	assert_int_equal(o.times.relative, PRECISION_US);
+	assert_int_equal(o.times.durations, PRECISION_US);
+	trace_opts_free(&o);
+	assert_int_equal(
+		PARSE("--timestamps=precision:ns,format:unix", "--syscall-times=ns", "--relative-timestamps=s", "x"),
+		OPT_OK);
+	assert_int_equal(o.times.clock, CLOCK_EPOCH);
+	assert_int_equal(o.times.clock_precision, PRECISION_NS);
+	assert_int_equal(o.times.relative, PRECISION_S);
+	assert_int_equal(o.times.durations, PRECISION_NS);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-p", "1,2", "-p", "3", "-e", "trace=openat", "--slower=10ms"), OPT_OK);
 	assert_int_equal(o.select.slower_ns, 10000000);
 	assert_true(filter_matches(&o.select.calls, syscall_native_arch(), SYS_openat));
 	assert_false(filter_matches(&o.select.calls, syscall_native_arch(), SYS_read));

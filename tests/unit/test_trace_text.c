@@ -59,7 +59,8 @@ static ssize_t read_before(void *ctx, uint64_t addr, void *buf, size_t n)
 static void a_call_may_come_as_one_event(void **state)
 {
 	struct fixture *f = *state;
-	f->c.clock = CLOCK_EPOCH;
+	f->c.times.clock = CLOCK_EPOCH;
+	f->c.times.clock_precision = PRECISION_US;
 	struct rig *r = start(f);
 	const struct mem before = {.read = read_before};
 	give(r, (struct event){.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
@@ -97,7 +98,8 @@ static void hidden_calls_are_previous_calls(void **state)
 {
 	struct fixture *f = *state;
 	f->rig.select.status = STATUS_FAILED;
-	f->c.waits = f->c.relative = true;
+	f->c.waits = true;
+	f->c.times.relative = PRECISION_US;
 	struct rig *r = start(f);
 	give(r, (struct event){.kind = EV_STOP, .tid = 100, .pid = 100, .time_ns = 1000, .sig.si_signo = SIGSTOP});
 	whole(r, &memory, SYS_fsync, 3, 0, 0, 0);
@@ -110,7 +112,7 @@ static void hidden_calls_are_previous_calls(void **state)
 static void the_first_call_has_no_previous_call(void **state)
 {
 	struct fixture *f = *state;
-	f->c.relative = true;
+	f->c.times.relative = PRECISION_US;
 	struct rig *r = start(f);
 	whole(r, &memory, SYS_fsync, 9, 0, 0, -EBADF);
 	wrote(r, "     0.000000 fsync(9)                  = -1 EBADF (Bad file descriptor)\n");
@@ -120,8 +122,9 @@ static void the_first_call_has_no_previous_call(void **state)
 static void both_times_have_the_form_of_strace(void **state)
 {
 	struct fixture *f = *state;
-	f->c.relative = true;
-	f->c.clock = CLOCK_EPOCH;
+	f->c.times.relative = PRECISION_US;
+	f->c.times.clock = CLOCK_EPOCH;
+	f->c.times.clock_precision = PRECISION_US;
 	struct rig *r = start(f);
 	whole(r, &memory, SYS_fsync, 9, 0, 0, -EBADF);
 	wrote(r, "0.000004 (+     0.000000) fsync(9)      = -1 EBADF (Bad file descriptor)\n");
@@ -130,11 +133,36 @@ static void both_times_have_the_form_of_strace(void **state)
 static void durations_follow_results(void **state)
 {
 	struct fixture *f = *state;
-	f->c.durations = true;
+	f->c.times.durations = PRECISION_US;
 	struct rig *r = start(f);
 	enter(r, 100, SYS_close, 9, 0, 0);
 	leave(r, 100, SYS_close, 9, 0, 0, -EBADF);
 	wrote(r, "close(9)                                = -1 EBADF (Bad file descriptor) <0.000010>\n");
+	f->sink.c.times.durations = PRECISION_NS;
+	enter(r, 100, SYS_close, 9, 0, 0);
+	leave(r, 100, SYS_close, 9, 0, 0, 0);
+	wrote(r, "close(9)                                = 0 <0.000010000>\n");
+	f->sink.c.times.durations = PRECISION_S;
+	enter(r, 100, SYS_close, 9, 0, 0);
+	leave(r, 100, SYS_close, 9, 0, 0, 0);
+	wrote(r, "close(9)                                = 0 <0>\n");
+}
+
+/* A time within the cost of tracing has the form of every other time, because parsers of strace's output read it. */
+static void durations_within_the_cost_are_zero(void **state)
+{
+	struct fixture *f = *state;
+	f->c.times.durations = PRECISION_US;
+	struct rig *r = start(f);
+	struct event ev = call_event(EV_EXIT, 100, SYS_close, 9, 0, 0, 0);
+	ev.call.duration_ns = ev.call.cost_ns - 1;
+	enter(r, 100, SYS_close, 9, 0, 0);
+	give(r, ev);
+	wrote(r, "close(9)                                = 0 <0.000000>\n");
+	ev.call.duration_ns = ev.call.cost_ns + ev.call.spread_ns;
+	enter(r, 100, SYS_close, 9, 0, 0);
+	give(r, ev);
+	wrote(r, "close(9)                                = 0 <0.000001>\n");
 }
 
 static void withdraw_close(struct rig *r)
@@ -148,7 +176,7 @@ static void withdraw_close(struct rig *r)
 static void a_withdrawn_call_has_no_line(void **state)
 {
 	struct fixture *f = *state;
-	f->c.relative = true;
+	f->c.times.relative = PRECISION_US;
 	struct rig *r = start(f);
 	enter(r, 100, SYS_close, 3, 0, 0);
 	withdraw_close(r);
@@ -364,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_first_call_has_no_previous_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(both_times_have_the_form_of_strace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(durations_follow_results, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(durations_within_the_cost_are_zero, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_withdrawn_call_has_no_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_tasks_break_lines, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(in_a_file_the_pid_stands_in_a_column, set_up, tear_down),

@@ -33,6 +33,60 @@ int trace_opt_decode_fds(void *ctx, const struct opt *row, const char *arg, stru
 	return trace_look_fd_names(&((struct trace_opts *)ctx)->look.fd_names, arg ? arg : "path", &at, why);
 }
 
+/* Parses the name of a precision, after an optional "precision:". Returns PRECISION_NONE for another text. */
+static enum trace_precision precision_of(const char *text)
+{
+	static const char *const names[] = {
+		[PRECISION_S] = "s", [PRECISION_MS] = "ms", [PRECISION_US] = "us", [PRECISION_NS] = "ns"};
+	text += strncmp(text, "precision:", 10) == 0 ? 10 : 0;
+	for (unsigned i = PRECISION_S; i <= PRECISION_NS; i++)
+		if (strcmp(names[i], text) == 0)
+			return (enum trace_precision)i;
+	return PRECISION_NONE;
+}
+
+int trace_opt_precision(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	enum trace_precision *p = (void *)((char *)ctx + row->offset);
+	*p = arg ? precision_of(arg) : PRECISION_US;
+	if (*p != PRECISION_NONE)
+		return 0;
+	buf_addf(why, "'%s' is not a precision; write s, ms, us or ns", arg);
+	return -EINVAL;
+}
+
+static int clock_word(void *times, const char *word, struct buf *why)
+{
+	static const char *const formats[] = {[CLOCK_NONE] = "none", [CLOCK_DAY] = "time", [CLOCK_EPOCH] = "unix"};
+	struct trace_times *t = times;
+	const char *format = word + (strncmp(word, "format:", 7) == 0 ? 7 : 0);
+	enum trace_precision p = precision_of(word);
+	if (p != PRECISION_NONE) {
+		t->clock_precision = p;
+		return 0;
+	}
+	for (unsigned i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (strcmp(formats[i], format) == 0) {
+			t->clock = i;
+			return 0;
+		}
+	buf_addf(why, "'%s' is neither a format (time, unix, none) nor a precision (s, ms, us, ns)", word);
+	return -EINVAL;
+}
+
+/* Parses -t, -tt and -ttt, each of which adds to the previous one, and --absolute-timestamps=FORMAT,PRECISION. */
+int trace_opt_clock(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_times *t = &((struct trace_opts *)ctx)->times;
+	size_t at = 0;
+	bool once = row->letter && t->clock == CLOCK_DAY && t->clock_precision == PRECISION_S;
+	bool twice = row->letter && t->clock != CLOCK_NONE && !once;
+	t->clock = twice ? CLOCK_EPOCH : CLOCK_DAY;
+	t->clock_precision = once || twice ? PRECISION_US : PRECISION_S;
+	int r = arg ? trace_each_word(arg, clock_word, t, &at, why) : 0;
+	return r < 0 ? point_at(arg, at, r, why) : 0;
+}
+
 int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	(void)row;

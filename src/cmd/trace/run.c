@@ -306,7 +306,8 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->cgroup = o->cgroup;
 	c->follow = o->follow > 0;
 	c->kill_on_exit = o->kill_on_exit;
-	bool timed = t->by_events || o->record || t->o.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
+	bool timed =
+		t->by_events || o->record || t->o.times.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
 	c->times = o->io ? TIMES_EXACT : timed ? TIMES_USUAL : TIMES_NONE;
 	c->string_max = trace_string_max(o);
 	c->usage = o->tree || o->record;

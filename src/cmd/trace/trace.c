@@ -57,9 +57,6 @@ static void say_instead(struct buf *why)
 	static const struct {
 		const char *refused, *instead;
 	} spellings[] = {
-		{"--absolute-timestamps takes", "-t, -tt (microseconds) or -ttt (since the Epoch)"},
-		{"--relative-timestamps takes", "-r, which has microseconds"},
-		{"--syscall-times takes", "-T, which has microseconds"},
 		{"--strings-in-hex takes", "-x, or -xx for all strings"},
 		{"--daemonize takes", "-D, -DD (in its own process group) or -DDD (in its own session)"},
 		{"--interruptible: '", "1, 2, 3 or 4"},

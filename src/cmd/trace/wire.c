@@ -114,10 +114,8 @@ static struct trace_sink *wire_text(struct trace *t)
 					      : !o->output               ? PIDS_OF_SEVERAL
 					      : o->follow || t->several  ? PIDS_ALWAYS
 									 : PIDS_SINCE_SEVERAL,
-				      .clock = o->clock > 2 ? CLOCK_EPOCH : (unsigned)o->clock,
+				      .times = o->times,
 				      .waits = trace_select_needs_exit(&o->select),
-				      .relative = o->relative,
-				      .durations = o->durations,
 				      .numbers = o->numbers,
 				      .addresses = o->addresses,
 				      .bold = colour};
@@ -145,8 +143,8 @@ static struct trace_sink *wire_truss(struct trace *t)
 				       .decoding = decoding(o),
 				       .pids = o->follow > 0,
 				       .tids = o->truss_thread_ids,
-				       .clock = o->clock > 0,
-				       .relative = o->relative};
+				       .clock = o->times.clock != CLOCK_NONE,
+				       .relative = o->times.relative != PRECISION_NONE};
 	trace_truss_init(&t->shown.truss, &c);
 	return &t->shown.truss.sink;
 }
