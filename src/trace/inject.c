@@ -193,10 +193,14 @@ int trace_inject_parse(struct trace_injects *all, const char *name, size_t len, 
 }
 
 /* Counts the call for thread `tid`. Returns true if the rule applies to this call. */
-static bool due(struct trace_inject *r, pid_t tid)
+static bool due(struct trace_inject *r, pid_t tid, const struct call *c)
 {
-	uintptr_t n = (uintptr_t)map_get(&r->seen, (uint64_t)tid) + 1;
-	map_put(&r->seen, (uint64_t)tid, (void *)n);
+	struct map *calls = map_get(&r->threads, (uint64_t)tid);
+	uint64_t key = (uint64_t)c->arch << 32 | (uint32_t)c->nr;
+	if (!calls)
+		map_put(&r->threads, (uint64_t)tid, calls = memory_zeroed(1, sizeof(*calls)));
+	uintptr_t n = (uintptr_t)map_get(calls, key) + 1;
+	map_put(calls, key, (void *)n);
 	return n >= r->first && (!r->last || n <= r->last) && (n - r->first) % r->step == 0;
 }
 
@@ -205,12 +209,12 @@ bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper
 	struct trace_injects *all = ctx;
 	if (enter->launch)
 		return false;
-	for (size_t i = 0; i < all->rules.n; i++) {
+	for (size_t i = all->rules.n; i-- > 0;) {
 		struct trace_inject *r = all->rules.v[i];
-		if (!filter_takes(&r->calls, &enter->call) || !due(r, enter->tid))
+		if (!filter_takes(&r->calls, &enter->call))
 			continue;
 		*t = r->tamper;
-		return true;
+		return due(r, enter->tid, &enter->call);
 	}
 	return false;
 }
@@ -222,11 +226,30 @@ void trace_injects_stops(const struct trace_injects *all, struct call_set *stops
 			stops->bits[i] |= all->rules.v[k]->calls.native[i];
 }
 
+static void forget(struct trace_inject *r, pid_t tid)
+{
+	struct map *calls = map_remove(&r->threads, (uint64_t)tid);
+	if (calls)
+		map_free(calls);
+	free(calls);
+}
+
+void trace_injects_forget(struct trace_injects *all, pid_t tid)
+{
+	for (size_t i = 0; i < all->rules.n; i++)
+		forget(all->rules.v[i], tid);
+}
+
 void trace_injects_free(struct trace_injects *all)
 {
+	struct map *calls;
 	for (size_t i = 0; i < all->rules.n; i++) {
 		filter_free(&all->rules.v[i]->calls);
-		map_free(&all->rules.v[i]->seen);
+		for (size_t k = 0; (calls = map_next(&all->rules.v[i]->threads, &k, NULL));) {
+			map_free(calls);
+			free(calls);
+		}
+		map_free(&all->rules.v[i]->threads);
 		free(all->rules.v[i]);
 	}
 	vec_free(&all->rules);

@@ -13,7 +13,7 @@ struct trace_inject {
 	struct filter calls;
 	struct engine_tamper tamper;
 	unsigned long first, last, step; /* when=: every `step`-th call from `first` to `last` (0: no limit) */
-	struct map seen;                 /* tid -> number of times the call was made */
+	struct map threads;              /* tid -> struct map: call -> number of times that the thread has made it */
 };
 
 /* A list of rules. Zeros mean that there are no rules. */
@@ -28,10 +28,15 @@ struct trace_injects {
  */
 int trace_inject_parse(struct trace_injects *all, const char *name, size_t len, const char *value, size_t *at,
 		       struct buf *why);
-/* A function for engine_config.inject: `ctx` is the struct trace_injects. */
+/*
+ * A function for engine_config.inject: `ctx` is the struct trace_injects. The last rule for a call applies. Each thread
+ * counts each of its calls for itself (when=).
+ */
 bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper *t);
 /* Adds to `stops` the calls that are tampered with. Threads must stop at these. */
 void trace_injects_stops(const struct trace_injects *all, struct call_set *stops);
+/* Must be called when thread `tid` has ended, because another thread may get its id. */
+void trace_injects_forget(struct trace_injects *all, pid_t tid);
 void trace_injects_free(struct trace_injects *all);
 
 #endif

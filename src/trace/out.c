@@ -213,7 +213,8 @@ struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid)
 	own = memory_zeroed(1, sizeof(*own));
 	map_put(&o->threads, (uint64_t)tid, own);
 	struct buf why = {0};
-	int r = trace_out_open_task(own, o->separate, tid, o->append, &why);
+	bool append = o->append || map_get(&o->earlier, (uint64_t)tid);
+	int r = trace_out_open_task(own, o->separate, tid, append, &why);
 	if (r < 0) {
 		trace_fail(o->failure, r, "%s", buf_str(&why));
 		fail(own, -r);
@@ -229,8 +230,15 @@ void trace_outputs_gone(struct trace_outputs *o, pid_t tid)
 	if (!own)
 		return;
 	map_remove(&o->threads, (uint64_t)tid);
+	map_put(&o->earlier, (uint64_t)tid, o);
 	if (trace_out_close(own, &why) < 0)
 		trace_fail(o->failure, -EIO, "%s", buf_str(&why));
 	buf_free(&why);
 	free(own);
+}
+
+void trace_outputs_free(struct trace_outputs *o)
+{
+	map_free(&o->threads);
+	map_free(&o->earlier);
 }

@@ -54,11 +54,14 @@ struct trace_outputs {
 	struct trace_failure *failure; /* receives the failures of the outputs in `threads` */
 	struct trace_out common;       /* opened by the caller with trace_out_open() */
 	struct map threads;            /* tid -> struct trace_out */
+	struct map earlier;            /* tid -> not NULL: a thread that has ended had this id, and a file */
 };
 
-/* Returns the output for lines of thread `tid`. */
+/* Returns the output for lines of thread `tid`. If an earlier thread had the same id, appends to its file. */
 struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid);
 /* Must be called when thread `tid` has ended. Writes and closes the thread's own output, if it has one. */
 void trace_outputs_gone(struct trace_outputs *o, pid_t tid);
+/* Frees the maps. All threads must have ended. */
+void trace_outputs_free(struct trace_outputs *o);
 
 #endif

@@ -287,6 +287,18 @@ static void tampering_takes_turns(void **state)
 	assert_int_equal(t.result, -ENOSYS);
 	assert_true(trace_inject_ask(&o.injects, &ev, &t));
 	assert_false(trace_inject_ask(&o.injects, &ev, &t));
+	trace_injects_forget(&o.injects, ev.tid);
+	assert_true(trace_inject_ask(&o.injects, &ev, &t)); /* another thread with the same id */
+	trace_opts_free(&o);
+	/* As in strace, each call of the set is counted for itself, and the last rule for a call applies. */
+	assert_int_equal(PARSE("-e", "inject=close,read:error=EIO:when=2", "-e", "inject=read:retval=7:when=1", "x"),
+			 OPT_OK);
+	assert_false(trace_inject_ask(&o.injects, &ev, &t));
+	assert_true(trace_inject_ask(&o.injects, &other, &t));
+	assert_int_equal(t.result, 7);
+	assert_true(trace_inject_ask(&o.injects, &ev, &t));
+	assert_int_equal(t.result, -EIO);
+	assert_false(trace_inject_ask(&o.injects, &other, &t));
 	trace_opts_free(&o);
 	buf_free(&why);
 }

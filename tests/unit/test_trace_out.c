@@ -45,7 +45,7 @@ static int tear_down(void **state)
 		unlink(path);
 	}
 	rmdir(f->dir);
-	map_free(&f->o.threads);
+	trace_outputs_free(&f->o);
 	buf_free(&f->failure.why);
 	free(f);
 	return 0;
@@ -84,8 +84,7 @@ static void each_thread_has_a_file(void **state)
 	holds(f, 2, "");
 	trace_outputs_gone(&f->o, 2);
 	holds(f, 2, "second\n");
-	/* The id of a thread may be reused. */
-	f->o.append = true;
+	/* The id of a thread may be reused. The file of the earlier thread is kept. */
 	buf_adds(&trace_outputs_of(&f->o, 1)->buf, "again\n");
 	trace_outputs_gone(&f->o, 1);
 	holds(f, 1, "first\nagain\n");

@@ -89,7 +89,7 @@ static inline void rig_free(struct rig *r)
 	trace_look_free(&r->look);
 	buf_free(&r->out.common.buf);
 	buf_free(&r->failure.why);
-	map_free(&r->out.threads);
+	trace_outputs_free(&r->out);
 }
 
 static inline struct event call_event(enum event_kind kind, pid_t tid, long nr, uint64_t a0, uint64_t a1, uint64_t a2,

@@ -81,8 +81,10 @@ static void on_event(struct trace *t, struct event *ev)
 		on_stop(t, ev->kind == EV_STOP);
 	learn_name(t, ev);
 	trace_pipeline_event(&t->pipeline, ev);
-	if (ev->kind == EV_DEATH)
+	if (ev->kind == EV_DEATH) {
 		names_kept_forget(&t->names, ev->tid);
+		trace_injects_forget(&t->o.injects, ev->tid);
+	}
 	if (ev->kind == EV_DEATH && ev->is_process && t->o.last_set)
 		trace_record_end_of(t, ev);
 	if (ev->kind == EV_DEATH && ev->is_process && t->stack)
@@ -221,7 +223,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 	t->ops->stop(t->engine);
 	struct buf why = {0};
 	int r = trace_out_close(&t->out.common, &why);
-	map_free(&t->out.threads);
+	trace_outputs_free(&t->out);
 	if (r < 0)
 		trace_fail(&t->failure, r, "%s", buf_str(&why));
 	buf_free(&why);
