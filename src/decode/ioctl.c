@@ -265,15 +265,19 @@ static const struct sized {
 	const char *name;
 	const struct flag_table *parameters;
 } sizeds[] = {
-	{'E', 0x06, 1, true, "EVIOCGNAME", NULL},     {'E', 0x07, 1, true, "EVIOCGPHYS", NULL},
-	{'E', 0x08, 1, true, "EVIOCGUNIQ", NULL},     {'E', 0x09, 1, false, "EVIOCGPROP", NULL},
-	{'E', 0x0a, 1, false, "EVIOCGMTSLOTS", NULL}, {'E', 0x18, 1, false, "EVIOCGKEY", NULL},
-	{'E', 0x19, 1, false, "EVIOCGLED", NULL},     {'E', 0x1a, 1, false, "EVIOCGSND", NULL},
-	{'E', 0x1b, 1, false, "EVIOCGSW", NULL},      {'E', 0x20, 0x20, false, "EVIOCGBIT", &flags_ev_type},
-	{'H', 0x04, 1, true, "HIDIOCGRAWNAME", NULL}, {'H', 0x05, 1, true, "HIDIOCGRAWPHYS", NULL},
-	{'H', 0x08, 1, true, "HIDIOCGRAWUNIQ", NULL}, {'U', 0x2c, 1, true, "UI_GET_SYSNAME", NULL},
-	{'j', 0x13, 1, true, "JSIOCGNAME", NULL},
+	{'E', 0x06, 1, true, "EVIOCGNAME", NULL},        {'E', 0x07, 1, true, "EVIOCGPHYS", NULL},
+	{'E', 0x08, 1, true, "EVIOCGUNIQ", NULL},        {'E', 0x09, 1, false, "EVIOCGPROP", NULL},
+	{'E', 0x0a, 1, false, "EVIOCGMTSLOTS", NULL},    {'E', 0x18, 1, false, "EVIOCGKEY", NULL},
+	{'E', 0x19, 1, false, "EVIOCGLED", NULL},        {'E', 0x1a, 1, false, "EVIOCGSND", NULL},
+	{'E', 0x1b, 1, false, "EVIOCGSW", NULL},         {'E', 0x20, 0x20, false, "EVIOCGBIT", &flags_ev_type},
+	{'H', 0x04, 1, true, "HIDIOCGRAWNAME", NULL},    {'H', 0x05, 1, true, "HIDIOCGRAWPHYS", NULL},
+	{'H', 0x08, 1, true, "HIDIOCGRAWUNIQ", NULL},    {'U', 0x2c, 1, true, "UI_GET_SYSNAME", NULL},
+	{'j', 0x13, 1, true, "JSIOCGNAME", NULL},        {0xb7, 0x0a, 1, false, "NS_MNT_GET_INFO", NULL},
+	{0xb7, 0x0b, 1, false, "NS_MNT_GET_NEXT", NULL}, {0xb7, 0x0c, 1, false, "NS_MNT_GET_PREV", NULL},
 };
+
+/* Later kernels fill in more bytes of the same structure. */
+#define PIDFD_GET_INFO_0 _IOC(_IOC_READ | _IOC_WRITE, 0xff, 0x0b, 0)
 
 static const struct sized *sized_command(uint32_t cmd)
 {
@@ -314,6 +318,8 @@ static bool parametric(struct buf *text, uint32_t cmd)
 			buf_adds(text, ", ");
 		}
 		buf_addf(text, "%u)", _IOC_SIZE(cmd));
+	} else if (cmd - _IOC(0, 0, 0, _IOC_SIZE(cmd)) == PIDFD_GET_INFO_0) {
+		buf_addf(text, "PIDFD_GET_INFO(%u)", _IOC_SIZE(cmd));
 	} else if (is_axis(cmd)) {
 		buf_adds(text, _IOC_DIR(cmd) == _IOC_READ ? "EVIOCGABS(" : "EVIOCSABS(");
 		append_parameter(text, &flags_ev_abs, _IOC_NR(cmd) % AXES);

@@ -233,6 +233,8 @@ static void test_more_devices(void **state)
 	      "ioctl", 0, 3, 0x4020ae46, BASE);
 	put(0, "mouse", 6);
 	CHECK("3, EVIOCGNAME(64), \"mouse\") = 6", "ioctl", 6, 3, EVIOCGNAME(64), BASE);
+	CHECK("3, PIDFD_GET_INFO(88), 0x10000) = 0", "ioctl", 0, 3, _IOC(_IOC_READ | _IOC_WRITE, 0xff, 0x0b, 88), BASE);
+	CHECK("3, NS_MNT_GET_INFO(24), 0x10000) = 0", "ioctl", 0, 3, _IOC(_IOC_READ, 0xb7, 0x0a, 24), BASE);
 	CHECK("3, EVIOCGBIT(EV_KEY, 96), 0x10000) = 96", "ioctl", 96, 3, EVIOCGBIT(EV_KEY, 96), BASE);
 	put(0, &(struct input_absinfo){.value = -3, .maximum = 9}, sizeof(struct input_absinfo));
 	CHECK("3, EVIOCGABS(ABS_Y), {value=-3, minimum=0, maximum=9, fuzz=0, flat=0, resolution=0}) = 0", "ioctl", 0, 3,
