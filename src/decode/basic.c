@@ -132,6 +132,11 @@ const struct emit_is *decode_fd_is(const struct decode *d, int fd, struct decode
 		f->is.deleted = n->deleted && n->deleted(n->ctx, d->pid, fd);
 	if (f->is.deleted)
 		buf_truncate(&f->name, f->name.len - suffix);
+	if (strncmp(buf_str(&f->name), NAMES_SIGNALFD, strlen(NAMES_SIGNALFD)) == 0) {
+		uint64_t set = strtoull(buf_str(&f->name) + strlen(NAMES_SIGNALFD), NULL, 16);
+		buf_truncate(&f->name, strlen(NAMES_SIGNALFD));
+		decode_signal_set(&f->name, set, true, false);
+	}
 	if (full && n->device && n->device(n->ctx, d->pid, fd, &f->device))
 		f->is.device = buf_str(&f->device);
 	f->is.name = buf_str(&f->name);

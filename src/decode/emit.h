@@ -95,6 +95,7 @@ enum emit_text_flags {
 	EMIT_HEX_NONPRINT = 1 << 1, /* -x: strings that contain non-printable characters in hexadecimal */
 	EMIT_COLOUR = 1 << 2,
 	EMIT_RAW_NAMES = 1 << 3,  /* constants are shown as numbers */
+	EMIT_ARG_NAMES = 1 << 5,  /* arguments have their names: openat(dirfd=AT_FDCWD, ... */
 	EMIT_BOTH_NAMES = 1 << 4, /* constants are shown as numbers, and their names as comments */
 };
 

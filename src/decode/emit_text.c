@@ -34,7 +34,11 @@ static void separate(struct emit *e)
 
 static void text_arg(struct emit *e, const char *name, uint64_t raw)
 {
-	(void)name, (void)raw;
+	(void)raw;
+	if (e->flags & EMIT_ARG_NAMES) {
+		buf_adds(e->out, name);
+		buf_addc(e->out, '=');
+	}
 	e->first = true;
 }
 

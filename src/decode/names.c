@@ -1,6 +1,7 @@
 /* The names of errnos and signals. */
 #include "decode/decode.h"
 
+#include "base/buf.h"
 #include "syscall/restart.h"
 
 #include <errno.h>
@@ -97,4 +98,21 @@ int decode_signal_number(const char *name)
 		if (strcasecmp(signals[i] + 3, bare) == 0)
 			return i;
 	return -1;
+}
+
+void decode_signal_set(struct buf *out, uint64_t set, bool names, bool numbers)
+{
+	bool inverted = __builtin_popcountll(set) > 64 * 2 / 3;
+	uint64_t left = inverted ? ~set : set;
+	buf_adds(out, inverted ? "~[" : "[");
+	for (int sig = 1; left; sig++, left >>= 1) {
+		if (!(left & 1))
+			continue;
+		if (numbers)
+			buf_addf(out, "%d", sig);
+		if (names)
+			buf_addf(out, numbers ? " /* %s */" : "%s", decode_signal_name(sig) + 3);
+		buf_adds(out, left > 1 ? " " : "");
+	}
+	buf_addc(out, ']');
 }

@@ -6,28 +6,9 @@
 #include <errno.h>
 #include <signal.h>
 
-#define NSIGNALS 64
-
 void show_signal(const struct decode *d, const struct value *x)
 {
 	emit_name(d->out, decode_signal_name((int)x->v), (int32_t)x->v);
-}
-
-void decode_signal_set(struct buf *out, uint64_t set, bool names, bool numbers)
-{
-	bool inverted = __builtin_popcountll(set) > NSIGNALS * 2 / 3;
-	uint64_t left = inverted ? ~set : set;
-	buf_adds(out, inverted ? "~[" : "[");
-	for (int sig = 1; left; sig++, left >>= 1) {
-		if (!(left & 1))
-			continue;
-		if (numbers)
-			buf_addf(out, "%d", sig);
-		if (names)
-			buf_addf(out, numbers ? " /* %s */" : "%s", decode_signal_name(sig) + 3);
-		buf_adds(out, left > 1 ? " " : "");
-	}
-	buf_addc(out, ']');
 }
 
 /* Only sets of 8 bytes are shown, because the kernel accepts no other size. */

@@ -66,6 +66,7 @@ struct engine_config {
 	const char *cgroup; /* with CAP_CGROUP: the path of the control group */
 	bool follow;        /* -f: follow children */
 	bool kill_on_exit;
+	bool may_detach;     /* sctrace may detach before the programs end, so no seccomp filter may stay in them */
 	bool find_main;      /* report the calls before main separately, and EV_MAIN between them and the others */
 	unsigned string_max; /* the number of bytes of a buffer that decoders read (-s) */
 	bool verbose;        /* decoders show all arguments and variables of execve(2) (-v) */

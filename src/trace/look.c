@@ -106,15 +106,15 @@ static int fd_name_word(void *ctx, const char *word, struct buf *why)
 	static const struct {
 		const char *word;
 		int names;
-	} words[] = {{"none", 0},   {"path", 1},    {"paths", 1}, {"all", 2},
-		     {"socket", 2}, {"sockets", 2}, {"dev", 2},   {"pidfd", 2}};
+	} words[] = {{"none", 0},    {"path", 1}, {"paths", 1}, {"all", 2},     {"socket", 2},
+		     {"sockets", 2}, {"dev", 2},  {"pidfd", 2}, {"eventfd", 2}, {"signalfd", 2}};
 	int *names = ctx;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcmp(words[i].word, word) == 0) {
 			*names = words[i].names > *names ? words[i].names : *names;
 			return 0;
 		}
-	buf_addf(why, "'%s' is not one of path, socket, dev, pidfd, all, none", word);
+	buf_addf(why, "'%s' is not one of path, socket, dev, pidfd, eventfd, signalfd, all, none", word);
 	return -EINVAL;
 }
 
@@ -122,6 +122,22 @@ int trace_look_fd_names(void *names, const char *list, size_t *at, struct buf *w
 {
 	*(int *)names = 0;
 	return trace_each_word(list, fd_name_word, names, at, why);
+}
+
+static int pid_name_word(void *names, const char *word, struct buf *why)
+{
+	bool none = strcmp(word, "none") == 0;
+	if (!none && strcmp(word, "comm") != 0 && strcmp(word, "all") != 0) {
+		buf_addf(why, "'%s' is not one of comm (the name of a process), all, none", word);
+		return -EINVAL;
+	}
+	*(int *)names = !none;
+	return 0;
+}
+
+int trace_look_pid_names(void *names, const char *list, size_t *at, struct buf *why)
+{
+	return trace_each_word(list, pid_name_word, names, at, why);
 }
 
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at, struct buf *why)
@@ -134,7 +150,8 @@ int trace_look_parse(struct trace_look *l, const char *name, size_t len, const c
 		{"read reads r", parse_fds, AT(read)},
 		{"write writes w", parse_fds, AT(write)},
 		{"quiet silent silence q", parse_quiet, AT(quiet)},
-		{"decode-fds", trace_look_fd_names, AT(fd_names)},
+		{"decode-fds decode-fd", trace_look_fd_names, AT(fd_names)},
+		{"decode-pids decode-pid", trace_look_pid_names, AT(pid_names)},
 		{0},
 	};
 #undef AT

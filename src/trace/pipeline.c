@@ -99,6 +99,7 @@ static void on_call(struct trace_pipeline *p, struct trace_task *k, struct event
 		trace_subject_begin(&k->subject, ev, p->session.names);
 	k->subject.ev = ev;
 	bool wanted = is_wanted(p, k, ev);
+	p->selected += wanted && ev->kind != EV_ENTER;
 	for (unsigned i = 0; i < p->nsinks; i++) {
 		const struct trace_sink_ops *ops = p->sinks[i]->ops;
 		event_fn *fn = !wanted ? ops->unwanted : ev->kind == EV_ENTER ? ops->enter : ops->leave;
@@ -146,8 +147,10 @@ static void on_whole(struct trace_pipeline *p, const struct event *ev)
 		drop_names(p, ev);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);
 	trace_subject_begin(&k->subject, ev, p->session.names);
-	if (trace_select_enter(p->select, ev, &k->subject))
-		p->sinks[0]->ops->whole(p->sinks[0], k, ev);
+	if (!trace_select_enter(p->select, ev, &k->subject))
+		return;
+	p->selected++;
+	p->sinks[0]->ops->whole(p->sinks[0], k, ev);
 }
 
 /*
@@ -181,6 +184,8 @@ static void split(struct trace_pipeline *p, struct event *ev)
 
 void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 {
+	if (trace_pipeline_is_full(p))
+		return;
 	if (ev->kind == EV_CALL) {
 		const struct syscall_desc *d = ev->call.desc;
 		/*

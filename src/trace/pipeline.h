@@ -20,6 +20,8 @@ struct trace_pipeline {
 	 */
 	struct names_kept *kept;
 	uint64_t kept_until;
+	uint64_t limit;    /* set by the caller: after this many selected calls, no event is passed on; 0: no limit */
+	uint64_t selected; /* number of selected calls that have ended */
 	struct trace_sink *sinks[TRACE_SINKS_MAX];
 	unsigned nsinks;
 	bool takes_whole;        /* the only sink takes a call as one event (trace_sink_ops.whole) */
@@ -39,6 +41,12 @@ void trace_pipeline_begin(struct trace_pipeline *p);
  * another one (such as socketcall(2)), replaces the outer call in *ev by the inner one.
  */
 void trace_pipeline_event(struct trace_pipeline *p, struct event *ev);
+/* Returns true if the limit of selected calls has been reached. */
+static inline bool trace_pipeline_is_full(const struct trace_pipeline *p)
+{
+	return p->limit && p->selected >= p->limit;
+}
+
 /* Must be called after the last event. Ends the threads, then the sinks, and frees everything except the sinks. */
 void trace_pipeline_end(struct trace_pipeline *p);
 

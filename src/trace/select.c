@@ -374,6 +374,59 @@ void trace_select_say(const struct trace_select *s, struct strings *out)
 	buf_free(&slower);
 }
 
+/* Calls that libraries of today do not make, or that only programs of 32 bits can make, and what is made instead. */
+static const char *const successors[][2] = {
+	{"open", "openat"},
+	{"creat", "openat"},
+	{"stat", "newfstatat"},
+	{"lstat", "newfstatat"},
+	{"fstat", "newfstatat"},
+	{"stat64", "newfstatat"},
+	{"fstat64", "newfstatat"},
+	{"send", "sendto"},
+	{"recv", "recvfrom"},
+	{"waitpid", "wait4"},
+	{"fork", "clone"},
+	{"select", "pselect6"},
+	{"_llseek", "lseek"},
+	{"mmap2", "mmap"},
+	{"getdents", "getdents64"},
+	{"readdir", "getdents64"},
+	{"getrlimit", "prlimit64"},
+	{"setrlimit", "prlimit64"},
+	{"sigaction", "rt_sigaction"},
+	{"sigprocmask", "rt_sigprocmask"},
+	{"signal", "rt_sigaction"},
+	{"exit", "exit_group"},
+	{"epoll_create", "epoll_create1"},
+	{"inotify_init", "inotify_init1"},
+	{"eventfd", "eventfd2"},
+	{"signalfd", "signalfd4"},
+	{"pipe", "pipe2"},
+};
+
+static int hint_word(void *hints, const char *word, struct buf *why)
+{
+	struct buf *out = hints;
+	(void)why;
+	word += word[0] == '?';
+	for (size_t i = 0; i < sizeof(successors) / sizeof(*successors); i++)
+		if (strcmp(successors[i][0], word) == 0) {
+			buf_addf(out, "%s%s instead of %s", out->len ? ", " : "", successors[i][1], word);
+			return 0;
+		}
+	return -ENOENT;
+}
+
+void trace_select_hint(const struct trace_select *s, struct buf *out)
+{
+	struct buf hints = {0};
+	size_t at;
+	if (s->by_call && s->calls_text && trace_each_word(s->calls_text, hint_word, &hints, &at, &hints) == 0)
+		buf_adds(out, buf_str(&hints));
+	buf_free(&hints);
+}
+
 static unsigned status_of(const struct event *ev)
 {
 	if (ev->kind == EV_VANISH)

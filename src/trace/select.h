@@ -75,6 +75,11 @@ bool trace_select_enter(const struct trace_select *s, const struct event *ev, st
  * nothing if all calls are selected.
  */
 void trace_select_say(const struct trace_select *s, struct strings *out);
+/*
+ * If all selected calls are such that programs of today make other calls instead, appends them and these other calls:
+ * "openat instead of open". Otherwise appends nothing.
+ */
+void trace_select_hint(const struct trace_select *s, struct buf *out);
 /* Returns true if the files that calls use decide which calls are selected (-P, fds=). */
 bool trace_select_by_file(const struct trace_select *s);
 /* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */

@@ -183,6 +183,29 @@ static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 	return target != 0;
 }
 
+/*
+ * -yy: appends which eventfd(2) it is, as strace does, but without its count, which may change before it is read; or
+ * the signals of a signalfd(2) as NAMES_SIGNALFD says.
+ */
+static bool find_object(pid_t pid, int fd, const char *is, struct buf *out)
+{
+	char name[32];
+	struct buf text = {0};
+	snprintf(name, sizeof(name), "fdinfo/%d", fd);
+	bool event = strcmp(is, "anon_inode:[eventfd]") == 0, signals = strcmp(is, "anon_inode:[signalfd]") == 0;
+	const char *at = (event || signals) && proc_read(pid, name, &text) == 0
+				 ? strstr(buf_str(&text), event ? "eventfd-id:" : "sigmask:")
+				 : NULL;
+	if (at && event)
+		buf_addf(out, "{eventfd-id=%llu, eventfd-semaphore=%llu}",
+			 (unsigned long long)proc_number(buf_str(&text), "eventfd-id"),
+			 (unsigned long long)proc_number(buf_str(&text), "eventfd-semaphore"));
+	else if (at)
+		buf_addf(out, NAMES_SIGNALFD "%.16s", at + 8 + strspn(at + 8, " \t"));
+	buf_free(&text);
+	return at;
+}
+
 #define LINK_MAX_LEN 64
 
 static void link_of(pid_t pid, int fd, char link[LINK_MAX_LEN])
@@ -258,7 +281,8 @@ static bool live_fd_in_full(void *ctx, pid_t pid, int fd, struct buf *out)
 	const char *is = buf_str(&path);
 	bool more = known && ((sscanf(is, "socket:[%lu]", &inode) == 1 &&
 			       find_socket(pid, link, socket_of(ctx, inode, &once), out)) ||
-			      (strcmp(is, "anon_inode:[pidfd]") == 0 && find_pidfd(pid, fd, out)));
+			      (strcmp(is, "anon_inode:[pidfd]") == 0 && find_pidfd(pid, fd, out)) ||
+			      find_object(pid, fd, is, out));
 	if (!more)
 		buf_add(out, is, path.len);
 	buf_free(&path);

@@ -9,6 +9,8 @@
 
 struct buf;
 
+/* Beginning of the name of a signalfd(2). The mask of its signals follows, as 16 hexadecimal digits. */
+#define NAMES_SIGNALFD "signalfd:"
 /* The kernel appends this to the path of a deleted file. */
 #define NAMES_DELETED " (deleted)"
 
@@ -22,7 +24,8 @@ struct names {
 	 * "socket:[123]"). AT_FDCWD means the current directory. The answer is not escaped.
 	 */
 	bool (*fd)(void *ctx, pid_t tid, int fd, struct buf *out);
-	/* Like fd(), with a socket's addresses ("TCP:[127.0.0.1:80->...]"), or a pidfd's process ("pid:12"). */
+	/* Like fd(), with a socket's addresses ("TCP:[127.0.0.1:80->...]"), a pidfd's process ("pid:12"),
+	 * or what an eventfd or a signalfd is. */
 	bool (*fd_in_full)(void *ctx, pid_t tid, int fd, struct buf *out);
 	/* True if fd()'s path ends in NAMES_DELETED because the file was deleted, not because of its name. */
 	bool (*deleted)(void *ctx, pid_t tid, int fd);

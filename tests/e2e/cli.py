@@ -974,6 +974,35 @@ def test_histograms(tmp):
             assert len(calls) > 20 and not beyond, (engine, beyond)
 
 
+def test_limit(tmp):
+    """--syscall-limit detaches after this number of selected calls, and the program continues"""
+    script = "cat /dev/null; cat /dev/null; echo end"
+    for engine in ("ptrace", "patch"):
+        for follow in ([], ["-f"]):
+            r = run(*follow, "--engine=" + engine, "-o", str(tmp / "t"), "-e", "trace=openat", "-e", "signal=none",
+                    "--syscall-limit=2", "sh", "-c", script)
+            assert (r.returncode, r.stdout) == (0, "end\n"), r
+            assert len(lines((tmp / "t").read_text(), r".*openat\(.*")) == 2, (tmp / "t").read_text()
+        r = run("-c", "--engine=" + engine, "--syscall-limit=5", "--format=csv", "-U", "calls", "sh", "-c", script)
+        assert sum(int(x.split(",")[-1]) for x in r.stderr.splitlines()[1:]) == 5, r
+
+
+def test_hint(_):
+    """A set of calls that no program makes is explained, but only if no call was selected"""
+    told = "no selected call was made; most programs of today make openat instead of open, wait4 instead of waitpid"
+    for flags in ([], ["-c"], ["--engine=ptrace"]):
+        r = run(*flags, "-e", "trace=open,waitpid", "true")
+        assert told in r.stderr and r.returncode == 0, r
+        for chosen in ("open,openat", "uname", "!openat"):
+            assert "instead of" not in run(*flags, "-e", "trace=" + chosen, "true").stderr
+
+
+def test_names_of_arguments(_):
+    """-N shows the names of arguments, and --always-show-pid the id of a single thread"""
+    r = run("-N", "--always-show-pid", "-e", "trace=openat", "true")
+    assert lines(r.stderr, r'\[pid +\d+\] openat\(dirfd=AT_FDCWD, pathname="/etc/ld.so.cache", flags=O_RDONLY.*'), r
+
+
 def test_narrow_terminals(_):
     """
     On a narrow terminal the table has less space between its columns, and leaves out some columns, but none that -U or

@@ -38,6 +38,8 @@ static void mistakes_are_explained(void **state)
 		const char *says;
 	} cases[] = {
 		{{"sctrace"}, "no program was given"},
+		{{"sctrace", "--syscall-limit=0", "x"}, "'0' is not a number of calls"},
+		{{"sctrace", "--decode-pids=name", "x"}, "'name' is not one of comm"},
 		{{"sctrace", "--syscall-times=m", "x"}, "'m' is not a precision; write s, ms, us or ns"},
 		{{"sctrace", "--absolute-timestamps=us,day", "x"}, "'day' is neither a format"},
 		{{"sctrace", "-c", "-C", "x"}, "-c and -C cannot be used together"},
@@ -53,7 +55,7 @@ static void mistakes_are_explained(void **state)
 		{{"sctrace", "-e", "inject=read", "x"}, "no action was given"},
 		{{"sctrace", "-e", "inject=read:error=EIO:when=0", "x"}, "'0' does not select calls"},
 		{{"sctrace", "-e", "colour=blue", "x"}, "-e does not know 'colour'"},
-		{{"sctrace", "-e", "stats=failed", "x"}, "quiet, decode-fds; did you mean status?\n"},
+		{{"sctrace", "-e", "stats=failed", "x"}, "quiet, decode-fds, decode-pids; did you mean status?\n"},
 		{{"sctrace", "--record=r", "--by=path", "x"}, "--record prints no table of calls"},
 		{{"sctrace", "--record=r", "--save=s", "x"}, "--record prints no table of calls"},
 		{{"sctrace", "--record=r", "-c", "--io", "x"}, "--record prints no table of calls"},
@@ -126,10 +128,18 @@ static void options_of_appearance_are_kept(void **state)
 	assert_int_equal(PARSE("-F", "--decode-fds=path,socket", "--decode-pids=comm", "-e", "quiet=!exit", "x"),
 			 OPT_OK);
 	assert_int_equal(o.look.fd_names, 2);
-	assert_int_equal(o.pid_names, 1);
+	assert_int_equal(o.look.pid_names, 1);
 	trace_opts_free(&o);
-	assert_int_equal(PARSE("--decode-fds=none", "x"), OPT_OK);
+	assert_int_equal(PARSE("--decode-fds=none", "-e", "decode-pids=comm", "-e", "decode-fd=signalfd", "-N", "x"),
+			 OPT_OK);
+	assert_int_equal(o.look.fd_names, 2);
+	assert_int_equal(o.look.pid_names, 1);
+	assert_true(o.arg_names);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("--decode-fds=none", "--always-show-pid", "--syscall-limit=9", "x"), OPT_OK);
 	assert_int_equal(o.look.fd_names, 0);
+	assert_int_equal(o.limit, 9);
+	assert_true(o.always_pid);
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("-e", "signal=sigint,Usr1", "-e", "inject=read:signal=term", "x"), OPT_OK);
 	assert_int_equal(o.select.signals[0], 1ull << SIGINT | 1ull << SIGUSR1);

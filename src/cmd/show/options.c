@@ -7,9 +7,9 @@
 
 /* Options of the tracer that `sctrace show` rejects, because they have no meaning for a recording. */
 static const char *const refused[] = {
-	"attach",       "cgroup",    "all",           "user",     "env",          "argv0",        "daemonize",
-	"kill-on-exit", "detach-on", "interruptible", "engine",   "pin",          "list-engines", "inject",
-	"fault",        "record",    "last",          "interval", "follow-forks", "completion",
+	"attach",       "cgroup",    "all",           "user",     "env",           "argv0",        "daemonize",
+	"kill-on-exit", "detach-on", "interruptible", "engine",   "pin",           "list-engines", "inject",
+	"fault",        "record",    "last",          "interval", "syscall-limit", "follow-forks", "completion",
 };
 
 static bool is_refused(const struct opt *o)
@@ -48,7 +48,7 @@ static const struct {
 	{'e',
 	 "trace=SET (or just SET), status=, errno=, signal=, fds=; a SET is a list of names, %groups, /regex, all, "
 	 "none; !SET: all others",
-	 "trace status errno signal trace-fds read write abbrev verbose raw quiet decode-fds"},
+	 "trace status errno signal trace-fds read write abbrev verbose raw quiet decode-fds decode-pids"},
 	{'o', "write to FILE instead of standard output; |COMMAND writes to a command", NULL},
 };
 

@@ -87,23 +87,19 @@ int trace_opt_clock(void *ctx, const struct opt *row, const char *arg, struct bu
 	return r < 0 ? point_at(arg, at, r, why) : 0;
 }
 
-int trace_opt_pid_names(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+int trace_opt_decode_pids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
+	size_t at;
 	(void)row;
-	if (strcmp(arg, "comm") != 0) {
-		buf_addf(why, "'%s' is not a value of --decode-pids; the only value is comm, the name of a process",
-			 arg);
-		return -EINVAL;
-	}
-	((struct trace_opts *)ctx)->pid_names = 1;
-	return 0;
+	return trace_look_pid_names(&((struct trace_opts *)ctx)->look.pid_names, arg, &at, why);
 }
 
 /* Reports that `word`, of `len` bytes, is not one of the words that -e accepts before '='. */
 static void say_unknown(const char *word, size_t len, struct buf *why)
 {
-	static const char *const known[] = {"trace", "status", "errno", "signal", "fds",     "inject", "fault",
-					    "read",  "write",  "raw",   "abbrev", "verbose", "quiet",  "decode-fds"};
+	static const char *const known[] = {"trace",  "status",  "errno", "signal",     "fds",
+					    "inject", "fault",   "read",  "write",      "raw",
+					    "abbrev", "verbose", "quiet", "decode-fds", "decode-pids"};
 	char *text = memory_copy_part(word, len);
 	struct near near;
 	near_init(&near, text);
@@ -321,6 +317,18 @@ int trace_opt_last(void *ctx, const struct opt *row, const char *arg, struct buf
 	(void)row;
 	o->last_set = true;
 	return recording_last_parse(arg, &o->last, why);
+}
+
+int trace_opt_limit(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	int64_t n;
+	(void)row;
+	if (number_parse(arg, 1, INT64_MAX, &n) < 0) {
+		buf_addf(why, "'%s' is not a number of calls", arg);
+		return -EINVAL;
+	}
+	((struct trace_opts *)ctx)->limit = (uint64_t)n;
+	return 0;
 }
 
 int trace_opt_overhead(void *ctx, const struct opt *row, const char *arg, struct buf *why)

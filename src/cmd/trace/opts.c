@@ -56,7 +56,8 @@ static const struct opt trace_table[] = {
 	 "trace=SET (or just SET), status=, errno=, signal=, fds=, inject=; a SET is a list of names, %groups, /regex, "
 	 "all, none; !SET: all others",
 	 .complete = COMPLETE_EXPR,
-	 .words = "trace status errno signal inject fault trace-fds read write abbrev verbose raw quiet decode-fds"},
+	 .words = "trace status errno signal inject fault trace-fds read write abbrev verbose raw quiet decode-fds "
+		  "decode-pids"},
 	{0, "trace", "SET", trace_opt_named_expr,
 	 "trace only these calls, such as openat,%network,/^sched_; !SET: all others; ?NAME: no error if NAME is "
 	 "unknown",
@@ -74,6 +75,7 @@ static const struct opt trace_table[] = {
 	{0, "slower", "DURATION", opt_duration,
 	 "print only calls that took longer than this, such as 10ms (a number without a unit means microseconds)",
 	 offsetof(struct trace_opts, select.slower_ns)},
+	{0, "syscall-limit", "N", trace_opt_limit, "detach after N calls that these options select"},
 	{0, "inject", "SET:ACTION", trace_opt_named_expr,
 	 "tamper with calls: error=ENOSPC, retval=N, signal=S, delay_enter=D, delay_exit=D, each with :when=N+K",
 	 .complete = COMPLETE_SET},
@@ -99,13 +101,17 @@ static const struct opt trace_table[] = {
 	 AT(times.durations), COMPLETE_WORDS, "s ms us ns"},
 	{'n', "syscall-number", NULL, opt_flag, "print the number of each call", AT(numbers)},
 	{'i', "instruction-pointer", NULL, opt_flag, "print the address of each call", AT(addresses)},
+	{'N', "arg-names", NULL, opt_flag, "print the names of arguments", AT(arg_names)},
 	{'y', NULL, NULL, opt_count, "print what descriptors refer to; -yy: also socket addresses and processes",
 	 AT(look.fd_names)},
 	{0, "decode-fds", "[SET]", trace_opt_decode_fds,
-	 "print what descriptors refer to; SET is path (like -y), or socket, dev, pidfd or all (like -yy)",
-	 .complete = COMPLETE_LIST, .words = "path socket dev pidfd all none"},
-	{'Y', NULL, NULL, opt_count, "print the names of processes after their numbers", AT(pid_names)},
-	{0, "decode-pids", "comm", trace_opt_pid_names, "the same as -Y", .complete = COMPLETE_WORDS, .words = "comm"},
+	 "print what descriptors refer to; SET is path (like -y), or socket, dev, pidfd, eventfd, signalfd or all "
+	 "(like -yy)",
+	 .complete = COMPLETE_LIST, .words = "path socket dev pidfd eventfd signalfd all none"},
+	{'Y', NULL, NULL, opt_count, "print the names of processes after their numbers", AT(look.pid_names)},
+	{0, "always-show-pid", NULL, opt_flag, "print the id of the thread before each line", AT(always_pid)},
+	{0, "decode-pids", "comm", trace_opt_decode_pids, "the same as -Y", .complete = COMPLETE_WORDS,
+	 .words = "comm"},
 	{'k', "stack-trace", NULL, opt_flag, "print the functions that led to each call", AT(stacks)},
 	{0, "stacks", "folded[,time]", opt_string,
 	 "print each stack once, with its number of calls or its time, for flame graphs", AT(folded)},
@@ -317,7 +323,7 @@ bool trace_opts_need_events(const struct trace_opts *o)
 {
 	bool grouped = o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0);
 	return trace_opts_page(o) || grouped || trace_select_needs_exit(&o->select) || o->select.paths.n ||
-	       o->select.fds.n || o->injects.rules.n || o->count_too;
+	       o->select.fds.n || o->injects.rules.n || o->limit || o->count_too;
 }
 
 void trace_opts_unused(const struct trace_opts *o, struct buf *out)
@@ -332,7 +338,8 @@ void trace_opts_unused(const struct trace_opts *o, struct buf *out)
 		{o->numbers, "-n"},
 		{o->addresses, "-i"},
 		{o->look.fd_names, "-y"},
-		{o->pid_names, "-Y"},
+		{o->look.pid_names, "-Y"},
+		{o->arg_names, "-N"},
 		{o->stacks, "-k"},
 		{o->string_max != STRINGS_SHOWN, "-s"},
 		{o->hex, "-x"},

@@ -53,14 +53,14 @@ static void on_exec(struct trace *t, const struct event *ev)
 static void learn_name(struct trace *t, const struct event *ev)
 {
 	bool by_task = t->by_events && (t->totals.c.by == BY_PROCESS || t->totals.c.by == BY_THREAD);
-	if ((t->o.pid_names || by_task) && (ev->kind == EV_EXEC || ev->kind == EV_NEW_TASK))
+	if ((t->o.look.pid_names || by_task) && (ev->kind == EV_EXEC || ev->kind == EV_NEW_TASK))
 		names_kept_learn(&t->names, ev->kind == EV_EXEC ? ev->tid : ev->child);
 }
 
 /* Does the same for the processes to which sctrace attaches. */
 static void learn_names(struct trace *t)
 {
-	for (size_t i = 0; t->o.pid_names && i < t->o.pids.n; i++)
+	for (size_t i = 0; t->o.look.pid_names && i < t->o.pids.n; i++)
 		names_kept_learn(&t->names, t->o.pids.v[i]);
 }
 
@@ -115,9 +115,10 @@ static void leave_program(const struct trace *t)
 	while (t->program && waitid(P_PID, (id_t)t->root, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid &&
 	       clock_ns() < until)
 		clock_sleep_ns(NSEC_PER_SEC / 100);
-	if (!info.si_pid)
-		diag_note("detached, because the reader of the trace has closed its pipe; the program continues "
-			  "untraced");
+	if (!info.si_pid && !(t->o.look.quiet & QUIET_ATTACH))
+		diag_note("detached, because %s; the program continues untraced",
+			  is_unread(t) ? "the reader of the trace has closed its pipe"
+				       : "the limit of --syscall-limit has been reached");
 }
 
 static void loop(struct trace *t)
@@ -127,7 +128,7 @@ static void loop(struct trace *t)
 	int r;
 	for (;;) {
 		struct event ev;
-		if (trace_signals_serve(t, &kill_at) || is_unread(t)) {
+		if (trace_signals_serve(t, &kill_at) || is_unread(t) || trace_pipeline_is_full(&t->pipeline)) {
 			setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 			r = t->ops->detach(t->engine);
 			while (r == 0 && t->ops->next(t->engine, &ev) == 1)
@@ -200,6 +201,18 @@ static void show_seccomp(struct trace *t)
 	buf_free(&why);
 }
 
+/* If no call was selected, perhaps because the set names calls that no program makes any more, says so. */
+static void hint_at_successors(const struct trace *t)
+{
+	struct buf hints = {0};
+	bool none = t->pipeline.nsinks ? !t->pipeline.selected : !summary_calls(&t->totals.summary);
+	if (none)
+		trace_select_hint(&t->o.select, &hints);
+	if (hints.len)
+		diag_note("no selected call was made; most programs of today make %s", buf_str(&hints));
+	buf_free(&hints);
+}
+
 int trace_end(struct trace *t, struct engine_result *result)
 {
 	/* The recording must be saved before trace_pipeline_end() frees the last calls of each thread. */
@@ -231,6 +244,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 		diag_error("%s", buf_str(&t->failure.why));
 	if (t->failure.err)
 		return EXIT_OWN;
+	hint_at_successors(t);
 	/* A budget that children could evade. Below a table on standard error, this has already been said. */
 	if (t->o.expect.list.n && result->unfollowed && (t->o.output || t->o.view.format != SUMMARY_TEXT))
 		diag_note("child processes were not traced, so --expect did not count their calls; -f traces them");
@@ -308,13 +322,14 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->cgroup = o->cgroup;
 	c->follow = o->follow > 0;
 	c->kill_on_exit = o->kill_on_exit;
+	c->may_detach = o->limit > 0;
 	bool timed =
 		t->by_events || o->record || t->o.times.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
 	c->times = o->io ? TIMES_EXACT : timed ? TIMES_USUAL : TIMES_NONE;
 	c->string_max = trace_string_max(o);
 	c->usage = o->tree || o->record;
 	c->verbose = shows_all_of_exec(o);
-	c->names = o->record || o->files || o->look.fd_names || o->pid_names || o->select.paths.n ||
+	c->names = o->record || o->files || o->look.fd_names || o->look.pid_names || o->select.paths.n ||
 		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
 	c->find_main = t->program && (o->count || o->count_too || o->io);
 	if (o->injects.rules.n) {
@@ -418,6 +433,7 @@ static unsigned wants(const struct trace *t)
 		{o->follow, CAP_FOLLOW},
 		{o->pids.n, CAP_ATTACH},
 		{attaches_to_thread(o), CAP_THREAD},
+		{o->limit, CAP_ATTACH}, /* engines that can attach can also detach from programs that they started */
 		{o->injects.rules.n, CAP_INJECT},
 		{o->break_execve, CAP_BREAK},
 		{o->stacks || o->folded, CAP_STOPS},
@@ -554,7 +570,7 @@ int trace_run(struct trace *t)
 		trace_signals_tick(t, 0);
 	else
 		setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
-	if (is_unread(t))
+	if (is_unread(t) || trace_pipeline_is_full(&t->pipeline))
 		leave_program(t);
 	return finish(t);
 }

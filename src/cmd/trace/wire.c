@@ -56,7 +56,7 @@ static struct trace_decoding decoding(const struct trace_opts *o)
 	return (struct trace_decoding){.string_max = (unsigned)o->string_max,
 				       .verbose = o->verbose_count > 0,
 				       .fd_names = names[o->look.fd_names > 2 ? 2 : o->look.fd_names],
-				       .pid_names = o->pid_names > 0,
+				       .pid_names = o->look.pid_names > 0,
 				       .look = &o->look};
 }
 
@@ -65,7 +65,7 @@ static unsigned emit_flags(const struct trace_opts *o, bool colour)
 	static const unsigned constants[] = {
 		[CONSTANTS_NAMED] = 0, [CONSTANTS_RAW] = EMIT_RAW_NAMES, [CONSTANTS_BOTH] = EMIT_BOTH_NAMES};
 	unsigned hex = o->hex > 1 ? EMIT_HEX_STRINGS : o->hex ? EMIT_HEX_NONPRINT : 0;
-	return hex | constants[o->look.constants] | (colour ? EMIT_COLOUR : 0);
+	return hex | constants[o->look.constants] | (colour ? EMIT_COLOUR : 0) | (o->arg_names ? EMIT_ARG_NAMES : 0);
 }
 
 /* Returns the stacks of crashes if the calls come from a recording that was made with --last, or else NULL. */
@@ -109,7 +109,9 @@ static struct trace_sink *wire_text(struct trace *t)
 				      .decoding = decoding(o),
 				      .emit_flags = emit_flags(o, colour),
 				      .column = (size_t)o->column,
-				      .pids = t->out.separate            ? PIDS_NEVER
+				      .pids = o->always_pid && o->output ? PIDS_ALWAYS
+					      : o->always_pid            ? PIDS_OF_ALL
+					      : t->out.separate          ? PIDS_NEVER
 					      : !o->output && t->several ? PIDS_OF_ALL
 					      : !o->output               ? PIDS_OF_SEVERAL
 					      : o->follow || t->several  ? PIDS_ALWAYS
@@ -207,6 +209,7 @@ void trace_wire(struct trace *t)
 	const struct trace_opts *o = &t->o;
 	struct trace_pipeline *p = &t->pipeline;
 	p->select = &o->select;
+	p->limit = o->limit;
 	t->several = begins_with_several(t);
 	wire_source(t);
 	wire_totals(t);

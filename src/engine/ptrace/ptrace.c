@@ -75,7 +75,7 @@ static int ptrace_start(struct engine **out, const struct engine_config *config,
 	 * be unable to gain privileges. So the filter is used only if descendants are traced.
 	 */
 	t->filter = config->only && !call_set_is_full(config->only) && config->spawn.argv && config->follow &&
-		    !(config->want & CAP_COUNTS);
+		    !config->may_detach && !(config->want & CAP_COUNTS);
 	if (t->filter) {
 		call_filter_build(&filter, config->only);
 		c.spawn.before_user = call_filter_install;
