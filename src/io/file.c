@@ -203,13 +203,19 @@ static bool continues(const struct io_open *o, enum io_direction d, uint64_t fro
 	return o->used[d] && from > o->begin[d] && from <= o->end[d];
 }
 
+/* Does the program say where the request begins? Files of /proc, and devices, can have offsets too. */
+static bool has_place(const struct io_open *o, const struct io_request *r)
+{
+	return r->positioned || o->sought;
+}
+
 static void classify(struct io_open *o, const struct io_request *r, uint64_t from)
 {
 	struct io_file *f = o->file;
 	struct io_flow *w = &f->flow[r->direction];
 	bool follows_other = o->last != r->direction && continues(o, !r->direction, from);
-	bool sequential =
-		f->kind != IO_FILE || from == o->end[r->direction] || continues(o, r->direction, from) || follows_other;
+	bool stream = f->kind != IO_FILE && !has_place(o, r);
+	bool sequential = stream || from == o->end[r->direction] || continues(o, r->direction, from) || follows_other;
 	bool repeated = is_repeated(f, r, from);
 	double *share = !repeated                 ? (sequential ? &f->row.sequential : &f->row.random)
 			: r->direction == IO_READ ? &f->row.reread
@@ -257,7 +263,7 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 {
 	struct io_file *f = o->file;
 	uint64_t from = r->positioned ? r->offset : o->append && r->direction == IO_WRITE ? f->size : o->pos;
-	if (f->kind != IO_FILE)
+	if (f->kind != IO_FILE && !has_place(o, r))
 		from = o->end[r->direction];
 	uint64_t to = from + r->bytes;
 	if (o->append && r->direction == IO_WRITE && !r->positioned)

@@ -763,6 +763,28 @@ def test_names_are_not_markup(folder):
     assert "<b>*x" not in (folder / "profile").read_text()
 
 
+def test_places_in_files_of_the_kernel(folder):
+    """reads at one place of a file of /proc are not sequential, so no buffer is advised; reads one after another are"""
+    script = """
+import os
+pages = os.open("/proc/self/pagemap", os.O_RDONLY)
+for i in range(500):
+    os.pread(pages, 8, 4096)
+text = os.open("/proc/self/statm", os.O_RDONLY)
+for i in range(500):
+    os.lseek(text, 0, os.SEEK_SET)
+    os.read(text, 100)
+lines = os.open("/proc/kallsyms", os.O_RDONLY)
+for i in range(500):
+    os.read(lines, 10)
+"""
+    for way in WAYS:
+        need(way)
+        prof = profile(folder, sys.executable, "-c", script, way=way)
+        small = [f["file"] for f in prof["findings"] if f["kind"] == "small-reads" and (f["file"] or "").startswith("/proc")]
+        assert small == ["/proc/kallsyms"], (way, prof["findings"])
+
+
 def test_the_status_of_a_process_may_be_asked_for_again(folder):
     """a program looks again and again whether a process still exists"""
     script = ("import os\nfor i in range(100): os.path.exists('/proc/1'), os.path.exists('/proc/0'), os.path.exists('here'), "
