@@ -1,0 +1,3 @@
+#!/bin/sh
+# Measures the cost of tracing away from the usual cases, beside strace's figures; see corners.py.
+exec python3 "$(dirname "$0")/corners.py" "${SCTRACE_BUILD:-build}" "$@"
