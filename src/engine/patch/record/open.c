@@ -117,6 +117,7 @@ static const struct use {
 	{SYS_dup2, .closes = 2},
 	{SYS_dup3, .closes = 2},
 	{SYS_close_range, .closes = CLOSES_MANY},
+	{SYS_io_uring_enter, .closes = CLOSES_MANY},
 };
 
 /* Returns how the call can write to the output of the trace, or make a descriptor refer to it; NULL: it cannot. */
