@@ -326,7 +326,9 @@ static void make_config(struct trace *t, struct engine_config *c)
 	bool timed =
 		t->by_events || o->record || t->o.times.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
 	c->times = o->io ? TIMES_EXACT : timed ? TIMES_USUAL : TIMES_NONE;
-	c->string_max = trace_string_max(o);
+	/* Counts need no data. */
+	bool counts_only = o->count && !o->io && !o->files && !o->tree && !o->folded;
+	c->string_max = counts_only ? 0 : trace_string_max(o);
 	c->usage = o->tree || o->record;
 	c->verbose = shows_all_of_exec(o);
 	c->names = o->record || o->files || o->look.fd_names || o->look.pid_names || o->select.paths.n ||
