@@ -316,10 +316,11 @@ static const char *first_run_advice(const struct run_method *m)
 void compare_warn(struct run *r)
 {
 	const struct run_method *m = &r->method;
-	warn(r, m->other_cpu_share > 0.10, "noisy_machine", "other programs used the processors during the measurement",
+	warn(r, m->other_cpu_share > RUN_OTHERS_MAX, "noisy_machine",
+	     "other programs used the processors during the measurement",
 	     "end them, or rely on large differences only");
 	warn_load(r);
-	warn(r, m->steal_share > 0.01, "steal", "the hypervisor gave processor time to other guests",
+	warn(r, m->steal_share > RUN_STEAL_MAX, "steal", "the hypervisor gave processor time to other guests",
 	     "repeat this at a quieter time");
 	warn_rows(r, is_short, NULL, "short_runs",
 		  "runs shorter than 5 ms mostly consist of the start of the program, and the kernel tells user time "

@@ -14,6 +14,7 @@ struct question {
 	const struct run_subject *a, *b;
 	bool paired; /* `a` and `b` are subjects of one run */
 	double alpha;
+	bool doubtful; /* becomes true if a condition seems to hold, but a run was disturbed */
 	struct buf *failed, *undecided;
 };
 
@@ -104,18 +105,50 @@ static void say(const struct question *q, const struct change *d, struct buf *ou
 	buf_addf(out, " from %s to %s", q->base->label, q->run->label);
 }
 
+static bool is_time(enum condition_metric m)
+{
+	return m == CONDITION_WALL || m == CONDITION_USER || m == CONDITION_SYSTEM || m == CONDITION_CPU ||
+	       m == CONDITION_THROUGHPUT;
+}
+
+/*
+ * Appends what disturbed one of two runs, so that their times differ also for equal programs. The rows of a single run
+ * were measured in alternation, so a disturbance hit all of them.
+ */
+static bool say_disturbed(const struct question *q, struct buf *out)
+{
+	struct buf what = {0};
+	bool found = false;
+	for (int i = 0; i < 2 && !found && q->base->run != q->run->run && is_time(q->c->metric); i++) {
+		const struct gate_run *r = i ? q->run : q->base;
+		found = run_disturbed(r->run, &what);
+		if (found)
+			buf_addf(out,
+				 ", but %s during %s; measure both in one comparison, or again at a quieter time\n",
+				 buf_str(&what), r->label);
+	}
+	buf_free(&what);
+	return found;
+}
+
 /* The gate fails if every value of the interval fulfils the condition, and passes if no value does. */
-static void decide(const struct question *q, const struct change *d)
+static void decide(struct question *q, const struct change *d)
 {
 	bool low = condition_holds(q->c, d->interval.low);
 	bool high = condition_holds(q->c, d->interval.high);
-	if (low && high) {
+	struct buf disturbed = {0};
+	if (low && high && say_disturbed(q, &disturbed)) {
+		say(q, d, q->undecided);
+		buf_adds(q->undecided, buf_str(&disturbed));
+		q->doubtful = true;
+	} else if (low && high) {
 		say(q, d, q->failed);
 		buf_addc(q->failed, '\n');
 	} else if (low || high) {
 		say(q, d, q->undecided);
 		buf_adds(q->undecided, "; more samples of both runs are needed to decide\n");
 	}
+	buf_free(&disturbed);
 }
 
 /* Appends the beginning of a sentence about the subject: "wall>5%: 'ls' " */
@@ -147,7 +180,7 @@ static struct change percent(struct change d)
 }
 
 /* Returns false if a run does not have enough samples of the figure. */
-static bool ask_samples(const struct question *q)
+static bool ask_samples(struct question *q)
 {
 	struct reals a = {0};
 	struct reals b = {0};
@@ -183,7 +216,7 @@ static bool ask_samples(const struct question *q)
 }
 
 /* Returns false if the calls were not counted. Counts are exact, so both ends of the interval are the change itself. */
-static bool ask_counts(const struct question *q)
+static bool ask_counts(struct question *q)
 {
 	double a = figure(q->c, q->base->run, q->a);
 	double b = figure(q->c, q->run->run, q->b);
@@ -207,7 +240,7 @@ static bool ask_counts(const struct question *q)
 }
 
 /* Returns false if the runs do not contain what the condition tests. */
-static bool ask(const struct question *q)
+static bool ask(struct question *q)
 {
 	return condition_sums_calls(q->c) ? ask_counts(q) : ask_samples(q);
 }
@@ -234,7 +267,7 @@ bool gate_judge(const struct conditions *c, const struct gate_run *base, const s
 		}
 		all &= tested;
 	}
-	return all;
+	return all && !q.doubtful;
 }
 
 bool gate_judge_rows(const struct conditions *c, const struct run *run, struct buf *failed, struct buf *undecided)

@@ -21,7 +21,7 @@ struct gate_run {
  * the condition, or there are too few samples, a line is appended to `undecided`. Counts are compared exactly. The
  * intervals are wide enough that all of them together contain the true changes with a probability of 1 - CHANGE_ALPHA
  * (Bonferroni). Returns false if a condition could not be tested for any subject, because the runs do not contain the
- * figure, or not enough samples of it.
+ * figure, or not enough samples of it, or if a condition about times seems to hold, but one of the runs was disturbed.
  */
 bool gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
 		struct buf *undecided);

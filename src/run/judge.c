@@ -1,5 +1,7 @@
 #include "run/judge.h"
 
+#include "base/buf.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -48,6 +50,24 @@ static bool in_rounds(const struct run *r, const struct run_subject *a, const st
 		for (size_t k = 0; a == &r->subjects.v[i] && k < r->subjects.n; k++)
 			both |= b == &r->subjects.v[k];
 	return both && r->bits == RUN_COMPARE && !r->merged;
+}
+
+bool run_disturbed(const struct run *r, struct buf *out)
+{
+	const struct run_method *m = &r->method;
+	size_t before = out->len;
+	if (r->bits != RUN_COMPARE)
+		return false;
+	if (m->other_cpu_share > RUN_OTHERS_MAX)
+		buf_addf(out, "other programs used %.0f %% of the processor time", 100 * m->other_cpu_share);
+	else if (m->steal_share > RUN_STEAL_MAX)
+		buf_addf(out, "other guests of the hypervisor used %.0f %% of the processor time",
+			 100 * m->steal_share);
+	else if (m->throttled > 0)
+		buf_adds(out, "the control group limited the processor time");
+	else if (!isfinite(m->other_cpu_share) && r->env.load.one > 0.5 * r->env.cpu.online)
+		buf_adds(out, "the machine was busy at the start");
+	return out->len > before;
 }
 
 double run_looks(const struct run *r)

@@ -6,6 +6,8 @@
 #define SCTRACE_RUN_JUDGE_H
 
 #include "run/run.h"
+
+struct buf;
 #include "stats/change.h"
 
 /*
@@ -72,5 +74,14 @@ bool run_none_pays(const struct run *r, const struct run_subject *s);
  * even if the difference may be due to chance.
  */
 bool run_larger_looks_better(const struct run *r, const struct run_subject *s);
+
+/* Beyond these shares of the processor time, other programs or other guests of the hypervisor disturb a measurement. */
+#define RUN_OTHERS_MAX 0.10
+#define RUN_STEAL_MAX  0.01
+/*
+ * Appends what disturbed the times of a comparison, such as "other programs used 30 % of the processor time", and returns
+ * true. Returns false if nothing is known to have disturbed them.
+ */
+bool run_disturbed(const struct run *r, struct buf *out);
 
 #endif

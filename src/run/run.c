@@ -84,7 +84,9 @@ static void add_compare(const struct run_subject *s, json_t *o)
 	set_real(o, "times_reference", s->judged.relative);
 	set_real(o, "times_reference_low95", s->judged.relative_ci.low);
 	set_real(o, "times_reference_high95", s->judged.relative_ci.high);
-	json_object_set_new(o, "difference_seen", json_boolean(!s->judged.same_as_reference));
+	/* Nothing is known about a difference without an interval. */
+	bool known = isfinite(s->judged.relative_ci.low);
+	json_object_set_new(o, "difference_seen", known ? json_boolean(!s->judged.same_as_reference) : json_null());
 }
 
 /* Adds by how many percent `s` took longer than the subject "none", which was measured without a load. */

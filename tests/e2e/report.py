@@ -660,7 +660,7 @@ def test_output_that_fails(folder):
     assert run("report", a, "--svg", folder / "no" / "such.svg").returncode == 125
 
 
-def one_program(folder, name, factor, n=30, calls=10, **more):
+def one_program(folder, name, factor, n=30, calls=10, settings=None, **more):
     """A comparison of one program whose runs take `factor` times 50 ms, with noise and outliers."""
     spread = [(k * 7919 % 101) / 101 - 0.5 for k in range(n)]
     values = [0.05 * factor * (1 + 0.02 * x + (0.3 if k % 11 == 3 else 0)) for k, x in enumerate(spread)]
@@ -671,7 +671,7 @@ def one_program(folder, name, factor, n=30, calls=10, **more):
                           "min_ns": 0, "max_ns": 0, "histogram_ns": [[0, calls]], "errnos": {}}]}
     row = {"name": "prog", "samples_s": values, "unit": "s", "command": "prog", "counts": calls,
            "peak_rss_samples_bytes": [1 << 20] * n, **more}
-    return save(folder, name + ".json", document("compare", [row], settings={"input_bytes": 1}))
+    return save(folder, name + ".json", document("compare", [row], settings={"input_bytes": 1, **(settings or {})}))
 
 
 def test_gate(folder):
@@ -713,6 +713,22 @@ def test_gate(folder):
     assert "name at least two files" in gate("wall>5%", base, status=2)
     assert "--merge cannot be used" in gate("wall>5%", "--merge", base, base, status=2)
     assert "can be used only with --fail-if" in run("report", "--undecided", base, slow).stderr
+
+
+def test_gate_of_disturbed_runs(folder):
+    """--fail-if: times of a run that other programs disturbed decide nothing; counts and a single run do"""
+    quiet = {"other_cpu_share": 0.02, "steal_share": 0}
+    for settings, told in (({"other_cpu_share": 0.3}, "other programs used 30 % of the processor time"),
+                           ({"steal_share": 0.05}, "other guests of the hypervisor used 5 % of the processor time"),
+                           ({"throttled": 7}, "the control group limited the processor time")):
+        base = one_program(folder, "base", 1, settings=quiet)
+        slow = one_program(folder, "slow", 1.05, calls=12, settings={**quiet, **settings})
+        for pair in ((base, slow), (slow, one_program(folder, "slower", 1.2, settings=quiet))):
+            r = run("report", "--fail-if", "wall>2%", *pair)
+            assert r.returncode == 4 and f", but {told} during slow; measure both in one comparison" in r.stderr, (r.returncode, r.stderr)
+        assert run("report", "--fail-if", "wall>2%,calls>0", base, slow).returncode == 3
+        assert run("report", "--fail-if", "wall>10%", base, slow).returncode == 0
+        assert run("report", "--fail-if", "wall>2%", base, one_program(folder, "slow", 1.05, settings=quiet)).returncode == 3
 
 
 def test_gate_of_rows(folder):
