@@ -98,6 +98,7 @@ struct chart_box {
 	const struct box *box;
 	size_t group;           /* decides the colour */
 	const char *group_name; /* name of the group in the legend, equal for all members of a group; or NULL */
+	double resolution;      /* a median below it is written as an upper limit: "<30 ns" */
 };
 /*
  * Draws box plots (stats/box.h), with the median written in the box, and a legend of their colours. Outliers are

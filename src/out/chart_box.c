@@ -91,17 +91,26 @@ static int boxes_axis(struct boxes *b, const struct chart_axis *spec, size_t tic
 	return axis_init(&b->value, &fixed, &r, false, ticks);
 }
 
+/* Appends the median, or the resolution as its upper limit. */
+static void say_median(const struct boxes *b, const struct chart_box *v, struct buf *text)
+{
+	bool lost = v->box->summary.median < v->resolution;
+	buf_adds(text, lost ? "<" : "");
+	axis_format(text, b->value.unit, lost ? v->resolution : v->box->summary.median);
+}
+
 /*
  * Writes the median of a vertical box: in the box if there is room, otherwise beside the box or below its lower
  * whisker.
  */
-static void draw_median(const struct boxes *b, const struct box *box, double x, struct buf *out)
+static void draw_median(const struct boxes *b, const struct chart_box *v, double x, struct buf *out)
 {
+	const struct box *box = v->box;
 	double y = axis_at(&b->value, box->summary.median);
 	double high = axis_at(&b->value, box->summary.q3);
 	double low = axis_at(&b->value, box->summary.q1);
 	struct buf text = {0};
-	axis_format(&text, b->value.unit, box->summary.median);
+	say_median(b, v, &text);
 	double width = svg_text_width(buf_str(&text), 11);
 	bool inside = width < 2 * b->half - 4;
 	if (inside && y - high >= 15)
@@ -160,7 +169,7 @@ static void draw_texts(const struct boxes *b, const struct chart_box *v, double 
 	snprintf(outliers, sizeof(outliers), beyond ? "%zu outlier%s, %zu off scale" : "%zu outlier%s", n,
 		 n == 1 ? "" : "s", beyond);
 	if (b->rows) {
-		axis_format(&text, b->value.unit, v->box->summary.median);
+		say_median(b, v, &text);
 		svg_cut(&label, v->label, 12, b->near - 12);
 		svg_text(out, b->near - 8, c + 4, "t", "end", buf_str(&label));
 		svg_text(out, b->far + 8, c + 4, "v", "start", buf_str(&text));
@@ -194,7 +203,7 @@ static void draw_box(const struct boxes *b, size_t i, struct buf *out)
 	line(b, median, c - b->half, median, c + b->half, out);
 	size_t beyond = draw_outliers(b, v, c, out);
 	if (!b->rows)
-		draw_median(b, v->box, c, out);
+		draw_median(b, v, c, out);
 	draw_texts(b, v, c, beyond, out);
 }
 

@@ -69,17 +69,26 @@ static double draw_strips(const struct chart_progress *p, const struct axis *x, 
 	return (STRIP + 4) * (double)n;
 }
 
-static int panel_axes(const struct chart_progress *p, struct axis *x, struct axis *y, double width)
+/* Returns the range of times of all panels, which have the same x axis, so that they can be compared. */
+static struct axis_range times(const struct chart_progress *panels, size_t n)
 {
-	struct axis_range rx = AXIS_RANGE_EMPTY;
+	struct axis_range r = AXIS_RANGE_EMPTY;
+	axis_range_add(&r, 0);
+	for (const struct chart_progress *p = panels; p < panels + n; p++) {
+		for (size_t i = 0; i < p->nseries; i++)
+			for (size_t k = 0; k < p->series[i].n; k++)
+				axis_range_add(&r, p->series[i].x[k]);
+		for (size_t i = 0; i < p->nslices; i++)
+			axis_range_add(&r, p->slices[i].end);
+	}
+	return r;
+}
+
+static int panel_axes(const struct chart_progress *p, const struct axis_range *rx, struct axis *x, struct axis *y,
+		      double width)
+{
 	struct axis_range ry = {0, 1, 1};
-	for (size_t i = 0; i < p->nseries; i++)
-		for (size_t k = 0; k < p->series[i].n; k++)
-			axis_range_add(&rx, p->series[i].x[k]);
-	for (size_t i = 0; i < p->nslices; i++)
-		axis_range_add(&rx, p->slices[i].end);
-	axis_range_add(&rx, 0);
-	int rc = axis_init(x, &(struct chart_axis){.unit = UNIT_SECONDS, .scale = SCALE_LINEAR}, &rx, true,
+	int rc = axis_init(x, &(struct chart_axis){.unit = UNIT_SECONDS, .scale = SCALE_LINEAR}, rx, true,
 			   (size_t)(width / 80));
 	return rc < 0 ? rc
 		      : axis_init(y, &(struct chart_axis){.unit = UNIT_PERCENT, .scale = SCALE_LINEAR}, &ry, true,
@@ -104,11 +113,12 @@ static void draw_lane(const struct chart_progress *p, size_t i, const struct axi
 }
 
 /* Draws one panel that starts at `top`. Returns its height or -errno. */
-static double draw_panel(const struct chart_progress *p, double left, double right, double top, struct buf *out)
+static double draw_panel(const struct chart_progress *p, const struct axis_range *rx, double left, double right,
+			 double top, struct buf *out)
 {
 	struct axis x;
 	struct axis y;
-	int rc = panel_axes(p, &x, &y, right - left);
+	int rc = panel_axes(p, rx, &x, &y, right - left);
 	if (rc < 0)
 		return rc;
 	double plot = top + 26;
@@ -134,8 +144,10 @@ int chart_progress(const struct chart_frame *f, const struct chart_progress *pan
 	struct buf body = {0};
 	double y = frame_top(f);
 	size_t drawn = 0;
+	struct axis_range rx = times(panels, n);
 	for (size_t i = 0; i < n; i++) {
-		double height = draw_panel(&panels[i], FRAME_MARGIN + 50, frame_width(f) - FRAME_MARGIN - 6, y, &body);
+		double height =
+			draw_panel(&panels[i], &rx, FRAME_MARGIN + 50, frame_width(f) - FRAME_MARGIN - 6, y, &body);
 		if (height < 0)
 			continue;
 		drawn++;

@@ -17,7 +17,8 @@ static const char style[] =
 	".c .bg{fill:#fff}.c .t{fill:#1c2024}.c .m{fill:#5f6b76}\n"
 	".c .h{fill:#1c2024;font-weight:600}.c .ht{font-size:16px}\n"
 	".c .n{fill:#fff;font-weight:600;font-size:11px}\n"
-	".c .l{fill:#1c2024;stroke:#fff;stroke-width:3;stroke-linejoin:round;paint-order:stroke;font-size:11px}\n"
+	".c .l{fill:#1c2024;font-size:11px}.c "
+	".lh{fill:none;stroke:#fff;stroke-width:3;stroke-linejoin:round;font-size:11px}\n"
 	".c .g{stroke:#e3e7eb}.c .gm{stroke:#f1f3f5}.c .a{stroke:#8a949e}\n"
 	".c .w{stroke:#1c2024;stroke-width:1.4}.c .d{stroke:#5f6b76;stroke-dasharray:4 3}\n"
 	".c .ln{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}\n"
@@ -29,7 +30,7 @@ static const char style[] =
 	".sm{font-size:11px}.c .bx{stroke-width:1.6}\n"
 	"@media screen and (prefers-color-scheme:dark){\n"
 	".c .bg{fill:#14171a}.c .t,.c .h{fill:#e6e9ec}.c .m{fill:#9aa5b0}.c .n{fill:#14171a}\n"
-	".c .l{fill:#e6e9ec;stroke:#14171a}.c .v{fill:#e6e9ec}\n"
+	".c .l{fill:#e6e9ec}.c .lh{stroke:#14171a}.c .v{fill:#e6e9ec}\n"
 	".c .g{stroke:#2b3137}.c .gm{stroke:#20252a}.c .a{stroke:#6d7882}.c .w{stroke:#e6e9ec}.c .d{stroke:#9aa5b0}\n"
 	".c .s0{stroke:#56b4e9}.c .s1{stroke:#ff9150}.c .s2{stroke:#3ecfa0}.c .s3{stroke:#e89ac6}\n"
 	".c .s4{stroke:#f0c04a}.c .s5{stroke:#9fd3f5}.c .s6{stroke:#b9a3f0}.c .s7{stroke:#9aa5b0}\n"
@@ -71,6 +72,16 @@ void svg_end(struct buf *out)
 
 void svg_text(struct buf *out, double x, double y, const char *class, const char *anchor, const char *text)
 {
+	/*
+	 * The label "l" has a halo, so that it is legible on lines and dots. The halo is an element of its own, because some
+	 * viewers do not support paint-order and would draw it over the label.
+	 */
+	if (strcmp(class, "l") == 0) {
+		buf_addf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"lh\" text-anchor=\"%s\" aria-hidden=\"true\">", x, y,
+			 anchor);
+		svg_escape(out, text);
+		buf_adds(out, "</text>\n");
+	}
 	buf_addf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", x, y, class, anchor);
 	svg_escape(out, text);
 	buf_adds(out, "</text>\n");

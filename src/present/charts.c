@@ -147,10 +147,17 @@ static const char *compare_subtitle(struct page *p)
 	return page_keep(p, &text);
 }
 
+static bool commands(const struct run *r)
+{
+	return r->subjects.n && !r->subjects.v[0].strategy;
+}
+
 int draw_compare(void *page, int width, struct buf *out)
 {
 	struct page *p = page;
-	const struct chart_frame frame = {.title = p->n > 1 ? "Side by side" : "Cost of each strategy",
+	const struct chart_frame frame = {.title = p->n > 1                   ? "Side by side"
+						   : commands(p->runs[0].run) ? "Cost of each command"
+									      : "Cost of each strategy",
 					  .subtitle = compare_subtitle(p),
 					  .note = p->n > 1 ? "Whiskers are the quartiles of the wall time." : NULL,
 					  .width = width};
@@ -311,15 +318,22 @@ int draw_scan(void *page, int width, struct buf *out)
 	struct scan_lines *l = memory_zeroed(1, sizeof(*l));
 	struct buf mark = {0};
 	struct buf title = {0};
+	/* As in the findings: a gain is excluded, or the runs are too few or too different to see one. */
+	bool sure = knee && run_none_pays(r, knee);
 	if (knee)
-		buf_addf(&mark, "no gain beyond %s", knee->name + strlen(knee->base) + (*knee->base != '\0'));
+		buf_addf(&mark, "no gain %sbeyond %s", sure ? "" : "seen ",
+			 knee->name + strlen(knee->base) + (*knee->base != '\0'));
 	buf_addf(&title, p->n > 1 ? "%s: cost by buffer size" : "Cost by buffer size", scanned);
 	const struct chart_frame frame = {
 		.title = page_keep(p, &title),
 		.subtitle = compare_subtitle(p),
-		.note = knee ? "Both axes are logarithmic. The dashed line marks the smallest buffer for which no "
-			       "larger one was measured to be faster by 10 % or more."
-			     : "Wall time is the median, with the quartiles as a band; system time is the mean.",
+		.note = sure   ? "Both axes are logarithmic. The dashed line marks the smallest buffer for which no "
+				 "larger one is faster by 10 % or more."
+			: knee ? "Both axes are logarithmic. The dashed line marks the smallest buffer for which no "
+				 "larger one was measured to be faster by 10 % or more. There are too few runs, or too "
+				 "much "
+				 "noise, to exclude such a gain."
+			       : "Wall time is the median, with the quartiles as a band; system time is the mean.",
 		.width = width};
 	add_lines(l, p, scanned);
 	int err = draw_lines(l, &frame, knee ? knee->buffer_bytes : NAN, buf_str(&mark), out);
@@ -333,17 +347,18 @@ int draw_scan(void *page, int width, struct buf *out)
 /* The title of the picture, and the note below it, for each kind of run. The last row is for all other kinds. */
 static const struct boxes_words {
 	unsigned kind;
-	const char *title, *note;
+	const char *title, *note, *note_of_several;
 } boxes_words[] = {
-	{RUN_COMPARE, "Wall time of each run", NULL},
+	{RUN_COMPARE, "Wall time of each run"},
 	{RUN_SYSCALL, "Cost of an operation",
-	 "Each colour stands for a group of operations. The cost of the measurement itself is subtracted."},
+	 "Each colour stands for a group of operations. The cost of the measurement itself is subtracted.",
+	 "Each colour stands for a run. The cost of the measurement itself is subtracted."},
 	{RUN_SWITCH, "Cost of a switch from one task to another",
 	 "The kinds ucontext and bare switch without the scheduler. Rows with \"(two CPUs)\" show wake-ups on another "
 	 "CPU, not switches."},
-	{RUN_SCHED, "Time from the common start to the end of each process", NULL},
-	{RUN_LOAD, "Elapsed time under load", NULL},
-	{0, "Samples", NULL},
+	{RUN_SCHED, "Time from the common start to the end of each process"},
+	{RUN_LOAD, "Elapsed time under load"},
+	{0, "Samples"},
 };
 
 /* Returns the text for the colour of this row in the legend, or NULL if all rows have the same colour. */
@@ -393,7 +408,8 @@ static int make_boxes(const struct page *p, const struct rows *rows, struct box 
 		if (rc < 0)
 			return rc;
 		drawn[*n] =
-			(struct chart_box){row->label, &boxes[*n], colour_of(p, row, drawn, *n), colour_name(p, row)};
+			(struct chart_box){row->label, &boxes[*n], colour_of(p, row, drawn, *n), colour_name(p, row),
+					   row->s->resolution_ns > 0 ? row->s->resolution_ns * 1e-9 : 0};
 		++*n;
 	}
 	return *n ? 0 : -EINVAL;
@@ -433,9 +449,10 @@ int draw_boxes(void *page, int width, struct buf *out)
 		buf_addf(&title, ": %s", r->subjects.v[0].name);
 	const struct chart_frame f = {.title = page_keep(p, &title),
 				      .subtitle = machine_subtitle(p),
-				      .note = words->note ? words->note
-							  : "Boxes: quartiles and median; whiskers: the outermost "
-							    "values within 1.5 interquartile ranges.",
+				      .note = p->n > 1 && words->note_of_several ? words->note_of_several
+					      : words->note                      ? words->note
+							    : "Boxes: quartiles and median; whiskers: the outermost "
+							      "values within 1.5 interquartile ranges.",
 				      .width = width};
 	if (rc == 0)
 		rc = chart_boxes(&f, &(struct chart_axis){NULL, UNIT_SECONDS, scale_for(boxes, n)}, drawn, n, out);
@@ -461,7 +478,7 @@ int draw_latencies(void *page, int width, struct buf *out)
 	}
 	const struct chart_frame f = {"Delay of timer wake-ups under load", machine_subtitle(page),
 				      "Wake-ups by delay. Counts are on a logarithmic scale.", width};
-	int rc = chart_hists(&f, &(struct chart_axis){"late", UNIT_SECONDS, SCALE_LOG}, charts, n, out);
+	int rc = chart_hists(&f, &(struct chart_axis){"delay", UNIT_SECONDS, SCALE_LOG}, charts, n, out);
 	free(charts);
 	rows_free(&rows);
 	return rc;

@@ -373,7 +373,7 @@ static void commands_are_scanned(void **state)
 	    "dd bs={buffer}: No buffer larger than 1 KiB is seen to be faster by 10 % or more (some medians are lower");
 	buf_clear(&out);
 	show(&r, "html", &out);
-	has(&out, "no gain beyond 1K");
+	has(&out, "no gain seen beyond 1K");
 	lacks(&out, "system calls</");
 	buf_free(&out);
 	run_free(&r);
