@@ -10,9 +10,9 @@
 		.key = #member, .type = (kind), .offset = offsetof(struct recording_about, member), .of = (table)      \
 	}
 
-static const struct field rows[] = {ROW(version, FIELD_STRING, NULL), ROW(engine, FIELD_STRING, NULL),
-				    ROW(program, FIELD_STRINGS, NULL), ROW(selection, FIELD_STRINGS, NULL),
-				    ROW(machine, FIELD_OBJECT, &env_fields)};
+static const struct field rows[] = {ROW(version, FIELD_STRING, NULL),     ROW(engine, FIELD_STRING, NULL),
+				    ROW(program, FIELD_STRINGS, NULL),    ROW(selection, FIELD_STRINGS, NULL),
+				    ROW(last_calls, FIELD_INTEGER, NULL), ROW(machine, FIELD_OBJECT, &env_fields)};
 static const struct fields about_fields = FIELDS(rows, struct recording_about);
 
 enum { FOLLOWS = 1 << 0, STACKS = 1 << 1, LAST = 1 << 2, SEVERAL = 1 << 3 };

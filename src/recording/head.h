@@ -19,6 +19,7 @@ struct recording_head {
 		char *engine;             /* name of the engine */
 		struct strings program;   /* argv of the program; unknown if sctrace attached to processes */
 		struct strings selection; /* the options that selected calls; empty: all calls were recorded */
+		double last_calls; /* with --last: the number of calls that the user asked for; NAN: another amount */
 		struct env machine;
 	} about;
 };

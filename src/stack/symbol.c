@@ -4,6 +4,7 @@
 #include "base/library.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "stack/demangle.h"
 #include "tracee/proc.h"
 #include "tracee/served.h"
 
@@ -249,11 +250,20 @@ void symbol_close(struct symbols *s)
 	free(s);
 }
 
-/* Returns the name without its symbol version ("@@GLIBC_2.34"): `name`, or *own, which the caller frees. */
+/*
+ * Returns the name without its symbol version ("@@GLIBC_2.34"), and as it is in the source of C++ and Rust: `name`, or *own,
+ * which the caller frees.
+ */
 static const char *plain_name(const char *name, char **own)
 {
 	const char *at = name ? strchr(name, '@') : NULL;
+	struct buf readable = {0};
 	*own = at && at > name ? memory_copy_part(name, (size_t)(at - name)) : NULL;
+	if (name && demangle(*own ? *own : name, &readable)) {
+		free(*own);
+		*own = buf_take(&readable);
+	}
+	buf_free(&readable);
 	return *own ? *own : name;
 }
 

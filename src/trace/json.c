@@ -115,7 +115,7 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 static void add_crash(const struct trace_json *j, const struct event *ev, struct buf *out)
 {
 	struct buf frames = {0};
-	if (j->c.crashes && stack_walk(j->c.crashes, ev, trace_stack_string, &frames) > 0)
+	if (j->c.crashes && trace_stack_signal(j->c.crashes, ev, trace_stack_string, &frames) > 0)
 		buf_addf(out, ",\"stack\":[%s]", buf_str(&frames));
 	buf_free(&frames);
 }

@@ -177,12 +177,6 @@ static void unwanted(struct trace_sink *s, struct trace_task *k, const struct ev
 		recording_asked_changed(&((struct trace_recorder *)s)->asked);
 }
 
-bool trace_is_crash(int sig)
-{
-	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGABRT || sig == SIGTRAP ||
-	       sig == SIGSYS;
-}
-
 static void record_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_recorder *r = (struct trace_recorder *)s;
@@ -192,8 +186,8 @@ static void record_other(struct trace_sink *s, struct trace_task *k, const struc
 	begin(r, own, ev);
 	ask_names(r, own, k, ev);
 	bool crash = ev->kind == EV_SIGNAL && trace_is_crash(ev->sig.si_signo);
-	if (r->c.stack && r->c.crash_stacks && crash)
-		stack_walk(r->c.stack, ev, recording_frame, r->c.writer);
+	if (r->c.stack && ev->kind == EV_SIGNAL && (r->c.crash_stacks ? crash : r->c.call_stacks))
+		trace_stack_signal(r->c.stack, ev, recording_frame, r->c.writer);
 	if (crash)
 		recording_crash(r->c.writer, &own->thread);
 	recording_event(r->c.writer, &own->thread, ev, &r->captures, NULL);

@@ -31,8 +31,6 @@ struct trace_recorder {
 	struct buf scratch;
 };
 
-/* Returns true if `sig` reports an error of the program (as SIGSEGV does) and ends it by default (signal(7)). */
-bool trace_is_crash(int sig);
 /* Initialises the sink. Replaces session->names (of its pipeline), to record the names that other sinks look up. */
 void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_config *c,
 			 struct trace_session *session);

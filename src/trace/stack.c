@@ -2,7 +2,9 @@
 
 #include "base/buf.h"
 #include "syscall/table.h"
+#include "tracee/proc.h"
 
+#include <signal.h>
 #include <string.h>
 
 bool trace_stack_line(void *buf, const struct stack_frame *f)
@@ -43,6 +45,29 @@ bool trace_stack_is_lost(const struct event *enter)
 		if (strcmp(d->name, names[i]) == 0)
 			return true;
 	return false;
+}
+
+bool trace_is_crash(int sig)
+{
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGABRT || sig == SIGTRAP ||
+	       sig == SIGSYS;
+}
+
+bool trace_is_fatal(const struct event *ev)
+{
+	static const int harmless[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
+	const int sig = ev->sig.si_signo;
+	struct proc_status s;
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
+		if (sig == harmless[i])
+			return false;
+	return trace_is_crash(sig) ||
+	       (sig > 0 && sig <= 64 && proc_status(ev->pid, &s) == 0 && !((s.caught | s.ignored) >> (sig - 1) & 1));
+}
+
+int trace_stack_signal(struct stack *s, const struct event *ev, stack_frame_fn fn, void *ctx)
+{
+	return !ev->mem || trace_is_fatal(ev) ? stack_walk(s, ev, fn, ctx) : 0;
 }
 
 void trace_stack_enter(struct stack *s, const struct event *ev, stack_frame_fn fn, struct buf *kept)

@@ -341,7 +341,7 @@ static void add_signal(const struct trace_text *t, const struct event *ev, struc
 	decode_siginfo(&e, &ev->sig);
 	buf_adds(out, " ---\n");
 	if (t->c.crashes)
-		stack_walk(t->c.crashes, ev, trace_stack_line, out);
+		trace_stack_signal(t->c.crashes, ev, trace_stack_line, out);
 }
 
 static bool is_quiet(unsigned quiet, const struct event *ev)

@@ -257,5 +257,67 @@ def test_profile_of_several(folder):
         assert run(folder, *args, "true").returncode == 2, args
 
 
+FRAMES = ["shop::Cart<std::string>::add", "shop::cart::put", "shop::main::{closure#0}", "main"]
+
+
+def frames_of(text):
+    """Returns the functions below the line of the last signal."""
+    frames = text[text.rindex("--- SIG"):].splitlines()[1:]
+    return [line[line.index("(") + 1:].rsplit("+0x", 1)[0] for line in frames if line.startswith(" > ")]
+
+
+def test_crash(folder):
+    """-k: the stack at a fatal signal, with the names of C++ and Rust; live, in recordings and with --last"""
+    program = str(BUILD / "tests" / "e2e" / "mangled")
+    shown = {}
+    for engine in ENGINES:
+        shown[engine] = run(folder, f"--engine={engine}", "-k", "-e", "trace=none", program).stderr
+        run(folder, f"--engine={engine}", "-k", "--record", "recording", program)
+        assert "(main+" not in run(folder, "show", "-e", "trace=none", "recording").stdout
+        shown[engine + ", recorded"] = run(folder, "show", "-k", "-e", "trace=none", "recording").stdout
+        run(folder, f"--engine={engine}", "--last", "5", "--record", "recording", program)
+        shown[engine + ", last"] = run(folder, "show", "recording").stdout
+        shown[engine + ", killed"] = run(folder, f"--engine={engine}", "-k", "-e", "trace=none", program, "15").stderr
+    for way, text in shown.items():
+        frames = frames_of(text)
+        if any("_ZN" in f for f in frames):
+            raise Skip("sctrace was built without libiberty")
+        assert [f for f in frames if "kill" not in f][:4] == FRAMES, (way, text)
+    caught = "import signal, os; signal.signal(15, lambda *a: None); os.kill(os.getpid(), 15)"
+    text = run(folder, "-k", "-e", "trace=none", os.path.realpath(sys.executable), "-c", caught).stderr
+    assert "--- SIGTERM" in text and not frames_of(text), text
+    lines = run(folder, "-k", "-e", "trace=none", "--json", program).stderr.splitlines()
+    assert any(json.loads(line).get("stack", [""])[0].count(FRAMES[0]) for line in lines), lines
+
+
+def test_parts_of_a_recording(folder):
+    """show --last, --since, --until, --pid and --tid; a recording that was made with --last 12 shows 12 calls of each thread"""
+    run(folder, "--record", "recording", "-f", "sh", "-c", "sh -c 'exit 3'; sleep 0.3; sh -c 'exit 4'; exit 5")
+    events = [json.loads(line) for line in run(folder, "show", "--json", "recording").stdout.splitlines()]
+
+    def calls(*args, of="recording"):
+        counts, done = {}, run(folder, "show", "--json", *args, of)
+        assert done.returncode == 0, done.stderr
+        for event in map(json.loads, done.stdout.splitlines()):
+            if event["type"] == "call":
+                counts[event["tid"]] = counts.get(event["tid"], 0) + 1
+        return counts
+
+    everything = calls()
+    assert len(everything) == 4 and min(everything.values()) > 7, everything
+    assert calls("--last", "7") == dict.fromkeys(everything, 7)
+    first = min(everything)
+    assert calls("--pid", first) == {first: everything[first]} == calls("--tid", first)
+    before, after = calls("--until", "0.2s"), calls("--since", "0.2s")
+    assert {t: before.get(t, 0) + after.get(t, 0) for t in everything} == everything and len(before) < 4, (before, after)
+    assert any(e["type"] == "exit" for e in events), events
+    done = subprocess.run([SCTRACE, "show", "--last=7", "-"], input=(folder / "recording").read_bytes(), capture_output=True, check=False)
+    assert done.returncode == 1 and b"name a file" in done.stderr, done
+    run(folder, "--record", "last", "--last", "12", BUILD / "tests" / "e2e" / "crash", "threads")
+    counts = calls(of="last")
+    assert len(counts) == 5 and max(counts.values()) == 12, counts
+    assert max(calls("--last", "20", of="last").values()) == 20
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(dict(globals())))

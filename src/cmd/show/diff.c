@@ -24,13 +24,17 @@ static int give(struct trace_sink *s, const struct trace_opts *o, struct recordi
 	trace_pipeline_add(&p, s);
 	trace_pipeline_begin(&p);
 	struct show_progress progress = {.recording = r, .output = -1};
-	while (e->ops->next(e, &ev) == 1) {
-		trace_pipeline_event(&p, &ev);
+	struct show_window window;
+	bool complete = show_window_open(&window, o, recording_head_of(r), path, &why) == 0;
+	while (complete && e->ops->next(e, &ev) == 1) {
+		if (show_window_has(&window, &ev))
+			trace_pipeline_event(&p, &ev);
 		show_progress(&progress);
 	}
 	show_progress_end(&progress);
 	trace_pipeline_end(&p);
-	bool complete = recording_is_complete(r, &why);
+	show_window_free(&window);
+	complete = complete && recording_is_complete(r, &why);
 	if (!complete)
 		diag_error("show: '%s': %s", path, buf_str(&why));
 	buf_free(&why);

@@ -33,6 +33,15 @@ static const char *const usage[] = {"[OPTIONS] RECORDING", "--diff [OPTIONS] REC
 				    "--profile=seccomp [OPTIONS] RECORDING...", NULL};
 
 static const struct opt own[] = {
+	{.help = "Which part:"},
+	{0, "last", "N", opt_int, "show only the last N calls of each thread",
+	 .offset = offsetof(struct trace_opts, show_last), .min = 1, .max = 1 << 30},
+	{0, "since", "DURATION", opt_duration, "show only what happened later than this after the start, such as 1.5s",
+	 .offset = offsetof(struct trace_opts, since_ns)},
+	{0, "until", "DURATION", opt_duration, "show only what happened earlier than this after the start",
+	 .offset = offsetof(struct trace_opts, until_ns)},
+	{0, "pid", "PID[,PID...]", trace_opt_show_ids, "show only these processes"},
+	{0, "tid", "TID[,TID...]", trace_opt_show_ids, "show only these threads"},
 	{.help = "Comparison:"},
 	{0, "diff", NULL, opt_flag,
 	 "compare two recordings: show calls that were removed or added, that fail, or that are slower",
@@ -76,7 +85,7 @@ void show_face(struct opt_command *c, struct opt *rows, size_t max)
 	size_t n = add_rows(rows, 0, max, trace_command.table, false);
 	for (size_t i = 0; i < n; i++)
 		adapt(&rows[i]);
-	add_rows(rows, n, max, own, false);
+	add_rows(rows, n, max, own, true);
 	*c = (struct opt_command){
 		.name = "sctrace show",
 		.usage = usage,
@@ -88,8 +97,9 @@ void show_face(struct opt_command *c, struct opt *rows, size_t max)
 
 void show_all_options(struct opt_command *c, struct opt *rows, size_t max)
 {
-	size_t n = add_rows(rows, 0, max, trace_command.table, true);
-	add_rows(rows, n, max, own, true);
+	/* The own rows come first, because the tracer has another option --last. */
+	size_t n = add_rows(rows, 0, max, own, true);
+	add_rows(rows, n, max, trace_command.table, true);
 	*c = (struct opt_command){.name = "sctrace show", .table = rows};
 }
 

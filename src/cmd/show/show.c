@@ -34,15 +34,17 @@ static int suit(struct trace *t, const struct recording_head *h)
 	return 0;
 }
 
-static void loop(struct trace *t)
+static void loop(struct trace *t, struct show_window *window)
 {
 	struct event ev;
 	/* A table appears only at the end, so the progress can be shown on the same terminal. */
 	struct show_progress progress = {.recording = t->recording, .output = t->shows ? t->out.common.fd : -1};
 	uint64_t last_ns = 0;
 	while (!t->out.common.failed && t->ops->next(t->engine, &ev) == 1) {
-		last_ns = ev.time_ns;
-		trace_pipeline_event(&t->pipeline, &ev);
+		if (show_window_has(window, &ev)) {
+			last_ns = ev.time_ns;
+			trace_pipeline_event(&t->pipeline, &ev);
+		}
 		show_progress(&progress);
 	}
 	show_progress_end(&progress);
@@ -51,7 +53,7 @@ static void loop(struct trace *t)
 	t->totals.c.start_ns = clock_ns() - (last_ns > start_ns ? last_ns - start_ns : 0);
 }
 
-static int show(struct trace *t)
+static int show(struct trace *t, struct show_window *window)
 {
 	struct engine_result result;
 	struct buf why = {0};
@@ -83,7 +85,7 @@ static int show(struct trace *t)
 	}
 	trace_wire(t);
 	trace_pipeline_begin(&t->pipeline);
-	loop(t);
+	loop(t, window);
 	/* With --last, the recording may have been saved while the program continued and was still traced. */
 	t->pipeline.session.cut = h->last || !recording_is_complete(t->recording, &why);
 	buf_clear(&why);
@@ -102,10 +104,13 @@ static int open_and_show(struct trace *t, const char *path)
 {
 	struct buf why = {0};
 	int status = EXIT_UNREADABLE;
-	if (recording_open(&t->recording, path, &why) < 0)
+	struct show_window window = {0};
+	if (recording_open(&t->recording, path, &why) < 0 ||
+	    show_window_open(&window, &t->o, recording_head_of(t->recording), path, &why) < 0)
 		diag_error("show: %s", buf_str(&why));
 	else
-		status = show(t);
+		status = show(t, &window);
+	show_window_free(&window);
 	buf_free(&why);
 	return status;
 }

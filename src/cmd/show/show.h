@@ -2,6 +2,7 @@
 #ifndef SCTRACE_CMD_SHOW_SHOW_H
 #define SCTRACE_CMD_SHOW_SHOW_H
 
+#include "base/map.h"
 #include "cmd/trace/opts.h"
 #include "recording/read.h"
 
@@ -26,6 +27,24 @@ struct show_progress {
 void show_progress(struct show_progress *p);
 /* Removes the line with the progress from the terminal. */
 void show_progress_end(struct show_progress *p);
+
+/* The part of a recording that is shown. */
+struct show_window {
+	const struct trace_opts *o;
+	bool active; /* false: all of the recording */
+	uint64_t start_ns, last;
+	struct map threads; /* tid -> struct window_thread */
+};
+/*
+ * Prepares the selection of events by --last, --since, --until, --pid and --tid. A recording that was made with --last N
+ * shows the last N calls of each thread by default. Reads the recording in `path` once if it must know the number of calls.
+ * Returns 0, or -errno with the reason in `why`. Call show_window_free() in every case.
+ */
+int show_window_open(struct show_window *w, const struct trace_opts *o, const struct recording_head *h,
+		     const char *path, struct buf *why);
+/* Returns true if the next event is shown. Must be called for each event, in their order. */
+bool show_window_has(struct show_window *w, const struct event *ev);
+void show_window_free(struct show_window *w);
 
 /*
  * Compares the recordings in the two files `paths`. Prints the differences to o->output or standard output. Returns an

@@ -185,34 +185,54 @@ int trace_opt_path(void *ctx, const struct opt *row, const char *arg, struct buf
 	return 0;
 }
 
-static bool has_pid(const struct trace_opts *o, pid_t pid)
+static int parse_ids(const char *arg, void (*add)(struct trace_opts *o, pid_t id), struct trace_opts *o,
+		     struct buf *why)
 {
-	for (size_t i = 0; i < o->pids.n; i++)
-		if (o->pids.v[i] == pid)
-			return true;
-	return false;
-}
-
-int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
-{
-	struct trace_opts *o = ctx;
-	(void)row;
 	const char *p = arg;
 	for (;;) {
 		char *end;
-		long pid = strtol(p, &end, 10);
-		if (end == p || pid <= 0 || pid > INT_MAX || !strchr(", \n\t", *end)) {
+		long id = strtol(p, &end, 10);
+		if (end == p || id <= 0 || id > INT_MAX || !strchr(", \n\t", *end)) {
 			buf_addf(why,
 				 "'%s' is not a process number; write for example 12, or 12,34 for several processes",
 				 arg);
 			return -EINVAL;
 		}
-		if (!has_pid(o, (pid_t)pid))
-			vec_push(&o->pids, (pid_t)pid);
+		add(o, (pid_t)id);
 		p = end + strspn(end, ", \n\t");
 		if (!*p)
 			return 0;
 	}
+}
+
+static void add_attached(struct trace_opts *o, pid_t pid)
+{
+	for (size_t i = 0; i < o->pids.n; i++)
+		if (o->pids.v[i] == pid)
+			return;
+	vec_push(&o->pids, pid);
+}
+
+static void add_shown_pid(struct trace_opts *o, pid_t pid)
+{
+	vec_push(&o->show_pids, pid);
+}
+
+static void add_shown_tid(struct trace_opts *o, pid_t tid)
+{
+	vec_push(&o->show_tids, tid);
+}
+
+int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	(void)row;
+	return parse_ids(arg, add_attached, ctx, why);
+}
+
+/* --pid and --tid of `sctrace show`. */
+int trace_opt_show_ids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	return parse_ids(arg, strcmp(row->name, "pid") == 0 ? add_shown_pid : add_shown_tid, ctx, why);
 }
 
 int trace_opt_engine(void *ctx, const struct opt *row, const char *arg, struct buf *why)

@@ -291,6 +291,8 @@ void trace_opts_free(struct trace_opts *o)
 {
 	vec_free(&o->pids);
 	vec_free(&o->env);
+	vec_free(&o->show_pids);
+	vec_free(&o->show_tids);
 	trace_select_free(&o->select);
 	trace_injects_free(&o->injects);
 	trace_look_free(&o->look);

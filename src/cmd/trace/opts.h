@@ -63,6 +63,11 @@ struct trace_opts {
 	bool diff;           /* --diff of `sctrace show` */
 	bool last_set;       /* --last: keep only the end of the recording */
 	struct recording_last last;
+	/* The part of a recording that `sctrace show` shows. */
+	int show_last;               /* the last calls of each thread; 0: all */
+	uint64_t since_ns, until_ns; /* since the start of the recording */
+	VEC(pid_t) show_pids;
+	VEC(pid_t) show_tids;
 
 	/* Summaries. */
 	uint64_t limit;        /* --syscall-limit: detach after this many selected calls; 0: no limit */
@@ -88,7 +93,7 @@ opt_parse_fn trace_opt_break, trace_opt_columns, trace_opt_decode_fds, trace_opt
 	trace_opt_clock, trace_opt_engine, trace_opt_env, trace_opt_expect, trace_opt_expr, trace_opt_files,
 	trace_opt_format, trace_opt_hist, trace_opt_json, trace_opt_last, trace_opt_limit, trace_opt_named_expr,
 	trace_opt_nothing, trace_opt_overhead, trace_opt_path, trace_opt_pids, trace_opt_precision, trace_opt_quiet,
-	trace_opt_sort, trace_opt_successful;
+	trace_opt_show_ids, trace_opt_sort, trace_opt_successful;
 /* The command of the tracer, with the options of strace or with those of truss. */
 extern const struct opt_command trace_command, truss_command;
 /* Returns what `letter` means in the other command, for the message "unknown option"; NULL: nothing. */

@@ -3,6 +3,7 @@
 
 #include "config.h"
 #include "measure/env.h"
+#include "trace/stack.h"
 
 #include <sys/wait.h>
 
@@ -24,6 +25,8 @@ void trace_record_begin(struct trace *t)
 	h->stacks = o->stacks;
 	h->last = o->last_set;
 	h->several = t->several;
+	if (o->last_set && o->last.calls)
+		h->about.last_calls = (double)o->last.calls;
 	field_set(&h->about.version, SCTRACE_VERSION);
 	field_set(&h->about.engine, t->ops->name);
 	h->about.program.known = t->program != NULL;

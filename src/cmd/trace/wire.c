@@ -68,10 +68,10 @@ static unsigned emit_flags(const struct trace_opts *o, bool colour)
 	return hex | constants[o->look.constants] | (colour ? EMIT_COLOUR : 0) | (o->arg_names ? EMIT_ARG_NAMES : 0);
 }
 
-/* Returns the stacks of crashes if the calls come from a recording that was made with --last, or else NULL. */
+/* Returns what walks the stacks at fatal signals: for -k, and for a recording that was made with --last. Or else NULL. */
 static struct stack *crashes_of(const struct trace *t)
 {
-	return t->recording && recording_head_of(t->recording)->last ? t->stack : NULL;
+	return t->o.stacks || (t->recording && recording_head_of(t->recording)->last) ? t->stack : NULL;
 }
 
 /* Returns how many threads are attached to. */

@@ -40,17 +40,20 @@ static enum handler_state handler_of(const struct task *task, int sig)
 
 /*
  * Returns what will see the thread's position when the thread gets `sig`. If /proc cannot be read, a handler is
- * assumed, so that the thread leaves the agent. `r` holds the thread's registers.
+ * assumed, so that the thread leaves the agent. The same holds if the stack will be walked (-k). `r` holds the thread's
+ * registers.
  */
-static enum stepout_for seen_by(const struct task *task, const struct user_regs_struct *r, int sig)
+static enum stepout_for seen_by(const struct patch *p, const struct task *task, const struct user_regs_struct *r,
+				int sig)
 {
 	struct image_handlers *h = &image_of(task)->handlers;
 	struct proc_status s;
 	uint64_t actions;
 	bool steady = is_steady(task, &actions);
 	bool dumped = core_is_dumped_by(sig);
+	enum stepout_for unseen = p->t.config.want & CAP_STOPS ? STEPOUT_PROGRAM : STEPOUT_UNSEEN;
 	if (!dumped && handler_of(task, sig) != HANDLER_UNKNOWN)
-		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_CAUGHT : STEPOUT_UNSEEN;
+		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_CAUGHT : unseen;
 	proc_status(task->tid, &s);
 	/*
 	 * /proc is soon out of date if the thread has counted a new action, but has not made the call that sets it yet.
@@ -62,7 +65,7 @@ static enum stepout_for seen_by(const struct task *task, const struct user_regs_
 	if (!s.has_signals || s.caught & SIGBIT(sig))
 		return handler_of(task, sig) == HANDLER_SOME ? STEPOUT_CAUGHT : STEPOUT_PROGRAM;
 	/* Such a signal does not end the first process of a pid namespace (pid_namespaces(7)). */
-	return dumped && !(s.ignored & SIGBIT(sig)) && !s.init ? STEPOUT_CORE : STEPOUT_UNSEEN;
+	return dumped && !(s.ignored & SIGBIT(sig)) && !s.init ? STEPOUT_CORE : unseen;
 }
 
 /*
@@ -169,7 +172,7 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 			return STOP_PASS;
 	}
 	bool sees = inside || core_is_dumped_by(si->si_signo);
-	enum stepout_for what = sees ? seen_by(task, &r, si->si_signo) : STEPOUT_UNSEEN;
+	enum stepout_for what = sees ? seen_by(p, task, &r, si->si_signo) : STEPOUT_UNSEEN;
 	/* The program's handler of a fault must see the native address of the instruction that faulted. */
 	bool caused = si->si_code > 0 && si->si_code != SI_KERNEL && core_is_dumped_by(si->si_signo);
 	/*
