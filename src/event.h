@@ -48,7 +48,8 @@ enum event_kind {
 	EV_DEATH,     /* `tid` has ended; `status` has the form of wait(2) */
 	EV_CALL,      /* a whole call, in place of EV_ENTER and EV_EXIT: no other event lies between the two */
 	EV_NOTE,      /* `text` is a message for the user */
-	EV_MAIN,      /* the started program has reached its main or its entry point (engine_config.find_main) */
+	EV_ATTACH, /* sctrace has attached to `tid`, which waits in `call` unless call.nr is negative; not recorded */
+	EV_MAIN,   /* the started program has reached its main or its entry point (engine_config.find_main) */
 };
 
 struct mem;

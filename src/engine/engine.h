@@ -70,6 +70,7 @@ struct engine_config {
 	bool find_main;      /* report the calls before main separately, and EV_MAIN between them and the others */
 	unsigned string_max; /* the number of bytes of a buffer that decoders read (-s) */
 	bool verbose;        /* decoders show all arguments and variables of execve(2) (-v) */
+	bool reports_attached; /* report each thread to which the engine attaches (EV_ATTACH), only the ptrace engine does */
 	bool usage; /* measure the CPU time and the peak RSS of each process (EV_DEATH); costs a stop per process */
 	bool names; /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
 	enum engine_times times;

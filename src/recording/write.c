@@ -409,6 +409,7 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 		break;
 	case EV_CONT:
 	case EV_NOTE:
+	case EV_ATTACH:
 	case EV_MAIN:
 		break;
 	}

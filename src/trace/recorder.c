@@ -181,6 +181,8 @@ static void record_other(struct trace_sink *s, struct trace_task *k, const struc
 {
 	struct trace_recorder *r = (struct trace_recorder *)s;
 	struct recorded *own = trace_own(s, k);
+	if (ev->kind == EV_ATTACH)
+		return;
 	if (ev->kind == EV_EXEC)
 		recording_asked_changed(&r->asked);
 	begin(r, own, ev);

@@ -5,6 +5,7 @@
 #include "syscall/table.h"
 #include "trace/dump.h"
 #include "trace/stack.h"
+#include "trace/waiting.h"
 #include "tracee/names.h"
 
 #include <stdio.h>
@@ -344,10 +345,36 @@ static void add_signal(const struct trace_text *t, const struct event *ev, struc
 		trace_stack_signal(t->c.crashes, ev, trace_stack_line, out);
 }
 
+/* Appends the call in which a thread waits that sctrace has attached to, for how long, why, and its stack. */
+static void add_wait(struct trace_text *t, struct trace_text_task *k, const struct event *ev, struct buf *out)
+{
+	bool in_call = ev->call.nr >= 0;
+	struct buf state = {0};
+	trace_waiting_say(t->c.waiting, ev, &state);
+	if (in_call) {
+		struct emit e;
+		struct trace_decoder d;
+		add_name(t, &ev->call, out);
+		buf_addc(out, '(');
+		emit_text_init(&e, out, t->c.emit_flags);
+		trace_decoder_init(&d, &t->c.decoding, &t->sink, &k->line, ev, &e);
+		if (decode_enter(&d.decode) < decode_count(&d.decode))
+			buf_adds(out, "...");
+		buf_adds(out, ") ");
+	}
+	buf_addf(out, "<%s%s%s>\n", in_call ? "in progress" : "not in a call", state.len ? ", " : "", buf_str(&state));
+	buf_free(&state);
+	if (in_call)
+		trace_waiting_explain(t->c.waiting, ev, out);
+	if (t->c.stack)
+		stack_walk(t->c.stack, ev, trace_stack_line, out);
+}
+
 static bool is_quiet(unsigned quiet, const struct event *ev)
 {
-	return ev->kind == EV_NEW_TASK || ev->kind == EV_CONT || (ev->kind == EV_EXEC && ev->child == ev->tid) ||
-	       (ev->kind == EV_DEATH && quiet & QUIET_EXIT) || (ev->kind == EV_EXEC && quiet & QUIET_EXECVE);
+	return ev->kind == EV_NEW_TASK || ev->kind == EV_CONT || ev->kind == EV_NOTE ||
+	       (ev->kind == EV_EXEC && ev->child == ev->tid) || (ev->kind == EV_DEATH && quiet & QUIET_EXIT) ||
+	       (ev->kind == EV_EXEC && quiet & QUIET_EXECVE);
 }
 
 static void text_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
@@ -367,6 +394,8 @@ static void text_other(struct trace_sink *s, struct trace_task *task, const stru
 	prefix(t, ev, out);
 	if (ev->kind == EV_SIGNAL)
 		add_signal(t, ev, out);
+	else if (ev->kind == EV_ATTACH)
+		add_wait(t, own, ev, out);
 	else if (ev->kind == EV_STOP)
 		buf_addf(out, "--- stopped by %s ---\n", decode_signal_name(ev->sig.si_signo));
 	else if (ev->kind == EV_EXEC)

@@ -17,6 +17,7 @@ struct trace_text_config {
 	struct stack
 		*crashes; /* contains the stacks of threads that received a signal of a crash, which are shown below
 			   * the signal; or NULL */
+	const struct trace_waiting *waiting; /* the states of threads before sctrace attached to them */
 	struct trace_decoding decoding;
 	unsigned emit_flags; /* flags for emit_text_init() */
 	size_t column;       /* -a: the column in which results begin */

@@ -288,6 +288,8 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 	if (t->c.hist && !summary_render_hist(&t->summary, t->c.hist, 80, &hist))
 		buf_addf(text, "%s: no %scall of this name returned\n", t->c.hist,
 			 t->c.selection->n ? "selected " : "");
+	if (t->c.waiting && t->c.waiting->len)
+		buf_addf(text, "waiting: %s\n", buf_str(t->c.waiting));
 	program_line(t, r, text);
 	unfollowed_line(r, text);
 	selection_line(t, text);

@@ -17,8 +17,10 @@ struct trace_failure;
 /* Pointers are not owned and must outlive the totals. */
 struct trace_totals_config {
 	struct engine *engine;
-	bool uncounted; /* no calls are counted: only the line about the program is printed (--tree without -c) */
-	bool by_events; /* a counting sink adds to `events`; otherwise the counts come from the engine */
+	const struct buf
+		*waiting; /* the calls in which attached processes waited at the end; empty: none, or unknown */
+	bool uncounted;   /* no calls are counted: only the line about the program is printed (--tree without -c) */
+	bool by_events;   /* a counting sink adds to `events`; otherwise the counts come from the engine */
 	const struct filter *calls; /* only these calls are kept in the engine's counts; NULL: all calls are kept */
 	const struct strings *selection; /* the options that select calls; empty: all calls are counted */
 	enum trace_by by;

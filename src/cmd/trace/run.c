@@ -130,6 +130,8 @@ static void loop(struct trace *t)
 		struct event ev;
 		if (trace_signals_serve(t, &kill_at) || is_unread(t) || trace_pipeline_is_full(&t->pipeline)) {
 			setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+			if (t->o.count)
+				trace_waiting_calls(t->o.pids.v, t->o.pids.n, &t->waiting_calls);
 			r = t->ops->detach(t->engine);
 			while (r == 0 && t->ops->next(t->engine, &ev) == 1)
 				on_event(t, &ev);
@@ -329,6 +331,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	/* Counts need no data. */
 	bool counts_only = o->count && !o->io && !o->files && !o->tree && !o->folded;
 	c->string_max = counts_only ? 0 : trace_string_max(o);
+	c->reports_attached = o->stacks && t->shows && o->format == TRACE_TEXT && !o->truss;
 	c->usage = o->tree || o->record;
 	c->verbose = shows_all_of_exec(o);
 	c->names = o->record || o->files || o->look.fd_names || o->look.pid_names || o->select.paths.n ||
@@ -456,7 +459,10 @@ static unsigned wants(const struct trace *t)
  */
 static const char *usual_engine(const struct trace *t)
 {
-	return (t->o.stacks || t->o.folded) && !t->o.select.by_call ? "ptrace" : NULL;
+	bool stacks_of_all = (t->o.stacks || t->o.folded) && !t->o.select.by_call;
+	/* Only ptrace reports what each thread waits for when sctrace attaches (EV_ATTACH). */
+	bool reports = t->shows && t->o.stacks && t->o.pids.n;
+	return stacks_of_all || reports ? "ptrace" : NULL;
 }
 
 /* Makes the engine report calls, which are then counted here, in place of counting them. */
@@ -549,6 +555,8 @@ int trace_run(struct trace *t)
 	find_processes(&t->o);
 	make_config(t, &c);
 	int status = prepare(t, &c);
+	for (size_t i = 0; !status && c.reports_attached && i < t->o.pids.n; i++)
+		trace_waiting_look(&t->waiting, t->o.pids.v[i]);
 	if (!status)
 		status = start(t, &c);
 	if (status) {

@@ -155,6 +155,8 @@ void trace_free(struct trace *t)
 	trace_tree_free(&t->tree);
 	trace_files_free(&t->files);
 	trace_seccomp_free(&t->seccomp);
+	trace_waiting_free(&t->waiting);
+	buf_free(&t->waiting_calls);
 	trace_totals_free(&t->totals);
 	trace_recorder_free(&t->recorder);
 	recording_head_free(&t->head);

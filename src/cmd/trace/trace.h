@@ -18,6 +18,7 @@
 #include "trace/totals.h"
 #include "trace/tree.h"
 #include "trace/truss.h"
+#include "trace/waiting.h"
 
 #include <sys/stat.h>
 
@@ -54,10 +55,12 @@ struct trace {
 	struct trace_files files;
 	struct trace_seccomp seccomp;
 	struct trace_totals totals;
-	pid_t root;        /* process id of the program, set when its execve(2) has succeeded; 0 before */
-	bool root_stopped; /* a signal has stopped the program */
-	bool asked;        /* SIGUSR1 has been noticed, but not yet answered */
-	bool told_to_end;  /* sctrace has received a signal to end */
+	struct trace_waiting waiting; /* the states of threads before sctrace attached to them, for -k -p */
+	struct buf waiting_calls;     /* the calls in progress when sctrace ended, for -c -p */
+	pid_t root;                   /* process id of the program, set when its execve(2) has succeeded; 0 before */
+	bool root_stopped;            /* a signal has stopped the program */
+	bool asked;                   /* SIGUSR1 has been noticed, but not yet answered */
+	bool told_to_end;             /* sctrace has received a signal to end */
 	struct trace_failure failure;
 };
 

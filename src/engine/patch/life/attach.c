@@ -66,7 +66,7 @@ static bool wait_for_stop(struct patch *p, struct task *task, uint64_t until)
 	}
 	task->stopped = true;
 	task->fresh = false;
-	tracer_call_at_attach(task);
+	tracer_call_at_attach(&p->t, task, false);
 	task->listening = status >> 16 == PTRACE_EVENT_STOP && tracer_is_stopping(WSTOPSIG(status));
 	task->group_stopped = task->listening;
 	if (status >> 16 == 0)

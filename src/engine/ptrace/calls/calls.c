@@ -41,10 +41,17 @@ static void read_frame(struct tracer *t, struct task *task)
 	record(t, task, &ends);
 }
 
-void tracer_call_at_attach(struct task *task)
+void tracer_call_at_attach(struct tracer *t, struct task *task, bool report)
 {
 	struct thread *k = thread_of(task);
 	k->resumes = arch_read_call(task->tid, &k->resumed) == 0;
+	if (!report || !task->proc->counted)
+		return;
+	struct event *ev = tracer_event(t, EV_ATTACH, task);
+	ev->call = k->resumed;
+	if (!k->resumes)
+		ev->call.nr = -1;
+	ev->call.desc = ev->call.nr < 0 ? NULL : syscall_lookup(ev->call.arch, ev->call.nr);
 }
 
 /*

@@ -8,8 +8,11 @@
 bool tracer_call_is(const struct call *c, const char *name);
 /* Called when a call begins. The caller has set arch, nr, args, ip and sp of the thread's call. */
 void tracer_call_enter(struct tracer *t, struct task *task);
-/* At the first stop of an attached thread: saves the call that restart_syscall(2) may continue. */
-void tracer_call_at_attach(struct task *task);
+/*
+ * At the first stop of an attached thread: saves the call that restart_syscall(2) may continue. Queues EV_ATTACH if
+ * `report` is set.
+ */
+void tracer_call_at_attach(struct tracer *t, struct task *task, bool report);
 /* Called when the call returns. The caller has set result, error and err of the thread's call. */
 void tracer_call_exit(struct tracer *t, struct task *task);
 /*

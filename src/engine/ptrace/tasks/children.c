@@ -58,7 +58,7 @@ bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
 	}
 	tracer_set_options(t, task);
 	if (task->proc->attached)
-		tracer_call_at_attach(task);
+		tracer_call_at_attach(t, task, t->config.reports_attached);
 	tracer_untraced_exit(task);
 	if (t->ops->first_stop)
 		t->ops->first_stop(t, task);
