@@ -46,6 +46,7 @@
 
 #include <cpuid.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -332,9 +333,9 @@ static struct stops sum_stops(const struct patch *p)
 	return s;
 }
 
-static void say_stops(const struct patch *p, const struct stops *s, struct buf *text)
+static const char *reason_text(const struct patch *p, int reason)
 {
-	const char *const reasons[STOP_REASONS] = {
+	static const char *const texts[STOP_REASONS] = {
 		[STOP_FIRST] = "they were the first calls at their call sites",
 		[STOP_SITE] = "the code at their call sites cannot be changed",
 		[STOP_REQUIRED] = "these calls cannot be recorded, or an option requires a stop",
@@ -347,14 +348,30 @@ static void say_stops(const struct patch *p, const struct stops *s, struct buf *
 		[STOP_ANNOUNCED] = "they change names that are shown, or may write to the terminal of the trace",
 		[STOP_SHARED] = "other processes use the same memory",
 		[STOP_FOREIGN] = "they do not use the 64-bit interface",
-		[STOP_FALLBACK] = buf_str(&p->fallback_why),
 	};
+	return reason == STOP_FALLBACK ? buf_str(&p->fallback_why) : texts[reason];
+}
+
+static void say_stops(const struct patch *p, const struct stops *s, struct buf *text)
+{
 	const char *name = syscall_name_known(syscall_native_arch(), s->nr);
 	if (s->stopped < STOPS_LEAST || s->stopped <= s->all / 100)
 		return;
 	buf_addf(text, "%.0f %% of %llu calls stopped the program%s%s%s because %s",
 		 100 * (double)s->stopped / (double)s->all, (unsigned long long)s->all, name ? ", mostly " : "",
-		 name ? name : "", name ? "," : "", reasons[s->reason]);
+		 name ? name : "", name ? "," : "", reason_text(p, s->reason));
+}
+
+/* Prints how many calls stopped, and why (tests/bench/threads.py). */
+static void print_stops(const struct patch *p)
+{
+	const struct stops s = sum_stops(p);
+	fprintf(stderr, "sctrace: stopped %llu of %llu\n", (unsigned long long)s.stopped, (unsigned long long)s.all);
+	for (int k = 0; k < STOP_REASONS; k++)
+		for (int nr = 0; nr < AGENT_CALLS; nr++)
+			if (p->stops[k][nr])
+				fprintf(stderr, "sctrace: stopped %d times at call %d: %s\n", (int)p->stops[k][nr], nr,
+					reason_text(p, k));
 }
 
 static void patch_slowness(const struct engine *e, struct buf *text)
@@ -392,6 +409,8 @@ static void patch_footer(const struct engine *e, struct buf *text)
 
 static void patch_stop(struct engine *e)
 {
+	if (((struct patch *)e)->debug)
+		print_stops((struct patch *)e);
 	patch_free((struct patch *)e);
 }
 
