@@ -340,7 +340,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 	if (call->nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS && p->record)
 		record_expect(task, r->rsi);
 	bool fast = image_map_call(p, task, call->nr, refused);
-	*why = !fast ? STOP_ARGUMENTS : s->kind == SITE_REDIRECT && !refused ? STOP_SITE : STOP_FIRST;
+	*why = !fast ? STOP_ARGUMENTS : refused ? STOP_WATCHED : s->kind == SITE_REDIRECT ? STOP_SITE : STOP_FIRST;
 	return fast || (refused && record_retry(p, task, call->nr, why)) ? s->stub : 0;
 }
 
