@@ -28,7 +28,7 @@ static bool read_scratch(const struct task *task, const struct record_thread *th
  * call that stops under ptrace from the start costs less. Go, for example, gives a new thread its fs base only after some
  * calls.
  */
-#define CONTENDED_MOST 1000
+#define CONTENDED_MOST 256
 
 bool record_retry(struct patch *p, struct task *task, int64_t nr, enum stop_reason *reason)
 {
