@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/uio.h>
@@ -386,6 +387,65 @@ static void test_vforked(int argc, char **argv)
 	calls("getppid", made, 0);
 }
 
+static void on_alarm(int sig)
+{
+	(void)sig;
+	syscall(SYS_getpgid, 0);
+}
+
+static void *be_busy(void *arg)
+{
+	char *args[] = {"true", NULL}, byte;
+	pthread_t t;
+	pid_t pid;
+	while (!stop) {
+		if (*(char *)arg == 't')
+			CHECK(pthread_create(&t, NULL, come_and_go, NULL) == 0 && pthread_join(t, NULL) == 0);
+		else if (*(char *)arg == 'v')
+			CHECK(posix_spawn(&pid, "/bin/true", NULL, NULL, args, environ) == 0 &&
+			      waitpid(pid, NULL, 0) == pid);
+		else if (*(char *)arg == 'r')
+			CHECK(read(blocked[0], &byte, 1) == 1);
+		else
+			sleep_us(50);
+	}
+	return NULL;
+}
+
+/* Threads come and go, spawn, wait and run signal handlers while memory is mapped over the agent. */
+static void busy_child(int round)
+{
+	pthread_t t[4];
+	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	struct itimerval often = {{0, 500}, {0, 500}};
+	CHECK(pipe(blocked) == 0 && sigaction(SIGALRM, &sa, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&t[i], NULL, be_busy, &"tvrs"[i]) == 0);
+	sleep_us(1000L * (round % 7 + 1));
+	by_fixed((char *)AGENT, 32 * PAGE);
+	fill((char *)AGENT, 32 * PAGE);
+	make_calls(100);
+	sleep_us(3000);
+	stop = true;
+	CHECK(write(blocked[1], "bbbb", 4) == 4);
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	verify((char *)AGENT, 32 * PAGE);
+	_exit(0);
+}
+
+static void test_busy(int argc, char **argv)
+{
+	for (int i = 0; i < number(argc, argv, 0, 15); i++, made += 100) {
+		pid_t pid = fork();
+		if (pid == 0)
+			busy_child(i);
+		reap_ok(pid, 0);
+	}
+	calls("getppid", made, 0);
+}
+
 static const struct test tests[] = {{"chosen", test_chosen}, {"low", test_low},         {"agent", test_agent},
-				    {"large", test_large},   {"threads", test_threads}, {"vforked", test_vforked}};
+				    {"large", test_large},   {"threads", test_threads}, {"vforked", test_vforked},
+				    {"busy", test_busy}};
 TEST_MAIN(tests)

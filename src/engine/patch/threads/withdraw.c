@@ -6,6 +6,7 @@
 #include "engine/patch/image/ranges.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
@@ -24,6 +25,7 @@
  * stop before its child has called execve(2) or ended.
  */
 #define STOP_NS     (NSEC_PER_SEC / 10)
+#define RETRY_NS    (NSEC_PER_SEC / 5000)
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 
 /* Threads that were stopped here, and must be resumed. */
@@ -32,11 +34,8 @@ struct halted {
 	size_t n, cap;
 };
 
-/*
- * Moves a thread that has stopped with `status` out of the engine's code. Returns false if that is not possible at this
- * stop, or if a forced SIGSYS must be handled first.
- */
-static bool leave(struct patch *p, struct task *task, int status)
+/* May a thread that has stopped with `status` be moved? False inside of clone(2), or if a forced SIGSYS comes first. */
+static bool is_movable(const struct patch *p, const struct task *task, int status)
 {
 	struct user_regs_struct r;
 	siginfo_t si;
@@ -46,15 +45,13 @@ static bool leave(struct patch *p, struct task *task, int status)
 	if (status >> 8 == SIGSYS && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0 &&
 	    dispatch_is_forced(task, &si, &r))
 		return false;
-	if ((event != 0 && event != PTRACE_EVENT_STOP && event != PTRACE_EVENT_SECCOMP) ||
-	    dispatch_is_pending(task->tid))
-		return false;
-	stepout(p, task, STEPOUT_PROGRAM);
-	return ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 && !stepout_needed(task, r.rip) &&
-	       !(patch_task_of(task) && patch_task_of(task)->moved_frames);
+	/* In attached processes, a signal handler may return to a stub (STEPOUT_HANDLER). */
+	bool returns = p->watchdog_fd >= 0 && patch_task_of(task) && patch_task_of(task)->moved_frames;
+	return (event == 0 || event == PTRACE_EVENT_STOP || event == PTRACE_EVENT_SECCOMP) &&
+	       !dispatch_is_pending(task->tid) && !returns;
 }
 
-/* Stops a running thread, and moves it out of the engine's code. If it stops for another reason, the loop handles that. */
+/* Stops a running thread. If it stops for another reason, the loop handles that. Returns false if it cannot be moved. */
 static bool halt(struct patch *p, struct task *task, struct halted *halted)
 {
 	const uint64_t until = clock_ns() + STOP_NS;
@@ -73,14 +70,53 @@ static bool halt(struct patch *p, struct task *task, struct halted *halted)
 		return tid == -ECHILD;
 	if (status >> 16 != PTRACE_EVENT_STOP || WSTOPSIG(status) != SIGTRAP || task->fresh) {
 		tracer_keep_status(&p->t, tid, status);
-		return !WIFSTOPPED(status) || (!task->fresh && leave(p, task, status));
+		return !WIFSTOPPED(status) || (!task->fresh && is_movable(p, task, status));
 	}
 	task->stopped = true;
 	vec_push(halted, task);
-	return leave(p, task, status);
+	return is_movable(p, task, status);
 }
 
-/* Stops all other threads of the image, and moves them out of the engine's code. Returns false if one of them is still there. */
+/*
+ * Moves a stopped thread out of the engine's code. If `stay` is true, the engine's code stays after all, and the thread is
+ * moved from the middle of a jump, where its native address would be, to the instruction that has moved from there.
+ */
+static bool leave(struct patch *p, struct task *task, bool stay)
+{
+	struct user_regs_struct r;
+	if (!stay)
+		stepout(p, task, STEPOUT_PROGRAM);
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return true;                     /* it has ended */
+	if (stay && !remote_restart_pending(&r)) /* a restart begins at the call, where the jump begins */
+		site_follow_moved(task);
+	return !stepout_needed(task, r.rip);
+}
+
+/* Calls leave() for all other threads of the image. */
+static bool leave_all(struct patch *p, const struct task *task, bool stay)
+{
+	size_t i = 0;
+	struct task *x;
+	bool out = true;
+	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (x != task && x->proc && image_of(x) == image_of(task) && !x->exiting)
+			out &= leave(p, x, stay);
+	return out;
+}
+
+/* Is a child of vfork(2) running in the image? Its parent cannot stop. */
+static bool is_in_vfork(const struct patch *p, const struct task *task)
+{
+	size_t i = 0;
+	const struct task *x;
+	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (x->proc && image_of(x) == image_of(task) && thread_of(x)->vfork_parent)
+			return true;
+	return false;
+}
+
+/* Stops all other threads of the image. Returns false if one of them cannot be moved out of the engine's code yet. */
 static bool halt_others(struct patch *p, const struct task *task, struct halted *halted)
 {
 	size_t i = 0;
@@ -90,8 +126,8 @@ static bool halt_others(struct patch *p, const struct task *task, struct halted 
 		if (x == task || !x->proc || image_of(x) != image_of(task))
 			continue;
 		const struct wait_status *taken = tracer_taken_status(&p->t, x->tid);
-		out = taken        ? !WIFSTOPPED(taken->status) || (!x->fresh && leave(p, x, taken->status))
-		      : x->stopped ? leave(p, x, PTRACE_EVENT_STOP << 16)
+		out = taken        ? !WIFSTOPPED(taken->status) || (!x->fresh && is_movable(p, x, taken->status))
+		      : x->stopped ? is_movable(p, x, PTRACE_EVENT_STOP << 16)
 				   : halt(p, x, halted);
 	}
 	return out;
@@ -110,6 +146,7 @@ static void clean(struct patch *p, struct task *task)
 	site_restore_all(task);
 	sigkill_guard_remove(p, task, false);
 	setup_areas(img, &areas);
+	site_free_all(p, img);
 	image_fall_back(p, task, "it has mapped memory at the addresses of the agent");
 	if (task->stopped)
 		img->cleaned = unmap_areas(p, task, areas.v, areas.n);
@@ -134,11 +171,18 @@ bool withdraw_before(struct patch *p, struct task *task, const struct call *call
 	if (p->t.detaching || !ranges_meet(task, call, args))
 		return false;
 	const struct site *s = site_of_stub(image_of(task), r->rip + back);
-	const uint64_t now = clock_ns();
+	const uint64_t now = clock_ns(), after = s ? s->ip : 0;
 	pt->delayed_ns = pt->delayed_ns ? pt->delayed_ns : now;
-	bool out = halt_others(p, task, &halted);
-	if (out && s) {
-		r->rip = s->ip - back;
+	bool waits = is_in_vfork(p, task);
+	if (waits)
+		clock_sleep_ns(RETRY_NS);
+	bool out = !waits && halt_others(p, task, &halted);
+	if (out && !leave_all(p, task, false)) {
+		leave_all(p, task, true);
+		out = false;
+	}
+	if (out && s) { /* site_free_all() frees the site */
+		r->rip = after - back;
 		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
 	}
 	if (out)
