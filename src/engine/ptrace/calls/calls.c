@@ -101,6 +101,20 @@ void tracer_call_interrupted(struct tracer *t, struct task *task, uint64_t elaps
 	record(t, task, &ends);
 }
 
+/* Counts a child process that is not followed. The kernel reports only new threads (ptrace(2), PTRACE_O_TRACECLONE). */
+static void note_unfollowed(struct tracer *t, struct task *task, const struct call *c)
+{
+	static const char *const names[] = {"fork", "vfork", "clone", "clone3"};
+	struct thread *k = thread_of(task);
+	bool creates = false, reported = k->reported_child;
+	k->reported_child = false;
+	if (!task->proc->counted || t->options & PTRACE_O_TRACEFORK || reported || c->error || c->result <= 0)
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		creates |= tracer_call_is(c, names[i]);
+	t->result.unfollowed += creates;
+}
+
 void tracer_call_exit(struct tracer *t, struct task *task)
 {
 	struct thread *k = thread_of(task);
@@ -111,6 +125,7 @@ void tracer_call_exit(struct tracer *t, struct task *task)
 	c->cost_ns = cost->ns > 0 ? (uint64_t)cost->ns + t->handled.in_vain_ns : 0;
 	c->spread_ns = (uint64_t)cost->spread_ns;
 	k->in_call = false;
+	note_unfollowed(t, task, c);
 	life_exit(&k->life, c, c->duration_ns, &ends);
 	record(t, task, &ends);
 }

@@ -90,8 +90,9 @@ static int start_program(struct tracer *t, struct buf *why)
 static unsigned long options_for(const struct engine_config *config, const struct tracer *t)
 {
 	unsigned long o = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT;
-	/* Without -f, child processes are detached at their first stop, and counted. */
-	o |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+	/* A child that is not followed must not be traced even for a moment, because it may have a tracer of its own. */
+	if (config->follow || t->hold || t->ops->new_task)
+		o |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 	/*
 	 * New threads belong to the program, so they are traced even without -f. If clone(2) has created a process
 	 * instead of a thread, this is recognised when the parent reports the new task.

@@ -35,8 +35,9 @@ struct thread {
 	struct call resumed;
 	struct untraced untraced;
 	struct tamper tamper;
-	pid_t vfork_child;  /* the task for which the thread waits in vfork(2), or did; 0: none */
-	pid_t vfork_parent; /* the thread that waits in vfork(2) until this task ends or calls execve(2); 0: none */
+	bool reported_child; /* the kernel has reported the task that the current call has created */
+	pid_t vfork_child;   /* the task for which the thread waits in vfork(2), or did; 0: none */
+	pid_t vfork_parent;  /* the thread that waits in vfork(2) until this task ends or calls execve(2); 0: none */
 };
 
 /* True if a PTRACE_EVENT_STOP with this signal begins a group-stop. */

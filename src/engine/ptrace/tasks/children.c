@@ -168,6 +168,7 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 		t->result.processes += child->proc->counted;
 		t->result.unfollowed += parent->proc->counted && !child->proc->counted;
 	}
+	thread_of(parent)->reported_child = true;
 	thread_of(child)->untraced = thread_of(parent)->untraced;
 	thread_of(child)->options = thread_of(parent)->options; /* the kernel has given the child the options of its
 								 * parent (ptrace_init_task()) */
