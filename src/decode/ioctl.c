@@ -359,22 +359,6 @@ static bool find_command(uint32_t cmd, struct command_arg *a)
 	return row || (s && s->text) || is_axis(cmd);
 }
 
-void ioctl_memory(command_memory_fn *add, void *ctx)
-{
-	command_memory(args, NARGS, TABLE_IOCTL, 2, add, ctx);
-	for (size_t i = 0; i < sizeof(sizeds) / sizeof(*sizeds); i++)
-		if (sizeds[i].text)
-			add(ctx, &(struct command_memory){.table = TABLE_IOCTL_SIZED,
-							  .arg = 2,
-							  .command = _IOC(_IOC_READ, sizeds[i].type, sizeds[i].nr, 0),
-							  .kind = K_IOCTL_TEXT});
-	const struct command_arg axes[] = {
-		{_IOC(_IOC_READ, 'E', GET_ABS, ABS_SIZE), K_INPUT_ABSINFO, WHEN_LEFT},
-		{_IOC(_IOC_WRITE, 'E', SET_ABS, ABS_SIZE), K_INPUT_ABSINFO, WHEN_ENTERING},
-	};
-	command_memory(axes, 2, TABLE_IOCTL_AXIS, 2, add, ctx);
-}
-
 /* The result is the length of the string. */
 void show_ioctl_text(const struct decode *d, const struct value *x)
 {
@@ -411,6 +395,7 @@ void show_ioctl_arg_after(const struct decode *d, const struct value *x)
 }
 
 /* Commands that return a descriptor. */
+enum { PIDFD_FIRST = 0xff01, PIDFD_LAST = 0xff0a }; /* PIDFD_GET_*_NAMESPACE */
 static const uint32_t openers[] = {
 	0x5441, /* TIOCGPTPEER */
 	0xb701, /* NS_GET_USERNS */
@@ -425,5 +410,28 @@ bool ioctl_gives_descriptor(uint32_t command)
 	for (size_t i = 0; i < sizeof(openers) / sizeof(*openers); i++)
 		if (openers[i] == command)
 			return true;
-	return command >> 8 == 0xff && (command & 0xff) >= 1 && (command & 0xff) <= 10; /* PIDFD_GET_*_NAMESPACE */
+	return command >= PIDFD_FIRST && command <= PIDFD_LAST;
+}
+
+void ioctl_memory(command_memory_fn *add, void *ctx)
+{
+	command_memory(args, NARGS, TABLE_IOCTL, 2, add, ctx);
+	for (size_t i = 0; i < sizeof(sizeds) / sizeof(*sizeds); i++)
+		if (sizeds[i].text)
+			add(ctx, &(struct command_memory){.table = TABLE_IOCTL_SIZED,
+							  .arg = 2,
+							  .command = _IOC(_IOC_READ, sizeds[i].type, sizeds[i].nr, 0),
+							  .kind = K_IOCTL_TEXT});
+	const struct command_arg axes[] = {
+		{_IOC(_IOC_READ, 'E', GET_ABS, ABS_SIZE), K_INPUT_ABSINFO, WHEN_LEFT},
+		{_IOC(_IOC_WRITE, 'E', SET_ABS, ABS_SIZE), K_INPUT_ABSINFO, WHEN_ENTERING},
+	};
+	command_memory(axes, 2, TABLE_IOCTL_AXIS, 2, add, ctx);
+	struct command_memory c = {.table = TABLE_IOCTL, .arg = 2, .need.rule = MEMORY_DESCRIPTOR};
+	for (size_t i = 0; i < sizeof(openers) / sizeof(*openers); i++) {
+		c.command = openers[i];
+		add(ctx, &c);
+	}
+	for (c.command = PIDFD_FIRST; c.command <= PIDFD_LAST; c.command++)
+		add(ctx, &c);
 }

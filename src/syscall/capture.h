@@ -546,6 +546,8 @@ CAPTURE_HELPER bool capture_after(struct capture *c, const struct memory_need *n
 		       put_any(c, addr, sizeof(int32_t));
 	if (rule == MEMORY_ON_ERROR)
 		return !addr || c->result >= 0 || (CAPTURE_SURE && (c->unfinished || put_need(c, n, addr)));
+	if (rule == MEMORY_DESCRIPTOR)
+		return CAPTURE_SURE || c->result < 0;
 	if (rule == MEMORY_REQUEST)
 		return !addr || (CAPTURE_SURE && put_request(c, addr));
 	if (rule == MEMORY_REQUESTS)

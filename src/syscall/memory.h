@@ -47,6 +47,7 @@ enum memory_rule {
 	 * it.
 	 */
 	MEMORY_DOUBTFUL,
+	MEMORY_DESCRIPTOR, /* no memory: if the call succeeds, its result is a descriptor whose name is looked up at once */
 	MEMORY_EPOLL_EVENT, /* like MEMORY_IN, but the kernel has read the memory unless it says EFAULT */
 	MEMORY_REQUEST,     /* io_cancel(2): a request, and the data to be written; only sctrace can read them */
 	MEMORY_REQUESTS,    /* io_submit(2): pointers to `count` requests, the requests, and the data to be written */

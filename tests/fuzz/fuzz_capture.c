@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct agent_recipe recipe;
 	struct image image = {data, size};
 	if (!tables.nneeds)
-		recipe_memory(&tables);
+		recipe_memory(&tables, false);
 	if (size < 64)
 		return 0;
 	int64_t nr = (data[0] | data[1] << 8) % 512;

@@ -40,7 +40,7 @@ static inline int set_up_all(void **state)
 	(void)state;
 	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
 	tables = map((void *)(uintptr_t)MEMORY_AT, RECIPES_AT - MEMORY_AT);
-	recipe_memory(tables);
+	recipe_memory(tables, true);
 	for (int64_t nr = 0; nr < 512; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
 		if (!d || !recipe_of(d, nr, false, tables, &recipes[nr]))

@@ -481,6 +481,14 @@ static void calls_with_certain_arguments_stop(void **state)
 	assert_int_equal(leave(0), 0);
 	assert_true(enter(SYS_ioctl, unknown));
 	assert_int_equal(leave(0), 0);
+	/* The name of the descriptor that a command returns is looked up at once. */
+	const uint64_t peer[6] = {3, 0x5441 /* TIOCGPTPEER */}, serves[6] = {3, 0xaa00 /* USERFAULTFD_IOC_NEW */};
+	assert_true(enter(SYS_ioctl, peer));
+	assert_int_equal(leave(-EBADF), 0);
+	assert_true(enter(SYS_ioctl, peer));
+	assert_int_equal(leave(5), 1);
+	set_up(RING_DATA);
+	assert_false(enter(SYS_ioctl, serves));
 	assert_true(enter(SYS_fcntl, lock));
 	assert_int_equal(leave(-EBADF), 1);
 	set_up(RING_DATA);

@@ -243,13 +243,19 @@ static void *serve_faults(void *arg)
 	return NULL;
 }
 
+static int open_userfault(bool device)
+{
+	int dev = device ? open("/dev/userfaultfd", O_RDWR | O_CLOEXEC) : -1;
+	return device ? ioctl(dev, USERFAULTFD_IOC_NEW, O_CLOEXEC) : (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+}
+
 static void test_userfault(int argc, char **argv)
 {
 	enum { PAGES = 16 };
 	struct uffdio_api api = {.api = UFFD_API};
-	int p[2], fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	bool device = argc > 0 && strcmp(argv[0], "device") == 0;
+	int p[2], fd = open_userfault(device);
 	pthread_t t;
-	(void)argv;
 	if (fd < 0) {
 		puts("not allowed");
 		return;
@@ -266,7 +272,7 @@ static void test_userfault(int argc, char **argv)
 		int file = open(m + (size_t)(i + 1) * 4096, O_RDONLY);
 		CHECK(file >= 0 && close(file) == 0);
 	}
-	if (argc == 0)
+	if (argc == 0 || device)
 		calls("getppid", PAGES, 0);
 	_exit(0);
 }

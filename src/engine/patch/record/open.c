@@ -83,7 +83,7 @@ static bool creates_names(const struct syscall_desc *d)
 		if (d->args[i].kind == K_OUT_FD_PAIR || d->args[i].kind == K_OUT_MSGHDR ||
 		    d->args[i].kind == K_OUT_MMSG)
 			return true;
-	return d->result == R_FD || d->result == R_FCNTL;
+	return d->result == R_FD || d->result == R_FCNTL || d->result == R_BPF;
 }
 
 /*
@@ -157,7 +157,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 	make_program(rec);
 	struct agent_recipe *recipes = (struct agent_recipe *)(void *)(rec->program + (RECIPES_AT - RECORDER_CODE));
 	struct memory_tables *tables = (struct memory_tables *)(void *)(rec->program + (MEMORY_AT - RECORDER_CODE));
-	recipe_memory(tables);
+	recipe_memory(tables, config->names);
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
 		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
 		/* The arguments of an unknown call are shown as numbers. */

@@ -4,8 +4,10 @@
 #include "syscall/table.h"
 
 #include <errno.h>
+#include <linux/userfaultfd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 /*
@@ -36,10 +38,20 @@ static uint8_t index_of(struct memory_tables *t, const struct memory_need *n)
 	return (uint8_t)i;
 }
 
+struct collector {
+	struct memory_tables *tables;
+	bool names;
+};
+
 static void add_command(void *ctx, enum memory_table table, unsigned arg, uint32_t command, struct memory_need need)
 {
-	struct memory_tables *t = ctx;
-	if (need.rule == MEMORY_NONE || t->ncommands == MEMORY_COMMANDS)
+	const struct collector *to = ctx;
+	struct memory_tables *t = to->tables;
+	/* sctrace must see how a program creates a userfaultfd(2), because it then reads memory in another way. */
+	if (table == TABLE_IOCTL && command == (uint32_t)USERFAULTFD_IOC_NEW)
+		need.rule = MEMORY_MISSING;
+	if (need.rule == MEMORY_NONE || (need.rule == MEMORY_DESCRIPTOR && !to->names) ||
+	    t->ncommands == MEMORY_COMMANDS)
 		return;
 	t->commands[t->ncommands++] = (struct memory_command){
 		.table = (uint8_t)table, .arg = (uint8_t)arg, .need = index_of(t, &need), .command = command};
@@ -51,14 +63,15 @@ static int compare_commands(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-void recipe_memory(struct memory_tables *t)
+void recipe_memory(struct memory_tables *t, bool names)
 {
+	struct collector to = {t, names};
 	size_t n;
 	const struct memory_part *parts = decode_memory_parts(&n);
 	memset(t, 0, sizeof(*t));
 	t->nneeds = 1; /* index 0: MEMORY_MISSING */
 	memcpy(t->parts, parts, n * sizeof(*parts));
-	decode_memory_commands(add_command, t);
+	decode_memory_commands(add_command, &to);
 	qsort(t->commands, t->ncommands, sizeof(*t->commands), compare_commands);
 }
 

@@ -9,8 +9,11 @@
 
 struct syscall_desc;
 
-/* Fills in the rules of commands, and the parts of structures. recipe_of() adds the rules of arguments. */
-void recipe_memory(struct memory_tables *tables);
+/*
+ * Fills in the rules of commands, and the parts of structures. recipe_of() adds the rules of arguments. With `names`, the
+ * names of new descriptors must be looked up at once.
+ */
+void recipe_memory(struct memory_tables *tables, bool names);
 /*
  * Fills in the recipe of x86-64 call `nr`, which `d` describes. With `verbose`, all arguments and variables of
  * execve(2) are shown. Returns false if the call must stop, because only sctrace can find out everything that is shown.
