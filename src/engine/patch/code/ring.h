@@ -22,9 +22,9 @@
  * descriptors.
  */
 #define RECORDER_CODE  (AGENT_CODE + 0x2000)
-#define RECORDER_ROOM  0x4000
-#define MEMORY_AT      (AGENT_CODE + 0x4000) /* struct memory_tables, in the same mapping */
-#define RECIPES_AT     (AGENT_CODE + 0x6000)
+#define RECORDER_ROOM  0x5000
+#define MEMORY_AT      (AGENT_CODE + 0x5000) /* struct memory_tables, in the same mapping */
+#define RECIPES_AT     (AGENT_CODE + 0x7000)
 #define RECIPES_ROOM   0x2000
 #define THREADS_AT     (AGENT_CODE + 0x40000)
 #define THREADS_ROOM   0x41000
