@@ -153,10 +153,24 @@ bool decode_pid_name(const struct decode *d, int pid, struct buf *out)
 {
 	const struct names *n = d->opts->names;
 	struct buf name = {0};
-	bool known = n && d->opts->pid_names && pid > 0 && n->comm(n->ctx, pid, &name);
+	bool wanted = n && d->opts->pid_names && pid > 0;
+	/* In another pid namespace, the number belongs to another process. */
+	pid_t outer = wanted && n->outer_id ? n->outer_id(n->ctx, d->pid, pid) : pid;
+	bool known = wanted && outer && n->comm(n->ctx, outer, &name);
 	escape_angled(out, buf_str(&name), name.len, false);
 	buf_free(&name);
 	return known;
+}
+
+void decode_outer_id(const struct decode *d, int pid)
+{
+	const struct names *n = d->opts->names;
+	char text[64];
+	pid_t outer = n && d->opts->outer_ids && n->outer_id && pid > 0 ? n->outer_id(n->ctx, d->pid, pid) : 0;
+	if (!outer || outer == pid)
+		return;
+	snprintf(text, sizeof(text), " /* %d in sctrace's PID NS */", (int)outer);
+	emit_wrap(d->out, text);
 }
 
 static void fd_named(const struct decode *d, int fd, const char *name)
@@ -192,6 +206,7 @@ void show_pid(const struct decode *d, const struct value *x)
 		emit_wrap(d->out, ">");
 	}
 	buf_free(&is);
+	decode_outer_id(d, pid);
 }
 
 /* (uid_t)-1 means "do not change". */

@@ -18,6 +18,7 @@ struct decode_opts {
 	bool shallow;        /* -e verbose: structures are shown as pointers */
 	bool raw;            /* -e raw: arguments are shown as numbers */
 	enum decode_fd_names { FD_NUMBERS, FD_PATHS, FD_IN_FULL } fd_names; /* -y, -yy */
+	bool outer_ids;                                                     /* --decode-pids=pidns */
 	bool pid_names;                                                     /* -Y */
 	const struct names *names;                                          /* NULL: no names are known */
 };

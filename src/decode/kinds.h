@@ -127,6 +127,8 @@ const struct emit_is *decode_fd_is(const struct decode *d, int fd, struct decode
 void decode_fd_free(struct decode_fd *f);
 /* Appends the name of a process, escaped (-Y). Returns false if names were not requested or the name is unknown. */
 bool decode_pid_name(const struct decode *d, int pid, struct buf *out);
+/* --decode-pids=pidns: emits the number of a process in sctrace's pid namespace, if it is another one. */
+void decode_outer_id(const struct decode *d, int pid);
 /*
  * Emits the NUL-terminated string at `addr`, but at most `max` bytes. If the string cannot be read, emits the pointer.
  */

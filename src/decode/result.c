@@ -70,6 +70,7 @@ static void result_pid(const struct decode *d, int64_t v)
 	if (known)
 		emit_result_is(d->out, &(struct emit_is){.name = buf_str(&is)});
 	buf_free(&is);
+	decode_outer_id(d, (int)v);
 }
 
 /* Shows the seconds since 1970, followed by the date and time. */

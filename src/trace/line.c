@@ -18,6 +18,7 @@ void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c,
 				       .raw = trace_look_raw(c->look, &ev->call),
 				       .fd_names = c->fd_names,
 				       .pid_names = c->pid_names,
+				       .outer_ids = c->outer_ids,
 				       .names = s->session->names};
 	d->decode = (struct decode){.out = e,
 				    .call = &ev->call,

@@ -23,7 +23,7 @@ struct trace_decoding {
 	unsigned string_max; /* -s: bytes of a string that are shown */
 	bool verbose;        /* -v: structures are shown in full */
 	enum decode_fd_names fd_names;
-	bool pid_names;
+	bool pid_names, outer_ids;
 	const struct trace_look *look; /* not owned */
 };
 

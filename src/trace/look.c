@@ -124,20 +124,25 @@ int trace_look_fd_names(void *names, const char *list, size_t *at, struct buf *w
 	return trace_each_word(list, fd_name_word, names, at, why);
 }
 
-static int pid_name_word(void *names, const char *word, struct buf *why)
+static int pid_word(void *look, const char *word, struct buf *why)
 {
-	bool none = strcmp(word, "none") == 0;
-	if (!none && strcmp(word, "comm") != 0 && strcmp(word, "all") != 0) {
-		buf_addf(why, "'%s' is not one of comm (the name of a process), all, none", word);
+	struct trace_look *l = look;
+	bool all = strcmp(word, "all") == 0, comm = strcmp(word, "comm") == 0, outer = strcmp(word, "pidns") == 0;
+	if (!all && !comm && !outer && strcmp(word, "none") != 0) {
+		buf_addf(why, "'%s' is not one of comm (the name of a process), pidns, all, none", word);
 		return -EINVAL;
 	}
-	*(int *)names = !none;
+	l->pid_names |= all || comm;
+	l->outer_ids |= all || outer;
 	return 0;
 }
 
-int trace_look_pid_names(void *names, const char *list, size_t *at, struct buf *why)
+int trace_look_pids(void *look, const char *list, size_t *at, struct buf *why)
 {
-	return trace_each_word(list, pid_name_word, names, at, why);
+	struct trace_look *l = look;
+	l->pid_names = 0;
+	l->outer_ids = false;
+	return trace_each_word(list, pid_word, look, at, why);
 }
 
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at, struct buf *why)
@@ -151,7 +156,7 @@ int trace_look_parse(struct trace_look *l, const char *name, size_t len, const c
 		{"write writes w", parse_fds, AT(write)},
 		{"quiet silent silence q", parse_quiet, AT(quiet)},
 		{"decode-fds decode-fd", trace_look_fd_names, AT(fd_names)},
-		{"decode-pids decode-pid", trace_look_pid_names, AT(pid_names)},
+		{"decode-pids decode-pid", trace_look_pids, 0},
 		{0},
 	};
 #undef AT

@@ -39,8 +39,9 @@ struct trace_look {
 	struct look_fds read, write;
 	unsigned quiet; /* a combination of enum trace_quiet */
 	enum trace_constants constants;
-	int pid_names; /* the names of processes are shown if this is not 0 */
-	int fd_names;  /* how descriptors are shown: 0: as numbers; 1: with paths; 2: also with sockets and processes */
+	int pid_names;  /* the names of processes are shown if this is not 0 */
+	bool outer_ids; /* the numbers of processes in sctrace's pid namespace are shown, if they are other ones */
+	int fd_names; /* how descriptors are shown: 0: as numbers; 1: with paths; 2: also with sockets and processes */
 };
 
 void trace_look_free(struct trace_look *l);
@@ -55,8 +56,8 @@ int trace_look_parse(struct trace_look *l, const char *name, size_t len, const c
  * struct trace_look). Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at.
  */
 int trace_look_fd_names(void *names, const char *list, size_t *at, struct buf *why);
-/* The same for a list such as "comm", which says how processes are shown, and for pid_names. */
-int trace_look_pid_names(void *names, const char *list, size_t *at, struct buf *why);
+/* The same for a list such as "comm", which says how processes are shown, in a struct trace_look. */
+int trace_look_pids(void *look, const char *list, size_t *at, struct buf *why);
 /* Parses the form of constants: "raw", "abbrev" or "verbose". Returns 0, or -EINVAL with the reason in `why`. */
 int trace_look_constants(struct trace_look *l, const char *word, struct buf *why);
 /*

@@ -5,6 +5,7 @@
 #include "tracee/served.h"
 #include "tracee/sock_query.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <net/if.h>
@@ -16,6 +17,8 @@
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+enum { SPACE_SIZE = 32, SPACES_MOST = 33 /* pid namespaces can be nested 32 levels deep */ };
 
 /* The socket whose line must be found in the tables. */
 struct wanted {
@@ -241,6 +244,82 @@ static bool live_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out
 	return true;
 }
 
+/* Stores the pid namespace of a task as text. Returns false if it is unknown. */
+static bool space_of(pid_t tid, char space[static SPACE_SIZE])
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)tid);
+	ssize_t n = readlink(path, space, SPACE_SIZE - 1);
+	space[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Stores the numbers of a task in its pid namespaces, the outermost first. Returns how many there are. */
+static size_t ids_of(pid_t tid, pid_t ids[static SPACES_MOST])
+{
+	struct buf text = {0};
+	size_t n = 0;
+	const char *at = proc_read(tid, "status", &text) == 0 ? strstr(buf_str(&text), "\nNSpid:") : NULL;
+	for (char *end; at && n < SPACES_MOST; at = end) {
+		ids[n] = (pid_t)strtol(n ? at : at + strlen("\nNSpid:"), &end, 10);
+		if (!ids[n] || !strchr("\t\n", *end))
+			break;
+		n++;
+		if (*end == '\n')
+			break;
+	}
+	buf_free(&text);
+	return n;
+}
+
+/* A task is searched that has this number in the pid namespace `space`, which is the `level`-th one from outside. */
+struct sought {
+	const char *space;
+	size_t level;
+	pid_t id;
+};
+
+static bool is_sought(const struct sought *s, pid_t tid)
+{
+	pid_t ids[SPACES_MOST];
+	char space[SPACE_SIZE];
+	size_t n = ids_of(tid, ids);
+	return n >= s->level && ids[s->level - 1] == s->id &&
+	       (n > s->level || (space_of(tid, space) && strcmp(space, s->space) == 0));
+}
+
+/* Searches the tasks of a folder, and the threads of each if `threads` is set. Returns the number of the task, or 0. */
+static pid_t search(const struct sought *s, const char *folder, bool threads)
+{
+	DIR *d = opendir(folder);
+	const struct dirent *e;
+	pid_t found = 0;
+	while (d && !found && (e = readdir(d))) {
+		char path[64];
+		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)tid);
+		if (tid > 0)
+			found = threads ? search(s, path, false) : is_sought(s, tid) ? tid : 0;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static pid_t live_outer_id(void *ctx, pid_t tid, pid_t id)
+{
+	char own[SPACE_SIZE], space[SPACE_SIZE];
+	pid_t ids[SPACES_MOST];
+	(void)ctx;
+	if (!space_of(getpid(), own) || !space_of(tid, space) || strcmp(own, space) == 0)
+		return id;
+	const struct sought s = {space, ids_of(tid, ids), id};
+	if (!s.level)
+		return 0;
+	pid_t found = search(&s, "/proc", false);
+	return found ? found : search(&s, "/proc", true);
+}
+
 static bool live_comm(void *ctx, pid_t tid, struct buf *out)
 {
 	char name[64];
@@ -327,4 +406,5 @@ const struct names names_live = {.fd = live_fd,
 				 .device = live_device,
 				 .netlink = live_netlink,
 				 .interface = live_interface,
-				 .comm = live_comm};
+				 .comm = live_comm,
+				 .outer_id = live_outer_id};

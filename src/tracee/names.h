@@ -43,6 +43,11 @@ struct names {
 	bool (*interface)(void *ctx, pid_t tid, uint32_t index, struct buf *out);
 	/* The short name of a thread or process (proc_pid_comm(5)). The answer is not escaped. */
 	bool (*comm)(void *ctx, pid_t tid, struct buf *out);
+	/*
+	 * The number, in sctrace's pid namespace, of the process or thread that thread `tid` knows by the number `id`. It
+	 * is another number only if `tid` is in another pid namespace (pid_namespaces(7)). 0: it is unknown.
+	 */
+	pid_t (*outer_id)(void *ctx, pid_t tid, pid_t id);
 	void *ctx;
 };
 

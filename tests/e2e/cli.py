@@ -997,6 +997,19 @@ def test_hint(_):
             assert "instead of" not in run(*flags, "-e", "trace=" + chosen, "true").stderr
 
 
+def test_pid_namespaces(_):
+    """The numbers of processes in another pid namespace, and their names, are those of the right processes"""
+    if subprocess.run(["unshare", "-pf", "true"], capture_output=True, check=False).returncode:
+        raise Skip("pid namespaces cannot be created")
+    script = "sleep 100 & kill -0 $!; kill $!; wait; :"
+    r = run("-f", "--decode-pids=pidns,comm", "-e", "trace=kill", "-e", "signal=none", "unshare", "-pf", "sh", "-c", script)
+    told = re.findall(r"kill\((\d+)<(\w+)> /\* (\d+) in sctrace's PID NS \*/, (?:0|SIGTERM)\) += 0", r.stderr)
+    assert len(told) == 2 and told[0] == told[1] and told[0][0] != told[0][2], r
+    assert re.search(rf"{told[0][2]}.*killed by SIGTERM", r.stderr), r
+    r = run("-f", "-Y", "-e", "trace=kill", "unshare", "-pf", "sh", "-c", script)
+    assert set(re.findall(r"kill\(\d+<(\w+)>", r.stderr)) <= {"sh", "sleep"}, r  # with patch, the process may have ended
+
+
 def test_names_of_arguments(_):
     """-N shows the names of arguments, and --always-show-pid the id of a single thread"""
     r = run("-N", "--always-show-pid", "-e", "trace=openat", "true")

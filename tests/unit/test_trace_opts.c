@@ -136,6 +136,10 @@ static void options_of_appearance_are_kept(void **state)
 	assert_int_equal(o.look.pid_names, 1);
 	assert_true(o.arg_names);
 	trace_opts_free(&o);
+	assert_int_equal(PARSE("-Y", "--decode-pids=pidns", "x"), OPT_OK);
+	assert_int_equal(o.look.pid_names, 0);
+	assert_true(o.look.outer_ids);
+	trace_opts_free(&o);
 	assert_int_equal(PARSE("--decode-fds=none", "--always-show-pid", "--syscall-limit=9", "x"), OPT_OK);
 	assert_int_equal(o.look.fd_names, 0);
 	assert_int_equal(o.limit, 9);

@@ -91,7 +91,7 @@ int trace_opt_decode_pids(void *ctx, const struct opt *row, const char *arg, str
 {
 	size_t at;
 	(void)row;
-	return trace_look_pid_names(&((struct trace_opts *)ctx)->look.pid_names, arg, &at, why);
+	return trace_look_pids(&((struct trace_opts *)ctx)->look, arg, &at, why);
 }
 
 /* Reports that `word`, of `len` bytes, is not one of the words that -e accepts before '='. */

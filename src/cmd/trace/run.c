@@ -334,8 +334,8 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->reports_attached = o->stacks && t->shows && o->format == TRACE_TEXT && !o->truss;
 	c->usage = o->tree || o->record;
 	c->verbose = shows_all_of_exec(o);
-	c->names = o->record || o->files || o->look.fd_names || o->look.pid_names || o->select.paths.n ||
-		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
+	c->names = o->record || o->files || o->look.fd_names || o->look.pid_names || o->look.outer_ids ||
+		   o->select.paths.n || (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
 	c->find_main = t->program && (o->count || o->count_too || o->io);
 	if (o->injects.rules.n) {
 		c->inject = trace_inject_ask;
@@ -455,14 +455,15 @@ static unsigned wants(const struct trace *t)
 
 /*
  * Returns the name of the engine to use by default; NULL: the best one. Stacks of all calls require that every call stops
- * its thread; ptrace needs fewer stops for this than patch.
+ * its thread; ptrace needs fewer stops for this than patch. The number of a process in another pid namespace can only be
+ * found while the process exists.
  */
 static const char *usual_engine(const struct trace *t)
 {
 	bool stacks_of_all = (t->o.stacks || t->o.folded) && !t->o.select.by_call;
 	/* Only ptrace reports what each thread waits for when sctrace attaches (EV_ATTACH). */
 	bool reports = t->shows && t->o.stacks && t->o.pids.n;
-	return stacks_of_all || reports ? "ptrace" : NULL;
+	return stacks_of_all || reports || t->o.look.outer_ids ? "ptrace" : NULL;
 }
 
 /* Makes the engine report calls, which are then counted here, in place of counting them. */

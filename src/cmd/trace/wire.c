@@ -57,6 +57,7 @@ static struct trace_decoding decoding(const struct trace_opts *o)
 				       .verbose = o->verbose_count > 0,
 				       .fd_names = names[o->look.fd_names > 2 ? 2 : o->look.fd_names],
 				       .pid_names = o->look.pid_names > 0,
+				       .outer_ids = o->look.outer_ids,
 				       .look = &o->look};
 }
 
