@@ -85,7 +85,8 @@ static void test_names_of_descriptors(void **state)
 	static const struct {
 		const char *list;
 		int names;
-	} cases[] = {{"none", 0}, {"path", 1}, {"path,none", 1}, {"path,socket", 2}, {"pidfd,path", 2}, {"all", 2}};
+	} cases[] = {{"none", 0},       {"path", 1},     {"path,none", 1}, {"path,socket", 2},
+		     {"pidfd,path", 2}, {"signalfd", 2}, {"all", 2}};
 	struct buf why = {0};
 	size_t at;
 	int names = 2;
@@ -96,7 +97,8 @@ static void test_names_of_descriptors(void **state)
 	}
 	assert_int_equal(trace_look_fd_names(&names, "path,colour", &at, &why), -EINVAL);
 	assert_int_equal(at, 5);
-	assert_string_equal(buf_str(&why), "'colour' is not one of path, socket, dev, pidfd, all, none");
+	assert_string_equal(buf_str(&why),
+			    "'colour' is not one of path, socket, dev, pidfd, eventfd, signalfd, all, none");
 	buf_free(&why);
 }
 
