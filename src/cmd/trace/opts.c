@@ -462,7 +462,7 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 			 (o->count || trace_opts_page(o) || o->folded || o->format == TRACE_PERFETTO),
 		 "-ff writes traces to separate files, but -c, --io, --tree, --stacks and --format=perfetto write one "
 		 "result; "
-		 "use -f"},
+		 "use -f, and -c --by=process for the calls of each process"},
 		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE; it writes each thread to FILE.TID"},
 		{o->follow > 1 && o->output && (o->output[0] == '|' || o->output[0] == '!'),
 		 "-ff writes to files and cannot write to a command"},
