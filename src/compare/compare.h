@@ -10,6 +10,7 @@
 #include "run/run.h"
 #include "strategy/strategy.h"
 
+#include <regex.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +43,12 @@ struct combinations {
 	size_t n, cap;
 };
 
+/* A metric of --metric, which is taken from the output of a command. */
+struct compare_metric {
+	char *name;
+	regex_t pattern;
+};
+
 /* The options for commands that are run beside the measured ones, and are not measured themselves. */
 enum companion { BESIDE_SETUP, BESIDE_PREPARE, BESIDE_CONCLUDE, BESIDE_CLEANUP, BESIDES };
 extern const char *const compare_companions[BESIDES]; /* their names: "--setup" */
@@ -71,8 +78,8 @@ struct compare_options {
 	const char *step; /* step of ranges that do not contain one */
 	const char *engine;
 	bool count_all, no_count, no_trace;
-	const char
-		*command_output; /* null, pipe, inherit (show_output is set, too) or the name of a file; NULL: null */
+	VEC(struct compare_metric) metrics;
+	const char *command_output; /* null, pipe, inherit (with show_output) or a file; NULL: null */
 	struct page_options show;
 };
 
@@ -88,7 +95,8 @@ struct subject {
 	char *unable;                    /* why the subject failed, and has not been run since; NULL if it works */
 	bool set_up;                     /* its command of --setup has been run */
 	VEC(struct sample) samples;
-	struct sample first; /* the first warm-up run */
+	VEC(struct run_metric) metrics; /* one for each option --metric; their names belong to the options */
+	struct sample first;            /* the first warm-up run */
 	bool has_first;
 	bool copies; /* the subject writes a copy of the input, which sctrace checks */
 	bool not_a_copy;
@@ -156,6 +164,17 @@ int compare_beside(struct compare *c, const struct subject *s, enum companion wh
 int compare_setup(struct compare *c, struct buf *why);
 /* Runs the command of --cleanup for each subject whose command of --setup was run. */
 void compare_cleanup(struct compare *c);
+
+/* metric.c */
+/*
+ * Parses "NAME=/REGEX/". Returns 0 and appends the metric to the list of `o`, or -EINVAL with the reason in `why`.
+ */
+int compare_metric_parse(struct compare_options *o, const char *text, struct buf *why);
+/*
+ * Returns the number that the pattern of `m` finds in one of these files, which are searched in this order: the first
+ * parenthesised part, or the whole match. Returns NAN if there is none.
+ */
+double compare_metric_read(const struct compare_metric *m, const char *const *paths, size_t n);
 
 /* measure.c */
 /*

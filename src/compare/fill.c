@@ -91,6 +91,14 @@ static void fill_subject(struct compare *c, struct subject *s)
 		return;
 	for (size_t i = 0; i < s->samples.n; i++)
 		add_sample(to, &s->samples.v[i]);
+	for (size_t k = 0; k < s->metrics.n; k++) {
+		struct run_metric m = {0};
+		field_set(&m.name, s->metrics.v[k].name);
+		/* A run can fail after its metrics were read. */
+		for (size_t i = 0; i < s->metrics.v[k].samples.n && i < s->samples.n; i++)
+			vec_push(&m.samples, s->metrics.v[k].samples.v[i]);
+		vec_push(&to->metrics, m);
+	}
 	if (s->has_first)
 		to->first_run_s = (double)s->first.wall_ns / 1e9;
 	else if (s->samples.n)

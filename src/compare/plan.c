@@ -19,6 +19,9 @@ void compare_subject_free(struct subject *s)
 	words_free(s->argv);
 	words_free(s->part_argv);
 	vec_free(&s->samples);
+	for (size_t i = 0; i < s->metrics.n; i++)
+		vec_free(&s->metrics.v[i].samples);
+	vec_free(&s->metrics);
 	if (s->counted)
 		count_free(&s->count);
 	texts_clear(&s->params);
@@ -65,6 +68,8 @@ static struct subject *subject_add(struct compare *c, const char *name, uint64_t
 	struct subject *s = memory_zeroed(1, sizeof(*s));
 	s->name = own_name(c, name, buffer);
 	s->buffer = buffer;
+	for (size_t i = 0; i < c->opt.metrics.n; i++)
+		vec_push(&s->metrics, (struct run_metric){.name = c->opt.metrics.v[i].name});
 	vec_push(&c->subjects, s);
 	return s;
 }

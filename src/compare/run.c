@@ -93,7 +93,8 @@ struct output {
 /* Opens the standard output of a run. Returns 0, or -errno with the reason in `why`. */
 static int output_open(const struct compare *c, const struct subject *s, struct output *o, struct buf *why)
 {
-	const char *where = s->strategy || !c->opt.command_output ? "null" : c->opt.command_output;
+	const char *usual = c->opt.metrics.n ? c->work.output : "null";
+	const char *where = s->strategy ? "null" : c->opt.command_output ? c->opt.command_output : usual;
 	bool null = strcmp(where, "null") == 0;
 	/* The warm-up run finds out whether the command has an output, for a warning about /dev/null. */
 	bool probe = null && !s->strategy && c->round == ROUND_WARMUP && !s->has_first;
@@ -152,6 +153,14 @@ static int sample_subject(struct compare *c, struct subject *s, struct sample *o
 	return err;
 }
 
+/* Reads the metrics of --metric from the output of the last run. */
+static void read_metrics(const struct compare *c, struct subject *s)
+{
+	const char *const paths[] = {c->opt.command_output ? c->opt.command_output : c->work.output, c->work.errors};
+	for (size_t i = 0; i < c->opt.metrics.n; i++)
+		vec_push(&s->metrics.v[i].samples, compare_metric_read(&c->opt.metrics.v[i], paths, 2));
+}
+
 /* Runs the subject once beside the measurement. Returns 0 if it works. */
 static int try_once(struct compare *c, struct subject *s, struct sample *sample, struct buf *why)
 {
@@ -205,6 +214,8 @@ static int timed_run(struct compare *c, struct subject *s, struct sample *out, s
 		return timed_run(c, s, out, why);
 	if (err == 0)
 		err = compare_check_status(c, s, out->status);
+	if (err == 0 && c->round >= 0)
+		read_metrics(c, s);
 	if (err == 0)
 		add_fsync(c, out);
 	if (err == 0)

@@ -152,6 +152,15 @@ static bool first_differs(const struct run *r, const struct run_subject *s)
 	return compare_first_differs(r, s) && !saves_its_output(r, s);
 }
 
+static bool lacks_metric(const struct run *r, const struct run_subject *s)
+{
+	bool lacks = false;
+	(void)r;
+	for (size_t i = 0; i < s->metrics.n; i++)
+		lacks |= s->metrics.v[i].judged.n < s->metrics.v[i].samples.n;
+	return lacks;
+}
+
 static bool leaves_processes(const struct run *r, const struct run_subject *s)
 {
 	(void)r;
@@ -355,6 +364,9 @@ void compare_warn(struct run *r)
 		  "it was not traced, so its calls are unknown, and its peak memory is known only if it is larger than "
 		  "that "
 		  "of sctrace");
+	warn_rows(r, lacks_metric, say_nothing, "no_metric",
+		  "the output of some runs does not contain a metric of --metric",
+		  "the regular expression must match in the output or in the errors of each run");
 	warn_rows(r, leaves_processes, say_nothing, "left_running",
 		  "a command left processes running, such as a daemon, whose calls were counted until 0.5 s after the "
 		  "end "

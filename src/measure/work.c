@@ -47,7 +47,7 @@ static const char *default_parent(void)
  */
 static bool remove_own(const struct work *w)
 {
-	const char *const own[] = {w->in, w->out, w->part, w->errors};
+	const char *const own[] = {w->in, w->out, w->part, w->errors, w->output};
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		if (own[i])
 			unlink(own[i]);
@@ -79,6 +79,7 @@ int work_open(struct work *w, const char *parent, struct buf *why)
 	w->out = path_in(dir, "out");
 	w->part = path_in(dir, "part");
 	w->errors = path_in(dir, "errors");
+	w->output = path_in(dir, "output");
 	return 0;
 }
 
@@ -404,6 +405,7 @@ int work_close(struct work *w, struct buf *why)
 	free(w->out);
 	free(w->part);
 	free(w->errors);
+	free(w->output);
 	free(w->source);
 	*w = (struct work){0};
 	return err;

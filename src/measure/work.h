@@ -13,6 +13,7 @@ struct work {
 	char *dir; /* absolute path */
 	/* Paths of files in `dir`; `part` is the first part of the input, `errors` the standard error of a run. */
 	char *in, *out, *part, *errors;
+	char *output;                      /* standard output of a run, if it is needed */
 	uint64_t size;                     /* size of the input in bytes */
 	char *source;                      /* absolute path of the user's file, which is the input; NULL: none */
 	bool random;                       /* without `source`: random bytes, not zero bytes */

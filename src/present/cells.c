@@ -90,6 +90,20 @@ void cell_share(struct table *t, size_t col, double share)
 	cell_real(t, col, share, &b);
 }
 
+void cell_plain(struct table *t, size_t col, double x)
+{
+	struct buf b = {0};
+	if (!isfinite(x))
+		return;
+	if (fabs(x) >= 10000 && fabs(x) < 1e15) {
+		buf_adds(&b, x < 0 ? "-" : "");
+		count_human(&b, (uint64_t)llround(fabs(x)));
+	} else {
+		buf_addf(&b, "%.4g", x);
+	}
+	cell_real(t, col, x, &b);
+}
+
 void cell_printf(struct table *t, size_t col, double x, const char *fmt)
 {
 	char text[64];

@@ -1,4 +1,5 @@
 /* Fills the page of a comparison: one table of all subjects, and sentences about how its figures were obtained. */
+#include "base/memory.h"
 #include "base/size.h"
 #include "present/cells.h"
 #include "present/kinds.h"
@@ -6,6 +7,7 @@
 #include "run/use.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -229,6 +231,16 @@ static void time_cells(struct table *t, const struct run *r, const struct run_su
 	table_integer(t, C_OUTLIERS, (long long)run_outliers(s), NULL);
 }
 
+/* Sets the cells of the metrics of --metric, which are the last columns from `col` on. */
+static void metric_cells(struct table *t, size_t col, const struct strings *names, const struct run_subject *s)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		const struct run_metric *m = run_metric_find(s, names->v[i]);
+		if (m && m->judged.n)
+			cell_plain(t, col + i, m->judged.median);
+	}
+}
+
 static void subject_row(struct table *t, const struct run *r, const struct run_subject *s)
 {
 	table_row(t);
@@ -312,13 +324,26 @@ static void choose_columns(const struct run *r, struct column *shown)
 		hide(shown, C_BUFFER, C_BUFFER);
 }
 
-static struct table *table_of(const struct run *r)
+static struct table *table_of(struct page *p, const struct run *r)
 {
-	struct column shown[COLUMNS];
+	struct strings metrics = {0};
+	size_t n = r->method.columns ? COLUMNS : C_USE;
+	run_metric_names(r, &metrics);
+	struct column *shown = memory_zeroed(COLUMNS + metrics.n, sizeof(*shown));
 	choose_columns(r, shown);
-	struct table *t = table_new(shown, r->method.columns ? COLUMNS : C_USE);
-	for (size_t i = 0; i < r->subjects.n; i++)
+	for (size_t i = 0; i < metrics.n; i++) {
+		struct buf name = {0};
+		buf_adds(&name, metrics.v[i]);
+		const char *kept = page_keep(p, &name);
+		shown[n + i] = (struct column){kept, kept, COL_RIGHT | COL_NAMED};
+	}
+	struct table *t = table_new(shown, n + metrics.n);
+	for (size_t i = 0; i < r->subjects.n; i++) {
 		subject_row(t, r, &r->subjects.v[i]);
+		metric_cells(t, n, &metrics, &r->subjects.v[i]);
+	}
+	free(shown);
+	strings_clear(&metrics);
 	return t;
 }
 
@@ -369,5 +394,5 @@ void page_of_compare(struct page *p)
 	page_add_figure(p, scan ? "scan" : "bars", scan ? draw_scan : draw_compare);
 	page_add_figure(p, scan ? "bars" : "scan", scan ? draw_compare : draw_scan);
 	page_add_figure(p, "tradeoff", draw_tradeoff);
-	page_add_part(p, "figures", NULL, table_of(r), NULL);
+	page_add_part(p, "figures", NULL, table_of(p, r), NULL);
 }

@@ -3,6 +3,7 @@
  */
 #include "base/memory.h"
 #include "present/kinds.h"
+#include "run/judge.h"
 #include "syscall/table.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
  * a command.
  */
 struct tidy_column {
-	enum { TIDY_METRIC, TIDY_FIELD, TIDY_PARAMETER } what;
+	enum { TIDY_METRIC, TIDY_FIELD, TIDY_PARAMETER, TIDY_OWN } what; /* TIDY_OWN: a metric of --metric */
 	enum metric metric;
 	const struct field *field;
 	const char *parameter;
@@ -62,6 +63,9 @@ static void find_metrics(struct tidy *y, const struct run *run, const struct run
 		if (s->samples[m].n)
 			add_column(y, (struct tidy_column){TIDY_METRIC, (enum metric)m, NULL, NULL, name});
 	}
+	for (size_t i = 0; i < s->metrics.n; i++)
+		if (s->metrics.v[i].name)
+			add_column(y, (struct tidy_column){TIDY_OWN, 0, NULL, NULL, s->metrics.v[i].name});
 }
 
 static void set_field(struct table *t, size_t col, const struct field *f, const void *object)
@@ -93,6 +97,12 @@ static void set_sample(struct table *t, size_t col, const struct tidy_column *c,
 		table_integer(t, col, (long long)v, NULL);
 }
 
+static void set_own(struct table *t, size_t col, const struct run_metric *m, size_t i)
+{
+	if (m && i < m->samples.n && isfinite(m->samples.v[i]))
+		table_real(t, col, m->samples.v[i], NULL);
+}
+
 static void add_observations(struct table *t, const struct tidy *y, const char *run, const struct run_subject *s)
 {
 	for (size_t i = 0; i < s->samples[METRIC_TIME].n; i++) {
@@ -106,6 +116,8 @@ static void add_observations(struct table *t, const struct tidy *y, const char *
 				set_sample(t, T_FIXED + k, c, s, i);
 			else if (c->what == TIDY_FIELD)
 				set_field(t, T_FIXED + k, c->field, s);
+			else if (c->what == TIDY_OWN)
+				set_own(t, T_FIXED + k, run_metric_find(s, c->name), i);
 			else if (texts_find(&s->parameters, c->parameter))
 				table_string(t, T_FIXED + k, texts_find(&s->parameters, c->parameter));
 		}

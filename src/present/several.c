@@ -162,6 +162,16 @@ static void summary_row(struct table *t, const struct page_run *run, const struc
 		set_value(t, S_COLUMNS + i, more[i]->show, extra_of(s, more[i]));
 }
 
+/* Sets the cells of the metrics of --metric to their medians. */
+static void metric_cells(struct table *t, size_t col, const struct strings *names, const struct run_subject *s)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		const struct run_metric *m = run_metric_find(s, names->v[i]);
+		if (m && m->judged.n)
+			cell_plain(t, col + i, m->judged.median);
+	}
+}
+
 static bool any_unable(const struct page *p)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -183,24 +193,38 @@ static void add_summary(struct page *p, const struct names *names)
 {
 	const struct extra *more[EXTRAS_MAX];
 	size_t nmore = find_extras(p, more);
-	struct column columns[S_COLUMNS + EXTRAS_MAX + 1];
+	struct strings metrics = {0};
+	for (size_t i = 0; i < p->n; i++)
+		run_metric_names(p->runs[i].run, &metrics);
+	struct column *columns = memory_zeroed(S_COLUMNS + EXTRAS_MAX + 1 + metrics.n, sizeof(*columns));
 	memcpy(columns, summary_columns, sizeof(summary_columns));
 	for (size_t i = 0; i < nmore; i++)
 		columns[S_COLUMNS + i] =
 			(struct column){more[i]->key, more[i]->title,
 					COL_RIGHT | (more[i]->show == SHOW_SECONDS ? COL_OPTIONAL : COL_SPARE)};
-	columns[S_COLUMNS + nmore] = (struct column){"unable", "", COL_WRAP};
+	columns[S_COLUMNS + nmore] = (struct column){"unable", "", COL_WRAP | (any_unable(p) ? 0 : COL_NOWHERE)};
+	size_t own = S_COLUMNS + nmore + 1;
+	for (size_t i = 0; i < metrics.n; i++) {
+		struct buf name = {0};
+		buf_adds(&name, metrics.v[i]);
+		const char *kept = page_keep(p, &name);
+		columns[own + i] = (struct column){kept, kept, COL_RIGHT | COL_NAMED};
+	}
 	if (p->n == 1)
 		columns[S_RUN].flags |= COL_DATA_ONLY;
 	if (!has_samples(p)) /* only a histogram was saved, and its quartiles are not exact */
 		columns[S_Q1].flags = columns[S_Q3].flags = columns[S_OUTLIERS].flags = COL_RIGHT | COL_DATA_ONLY;
-	struct table *t = table_new(columns, S_COLUMNS + nmore + any_unable(p));
+	struct table *t = table_new(columns, own + metrics.n);
 	for (size_t i = 0; i < names->list.n; i++)
 		for (size_t k = 0; k < p->n; k++) {
 			const struct run_subject *s = run_find(p->runs[k].run, names->list.v[i]);
 			if (s)
 				summary_row(t, &p->runs[k], s, more, nmore);
+			if (s)
+				metric_cells(t, own, &metrics, s);
 		}
+	free(columns);
+	strings_clear(&metrics);
 	bool sched = p->runs[0].run->bits == RUN_SCHED;
 	page_add_part(p, "summary", "Summary", t,
 		      sched ? "A sample is the mean latency of the processes of one run." : NULL);

@@ -36,6 +36,7 @@ static const struct metric_words {
 	[CONDITION_MINOR_FAULTS] = {"minor_faults", IN_COUNTS, CONDITION_FAIL_IF, METRIC_MINOR_FAULTS},
 	[CONDITION_MAJOR_FAULTS] = {"major_faults", IN_COUNTS, CONDITION_FAIL_IF, METRIC_MAJOR_FAULTS},
 	[CONDITION_THROUGHPUT] = {"throughput", IN_NOTHING, CONDITION_FAIL_IF, METRIC_THROUGHPUT},
+	[CONDITION_OWN] = {"metric", IN_NOTHING, CONDITION_FAIL_IF, METRICS},
 };
 
 static const struct {
@@ -282,6 +283,12 @@ static int read_metric(struct reader *r, char *word)
 		if (!(metrics[i].use & r->use) || strcmp(metrics[i].name, word) != 0)
 			continue;
 		r->to->metric = (enum condition_metric)i;
+		if (r->to->metric == CONDITION_OWN) {
+			r->to->own = set ? memory_copy(set) : NULL;
+			if (!set)
+				buf_adds(r->why, "metric needs the name that --metric gave, as in metric(ops/s)<-5%");
+			return set ? 0 : -EINVAL;
+		}
 		if (set && !condition_sums_calls(r->to)) {
 			buf_addf(r->why, "%s is measured for the whole program, not for single calls; omit (%s)", word,
 				 set);
@@ -363,6 +370,10 @@ static int read_absolute(struct reader *r, const char *word)
 			     ? -EINVAL
 			     : duration_parse(digits, &v);
 		scale = 1e-9;
+	} else if (unit == IN_NOTHING) {
+		char *end;
+		r->to->limit = strtod(word, &end);
+		return *end || end == word || !isfinite(r->to->limit) ? -EINVAL : 0;
 	} else {
 		rc = *digits == '-' ? -EINVAL : number_parse(digits, 0, INT64_MAX, &n);
 		v = rc == 0 ? (uint64_t)n : 0;
@@ -435,6 +446,7 @@ static int read_condition(struct reader *r)
 static void condition_free(struct condition *c)
 {
 	filter_free(&c->calls);
+	free(c->own);
 	free(c->text);
 }
 

@@ -33,6 +33,7 @@ enum condition_metric {
 	CONDITION_MINOR_FAULTS,
 	CONDITION_MAJOR_FAULTS,
 	CONDITION_THROUGHPUT,
+	CONDITION_OWN, /* a metric of compare --metric, named by `own` */
 	CONDITION_METRICS
 };
 
@@ -40,6 +41,7 @@ struct condition {
 	char *text;      /* the text of the condition, as the user wrote it */
 	bool after_main; /* "main:" was written: the calls before main() are not counted */
 	enum condition_metric metric;
+	char *own;   /* for CONDITION_OWN */
 	bool chosen; /* true: only the calls in `calls` are added up; false: all calls */
 	struct filter calls;
 	enum condition_operator op;

@@ -56,6 +56,11 @@ static double of_program(enum condition_metric m, const struct run_program *p)
 static void samples_of(const struct condition *c, const struct run *r, const struct run_subject *s, struct reals *out)
 {
 	enum metric m = condition_samples(c);
+	const struct run_metric *own = s && c->metric == CONDITION_OWN ? run_metric_find(s, c->own) : NULL;
+	for (size_t i = 0; own && i < own->samples.n; i++)
+		vec_push(out, own->samples.v[i]);
+	if (c->metric == CONDITION_OWN)
+		return;
 	if (!s) {
 		double only = of_program(c->metric, &r->program);
 		if (!isnan(only))
@@ -108,7 +113,7 @@ static void say(const struct question *q, const struct change *d, struct buf *ou
 static bool is_time(enum condition_metric m)
 {
 	return m == CONDITION_WALL || m == CONDITION_USER || m == CONDITION_SYSTEM || m == CONDITION_CPU ||
-	       m == CONDITION_THROUGHPUT;
+	       m == CONDITION_THROUGHPUT || m == CONDITION_OWN;
 }
 
 /*

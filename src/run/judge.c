@@ -106,12 +106,46 @@ bool run_slower(const struct run *r, const struct run_subject *a, const struct r
 	return run_ratio(r, a, b, &ratio) == 0 && ratio.interval.low > 1;
 }
 
+const struct run_metric *run_metric_find(const struct run_subject *s, const char *name)
+{
+	for (size_t i = 0; i < s->metrics.n; i++)
+		if (s->metrics.v[i].name && strcmp(s->metrics.v[i].name, name) == 0)
+			return &s->metrics.v[i];
+	return NULL;
+}
+
+void run_metric_names(const struct run *r, struct strings *names)
+{
+	for (size_t i = 0; i < r->subjects.n; i++)
+		for (size_t k = 0; k < r->subjects.v[i].metrics.n; k++) {
+			const char *name = r->subjects.v[i].metrics.v[k].name;
+			bool known = !name;
+			for (size_t j = 0; j < names->n; j++)
+				known |= name && strcmp(names->v[j], name) == 0;
+			if (!known)
+				strings_add(names, name);
+		}
+}
+
+/* Summarises the samples of a metric of --metric that are known. */
+static void judge_metric(struct run_metric *m)
+{
+	struct reals known = {0};
+	for (size_t i = 0; i < m->samples.n; i++)
+		if (isfinite(m->samples.v[i]))
+			vec_push(&known, m->samples.v[i]);
+	sample_summarise(known.v, known.n, &m->judged);
+	vec_free(&known);
+}
+
 static void judge_samples(const struct run *r, struct run_subject *s)
 {
 	s->judged = (struct run_judged){
 		.median_ci = {NAN, NAN}, .relative = NAN, .relative_ci = {NAN, NAN}, .slowdown = NAN};
 	for (int m = 0; m < METRICS; m++)
 		sample_summarise(s->samples[m].v, s->samples[m].n, &s->judged.of[m]);
+	for (size_t i = 0; i < s->metrics.n; i++)
+		judge_metric(&s->metrics.v[i]);
 	const struct reals *time = &s->samples[METRIC_TIME];
 	/* Only compare displays the interval of the median. */
 	if (time->n >= 2 && r->bits == RUN_COMPARE) {

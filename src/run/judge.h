@@ -75,6 +75,10 @@ bool run_none_pays(const struct run *r, const struct run_subject *s);
  */
 bool run_larger_looks_better(const struct run *r, const struct run_subject *s);
 
+/* Returns the metric of --metric with this name, or NULL. */
+const struct run_metric *run_metric_find(const struct run_subject *s, const char *name);
+/* Appends the names of these metrics that `names` does not contain yet. */
+void run_metric_names(const struct run *r, struct strings *names);
 /* Beyond these shares of the processor time, other programs or other guests of the hypervisor disturb a measurement. */
 #define RUN_OTHERS_MAX 0.10
 #define RUN_STEAL_MAX  0.01

@@ -1,6 +1,7 @@
 #include "run/merge.h"
 
 #include "base/buf.h"
+#include "run/judge.h"
 
 #include <errno.h>
 #include <math.h>
@@ -198,6 +199,12 @@ static void merge_subject(struct run_subject *to, struct run_subject *from)
 	for (int m = 0; m < METRICS; m++)
 		for (size_t i = 0; i < from->samples[m].n; i++)
 			vec_push(&to->samples[m], from->samples[m].v[i]);
+	for (size_t k = 0; k < to->metrics.n; k++) {
+		struct run_metric *m = &to->metrics.v[k];
+		const struct run_metric *more = m->name ? run_metric_find(from, m->name) : NULL;
+		for (size_t i = 0; more && i < more->samples.n; i++)
+			vec_push(&m->samples, more->samples.v[i]);
+	}
 	for (size_t i = 0; i < from->repetitions.n; i++)
 		vec_push(&to->repetitions, from->repetitions.v[i]);
 	from->repetitions.n = 0; /* `to` owns their contents now */

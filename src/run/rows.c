@@ -47,6 +47,12 @@ static const struct field use_fields_rows[] = {
 };
 static const struct fields use_fields = FIELDS(use_fields_rows, struct run_use);
 
+static const struct field own_metric_rows[] = {
+	ROW(run_metric, FIELD_STRING, name, 0),
+	ROW(run_metric, FIELD_REALS, samples, 0),
+};
+static const struct fields own_metric_fields = FIELDS(own_metric_rows, struct run_metric);
+
 static const struct field process_rows[] = {
 	ROW(run_process, FIELD_INTEGER, nice, 0),
 	ROW(run_process, FIELD_TRUTH, done, 0),
@@ -91,6 +97,7 @@ static const struct field subject_rows[] = {
 	OPTIONAL(run_subject, FIELD_INTEGER, output_bytes, RUN_COMPARE),
 	NESTED(run_subject, "counts", FIELD_OBJECT, counts, RUN_COMPARE, FIELD_OPTIONAL, &counts_fields),
 	NESTED(run_subject, "use", FIELD_OBJECT, use, RUN_COMPARE, FIELD_OPTIONAL, &use_fields),
+	NESTED(run_subject, "metrics", FIELD_LIST, metrics, RUN_COMPARE, FIELD_OPTIONAL, &own_metric_fields),
 	ROW(run_subject, FIELD_STRING, group, RUN_SYSCALL),
 	ROW(run_subject, FIELD_STRING, about, OPS),
 	ROW(run_subject, FIELD_INTEGER, batch, RUN_SYSCALL),

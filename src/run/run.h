@@ -121,6 +121,13 @@ struct run_judged {
 	double slowdown;             /* median of TIME divided by that of the fastest subject */
 };
 
+/* A metric that compare took from the output of a command (--metric). */
+struct run_metric {
+	char *name;
+	struct reals samples;         /* in the order of the runs; NAN: the output did not contain it */
+	struct sample_summary judged; /* set by run_judge() */
+};
+
 struct run_subject {
 	char *name;                    /* unique in the run */
 	char *unit;                    /* unit of the samples of TIME in the file: "s", "ns" */
@@ -141,6 +148,7 @@ struct run_subject {
 	enum truth input_changed; /* the command has changed {in}; unknown if it has not */
 	struct run_counts counts;
 	struct run_use use; /* known only with --columns */
+	VEC(struct run_metric) metrics;
 	/* Members of bench syscall and bench switch: */
 	char *group, *about, *what, *cpus;
 	double batch, kernel_calls, two_loops_ns, resolution_ns, failures;

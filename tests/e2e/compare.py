@@ -626,6 +626,44 @@ def test_odd_inputs_are_named(place):
     assert "other_file_system" in [w["name"] for w in doc["warnings"]], doc["warnings"]
 
 
+def test_metrics_from_the_output(place):
+    """--metric: the number is in tables, CSV, samples, saved runs, reports and gates; it is read from both outputs."""
+    saved = place / "saved.json"
+    fast, slow = "echo 1,00$SCTRACE_RUN.5 ops", "echo 50$SCTRACE_RUN ops"
+    options = ["--runs=6", "--no-count", "--metric", "ops/s=/([0-9.,]+) ops/", "--metric", "late=/late [0-9]+|[0-9]+$/"]
+    status, out, err = run(place, *options, "--save", str(saved), fast, slow, "echo 7 >&2; echo none")
+    assert status == 0, err
+    first, second, third = (r["metrics"] for r in json.loads(saved.read_text())["results"])
+    assert first == [{"name": "ops/s", "samples": [1001.5, 1002.5, 1003.5, 1004.5, 1005.5, 1006.5]},
+                     {"name": "late", "samples": [None] * 6}], first
+    assert second[0]["samples"] == [501, 502, 503, 504, 505, 506], second
+    assert third == [{"name": "ops/s", "samples": [None] * 6}, {"name": "late", "samples": [7] * 6}], third
+    assert warned(json.loads(saved.read_text()), "no_metric") == [fast, slow, "echo 7 >&2; echo none"], err
+    assert re.search(r"^command .* ops/s +late$", out, re.M) and re.search(r"^echo 50.* 503\.5$", out, re.M), out
+
+    def report(*args):
+        return subprocess.run([SCTRACE, "report", *args], capture_output=True, text=True, check=False)
+
+    medians = [row["ops/s"] for row in csv.DictReader(io.StringIO(report("--format=csv", saved).stdout))]
+    assert medians == ["1004", "503.5", ""], medians
+    samples = [row["ops/s"] for row in csv.DictReader(io.StringIO(report("--format=samples", saved).stdout))]
+    assert samples[6:8] == ["501", "502"], samples
+    assert re.search(r"^ *ops/s|ops/s +late$", report(saved, saved).stdout, re.M), report(saved, saved).stdout
+    for condition, want in (("metric(ops/s)<-5%", 3), ("metric(ops/s)>5%", 0), ("metric(ops/s)<-100.5", 3), ("metric(none)>0", 4),
+                            ("metric>5%", 2), ("metric(ops/s)>x", 2)):
+        assert report("--fail-if", condition, saved).returncode == want, (condition, report("--fail-if", condition, saved).stderr)
+    assert report("--merge", saved, saved).returncode != 0
+    saved.unlink()
+    file = place / "log"
+    got = rows(place, "--runs=2", "--metric=n=/[0-9]+/", f"--command-output={file}", "echo 42")
+    assert got["echo 42"]["metrics"] == [{"name": "n", "samples": [42, 42]}], got
+    for wrong, told in ((["n"], "write NAME=/REGEX/"), (["n=x"], "write NAME"), (["n=//"], "write NAME"), (["=/x/"], "write NAME"),
+                        (["n=/(/"], "Unmatched"), (["n=/x/", "--metric=n=/y/"], "given twice"),
+                        (["n=/x/", "--command-output=pipe"], "--command-output=FILE"), (["n=/x/", "--show-output"], "reads the output")):
+        status, _, err = run(place, "--metric", *wrong, "true")
+        assert status == 2 and told in err, (wrong, err)
+
+
 def test_parameters(place):
     got = rows(place, "--runs=1", "--no-count", "-P", "n=1:3", "true {n}")
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)", "true {n} (n=3)"], list(got)

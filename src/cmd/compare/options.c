@@ -63,6 +63,12 @@ static int opt_ignore(void *ctx, const struct opt *o, const char *arg, struct bu
 	return 0;
 }
 
+static int opt_metric(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	(void)o;
+	return compare_metric_parse(ctx, arg, why);
+}
+
 static int opt_columns(void *ctx, const struct opt *o, const char *arg, struct buf *why)
 {
 	int err = run_use_check(arg, why);
@@ -109,6 +115,7 @@ static const struct opt table[] = {
 	{0, "ignore-failure", "[CODES]", opt_ignore, "measure a command also if it fails (with these exit statuses)"},
 	{0, "timeout", "TIME", opt_duration, "kill a program whose run takes longer, and do not run it again",
 	 AT(timeout), .min = 1000000},
+	{0, "metric", "NAME=/REGEX/", opt_metric, "a metric: the number that REGEX finds in the output of each run"},
 	{0, "command-output", "WHERE", opt_string,
 	 "where commands write: null (/dev/null, default), pipe, inherit (this terminal), or a FILE",
 	 AT(command_output), .complete = COMPLETE_FILE},
@@ -175,6 +182,12 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 		return "--count-all and --no-count cannot be used together";
 	if (o->count_all && o->no_trace)
 		return "--count-all and --no-trace cannot be used together";
+	if (o->metrics.n && !commands)
+		return "--metric needs a COMMAND; strategies print nothing";
+	if (o->metrics.n && (o->show_output || (o->command_output && (strcmp(o->command_output, "inherit") == 0 ||
+								      strcmp(o->command_output, "null") == 0 ||
+								      strcmp(o->command_output, "pipe") == 0))))
+		return "--metric reads the output of the commands, so it can be used only with --command-output=FILE";
 	if (o->command_output && !commands)
 		return "--command-output needs a COMMAND; strategies write to a file";
 	if (o->command_output && o->show_output && strcmp(o->command_output, "inherit") != 0)
@@ -241,5 +254,10 @@ void compare_options_free(struct compare_options *o)
 		vec_free(&o->beside[i]);
 	vec_free(&o->names);
 	vec_free(&o->ignored);
+	for (size_t i = 0; i < o->metrics.n; i++) {
+		regfree(&o->metrics.v[i].pattern);
+		free(o->metrics.v[i].name);
+	}
+	vec_free(&o->metrics);
 	vec_free(&o->scans);
 }

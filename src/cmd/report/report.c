@@ -23,7 +23,7 @@ struct report {
 
 #define FAIL_IF_WORDS                                                                                                  \
 	"calls errors bytes wall user system cpu peak_rss voluntary_switches involuntary_switches minor_faults "       \
-	"major_faults throughput"
+	"major_faults throughput metric"
 #define AT(field) .offset = offsetof(struct report_options, field)
 
 static int opt_fail_if(void *ctx, const struct opt *row, const char *arg, struct buf *why)
