@@ -87,7 +87,13 @@ int display_check(const char *command, const struct page_options *o, char *const
 	int status = o->svg ? check_pictures(command, o, inputs) : 0;
 	for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs) && !status; i++) {
 		const char *path = outputs[i].path;
-		status = check_overwriting(command, outputs, &outputs[i], inputs);
+		if (path && i > 0 && strcmp(path, "-") == 0) {
+			diag_error("%s: %s needs the name of a file; '-' is not supported here (write ./- for a file "
+				   "of this name)",
+				   command, outputs[i].option);
+			status = EXIT_USAGE;
+		}
+		status = status ? status : check_overwriting(command, outputs, &outputs[i], inputs);
 		int err = !status && path ? outfile_check(path) : 0;
 		if (err) {
 			diag_error("%s: cannot write '%s': %s", command, path, error_text(-err));

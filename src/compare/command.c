@@ -143,6 +143,11 @@ static char **command_words(const struct compare *c, const char *text, const str
 	return words_done(&argv);
 }
 
+char *compare_fill_name(const char *name, const struct texts *params)
+{
+	return fill(name, params, false);
+}
+
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct texts *params,
 			    struct buf *why)
 {

@@ -78,6 +78,7 @@ struct compare_options {
 	const char *step; /* step of ranges that do not contain one */
 	const char *engine;
 	bool count_all, no_count, no_trace;
+	const char *sort; /* how the rows are sorted; NULL: as the user named them */
 	VEC(struct compare_metric) metrics;
 	const char *command_output; /* null, pipe, inherit (with show_output) or a file; NULL: null */
 	struct page_options show;
@@ -222,6 +223,8 @@ void compare_copy_texts(struct texts *to, const struct texts *from);
  */
 char **compare_command_argv(const struct compare *c, const char *text, uint64_t buffer, const struct texts *params,
 			    struct buf *why);
+/* Returns a copy of the name of a command (--command-name), in which the names of parameters are replaced. */
+char *compare_fill_name(const char *name, const struct texts *params);
 /*
  * Splits `text` into words as the shell does, with quotes but without expansions. The caller frees the list with
  * words_free(). Returns NULL with the reason in `why` if a quote is not closed.

@@ -178,11 +178,48 @@ int compare_tell(struct run *r)
 	return 0;
 }
 
+/* The figures by which --sort sorts the rows, all of them in ascending order. */
+static double by_wall(const struct run_subject *s)
+{
+	return run_median(s, METRIC_TIME);
+}
+
+static double by_calls(const struct run_subject *s)
+{
+	return s->counts.known ? s->counts.calls : NAN;
+}
+
+static double by_memory(const struct run_subject *s)
+{
+	return run_median(s, METRIC_PEAK_RSS);
+}
+
+/* Sorts the rows. Equal rows keep their order, and rows that failed or lack the figure come last. */
+static void sort_rows(struct run *r, const char *by)
+{
+	double (*figure)(const struct run_subject *s) = strcmp(by, "wall") == 0    ? by_wall
+							: strcmp(by, "calls") == 0 ? by_calls
+										   : by_memory;
+	for (size_t i = 1; i < r->subjects.n; i++) {
+		struct run_subject s = r->subjects.v[i];
+		size_t k = i;
+		for (; k > 0 && !s.unable && isfinite(figure(&s)); k--) {
+			const struct run_subject *before = &r->subjects.v[k - 1];
+			if (!before->unable && figure(before) <= figure(&s))
+				break;
+			r->subjects.v[k] = *before;
+		}
+		r->subjects.v[k] = s;
+	}
+}
+
 int compare_fill(struct compare *c)
 {
 	for (size_t i = 0; i < c->subjects.n; i++)
 		fill_subject(c, c->subjects.v[i]);
 	fill_method(c);
 	c->run.interrupted = yes(c->interrupted);
+	if (c->opt.sort && run_judge(&c->run) == 0)
+		sort_rows(&c->run, c->opt.sort);
 	return compare_tell(&c->run);
 }

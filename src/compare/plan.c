@@ -188,7 +188,11 @@ static int add_command(struct compare *c, const char *text, size_t index, uint64
 {
 	struct buf name = {0};
 	const struct compare_texts *names = &c->opt.names;
-	name_command(&name, index < names->n ? names->v[index] : text, params);
+	char *given = index < names->n ? compare_fill_name(names->v[index], params) : NULL;
+	/* A name that contains a parameter tells the rows apart. */
+	bool tells = given && strcmp(given, names->v[index]) != 0;
+	name_command(&name, given ? given : text, tells ? &(struct texts){0} : params);
+	free(given);
 	struct subject *s = subject_add(c, buf_str(&name), buffer);
 	buf_free(&name);
 	compare_copy_texts(&s->params, params);

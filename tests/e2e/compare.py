@@ -664,6 +664,30 @@ def test_metrics_from_the_output(place):
         assert status == 2 and told in err, (wrong, err)
 
 
+def test_rows_are_sorted(place):
+    """--sort orders the table and the saved run; rows that failed come last"""
+    commands = ["exit 3", "sleep 0.2", "python3 -c 'x = bytearray(64 << 20)'", "true"]
+
+    def names(by):
+        return [r["name"] for r in json.loads(run(place, "--runs=2", "--format=json", f"--sort={by}", *commands)[1])["results"]]
+
+    assert names("wall").index("true") < names("wall").index("sleep 0.2") < names("wall").index("exit 3") == 3
+    assert names("peak_rss")[2:] == [commands[2], "exit 3"]
+    assert run(place, "--sort=size", "true")[0] == 2
+
+
+def test_small_matters(place):
+    """Closed standard input is /dev/null; '-' is not a file for --save and --svg; names contain parameters"""
+    command = [SCTRACE, "compare", "--dir", str(place), "--runs=1", "--format=json", "cat", "test -c /dev/fd/0"]
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    assert done.returncode == 0, done.stderr
+    for option in ("--save", "--svg"):
+        status, _, err = run(place, "--runs=1", option, "-", "true")
+        assert status == 2 and f"{option} needs the name of a file" in err, err
+    got = rows(place, "--runs=1", "--no-count", "-P", "n=1:2", "--command-name=T{n}", "true {n}")
+    assert list(got) == ["T1", "T2"], list(got)
+
+
 def test_parameters(place):
     got = rows(place, "--runs=1", "--no-count", "-P", "n=1:3", "true {n}")
     assert list(got) == ["true {n} (n=1)", "true {n} (n=2)", "true {n} (n=3)"], list(got)

@@ -145,6 +145,8 @@ static const struct opt table[] = {
 	 AT(no_trace)},
 	{.help = "Output:"},
 	DISPLAY_OPTIONS(struct compare_options),
+	{0, "sort", "BY", opt_word, "sort the rows by wall, calls or peak_rss (default: as they were named)", AT(sort),
+	 .complete = COMPLETE_WORDS, .words = "wall calls peak_rss"},
 	{0, "explain", NULL, opt_flag, "explain the cost of each row", AT(explain)},
 	{0, "usage", NULL, opt_flag, "also show context switches, page faults and device I/O", AT(usage)},
 	{0, "columns", "LIST", opt_columns,
