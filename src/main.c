@@ -70,6 +70,16 @@ static const struct command commands[] = {
 	{"show", cmd_show},
 };
 
+/* `sctrace help` and `sctrace help COMMAND` are the same as `sctrace --help` and `sctrace COMMAND --help`. */
+static int help(int argc, char **argv)
+{
+	char *args[] = {argv[0], (char *)"--help", NULL};
+	for (size_t i = 0; argc > 2 && i < sizeof(commands) / sizeof(*commands); i++)
+		if (strcmp(argv[2], commands[i].name) == 0)
+			return commands[i].run(2, args);
+	return cmd_trace(2, args);
+}
+
 int main(int argc, char **argv)
 {
 	json_set_alloc_funcs(memory_get, free); /* so that no function of jansson fails for lack of memory */
@@ -77,5 +87,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "help") == 0 && argc < 4)
+		return help(argc, argv);
 	return cmd_trace(argc, argv);
 }

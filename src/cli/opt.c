@@ -80,6 +80,26 @@ static bool take_value(struct parse *p, const struct opt *o, const char *typed, 
 	return true;
 }
 
+/*
+ * If a word such as "-errors" is the name of a long option with one dash, says so at the end of the first line of the
+ * message; a message about a value can have further lines.
+ */
+static void suggest_long(const struct parse *p, const char *word)
+{
+	size_t len = strcspn(word + 1, "=");
+	for (const struct opt *o = p->command->table; len > 1 && !opt_is_end(o); o++) {
+		if (!o->name || strlen(o->name) != len || strncmp(o->name, word + 1, len) != 0)
+			continue;
+		struct buf rest = {0};
+		size_t line = strcspn(buf_str(p->why), "\n");
+		buf_adds(&rest, buf_str(p->why) + line);
+		buf_truncate(p->why, line);
+		buf_addf(p->why, "; did you mean --%s?%s", o->name, buf_str(&rest));
+		buf_free(&rest);
+		return;
+	}
+}
+
 /* Parses one word that begins with option letters, such as "-tt", "-s32" or "-fo FILE". */
 static enum opt_outcome parse_letters(struct parse *p, const char *word)
 {
@@ -188,6 +208,8 @@ enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc
 			break;
 		}
 		enum opt_outcome outcome = word[1] == '-' ? parse_name(&p, word) : parse_letters(&p, word);
+		if (outcome == OPT_ERROR && word[1] != '-')
+			suggest_long(&p, word);
 		if (outcome != OPT_OK)
 			return outcome;
 		move_words(argv, operands, at, p.next);

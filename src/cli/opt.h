@@ -76,6 +76,8 @@ struct opt_command {
 	bool commands;         /* each operand is a command, whose name shells offer */
 	const char *operands;  /* words that shells offer for operands; NULL: shells offer file names */
 	const char *set_words; /* words that COMPLETE_SET offers, or NULL */
+	/* Command lines and what they do, in turn, which --help prints first; NULL-terminated; or NULL. */
+	const char *const *examples;
 };
 
 enum opt_outcome { OPT_OK, OPT_HELP, OPT_VERSION, OPT_ERROR };

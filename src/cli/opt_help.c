@@ -77,6 +77,12 @@ void opt_help(const struct opt_command *c, struct buf *out, int width, bool colo
 		buf_addf(out, "%s%s %s\n", i ? "       " : "Usage: ", c->name, c->usage[i]);
 	buf_addc(out, '\n');
 	buf_add_wrapped(out, c->about, 0, 0, width);
+	if (c->examples)
+		heading(out, "Examples:", colour);
+	for (size_t i = 0; c->examples && c->examples[i]; i += 2) {
+		buf_addf(out, "  %-32s", c->examples[i]);
+		buf_add_wrapped(out, c->examples[i + 1], 34, 34, width);
+	}
 	int column = help_column(c->table);
 	if (!is_heading(c->table))
 		heading(out, "Options:", colour);

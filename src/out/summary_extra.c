@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,16 @@ bool summary_render_hist(const struct summary *s, const char *name, int width, s
 	return most;
 }
 
+bool summary_next_hist(const char **list, char *name, size_t size)
+{
+	size_t n = strcspn(*list, ",");
+	if (!n && !**list)
+		return false;
+	snprintf(name, size, "%.*s", (int)n, *list);
+	*list += n + ((*list)[n] == ',');
+	return true;
+}
+
 /* Appends the lines of `text`. Lines longer than `width` are broken between words; a width of 0 means no limit. */
 static void add_lines(struct buf *out, const char *text, int width)
 {
@@ -215,8 +226,9 @@ void summary_render_below(const struct summary *s, const struct summary_below *b
 		summary_render_errors(s, &part);
 		add_part(out, b->format, &part);
 	}
-	if (b->hist) {
-		summary_render_hist(s, b->hist, b->width ? b->width : 80, &part);
+	char name[64];
+	for (const char *rest = b->hist; rest && summary_next_hist(&rest, name, sizeof(name));) {
+		summary_render_hist(s, name, b->width ? b->width : 80, &part);
 		add_part(out, b->format, &part);
 	}
 	if (b->format == SUMMARY_MARKDOWN) {

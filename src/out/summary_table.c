@@ -229,10 +229,22 @@ static void render_text(const struct summary_rows *rows, const struct summary_vi
 	}
 	end_line(out);
 	buf_adds(out, v->colour ? PLAIN : "");
-	for (size_t i = 0; i < rows->lines.n; i++)
-		text_line(out, &c, width, &rows->lines.v[i].row,
-			  rows->grouped && !rows->lines.v[i].is_group ? "  " : "");
+	size_t shown = 0, left = 0;
+	for (size_t i = 0; i < rows->lines.n; i++) {
+		const struct summary_line *line = &rows->lines.v[i];
+		bool is_call = rows->grouped && !line->is_group;
+		if (v->top && is_call)
+			continue; /* only the sums of the groups are shown */
+		if (v->top && shown == v->top) {
+			left++;
+			continue;
+		}
+		text_line(out, &c, width, &line->row, is_call ? "  " : "");
+		shown++;
+	}
 	text_total(out, rows, &c, width);
+	if (left)
+		buf_addf(out, "%zu more: --top=all\n", left);
 }
 
 /* Appends a line in the form of truss: %-20s%5jd.%09ld%8d%8d. If a value fills its column, a space follows it. */

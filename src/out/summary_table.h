@@ -44,6 +44,8 @@ struct summary_view {
 	int sort;       /* column index + 1; 0: seconds; -1: order of appearance */
 	const char *by; /* "process", "thread", "fd" or "path": each group has a row, followed by its calls; NULL: no
 			 * groups */
+	unsigned top; /* SUMMARY_TEXT and SUMMARY_WIDE have only this number of calls, or of groups without their calls;
+			  * 0: all */
 	bool colour;
 	int width; /* width of the terminal; 0: no limit. If SUMMARY_TEXT is too wide, columns that the user did not
 		    * name become narrower, and then are left out */
@@ -81,7 +83,7 @@ struct table *summary_table(const struct summary *s, const struct summary_view *
 /* What is below the table. */
 struct summary_below {
 	bool errors;      /* --errors */
-	const char *hist; /* the call of --hist, or NULL */
+	const char *hist; /* the calls of --hist, separated by commas; or NULL */
 	enum summary_format format;
 	int width; /* of the output; 0: no limit */
 };
@@ -92,6 +94,8 @@ struct summary_below {
 void summary_render_below(const struct summary *s, const struct summary_below *b, const char *lines, struct buf *out);
 /* Appends the errors of each call with their counts, the most frequent first (--errors). */
 void summary_render_errors(const struct summary *s, struct buf *out);
+/* Stores the next name of a list that is separated by commas, and moves *list behind it. Returns false at the end. */
+bool summary_next_hist(const char **list, char *name, size_t size);
 /*
  * Appends a histogram of the durations of call `name` (--hist). It is `width` columns wide, and short enough for a
  * terminal. Returns false if `name` was not called, or if no such call has returned.

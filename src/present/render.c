@@ -18,6 +18,7 @@ static struct summary_view view_of(const struct run *r, enum table_format format
 {
 	struct summary_view v = {.by = r->view.by, .colour = look && look->colour, .width = look ? look->width : 0};
 	struct buf why = {0};
+	v.top = r->view.top >= 1 && r->view.top <= 1e6 ? (unsigned)r->view.top : 0;
 	v.format = format == TABLE_CSV         ? SUMMARY_CSV
 		   : format == TABLE_MARKDOWN  ? SUMMARY_MARKDOWN
 		   : r->view.wide == TRUTH_YES ? SUMMARY_WIDE

@@ -296,8 +296,8 @@ static const struct fields paths_fields = FIELDS(paths_rows, struct run_paths);
 static const struct field view_rows[] = {
 	OPTIONAL(run_view, FIELD_STRING, columns, 0), OPTIONAL(run_view, FIELD_STRING, sort, 0),
 	OPTIONAL(run_view, FIELD_STRING, by, 0),      OPTIONAL(run_view, FIELD_STRING, hist, 0),
-	OPTIONAL(run_view, FIELD_TRUTH, errors, 0),   OPTIONAL(run_view, FIELD_TRUTH, wide, 0),
-	OPTIONAL(run_view, FIELD_TRUTH, calls, 0),
+	OPTIONAL(run_view, FIELD_INTEGER, top, 0),    OPTIONAL(run_view, FIELD_TRUTH, errors, 0),
+	OPTIONAL(run_view, FIELD_TRUTH, wide, 0),     OPTIONAL(run_view, FIELD_TRUTH, calls, 0),
 };
 static const struct fields view_fields = FIELDS(view_rows, struct run_view);
 

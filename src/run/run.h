@@ -271,6 +271,7 @@ struct run_paths {
 struct run_view {
 	bool known;
 	char *columns, *sort, *by, *hist;
+	double top;
 	enum truth errors, wide;
 	enum truth calls; /* TRUTH_NO: the table of calls is not shown, because --io was given without -c */
 };

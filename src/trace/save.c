@@ -59,6 +59,7 @@ static void fill_view(struct run_view *v, const struct summary_view *of, bool er
 	field_set(&v->columns, columns.len ? buf_str(&columns) : NULL);
 	field_set(&v->sort, sort.len ? buf_str(&sort) : NULL);
 	field_set(&v->by, of->by);
+	v->top = of->top ? of->top : NAN;
 	field_set(&v->hist, hist);
 	v->errors = errors ? TRUTH_YES : TRUTH_UNKNOWN;
 	v->wide = of->format == SUMMARY_WIDE ? TRUTH_YES : TRUTH_UNKNOWN;

@@ -285,9 +285,11 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 	if (!any_completed(&t->summary))
 		buf_addf(text, "%s completed%s\n", t->c.selection->n ? "none of the selected calls" : "no call",
 			 t->c.program ? "" : " while sctrace was counting");
-	if (t->c.hist && !summary_render_hist(&t->summary, t->c.hist, 80, &hist))
-		buf_addf(text, "%s: no %scall of this name returned\n", t->c.hist,
-			 t->c.selection->n ? "selected " : "");
+	char name[64];
+	for (const char *rest = t->c.hist; rest && summary_next_hist(&rest, name, sizeof(name));)
+		if (!summary_render_hist(&t->summary, name, 80, &hist))
+			buf_addf(text, "%s: no %scall of this name returned\n", name,
+				 t->c.selection->n ? "selected " : "");
 	if (t->c.waiting && t->c.waiting->len)
 		buf_addf(text, "waiting: %s\n", buf_str(t->c.waiting));
 	program_line(t, r, text);

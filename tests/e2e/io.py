@@ -849,7 +849,9 @@ def test_names_can_be_told_apart(folder):
 
 def test_refusals(folder):
     """options that cannot be combined with --io are refused with a reason"""
-    for option in ("--by=path", "--errors", "--hist=read", "--interval=1s", "-Scalls", "-Ucalls"):
+    for option in ("--by=path", "--errors", "--hist=read"):  # these imply -c
+        assert "seconds" in sctrace(folder, "--io", option, "true").stderr, option
+    for option in ("--interval=1s", "-Scalls", "-Ucalls"):
         done = sctrace(folder, "--io", option, "true")
         assert done.returncode == 2 and "--io alone does not print the table of calls" in done.stderr, (option, done.stderr)
         assert sctrace(folder, "--io", "-c", option, "true").returncode != 2, option

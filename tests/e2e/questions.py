@@ -358,5 +358,29 @@ def test_hang(folder):
             p.kill()
 
 
+def test_summaries(folder):
+    """--by, --errors, --hist, --top and --expect imply -c; --hist of several calls; --top; help"""
+    for args in (["--by=process"], ["--errors"], ["--hist=read"], ["--top=3"], ["--expect=calls>0"]):
+        done = run(folder, *args, "true")
+        assert done.returncode == 0 and "seconds" in done.stderr.splitlines()[0] and "execve(" not in done.stderr, (args, done)
+    assert run(folder, "--expect=calls<1", "true").returncode == 3
+    assert run(folder, "--record", "x", "--errors", "true").returncode == 2
+    text = run(folder, "--hist=read,close", "--save", "run.json", "cat", "/etc/passwd").stderr
+    assert re.search(r"^read: time from", text, re.M) and re.search(r"^close: time from", text, re.M), text
+    assert re.search(r"^close: time from", run(folder, "report", "run.json").stdout, re.M)
+    text = run(folder, "--top=2", "--save", "run.json", "cat", "/etc/passwd").stderr
+    lines = text.splitlines()
+    assert lines[3].strip().startswith("----") and re.match(r"\d+ more: --top=all", lines[5]), text
+    assert run(folder, "report", "run.json").stdout.splitlines()[:6] == lines[:6]
+    text = run(folder, "-f", "--by=process", "--top=1", "sh", "-c", "true; ls > /dev/null").stderr.splitlines()
+    assert text[0].startswith("process") and re.match(r"\w+ \(\d+\) ", text[1]) and text[4] == "1 more: --top=all", text
+    assert len(list(csv.DictReader(io.StringIO(run(folder, "--top=2", "--format=csv", "true").stderr)))) > 2
+    assert run(folder, "help").stdout == run(folder, "--help").stdout != ""
+    assert run(folder, "help", "compare").stdout == run(folder, "compare", "--help").stdout != ""
+    assert run(folder, "help").stdout.index("Examples:") < run(folder, "help").stdout.index("What to trace:")
+    assert "did you mean --errors?" in run(folder, "-errors", "true").stderr
+    assert run(folder, "--top=0", "true").returncode == 2
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(dict(globals())))

@@ -322,8 +322,13 @@ int trace_opt_files(void *ctx, const struct opt *row, const char *arg, struct bu
 int trace_opt_hist(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	(void)row;
+	char name[64];
+	const char *rest = arg;
 	((struct trace_opts *)ctx)->hist = arg;
-	return filter_check_name(arg, why);
+	int r = *arg ? 0 : filter_check_name(arg, why);
+	while (r == 0 && summary_next_hist(&rest, name, sizeof(name)))
+		r = filter_check_name(name, why);
+	return r;
 }
 
 int trace_opt_json(void *ctx, const struct opt *row, const char *arg, struct buf *why)
@@ -360,6 +365,20 @@ int trace_opt_overhead(void *ctx, const struct opt *row, const char *arg, struct
 		buf_addf(why, "'%s' is not a valid cost; write for example 20 (microseconds) or 20us", arg);
 	o->overhead_set = true;
 	return r < 0 ? -EINVAL : 0;
+}
+
+int trace_opt_top(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	int64_t n = 0;
+	(void)row;
+	if (strcmp(arg, "all") != 0 && number_parse(arg, 1, 1000000, &n) < 0) {
+		buf_addf(why, "'%s' is not a number of rows; write for example 10, or all", arg);
+		return -EINVAL;
+	}
+	o->view.top = (unsigned)n;
+	o->top_set = true;
+	return 0;
 }
 
 /* Accepts letters without effect: -w (times are always wall-clock times), and -F, an old form of -f. */

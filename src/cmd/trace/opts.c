@@ -160,8 +160,11 @@ static const struct opt trace_table[] = {
 	{'U', "summary-columns", "LIST", trace_opt_columns,
 	 "print these columns, such as seconds,calls,p90,bytes; +LIST adds them to the usual ones",
 	 .complete = COMPLETE_LIST, .words = COLUMN_WORDS},
-	{0, "by", "WHAT", opt_word, "print rows for each process, thread, fd or path", AT(by), COMPLETE_WORDS,
-	 "process thread fd path"},
+	{0, "by", "WHAT", opt_word, "count the calls for each process, thread, fd or path (implies -c)", AT(by),
+	 COMPLETE_WORDS, "process thread fd path"},
+	{0, "top", "N", trace_opt_top,
+	 "print only the first N rows of the table; with --by, N rows without their calls; all: all rows",
+	 .complete = COMPLETE_WORDS, .words = "5 10 20 all"},
 	{0, "io", NULL, opt_flag,
 	 "print how each file, pipe and socket was used, and what could be improved: small requests, repeated reads, "
 	 "...",
@@ -177,13 +180,15 @@ static const struct opt trace_table[] = {
 	 "print a seccomp filter that allows the calls of the program: seccomp for container runtimes, seccomp-bpf for "
 	 "bwrap",
 	 AT(profile), COMPLETE_WORDS, SECCOMP_WORDS},
-	{0, "errors", NULL, opt_flag, "print which calls failed with which errors, and how often", AT(errors)},
-	{0, "hist", "CALL", trace_opt_hist, "print a histogram of the durations of CALL", AT(hist), COMPLETE_SET},
+	{0, "errors", NULL, opt_flag, "count the calls, and print which failed with which errors (implies -c)",
+	 AT(errors)},
+	{0, "hist", "CALL[,CALL...]", trace_opt_hist,
+	 "count the calls, and print a histogram of the durations of each CALL (implies -c)", AT(hist), COMPLETE_SET},
 	{0, "interval", "DURATION", opt_duration, "print a table at this interval (and on SIGUSR1)", AT(interval_ns),
 	 .min = 10000000},
 	{0, "expect", "CONDITIONS", trace_opt_expect,
 	 "exit with status 3 unless these conditions hold, such as read<=100,main:errors=0,bytes(write)=1M; "
-	 "main:calls<=20 counts from main",
+	 "main:calls<=20 counts from main (implies -c)",
 	 .complete = COMPLETE_LIST, .words = EXPECT_WORDS},
 	{0, "save", "FILE", opt_string, "save the summary for `sctrace report`", AT(save), COMPLETE_FILE},
 	{'O', "summary-syscall-overhead", "DURATION", trace_opt_overhead,
@@ -202,7 +207,21 @@ static const struct opt trace_table[] = {
 static const char *const trace_usage[] = {
 	"[OPTIONS] [--] PROGRAM [ARG...]",
 	"[OPTIONS] -p PID[,PID...]",
-	"compare | bench | report | show ...   (each has its own --help)",
+	"compare | bench | report | show | help ...   (each has its own --help)",
+	NULL,
+};
+
+static const char *const trace_examples[] = {
+	"sctrace -f PROGRAM",
+	"print the system calls of a program and its children",
+	"sctrace -c PROGRAM",
+	"count and time them",
+	"sctrace -k -p PID",
+	"print what each thread of a process waits for",
+	"sctrace --tree make -j8",
+	"print the processes of a command, and which made it fail",
+	"sctrace -f --files PROGRAM",
+	"print which files it reads, writes, executes or misses",
 	NULL,
 };
 
@@ -211,6 +230,7 @@ const struct opt_command trace_command = {
 	.usage = trace_usage,
 	.about = "Prints the system calls of a program; with -c, counts and times them.",
 	.table = trace_table,
+	.examples = trace_examples,
 	.epilog = "The exit status is that of the program. See sctrace(1), sctrace-trace(5).",
 	.stop_at_operand = true,
 };
@@ -369,7 +389,7 @@ static bool wants_table(const struct trace_opts *o)
 	bool either =
 		o->html || (f != SUMMARY_TEXT && f != SUMMARY_JSON) || o->save || o->overhead_set || o->expect.list.n;
 	return o->count || o->count_too || o->folded || (either && !trace_opts_page(o)) || o->view.sort ||
-	       o->view.columns.n || o->by || o->errors || o->hist || o->interval_ns;
+	       o->view.columns.n || o->by || o->errors || o->hist || o->top_set || o->interval_ns;
 }
 
 /* Returns true if a condition of --expect tests only calls that -e leaves out. Such a condition always has the value 0. */
@@ -397,9 +417,8 @@ static int check_page(const struct trace_opts *o, struct buf *why)
 			   trace_select_needs_exit(&o->select)),
 		 " follows all calls that use files; leave out -e, -P, -z, -Z and --slower"},
 		{o->cgroup || o->all, " follows processes; use -p instead of --cgroup and --all"},
-		{alone && (o->by || o->errors || o->hist || o->interval_ns || o->view.sort || o->view.columns.n),
-		 " alone does not print the table of calls, which --by, --errors, --hist, --interval, -S and -U are "
-		 "for; add -c"},
+		{alone && (o->interval_ns || o->view.sort || o->view.columns.n),
+		 " alone does not print the table of calls, which --interval, -S and -U are for; add -c"},
 		{o->folded, " and --stacks cannot be combined"},
 		{o->record && !o->io,
 		 " prints a result at the end, which --record does not; give it to `sctrace show FILE`"},
@@ -421,8 +440,17 @@ static int check_page(const struct trace_opts *o, struct buf *why)
 	return 0;
 }
 
+/* --by, --errors, --hist, --top and --expect are for the table of calls, so they imply -c. */
+static void imply_count(struct trace_opts *o)
+{
+	bool table = o->by || o->errors || o->hist || o->top_set;
+	if (!o->count && !o->count_too && !o->folded && !o->record && (table || (o->expect.list.n && !counts(o))))
+		o->count = true;
+}
+
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 {
+	imply_count(o);
 	enum summary_format f = o->view.format;
 	if (check_page(o, why) < 0)
 		return -EINVAL;
@@ -446,9 +474,11 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		 "--interval prints tables while the program runs, and --format=html writes one page at the end; use "
 		 "only one of them"},
 		{!counts(o) && !o->truss && (o->view.sort || o->view.columns.n), "-S and -U are for summaries; add -c"},
-		{!counts(o) && (o->by || o->errors || o->hist || o->save || o->interval_ns || o->overhead_set ||
-				o->expect.list.n),
-		 "--by, --errors, --expect, --hist, --interval, --save and -O are for summaries; add -c"},
+		{!counts(o) && (o->by || o->errors || o->hist || o->top_set || o->expect.list.n),
+		 "--by, --errors, --expect, --hist and --top are for the table of calls, which --stacks does not "
+		 "print"},
+		{!counts(o) && (o->save || o->interval_ns || o->overhead_set),
+		 "--interval, --save and -O are for summaries; add -c"},
 		{conditions_use_main(&o->expect) && !program,
 		 "main: in --expect needs a program that is started; leave it out for running processes"},
 		{tests_unselected(o),

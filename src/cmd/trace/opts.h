@@ -73,6 +73,7 @@ struct trace_opts {
 	uint64_t limit;        /* --syscall-limit: detach after this many selected calls; 0: no limit */
 	bool count, count_too; /* -c, -C */
 	struct summary_view view;
+	bool top_set;   /* --top was given */
 	const char *by; /* --by: process, thread, fd or path; or NULL */
 	const char *hist, *save;
 	bool errors;
@@ -93,7 +94,7 @@ opt_parse_fn trace_opt_break, trace_opt_columns, trace_opt_decode_fds, trace_opt
 	trace_opt_clock, trace_opt_engine, trace_opt_env, trace_opt_expect, trace_opt_expr, trace_opt_files,
 	trace_opt_format, trace_opt_hist, trace_opt_json, trace_opt_last, trace_opt_limit, trace_opt_named_expr,
 	trace_opt_nothing, trace_opt_overhead, trace_opt_path, trace_opt_pids, trace_opt_precision, trace_opt_quiet,
-	trace_opt_show_ids, trace_opt_sort, trace_opt_successful;
+	trace_opt_top, trace_opt_show_ids, trace_opt_sort, trace_opt_successful;
 /* The command of the tracer, with the options of strace or with those of truss. */
 extern const struct opt_command trace_command, truss_command;
 /* Returns what `letter` means in the other command, for the message "unknown option"; NULL: nothing. */

@@ -358,7 +358,7 @@ static bool break_at_exec(void *ctx, const struct event *ev)
 /* If the program does not exist, its name may be a mistyped command, such as "compar". Suggests the command. */
 static void suggest_command(const char *program, struct buf *why)
 {
-	static const char *const commands[] = {"compare", "bench", "report", "show"};
+	static const char *const commands[] = {"compare", "bench", "report", "show", "help"};
 	struct near near;
 	near_init(&near, program);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
