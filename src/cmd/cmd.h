@@ -20,7 +20,7 @@ extern const struct opt_command compare_command;
 extern const struct opt_command report_command;
 
 /* Fills in the command `sctrace show`, with at most `max` options in `rows`; SHOW_OPTIONS rows are enough. */
-#define SHOW_OPTIONS 96
+#define SHOW_OPTIONS 128
 void show_face(struct opt_command *c, struct opt *rows, size_t max);
 
 /*
