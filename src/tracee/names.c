@@ -306,12 +306,20 @@ static pid_t search(const struct sought *s, const char *folder, bool threads)
 	return found;
 }
 
-static pid_t live_outer_id(void *ctx, pid_t tid, pid_t id)
+int names_is_apart(pid_t tid)
 {
 	char own[SPACE_SIZE], space[SPACE_SIZE];
+	if (!space_of(getpid(), own) || !space_of(tid, space))
+		return -1;
+	return strcmp(own, space) != 0;
+}
+
+static pid_t live_outer_id(void *ctx, pid_t tid, pid_t id)
+{
+	char space[SPACE_SIZE];
 	pid_t ids[SPACES_MOST];
 	(void)ctx;
-	if (!space_of(getpid(), own) || !space_of(tid, space) || strcmp(own, space) == 0)
+	if (names_is_apart(tid) <= 0 || !space_of(tid, space))
 		return id;
 	const struct sought s = {space, ids_of(tid, ids), id};
 	if (!s.level)

@@ -61,6 +61,8 @@ struct names_sockets {
 	} v[NAMES_SOCKETS];
 };
 
+/* Is the task in another pid namespace than sctrace? Returns 1 if it is, 0 if not, or -1 if the task has ended. */
+int names_is_apart(pid_t tid);
 /* The answers of /proc and sock_diag(7) at the time of the question. `ctx` is a struct names_sockets, or NULL. */
 extern const struct names names_live;
 

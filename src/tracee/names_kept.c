@@ -31,6 +31,7 @@ void names_kept_free(struct names_kept *k)
 {
 	free_names(&k->fds);
 	free_names(&k->comms);
+	map_free(&k->apart);
 }
 
 /* Keeps a name of `len` bytes. */
@@ -78,6 +79,14 @@ static bool kept_comm(void *ctx, pid_t tid, struct buf *out)
 	return n != NULL;
 }
 
+/* The calls of a thread may be shown after its end. If it was in another pid namespace, its numbers are unknown then. */
+static pid_t kept_outer_id(void *ctx, pid_t tid, pid_t id)
+{
+	struct names_kept *k = ctx;
+	bool was_apart = map_get(&k->apart, (uint64_t)tid) && names_is_apart(tid) < 0;
+	return was_apart ? 0 : names_live.outer_id(names_live.ctx, tid, id);
+}
+
 static bool kept_fd_in_full(void *ctx, pid_t tid, int fd, struct buf *out)
 {
 	struct names_kept *k = ctx;
@@ -89,6 +98,7 @@ void names_keep_sockets(struct names_kept *k)
 	*k = (struct names_kept){.names = names_live, .drops = 1};
 	k->names.fd_in_full = kept_fd_in_full;
 	k->names.comm = kept_comm;
+	k->names.outer_id = kept_outer_id;
 	k->names.ctx = k;
 }
 
@@ -108,9 +118,12 @@ void names_kept_learn(struct names_kept *k, pid_t tid)
 	struct buf name = {0};
 	(void)kept_comm(k, tid, &name);
 	buf_free(&name);
+	if (names_is_apart(tid) != 0)
+		map_put(&k->apart, (uint64_t)tid, k);
 }
 
 void names_kept_forget(struct names_kept *k, pid_t tid)
 {
 	free_name(map_remove(&k->comms, (uint64_t)tid));
+	map_remove(&k->apart, (uint64_t)tid);
 }

@@ -10,10 +10,11 @@
 
 /* Initialise it, and pass `names` on. The struct must not move, because `names` points to it. */
 struct names_kept {
-	struct names names; /* equal to names_live, except for `fd`, `fd_in_full` and `comm` */
+	struct names names; /* equal to names_live, except for `fd`, `fd_in_full`, `comm` and `outer_id` */
 	struct names_sockets sockets;
 	struct map fds;   /* thread id and descriptor -> struct kept_name, which is freed with the map */
 	struct map comms; /* thread id -> struct kept_name, in which only the text is used */
+	struct map apart; /* thread id -> not NULL: the thread is in another pid namespace, or had ended at once */
 	uint64_t drops;   /* number of calls of names_kept_drop(); a cached name is valid until this number changes */
 };
 
