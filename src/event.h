@@ -9,6 +9,13 @@
 
 struct syscall_desc;
 
+/* Whether the thread lost its CPU during a call: it slept, or it was preempted. */
+enum call_wait {
+	WAIT_UNKNOWN, /* the engine cannot know it */
+	WAIT_NO,
+	WAIT_YES,
+};
+
 /* A system call as the kernel saw it. */
 struct call {
 	uint32_t arch; /* AUDIT_ARCH_* (linux/audit.h); x32 calls keep the x32 bit in `nr` */
@@ -25,7 +32,8 @@ struct call {
 	uint64_t duration_ns; /* duration of the call as measured, including the cost of tracing; 0: not measured */
 	uint64_t cost_ns;     /* the part of `duration_ns` that is the cost of tracing, as calibrated */
 	uint64_t spread_ns;   /* standard deviation of that calibration */
-	bool restart;         /* this entry continues an interrupted call */
+	enum call_wait wait;
+	bool restart; /* this entry continues an interrupted call */
 	/*
 	 * EV_EXIT: a signal came after EV_ENTER, but before the thread made the call. The thread will make it after the
 	 * signal handler, so the result is an ERESTARTNOINTR of which the kernel knows nothing. A sink that has not

@@ -110,6 +110,7 @@ struct engine_result {
 	enum { MAIN_UNKNOWN, MAIN_SYMBOL, MAIN_ENTRY } main_found;
 	uint64_t lost;       /* calls that the kernel could not count (bpf) */
 	uint64_t processes;  /* number of processes whose calls are counted */
+	uint64_t threads;    /* number of threads of these processes; 0: unknown */
 	uint64_t unfollowed; /* number of children of these processes that were not traced (no -f) */
 };
 

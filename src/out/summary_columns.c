@@ -93,6 +93,30 @@ static double value_bytes_per_call(const struct summary_row *r)
 	return good && r->call->bytes ? (double)r->call->bytes / (double)good : NAN;
 }
 
+/* Returns true if the engine knows of no call of the row whether it waited. */
+static bool waits_unknown(const struct summary_row *r)
+{
+	return !r->call->judged;
+}
+
+static double value_waits(const struct summary_row *r)
+{
+	return waits_unknown(r) ? NAN : (double)r->call->waits;
+}
+
+static double value_waited(const struct summary_row *r)
+{
+	return waits_unknown(r) ? NAN : r->call->waited_ns;
+}
+
+static void text_waited(const struct summary_row *r, struct buf *out)
+{
+	if (!r->call->waits)
+		buf_addc(out, '-');
+	else
+		duration_human(out, r->call->waited_ns);
+}
+
 static double resolution(const struct call_stats *c)
 {
 	double x = call_stats_resolution(c);
@@ -172,6 +196,8 @@ const struct summary_column summary_column_table[SC_COUNT] = {
 	[SC_BYTES_PER_CALL] = {"bytes_per_call", "bytes/call", "bytes/call bytes-per-call", KIND_REAL, .width = 12,
 			       .value = value_bytes_per_call},
 	[SC_RESOLVED] = {"resolved", "resolved", "", KIND_WORD, .width = 11, .text = text_resolved},
+	[SC_WAITS] = {"waits", "waits", "wait", KIND_COUNT, true, 9, 8, value_waits, NULL},
+	[SC_WAITED] = {"waited", "waited", "", KIND_TIME, true, 11, 10, value_waited, text_waited},
 };
 
 void summary_cell(enum summary_column_id id, const struct summary_row *row, struct buf *out)
@@ -186,10 +212,10 @@ void summary_cell(enum summary_column_id id, const struct summary_row *row, stru
 		buf_adds(out, row->name);
 	else if (c->kind == KIND_TIME)
 		text_time(c, row, out);
-	else if (c->kind == KIND_COUNT)
-		buf_addf(out, "%.0f", x);
 	else if (isnan(x))
 		buf_addc(out, '-');
+	else if (c->kind == KIND_COUNT)
+		buf_addf(out, "%.0f", x);
 	else
 		buf_addf(out, "%.2f", x);
 }

@@ -16,6 +16,9 @@ static void add_counts(struct call_stats *to, const struct call_stats *c)
 	to->errors += c->errors;
 	to->restarted += c->restarted;
 	to->bytes += c->bytes;
+	to->judged += c->judged;
+	to->waits += c->waits;
+	to->waited_ns += c->waited_ns;
 	to->ns += c->ns > 0 ? c->ns : 0;
 }
 

@@ -30,6 +30,8 @@ enum summary_column_id {
 	SC_BYTES,
 	SC_BYTES_PER_CALL,
 	SC_RESOLVED,
+	SC_WAITS,
+	SC_WAITED,
 	SC_COUNT
 };
 

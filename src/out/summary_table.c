@@ -20,8 +20,8 @@ static const struct summary_columns wide = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_E
 					    14};
 static const struct summary_columns json = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_UNFINISHED, SC_RESTARTED,
 					     SC_PERCENT, SC_AVG, SC_MIN, SC_P50, SC_P90, SC_P99, SC_MAX, SC_STDDEV,
-					     SC_BYTES, SC_BYTES_PER_CALL, SC_RESOLVED},
-					    17};
+					     SC_BYTES, SC_BYTES_PER_CALL, SC_RESOLVED, SC_WAITS, SC_WAITED},
+					    19};
 
 /*
  * Returns true for exit(2), which does not return, and for rt_sigreturn(2), which does not return to its caller. Some
@@ -47,7 +47,7 @@ static bool is_news(const struct summary_rows *rows, int column)
 
 /*
  * Returns the columns to print: those that the user requested or, by default, those of the format, with the columns
- * restarted and unfinished if they are not empty.
+ * restarted, unfinished, waits and waited if they are not empty.
  */
 static struct summary_columns columns_of(const struct summary_rows *rows, const struct summary_view *v)
 {
@@ -65,6 +65,10 @@ static struct summary_columns columns_of(const struct summary_rows *rows, const 
 		memmove(c.index + 5, c.index + 4, c.n - 4);
 		c.index[4] = extra[i];
 		c.n++;
+	}
+	if (rows->total.waits) {
+		c.index[c.n++] = SC_WAITS;
+		c.index[c.n++] = SC_WAITED;
 	}
 	return c;
 }
@@ -98,7 +102,7 @@ static int measure(const struct summary_rows *rows, const struct summary_columns
 /* Leaves out less important columns until the others fit. Keeps the column by which the rows are sorted. */
 static void leave_out(struct summary_columns *c, int *width, int total, const struct summary_view *v)
 {
-	static const unsigned char spare[] = {SC_P50, SC_P99, SC_AVG, SC_MAX};
+	static const unsigned char spare[] = {SC_P50, SC_P99, SC_AVG, SC_MAX, SC_WAITED, SC_WAITS};
 	for (size_t k = 0; k < sizeof(spare) && total > v->width; k++)
 		for (size_t i = 0; i < c->n; i++) {
 			if (c->index[i] != spare[k] || v->sort == spare[k] + 1 || c->named >> spare[k] & 1)
@@ -280,7 +284,7 @@ static void table_cell(struct table *t, size_t col, enum summary_column_id id, c
 		;
 	else if (c->kind == KIND_NAME || c->kind == KIND_WORD)
 		table_string(t, col, buf_str(&shown));
-	else if (c->kind == KIND_COUNT)
+	else if (c->kind == KIND_COUNT && !isnan(x))
 		table_integer(t, col, (long long)x, buf_str(&shown));
 	else
 		table_real(t, col, c->kind == KIND_TIME ? x / 1e9 : x, buf_str(&shown));

@@ -18,6 +18,7 @@ static const struct {
 	const char *key;
 	size_t offset;
 	bool is_count; /* true: the type is uint64_t; false: it is double */
+	bool is_new;   /* files of earlier versions do not have it */
 } fields[] = {
 	{"entered", offsetof(struct call_stats, entered), true},
 	{"returned", offsetof(struct call_stats, returned), true},
@@ -30,6 +31,9 @@ static const struct {
 	{"spread_ns", offsetof(struct call_stats, spread_ns), false},
 	{"min_ns", offsetof(struct call_stats, min_ns), false},
 	{"max_ns", offsetof(struct call_stats, max_ns), false},
+	{"judged", offsetof(struct call_stats, judged), true, true},
+	{"waits", offsetof(struct call_stats, waits), true, true},
+	{"waited_ns", offsetof(struct call_stats, waited_ns), false, true},
 };
 #define NFIELDS (sizeof(fields) / sizeof(*fields))
 
@@ -155,6 +159,8 @@ static int get_fields(const json_t *row, struct call_stats *c)
 	for (size_t i = 0; i < NFIELDS; i++) {
 		const json_t *v = json_object_get(row, fields[i].key);
 		void *at = (char *)c + fields[i].offset;
+		if (!v && fields[i].is_new)
+			continue;
 		if (fields[i].is_count ? get_count(v, at) < 0 : !json_is_number(v) && !json_is_null(v))
 			return -EINVAL;
 		if (!fields[i].is_count)

@@ -136,6 +136,11 @@ static void record_returned(struct call_stats *c, const struct call_outcome *o)
 	call_stats_charge(c, 1, o->cost_ns, o->spread_ns);
 	c->ns_squared += own * own;
 	c->bytes += o->bytes;
+	c->judged += o->wait != WAIT_UNKNOWN;
+	if (o->wait == WAIT_YES) {
+		c->waits++;
+		c->waited_ns += shown;
+	}
 	hist_add(&c->hist, (uint64_t)shown, 1);
 }
 
@@ -167,6 +172,7 @@ void summary_end(struct summary *s, struct summary_group *g, const struct life_e
 					      .ns = (double)e->ns,
 					      .cost_ns = returned ? (double)c->cost_ns : 0,
 					      .spread_ns = (double)c->spread_ns,
+					      .wait = c->wait,
 					      .error = c->error,
 					      .err = c->err,
 					      .bytes = bytes ? (uint64_t)c->result : 0});
@@ -198,6 +204,9 @@ void call_stats_add(struct call_stats *to, const struct call_stats *from)
 	to->ns += from->ns;
 	to->ns_squared += from->ns_squared;
 	to->cost_ns += from->cost_ns;
+	to->judged += from->judged;
+	to->waits += from->waits;
+	to->waited_ns += from->waited_ns;
 	note_spread(to, from->spread_ns);
 	hist_merge(&to->hist, &from->hist);
 }
@@ -288,5 +297,6 @@ enum resolved call_stats_resolved(const struct call_stats *c)
 
 bool call_stats_consistent(const struct call_stats *c)
 {
-	return c->hist.total == c->returned && c->returned + c->restarted <= c->entered && c->errors <= c->returned;
+	return c->hist.total == c->returned && c->returned + c->restarted <= c->entered && c->errors <= c->returned &&
+	       c->waits <= c->judged && c->judged <= c->returned;
 }

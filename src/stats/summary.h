@@ -28,6 +28,9 @@ struct call_stats {
 	double spread_ns;      /* the largest standard deviation of the calibrations from which `cost_ns` was
 				* computed */
 	double min_ns, max_ns; /* valid if `returned` is not 0 */
+	uint64_t judged;       /* number of returned calls of which the engine knows whether they waited */
+	uint64_t waits;        /* number of returned calls during which the thread lost its CPU (enum call_wait) */
+	double waited_ns;      /* sum of the times of these calls */
 	struct hist hist;      /* times of the returned calls in ns */
 };
 
@@ -61,6 +64,7 @@ struct call_outcome {
 	double ns;        /* the measured time, which includes the cost of tracing */
 	double cost_ns;   /* the calibrated cost of tracing */
 	double spread_ns; /* standard deviation of the calibration of `cost_ns` */
+	enum call_wait wait;
 	bool error;
 	int err;        /* positive errno, valid if `error` */
 	uint64_t bytes; /* the result, if the call returns a number of bytes */

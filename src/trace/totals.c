@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "out/term.h"
 #include "run/field.h"
+#include "syscall/table.h"
 #include "trace/expect.h"
 #include "trace/fail.h"
 #include "trace/save.h"
@@ -207,6 +208,65 @@ static double timeval_ns(const struct timeval *tv)
 	return (double)tv->tv_sec * 1e9 + (double)tv->tv_usec * 1e3;
 }
 
+/* Appends "0.72 s waiting in calls (read 0.70 s)". Returns the time in ns. */
+static double add_waiting(const struct summary *s, struct buf *out)
+{
+	struct summary all = {0};
+	const struct call_stats *most = NULL;
+	double ns = 0;
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++) {
+			const struct call_stats *c = s->groups.v[i]->calls.v[k];
+			struct call_stats *sum = summary_call(&all, summary_group(&all, "", -1), c->arch, c->nr);
+			call_stats_add(sum, c);
+			ns += c->waited_ns;
+			most = !most || sum->waited_ns > most->waited_ns ? sum : most;
+		}
+	add_seconds(out, ns);
+	buf_adds(out, " waiting in calls (");
+	if (most)
+		syscall_name(out, most->arch, most->nr);
+	buf_addc(out, ' ');
+	add_seconds(out, most ? most->waited_ns : 0);
+	buf_addc(out, ')');
+	summary_free(&all);
+	return ns;
+}
+
+static bool any_waited(const struct summary *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
+			if (s->groups.v[i]->calls.v[k]->waits)
+				return true;
+	return false;
+}
+
+/*
+ * Appends where the wall-clock time went: "1.45 s wall = 0.13 s user + 0.60 s system + 0.72 s waiting in calls (read 0.70
+ * s)". The parts add up only if there was one thread, because others work and wait at the same time. What remains is
+ * named: the program waited for a CPU or for memory between its calls, or sctrace held it. A call that waited has also
+ * used some system time, so the parts may be a little more than the whole.
+ */
+static void time_spent(const struct trace_totals *t, const struct engine_result *r, struct buf *out)
+{
+	double wall = (double)r->wall_ns, user = timeval_ns(&r->usage.ru_utime),
+	       system = timeval_ns(&r->usage.ru_stime);
+	bool waited = any_waited(&t->summary), one = waited && r->threads == 1 && !t->c.selection->n;
+	add_seconds(out, wall);
+	buf_adds(out, one ? " wall = " : " wall, ");
+	add_seconds(out, user);
+	buf_adds(out, one ? " user + " : " user, ");
+	add_seconds(out, system);
+	buf_adds(out, one ? " system + " : waited ? " system, " : " system");
+	double rest = wall - user - system - (waited ? add_waiting(&t->summary, out) : 0);
+	if (one && rest > wall / 20) {
+		buf_adds(out, " + ");
+		add_seconds(out, rest);
+		buf_adds(out, " between calls or held by sctrace");
+	}
+}
+
 /*
  * Appends "program: 2.11 s wall, 0.14 s user, 1.95 s system, peak RSS 968 KiB; 31 calls before main". The end of the
  * program is missing, for example, in a recording that was truncated, or that was saved while the program ran (--last).
@@ -220,12 +280,7 @@ static void program_line(const struct trace_totals *t, const struct engine_resul
 		buf_adds(out, "its times are not known, because its end is not part of the trace\n");
 		return;
 	}
-	add_seconds(out, (double)r->wall_ns);
-	buf_adds(out, " wall, ");
-	add_seconds(out, timeval_ns(&r->usage.ru_utime));
-	buf_adds(out, " user, ");
-	add_seconds(out, timeval_ns(&r->usage.ru_stime));
-	buf_adds(out, " system");
+	time_spent(t, r, out);
 	if (r->peak_rss_bytes) {
 		buf_adds(out, r->rss_is_largest ? ", peak RSS of the largest process " : ", peak RSS ");
 		size_human(out, r->peak_rss_bytes);

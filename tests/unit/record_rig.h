@@ -39,6 +39,7 @@ static inline int set_up_all(void **state)
 {
 	(void)state;
 	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
+	map((void *)(uintptr_t)AGENT_DATA, AGENT_PAGE);
 	tables = map((void *)(uintptr_t)MEMORY_AT, RECIPES_AT - MEMORY_AT);
 	recipe_memory(tables, true);
 	for (int64_t nr = 0; nr < 512; nr++) {

@@ -479,10 +479,10 @@ static void random_objects_have_no_wrong_gaps(void **state)
 	}
 }
 
-static void the_agent_fits_its_page(void **state)
+static void the_agent_fits_its_pages(void **state)
 {
 	(void)state;
-	assert_true(agent_end - agent_begin + (region_back_end - region_begin) <= AGENT_PAGE);
+	assert_true(agent_end - agent_begin + (region_back_end - region_begin) <= AGENT_CODE_SIZE);
 	assert_true(AGENT_AT(agent_allowed_end) > AGENT_AT(agent_remote));
 	assert_true(AGENT_AT(agent_end) > AGENT_AT(agent_allowed_end));
 }
@@ -506,7 +506,7 @@ int main(void)
 		cmocka_unit_test(code_without_bounds_shows_its_jumps),
 		cmocka_unit_test(gaps_of_the_c_library),
 		cmocka_unit_test(random_objects_have_no_wrong_gaps),
-		cmocka_unit_test(the_agent_fits_its_page),
+		cmocka_unit_test(the_agent_fits_its_pages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,37 @@ static void a_narrow_terminal_has_fewer_columns(void **state)
 	summary_free(&s);
 }
 
+/* Calls of which the engine does not know whether they waited have a dash, not a zero. */
+static void waits_are_shown_if_there_are_any(void **state)
+{
+	(void)state;
+	struct summary s = {0};
+	struct summary_group *g = summary_group(&s, "", -1);
+	struct call_outcome o = {.end = CALL_RETURNED, .ns = 1000, .wait = WAIT_NO};
+	summary_record(&s, g, syscall_native_arch(), SYS_read, &o);
+	struct summary_view v = {.width = 80};
+	assert_false(has_text(&s, "wait"));
+	o.wait = WAIT_YES;
+	o.ns = 2500000;
+	summary_record(&s, g, syscall_native_arch(), SYS_read, &o);
+	summary_record(&s, g, syscall_native_arch(), SYS_read, &o);
+	add(&s, g, SYS_close, 1, 2000, 0, 0);
+	renders(&s, &v,
+		"syscall      seconds calls errors     avg     p50     p99     max waits  waited\n"
+		"read     0.005001000     3      0 1.67 ms 2.50 ms 2.50 ms 2.50 ms     2 5.00 ms\n"
+		"close    0.000002000     1      0 2.00 us 2.00 us 2.00 us 2.00 us     -       -\n"
+		"         ----------- ----- ------                                 ----- -------\n"
+		"         0.005003000     4      0                                     2 5.00 ms\n");
+	v.width = 60;
+	renders(&s, &v,
+		"syscall      seconds calls errors     max waits  waited\n"
+		"read     0.005001000     3      0 2.50 ms     2 5.00 ms\n"
+		"close    0.000002000     1      0 2.00 us     -       -\n"
+		"         ----------- ----- ------         ----- -------\n"
+		"         0.005003000     4      0             2 5.00 ms\n");
+	summary_free(&s);
+}
+
 static void truss_is_reproduced_exactly(void **state)
 {
 	(void)state;
@@ -328,6 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_has_trusss_columns_first),
 		cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
+		cmocka_unit_test(waits_are_shown_if_there_are_any),
 		cmocka_unit_test(truss_is_reproduced_exactly),
 		cmocka_unit_test(strace_is_reproduced_exactly),
 		cmocka_unit_test(csv_is_in_seconds),

@@ -21,6 +21,8 @@ static void add_cpu(struct row_counts *sum, const struct row_counts *c, unsigned
 	sum->squares += c->squares;
 	sum->big_squares += c->big_squares;
 	sum->sum += c->sum;
+	sum->waits += c->waits;
+	sum->waited_ns += c->waited_ns;
 	if (c->epoch != epoch)
 		return;
 	if (sum->epoch != epoch || c->min_ns < sum->min_ns)
@@ -127,6 +129,10 @@ static void add_counts(const struct bpf_engine *b, struct call_stats *c, const s
 	c->returned += returned;
 	c->restarted += restarted;
 	c->errors += now->errors - was->errors;
+	c->judged += returned;
+	c->waits += now->waits - was->waits;
+	/* The earlier entries of a restarted call were interrupted while they waited. */
+	c->waited_ns += (double)(now->waited_ns - was->waited_ns) + (double)(now->restarted_ns - was->restarted_ns);
 	c->ns += ns + (double)(now->restarted_ns - was->restarted_ns);
 	call_stats_charge(c, (double)(returned + restarted), cost, b->cost.spread_ns);
 	c->ns_squared += squares - 2 * cost * ns + n * cost * cost; /* sum of (x - cost)^2 */

@@ -39,6 +39,7 @@ struct task_struct {
 	unsigned int flags;
 	int pid, tgid;
 	int exit_code;
+	unsigned long nvcsw, nivcsw; /* voluntary and involuntary context switches (getrusage(2)) */
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 	char comm[16];

@@ -122,10 +122,10 @@ static __always_inline void count_errno(unsigned int slot, unsigned int err)
 }
 
 /*
- * Counts a call of `slot` that returned `ret` after `ns`. The function is not static, because the kernel's verifier
+ * Counts a call of `slot` that returned `ret` after `ns`; `waited` is 1 if the thread lost its CPU meanwhile. The function is not static, because the kernel's verifier
  * checks a global function only once, but a static one once for each caller. The return value has no meaning.
  */
-__noinline int count_returned(unsigned int slot, unsigned long long ns, long ret)
+__noinline int count_returned(unsigned int slot, unsigned long long ns, long ret, unsigned long long waited)
 {
 	struct row_counts *s = bpf_map_lookup_elem(&slots, &slot);
 	if (!s)
@@ -137,6 +137,10 @@ __noinline int count_returned(unsigned int slot, unsigned long long ns, long ret
 	}
 	s->returned++;
 	s->ns += ns;
+	if (waited) {
+		s->waits++;
+		s->waited_ns += ns;
+	}
 	if (ns < s->min_ns)
 		s->min_ns = ns;
 	if (ns > s->max_ns)

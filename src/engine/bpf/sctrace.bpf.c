@@ -40,7 +40,8 @@ static __noinline long long resolve_interrupted(struct task_struct *task, struct
 		count_restarted(i->slot, i->ns);
 		i->slot = 0;
 	} else if (!(t->flags & TASK_HANDLER)) {
-		count_returned(i->slot, i->ns, -EINTR); /* another call was made, so the stored call is not restarted */
+		count_returned(i->slot, i->ns, -EINTR,
+			       i->waited); /* another call was made, so the stored call is not restarted */
 		i->slot = 0;
 	}
 	if (!i->slot)
@@ -83,6 +84,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long id)
 		__sync_fetch_and_add(&lost, 1);
 	else if (!(t->flags & TASK_WAITING))
 		count_entered(t->slot);
+	t->switches = task->nvcsw + task->nivcsw;
 	t->enter_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -106,7 +108,7 @@ static __noinline int exit_without_entry(struct task_struct *task, struct task_s
 	}
 	__sync_fetch_and_add(&untimed, 1);
 	count_entered(slot);
-	count_returned(slot, 0, ret);
+	count_returned(slot, 0, ret, 0);
 	return 0;
 }
 
@@ -124,6 +126,7 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 	if (t->flags & TASK_WAITING || !t->slot)
 		return 0;
 	unsigned long long ns = now - t->enter_ns;
+	unsigned long long waited = t->switches != task->nvcsw + task->nivcsw;
 	if (is_sigreturn(t->nr, is_compat(task))) {
 		ret = 0; /* after rt_sigreturn(2), the result register holds a value of the interrupted program */
 	} else if (IS_RESTART_ERROR(-ret)) {
@@ -134,16 +137,17 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 		 * EINTR.
 		 */
 		if (i->slot)
-			count_returned(i->slot, i->ns, -EINTR);
+			count_returned(i->slot, i->ns, -EINTR, i->waited);
 		i->slot = t->slot;
 		i->err = -ret;
 		i->nr = t->nr;
 		i->ip = regs_ip(regs);
 		i->sp = regs->sp;
 		i->ns = ns;
+		i->waited = waited;
 		return 0;
 	}
-	count_returned(t->slot, ns, ret);
+	count_returned(t->slot, ns, ret, waited);
 	return 0;
 }
 
@@ -162,7 +166,7 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 		t->flags |= TASK_HANDLER;
 		return 0;
 	}
-	count_returned(i->slot, i->ns, -EINTR);
+	count_returned(i->slot, i->ns, -EINTR, i->waited);
 	i->slot = 0;
 	return 0;
 }

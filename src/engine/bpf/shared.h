@@ -54,7 +54,8 @@ struct row_counts {
 	 * `big_squares` of the others, in units of (2^SQUARE_SHIFT ns)^2.
 	 */
 	unsigned long long squares, big_squares;
-	unsigned long long sum; /* sum of the positive results */
+	unsigned long long sum;              /* sum of the positive results */
+	unsigned long long waits, waited_ns; /* returned calls during which the thread lost its CPU, and their time */
 };
 
 /* The chunks of a row's histogram; 0 if a chunk is not allocated. All CPUs allocate them, by compare-and-swap. */
@@ -90,10 +91,12 @@ struct interrupted {
 	unsigned int err;
 	long long nr;
 	unsigned long long ip, sp, ns;
+	unsigned long long waited; /* 1: the thread lost its CPU during the call */
 };
 
 struct task_state {
 	unsigned long long enter_ns;
+	unsigned long long switches; /* the thread's context switches when the call began */
 	long long nr;
 	unsigned int slot;
 	unsigned int flags;

@@ -25,6 +25,7 @@
 #include "engine/patch/image/ranges.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/waits.h"
 #include "engine/patch/life/attach.h"
 #include "engine/patch/life/children.h"
 #include "engine/patch/life/detach.h"
@@ -75,7 +76,7 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 /* Is a call that has stopped at `ip` one of the agent's? An exit(2) that the agent passes to the tracer is not. */
 static bool is_of_agent(uint64_t ip)
 {
-	return ip - AGENT_CODE < AGENT_PAGE && !agent_is_between(ip, agent_allowed_end, agent_announce);
+	return ip - AGENT_CODE < AGENT_CODE_SIZE && !agent_is_between(ip, agent_allowed_end, agent_announce);
 }
 
 static bool on_syscall_stop(struct tracer *t, struct task *task)
@@ -284,6 +285,7 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	if (config->want & CAP_STOPS)
 		p->ways &= ~(unsigned)WAY_LONG;
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
+	p->waits = waits_probe();
 	r = set_arming(p, &c);
 	if (r == 0) {
 		calibrate(p);

@@ -190,6 +190,7 @@ struct image {
 	VEC(uint64_t) entered;
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */
+	uint64_t rseq;                /* the value of agent_data.rseq when the agent was set up, or the last one */
 	uint64_t blocking;            /* copy of agent_data.blocking */
 	struct image_actions actions; /* the signal actions of all processes except borrowers (image_actions_of) */
 	VEC(struct image_borrower) borrowers;
@@ -298,6 +299,7 @@ struct patch {
 
 	/* Length of a tick of the time stamp counter, in nanoseconds. */
 	double tick_ns;
+	uint64_t waits;          /* WATCH_WAITS if the agent can find out whether calls wait, and WATCH_CLOSES; or 0 */
 	uint64_t tsc0, ns0;      /* time stamp counter and clock, read together at the start */
 	struct tracer_cost fast; /* cost of a call that the agent makes */
 

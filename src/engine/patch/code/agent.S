@@ -78,6 +78,7 @@ agent_back_\s:
 #define AT_MAP     72
 #define AT_CODE    (AT_MAP + 4 * AGENT_CALLS)
 #define AT_KEPT    (AT_CODE + 16 * (AGENT_RANGES + 2))
+#define AT_RSEQ    DATA_RSEQ
 #define DATA(offset) HERE(AGENT_DATA + (offset))
 /* The byte that says whether frame number \index is in use, and word number \word of that frame. \data = AGENT_DATA. */
 #define KEPT_TAKEN(data, index) AT_TAKEN - KEPT_FIRST(data, index)
@@ -97,6 +98,36 @@ agent_back_\s:
 	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_got
 	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_counted, agent_sigreturn_sys, agent_sigreturn_bad
 	.globl	agent_thread_saved, agent_thread_restored, agent_query_saved, agent_query_restored
+
+#define RSEQ_CS 8 /* offset of rseq_cs in struct rseq (linux/rseq.h) */
+#define TCB_SELF 16 /* offset of the second copy of its address in the control block (glibc's tcbhead_t.self) */
+
+/*
+ * Points the thread's rseq_cs at an empty critical section, unless it points at a section of the program. When the kernel
+ * has given the CPU to another thread, or moved this one, or delivers a signal, it looks at rseq_cs. The thread is not in
+ * that section, so the kernel sets rseq_cs to 0 (rseq(2), kernel/rseq.c). If the program has left a pointer to a section
+ * of its own there, the kernel does the same with it, so that shows the same. Does nothing if the fs base is not that of a
+ * thread of the C library, whose control block contains its own address twice. In: rcx = slot and flags; adds
+ * SLOT_F_ARMED. Changes rdx, r11 and the flags.
+ */
+	.macro	arm
+	and	$~SLOT_F_WAITED, %rcx
+	mov	DATA(AT_RSEQ), %r11
+	test	%r11, %r11
+	jz	10f
+	mov	%fs:0, %rdx
+	test	%rdx, %rdx
+	jz	10f
+	cmp	%rdx, %fs:TCB_SELF
+	jne	10f
+	add	%rdx, %r11
+	or	$SLOT_F_ARMED, %rcx
+	cmpq	$0, (%r11)
+	jne	10f
+	lea	.Lagent_base(%rip), %rdx	/* AGENT_SECTION */
+	mov	%rdx, (%r11)
+10:
+	.endm
 
 /*
  * Stores the start of the call. In: rcx = the slot, and the call's flags in its low bits. \s is the suffix of the labels.
@@ -121,6 +152,7 @@ agent_p6_\s:
  */
 	.macro	path s, lock
 go_\s:
+	arm
 	enter	\s, \lock
 	mov	16(%rsp), %rdx
 	mov	32(%rsp), %rax
@@ -135,6 +167,31 @@ agent_after_\s:
 	mov	$0, %eax
 	cmovb	%rax, %rdx		/* never below zero, even if the counters of processors differ */
 	mov	16(%rsp), %rcx
+	test	$SLOT_F_ARMED, %cl
+	jz	agent_judged_\s
+	mov	%fs:TCB_SELF, %rax
+	add	DATA(AT_RSEQ), %rax
+	cmpq	$0, (%rax)
+	jne	7f
+	or	$SLOT_F_WAITED, %rcx
+	test	$SLOT_F_FORKS, %cl	/* the tracer has stopped the thread */
+	jnz	8f
+	mov	40(%rsp), %eax
+	.irp	call, RELEASING_CALLS
+	cmp	$\call, %eax
+	je	8f
+	.endr
+	cmp	$__NR_close, %eax
+	jne	6f
+	testb	$WATCH_CLOSES, DATA(AT_WATCH)
+	jz	6f
+8:	and	$~SLOT_F_ARMED, %rcx
+6:	mov	%rcx, 16(%rsp)
+	jmp	agent_judged_\s
+7:	cmpl	$(AGENT_SECTION & 0xffffffff), (%rax)
+	jne	agent_judged_\s
+	movq	$0, (%rax)
+agent_judged_\s:
 	mov	(%rsp), %rax
 	test	$SLOT_F_FORKS, %cl
 	jz	agent_timed_\s
@@ -145,7 +202,18 @@ agent_timed_\s:				/* rdx = ticks, rcx = slot and flags, rax = result */
 	and	$-SLOT_ALIGN, %rcx
 agent_add_ticks_\s:
 	\lock addq %rdx, SLOT_TICKS(%rcx)
-	cmp	$-4095, %rax
+	test	$SLOT_F_ARMED, %r11b
+	jnz	11f
+agent_add_unarmed_\s:
+	\lock incq SLOT_UNARMED(%rcx)
+	jmp	12f
+11:	test	$SLOT_F_WAITED, %r11b
+	jz	12f
+agent_add_waits_\s:
+	\lock incq SLOT_WAITS(%rcx)
+agent_add_waited_\s:
+	\lock addq %rdx, SLOT_WAITED(%rcx)
+12:	cmp	$-4095, %rax
 	jb	1f
 agent_add_error_\s:
 	\lock incq SLOT_ERRORS(%rcx)
@@ -202,7 +270,8 @@ agent_pushed_\s:
 	ret
 agent_end_\s:
 	.pushsection .data.rel.ro, "aw"	/* struct agent_path */
-	.quad	agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_timed_\s, agent_add_ticks_\s
+	.quad	agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_judged_\s, agent_timed_\s
+	.quad	agent_add_ticks_\s, agent_add_unarmed_\s, agent_add_waits_\s, agent_add_waited_\s
 	.quad	agent_add_error_\s, agent_gave_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_pushed_\s
 	.quad	agent_end_\s
 	.popsection
@@ -214,7 +283,7 @@ agent_end_\s:
 agent_end_\s:
 	.pushsection .data.rel.ro, "aw"	/* struct agent_path */
 	.quad	agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s
-	.rept	9
+	.rept	13
 	.quad	agent_end_\s
 	.endr
 	.popsection
@@ -269,7 +338,11 @@ agent_paths:				/* filled in by the uses of `path` and `join` */
 	.section .rodata
 
 agent_begin:
-.Lagent_base:
+.Lagent_base:				/* AGENT_SECTION: struct rseq_cs (linux/rseq.h), a section of one byte without code */
+	.long	0, 0			/* version, flags */
+	.quad	AGENT_DATA, 1, AGENT_CODE + 40
+	.long	0, RSEQ_SIGNATURE	/* the signature is before the abort address, which is never used */
+	.balign	64
 agent_entry:
 	push	%rax
 agent_p1:
@@ -338,6 +411,7 @@ agent_check:				/* rcx = slot; handles calls with arguments to check, and calls 
 	on	__NR_clone3, 4f		/* its structure begins with the flags */
 	on	__NR_rt_sigaction, 2f	/* the tracer must see new actions for SIGSYS */
 	on	__NR_rt_sigprocmask, 3f	/* the tracer must see new masks with SIGSYS */
+	on	__NR_rseq, agent_rseq	/* the first one tells where the areas of threads are */
 	on	__NR_prctl, 5f		/* the tracer must see four of its operations */
 	on	__NR_arch_prctl, 9f	/* only ARCH_SET_FS has no memory to record */
 	on	__NR_execve, 8f		/* one at a time unless recorded; its start time is stored in the region */
@@ -487,10 +561,13 @@ agent_ranges:				/* mprotect etc.: refused if the range overlaps this frame or p
 	je	26f
 	.endr
 	jmp	7b
-9:	test	$SLOT_F_RECORD, %cl
-	jz	7b
-	cmp	$0x1002, %edi		/* ARCH_SET_FS */
+9:	cmp	$0x1002, %edi		/* ARCH_SET_FS */
+	jne	1f
+	cmpq	$0, DATA(AT_RSEQ)	/* then the tracer must see that a thread gets another fs base */
 	je	7b
+	jmp	26f
+1:	test	$SLOT_F_RECORD, %cl
+	jz	7b
 26:	jmp	agent_refuse
 8:	test	$SLOT_F_RECORD, %cl
 	jnz	agent_record
@@ -652,6 +729,46 @@ agent_after_query:
 agent_query_restored:
 	mov	$31, %edi		/* SIGSYS */
 	join	query
+
+/*
+ * The path `rseq`: the C library registers the restartable-sequence area of a thread. The distance of the area from the
+ * fs base is the same in all threads, so the first call tells it. The tracer must see areas at other distances and other
+ * signatures, and areas that the program no longer registers.
+ */
+agent_rseq:
+	testb	$WATCH_WAITS, DATA(AT_WATCH)
+	jz	7b
+	mov	(%rsp), %rdx
+	test	%edx, %edx		/* flags */
+	jnz	26b
+	cmp	$RSEQ_SIGNATURE, %r10d
+	jne	26b
+	rdfsbase %rdx
+	sub	%rdi, %rdx
+	neg	%rdx
+	add	$RSEQ_CS, %rdx
+	mov	DATA(AT_RSEQ), %r11
+	cmp	%rdx, %r11
+	mov	(%rsp), %rdx
+	je	7b
+	test	%r11, %r11
+	jnz	26b
+	test	$SLOT_F_RECORD, %cl
+	jnz	agent_record
+	enter	rseq, lock
+	mov	16(%rsp), %rdx
+	mov	32(%rsp), %rax
+agent_sys_rseq:
+	syscall
+agent_after_rseq:
+	test	%eax, %eax
+	jnz	1f
+	rdfsbase %rcx
+	sub	%rdi, %rcx
+	neg	%rcx
+	add	$RSEQ_CS, %rcx
+	mov	%rcx, DATA(AT_RSEQ)
+1:	join	rseq
 
 /*
  * BASE_APART is set: a child of a vfork-like call runs in the memory of its parent, and its calls must not be counted. It
@@ -816,7 +933,7 @@ setup_begin:
 	mov	%rax, %r12
 	test	%rax, %rax
 	js	1f
-	map	$AGENT_CODE, $AGENT_PAGE, 5, MAP_ANON_AT, $-1
+	map	$AGENT_CODE, $AGENT_CODE_SIZE, 5, MAP_ANON_AT, $-1
 	mov	%rax, %r13
 	map	$AGENT_DATA, $AGENT_PAGE, 3, MAP_ANON_AT, $-1
 	mov	%rax, %r14
@@ -891,11 +1008,11 @@ unattended_code:
 	mov	%rax, %r12
 	test	%rax, %rax
 	js	unattended_trap
-	map	$AGENT_CODE, $(2 * AGENT_PAGE), 3, MAP_ANON_AT, $-1
+	map	$AGENT_CODE, $(AGENT_CODE_SIZE + AGENT_PAGE), 3, MAP_ANON_AT, $-1
 	cmp	%rdi, %rax
 	jne	1f
 	mov	%rax, %r13
-	lea	AGENT_PAGE(%rax), %r14
+	lea	AGENT_CODE_SIZE(%rax), %r14
 	map	$AGENT_STATS, UNATTENDED(STATS), 3, MAP_SHARED_AT, %r12
 	mov	%rax, %r15
 1:	mov	%r12, %rdi
@@ -957,7 +1074,7 @@ unattended_code:
 	xor	%eax, %eax
 	rep stosb
 	mov	%r13, %rdi
-	mov	$AGENT_PAGE, %esi
+	mov	$AGENT_CODE_SIZE, %esi
 	mov	$5, %edx		/* PROT_READ | PROT_EXEC */
 	kernel	__NR_mprotect
 	test	%eax, %eax

@@ -14,13 +14,15 @@
  * memory does not include it: for them, memory of the program may be from 0x550000000000 on. Stubs must be near their
  * sites, so each area of stubs begins with the agent's addresses (code/encode.h).
  */
-#define AGENT_CODE  0x553670000000            /* one page, read and execute */
-#define AGENT_DATA  (AGENT_CODE + 0x1000)     /* one page, private: struct agent_data */
-#define AGENT_STATS (AGENT_CODE + 0x8200000)  /* memory shared with the tracer: the slots */
-#define AGENT_LIMIT (AGENT_CODE + 0x50000000) /* the end of the addresses of all memory of the agent */
-#define AGENT_PAGE  4096
-#define AGENT_AGAIN -0x5c7            /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
-#define STUB_AREA   (16 * AGENT_PAGE) /* the size of a mapping for stubs */
+#define AGENT_CODE      0x553670000000 /* read and execute */
+#define AGENT_CODE_SIZE 0x2000
+#define AGENT_SECTION   AGENT_CODE /* a critical section for rseq(2), at the beginning of the code */
+#define AGENT_DATA      (AGENT_CODE + AGENT_CODE_SIZE) /* one page, private: struct agent_data */
+#define AGENT_STATS     (AGENT_CODE + 0x8200000)       /* memory shared with the tracer: the slots */
+#define AGENT_LIMIT     (AGENT_CODE + 0x50000000)      /* the end of the addresses of all memory of the agent */
+#define AGENT_PAGE      4096
+#define AGENT_AGAIN     -0x5c7            /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
+#define STUB_AREA       (16 * AGENT_PAGE) /* the size of a mapping for stubs */
 
 #define AGENT_CALLS 512 /* calls with this number or a higher one always go to the tracer */
 
@@ -31,6 +33,9 @@
 #define SLOT_BYTES   24
 #define SLOT_MAX     32
 #define SLOT_MIN_NOT 40 /* the smallest time, with all bits inverted, so that zeroed memory means: none stored */
+#define SLOT_UNARMED 48 /* calls of which the agent does not know whether they waited */
+#define SLOT_WAITS   56
+#define SLOT_WAITED  64 /* ticks */
 #define SLOT_HIST    128
 #define SLOT_BUCKETS 576
 #define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
@@ -43,9 +48,11 @@
 #define SLOT_F_BYTES  1  /* the result is a number of bytes */
 #define SLOT_F_FORKS  2  /* the call returns twice; its return in the child is not counted */
 #define SLOT_F_CHECK  4  /* the arguments decide whether the agent may make the call */
+#define SLOT_F_WAITED 4  /* in a frame: the thread has lost its CPU during the call */
 #define SLOT_F_EXEC   8  /* the call does not return, so its start time is stored in the image's exec word */
 #define SLOT_F_RECORD 16 /* a record of the call is written (code/ring.h) */
 #define SLOT_F_PLAIN  32 /* the call is neither counted nor recorded */
+#define SLOT_F_ARMED  32 /* in a frame: the thread's rseq_cs shows whether it loses its CPU (agent.S, `arm`) */
 
 /*
  * A set of signals stands for all signals if its high 32 bits are at least MASK_HIGH and if, in its low 32 bits, only bits
@@ -63,6 +70,14 @@
 #define WATCH_THREADS 4
 /* The program's action of SIGSYS is the default, and the program must see that, although the kernel has that of sctrace. */
 #define WATCH_DEFAULT 8
+#define WATCH_WAITS   16 /* the agent may find out whether calls wait */
+#define WATCH_CLOSES  32 /* close(2) may release a file in the way that RELEASING_CALLS do */
+/*
+ * The calls that may release a file: mmap, munmap, mremap, dup2, umount2, dup3, close_range. The kernel releases it on its
+ * way back to the program, as a task work, and looks at rseq_cs then as well (resume_user_mode_work()). So if rseq_cs is 0
+ * after such a call, it is not known whether the thread has lost its CPU.
+ */
+#define RELEASING_CALLS 9, 11, 25, 33, 166, 292, 436
 
 /* Offsets in struct agent_back for agent.S. Assertions below compare them with the structure. */
 #define BACK_MASK  0
@@ -71,8 +86,15 @@
 #define BACK_REGS  24
 #define BACK_SIZE  (BACK_REGS + 15 * 8)
 
-#define AGENT_WORDS  255 /* number of struct agent_words in a region; each image uses one */
-#define AGENT_RANGES 64  /* largest number of code ranges in the agent's table (agent_data.code) */
+#define AGENT_WORDS 255 /* number of struct agent_words in a region; each image uses one */
+#define DATA_RSEQ                                                                                                      \
+	(72 + 4 * AGENT_CALLS + 16 * (AGENT_RANGES + 2) + 8 * KEPT_WORDS * KEPT_FRAMES + 256) /* agent_data.rseq */
+/*
+ * The signature that the C library uses for rseq(2) on x86 (sys/rseq.h). The word before the abort address of the agent's
+ * critical section must have it.
+ */
+#define RSEQ_SIGNATURE 0x53053053
+#define AGENT_RANGES   64 /* largest number of code ranges in the agent's table (agent_data.code) */
 /*
  * The number of vfork-like calls that the agent makes at the same time in an image. Each needs a kept frame; the first
  * frame has the number KEPT_FIRST.
@@ -133,8 +155,8 @@
 #endif
 
 struct agent_slot {
-	uint64_t entered, errors, ticks, bytes, max, min_not;
-	uint8_t pad[80];
+	uint64_t entered, errors, ticks, bytes, max, min_not, unarmed, waits, waited;
+	uint8_t pad[56];
 	/* 16 buckets per power of two: bucket = 16 * shift + (ticks >> shift), shift = max(0, log2(ticks) - 4). */
 	uint32_t hist[SLOT_BUCKETS];
 };
@@ -143,6 +165,9 @@ _Static_assert(offsetof(struct agent_slot, ticks) == SLOT_TICKS, "agent.S");
 _Static_assert(offsetof(struct agent_slot, bytes) == SLOT_BYTES, "agent.S");
 _Static_assert(offsetof(struct agent_slot, max) == SLOT_MAX, "agent.S");
 _Static_assert(offsetof(struct agent_slot, min_not) == SLOT_MIN_NOT, "agent.S");
+_Static_assert(offsetof(struct agent_slot, unarmed) == SLOT_UNARMED, "agent.S");
+_Static_assert(offsetof(struct agent_slot, waits) == SLOT_WAITS, "agent.S");
+_Static_assert(offsetof(struct agent_slot, waited) == SLOT_WAITED, "agent.S");
 _Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
 _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
 
@@ -209,6 +234,11 @@ struct agent_data {
 	 */
 	uint64_t kept[KEPT_WORDS][KEPT_FRAMES];
 	uint8_t scratch[256]; /* memory for the arguments of calls that the tracer has the program make */
+	/*
+	 * The distance from a thread's fs base to the member rseq_cs of its restartable-sequence area (rseq(2)); 0: the
+	 * program has not registered any.
+	 */
+	uint64_t rseq;
 };
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
@@ -219,6 +249,7 @@ _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_
 		       offsetof(struct agent_data, kept) == offsetof(struct agent_data, code) + 16 * (AGENT_RANGES + 2),
 	       "agent.S");
 _Static_assert(UNATTENDED_DATA == offsetof(struct agent_data, code[2]), "agent.S");
+_Static_assert(offsetof(struct agent_data, rseq) == DATA_RSEQ, "agent.S");
 _Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 8 * KEPT_R9, "agent.S");
 
 /* The state that a thread restores by itself (agent.S, `back`). */
@@ -292,18 +323,19 @@ extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_r
 	agent_plain_end[];
 
 /*
- * The labels of one of the paths through a call. On the paths `vfork`, `thread` and `query`, all labels after `after` are
+ * The labels of one of the paths through a call. On the paths `vfork`, `thread`, `query` and `rseq`, all labels after `after` are
  * `end`.
  */
 struct agent_path {
-	const unsigned char *p4, *p5, *p6, *sys, *after, *timed, *add_ticks, *add_error, *gave, *add_bytes, *add_hist,
-		*ret, *pushed, *end;
+	const unsigned char *p4, *p5, *p6, *sys, *after, *judged, *timed, *add_ticks, *add_unarmed, *add_waits,
+		*add_waited, *add_error, *gave, *add_bytes, *add_hist, *ret, *pushed, *end;
 };
-#define AGENT_PATHS 5
-extern const struct agent_path agent_paths[AGENT_PATHS]; /* `single`, `shared`, `vfork`, `thread` and `query` */
+#define AGENT_PATHS 6
+extern const struct agent_path agent_paths[AGENT_PATHS]; /* `single`, `shared`, `vfork`, `thread`, `query`, `rseq` */
 #define AGENT_VFORK_PATH  (&agent_paths[2])
 #define AGENT_THREAD_PATH (&agent_paths[3])
 #define AGENT_QUERY_PATH  (&agent_paths[4])
+#define AGENT_RSEQ_PATH   (&agent_paths[5])
 /* On the path `thread`, the program's rdi and rsi are on the stack, below the frame, between these labels. */
 extern const unsigned char agent_thread_saved[], agent_thread_restored[];
 /* On the path `query`, the program's rsi is on the stack, below the frame, between these labels. */

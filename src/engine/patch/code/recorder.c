@@ -147,6 +147,57 @@ HELPER struct agent_record *lacks_room(struct agent_ring *r, uint64_t used)
 	return NULL;
 }
 
+/* Reads a word of the thread's control block (glibc's tcbhead_t). */
+#define CONTROL_BLOCK(offset)                                                                                          \
+	({                                                                                                             \
+		uint64_t word_;                                                                                        \
+		__asm__ volatile("movq %%fs:%c1, %0" : "=r"(word_) : "i"(offset));                                     \
+		word_;                                                                                                 \
+	})
+
+/* See `arm` in agent.S. */
+HELPER void arm(struct agent_scratch *s)
+{
+	uint64_t rseq = ((volatile struct agent_data *)AGENT_DATA)->rseq, self = rseq ? CONTROL_BLOCK(0) : 0;
+	s->armed = 0;
+	if (!self || self != CONTROL_BLOCK(16))
+		return;
+	volatile uint64_t *cs = (volatile uint64_t *)(self + rseq);
+	s->armed = (uint64_t)cs;
+	if (!*cs)
+		*cs = AGENT_SECTION;
+}
+
+/*
+ * Does the kernel look at rseq_cs after the call although the thread has kept its CPU? That is so for RELEASING_CALLS and for
+ * a close(2) that is like them. At calls that create a thread or a process (clone, fork, vfork, clone3), sctrace stops it.
+ */
+HELPER bool is_disturbed(uint64_t nr)
+{
+	return (nr >= 56 && nr <= 58) || nr == 435 || nr == 9 || nr == 11 || nr == 25 || nr == 33 || nr == 166 ||
+	       nr == 292 || nr == 436 || (nr == 3 && ((volatile struct agent_data *)AGENT_DATA)->watch & WATCH_CLOSES);
+}
+
+/* Returns MARK_*: whether the thread has lost its CPU since arm(). */
+HELPER uint8_t judge(const struct agent_scratch *s)
+{
+	volatile uint64_t *cs = (volatile uint64_t *)s->armed;
+	uint64_t now = cs ? *cs : 0;
+	if (now == AGENT_SECTION)
+		*cs = 0;
+	if (!cs || (!now && is_disturbed(s->nr)))
+		return 0;
+	return now ? MARK_JUDGED : MARK_JUDGED | MARK_WAITED;
+}
+
+/* After rseq(2): notes where the areas of threads are. agent_rseq lets only calls pass that agree with earlier ones. */
+HELPER void note_rseq(const struct agent_scratch *s)
+{
+	volatile struct agent_data *data = (volatile struct agent_data *)AGENT_DATA;
+	if (s->nr == 334 /* rseq */ && s->result == 0 && data->watch & WATCH_WAITS)
+		data->rseq = s->args[0] + 8 /* rseq_cs in struct rseq */ - CONTROL_BLOCK(0);
+}
+
 IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
@@ -179,6 +230,7 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	forget_closed(s, recipe);
 	if (rec->marks)
 		s->kind = KIND_ANNOUNCED;
+	arm(s);
 	wait_before_t0(recipe->fence);
 	return rec;
 }
@@ -188,9 +240,12 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	struct agent_ring *r = (struct agent_ring *)s->ring;
 	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
 	struct agent_record *rec = (struct agent_record *)s->record;
+	const uint8_t marks = judge(s);
 	uint32_t off = (uint32_t)(s->record - s->ring - RING_HEAD), limit = r->limit, taken;
+	note_rseq(s);
 	if (limit > RING_DATA || r->end > RING_END || off >= limit)
 		return 1;
+	rec->marks = marks;
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	struct capture c = capture_in(s, recipe, off, used);
 	c.at = rec->before;

@@ -21,10 +21,10 @@
  * The addresses in the program: read-only code, memory rules and recipes, then two private tables: of threads, and of
  * descriptors.
  */
-#define RECORDER_CODE  (AGENT_CODE + 0x2000)
+#define RECORDER_CODE  (AGENT_DATA + 0x1000)
 #define RECORDER_ROOM  0x5000
-#define MEMORY_AT      (AGENT_CODE + 0x5000) /* struct memory_tables, in the same mapping */
-#define RECIPES_AT     (AGENT_CODE + 0x7000)
+#define MEMORY_AT      (RECORDER_CODE + 0x3000) /* struct memory_tables, in the same mapping */
+#define RECIPES_AT     (RECORDER_CODE + 0x5000)
 #define RECIPES_ROOM   0x2000
 #define THREADS_AT     (AGENT_CODE + 0x40000)
 #define THREADS_ROOM   0x41000
@@ -81,6 +81,7 @@
 #define SCRATCH_RECORD 88
 #define SCRATCH_SAVED  96
 #define SCRATCH_RING   144
+#define SCRATCH_ARMED  152
 #define RECORD_T0      8
 #define RECORD_T1      16
 #define RECORD_RESULT  24
@@ -127,7 +128,10 @@ struct agent_record {
 	uint16_t before; /* size of the head and of the captures that were made before the call */
 	uint16_t nr;
 	uint8_t head; /* size of the head */
-	/* In the ring: 1 if the thread stops before the call, until sctrace answers. In copies: the reader's. */
+	/*
+	 * While the record is open: 1 if the thread stops before the call, until sctrace answers. Then MARK_JUDGED and
+	 * MARK_WAITED, to which the reader adds marks of its own.
+	 */
 	uint8_t marks;
 	/* Time stamps. t0 is 0 until just before the call, and t1 until the call has been made. */
 	uint64_t t0, t1;
@@ -136,6 +140,8 @@ struct agent_record {
 	uint64_t sp;  /* the stack pointer at the agent's frame */
 	uint64_t args[6];
 };
+#define MARK_JUDGED       0x40 /* it is known whether the thread lost its CPU during the call */
+#define MARK_WAITED       0x80 /* the thread lost its CPU */
 #define RECORD_HEAD_LEAST offsetof(struct agent_record, args)
 #define RECORD_HEAD_MOST  sizeof(struct agent_record)
 
@@ -173,7 +179,8 @@ struct agent_scratch {
 	 * for a thread that the tracer moves out of that code.
 	 */
 	uint64_t saved[6];
-	uint64_t ring; /* the address of struct agent_ring; set by sctrace */
+	uint64_t ring;  /* the address of struct agent_ring; set by sctrace */
+	uint64_t armed; /* the address of the thread's rseq_cs, if it shows whether the thread loses its CPU, or 0 */
 };
 
 /* A row of the table of threads. */
@@ -235,7 +242,8 @@ _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 		       offsetof(struct agent_scratch, result) == SCRATCH_RESULT &&
 		       offsetof(struct agent_scratch, record) == SCRATCH_RECORD &&
 		       offsetof(struct agent_scratch, saved) == SCRATCH_SAVED &&
-		       offsetof(struct agent_scratch, ring) == SCRATCH_RING,
+		       offsetof(struct agent_scratch, ring) == SCRATCH_RING &&
+		       offsetof(struct agent_scratch, armed) == SCRATCH_ARMED,
 	       "agent.S");
 _Static_assert(MEMORY_AT + sizeof(struct memory_tables) <= RECIPES_AT, "the tables have room");
 _Static_assert(RECIPES_AT == RECORDER_CODE + RECORDER_ROOM, "they lie in one mapping");

@@ -68,6 +68,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->sigsys.blockers = img->sigsys.awaiting = 0; /* the copied numbers count threads of the parent */
 	img->actions = *image_actions_of(parent);
 	img->watch = from->watch;
+	img->rseq = from->rseq;
 	img->blocking = from->blocking;
 	img->counters = from->counters;
 	img->counters.words = NULL;

@@ -122,6 +122,20 @@ static struct agent_slot *seen_slot(struct region *r, unsigned i, struct agent_s
 	return r->seen[i] ? r->seen[i] : none;
 }
 
+/* Adds the waits of `judged` calls. */
+static void take_waits(const struct patch *p, const struct agent_slot *s, struct agent_slot *seen, struct call_stats *c,
+		       uint64_t judged)
+{
+	uint64_t waits = since(&s->waits, &seen->waits), ticks = since(&s->waited, &seen->waited);
+	double ns = (double)ticks * p->tick_ns - p->fast.ns * (double)waits;
+	c->judged += judged;
+	c->waits += waits;
+	c->waited_ns += ns > 0 ? ns : 0;
+	/* If the program was killed between two updates of the slot, one of them is missing. */
+	if (c->waits > c->judged)
+		c->waits = c->judged;
+}
+
 static void take_slot(struct patch *p, struct region *r, unsigned i, struct summary_group *g)
 {
 	struct agent_slot none = {0};
@@ -131,6 +145,7 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 		return;
 	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), r->call_of[i]);
 	bool first = c->returned == 0;
+	uint64_t unarmed = since(&s->unarmed, &seen->unarmed);
 	uint64_t n = take_hist(p, s, seen, c);
 	uint64_t entered = since(&s->entered, &seen->entered);
 	c->returned += n;
@@ -140,6 +155,7 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 	c->bytes += since(&s->bytes, &seen->bytes);
 	c->ns += (double)since(&s->ticks, &seen->ticks) * p->tick_ns;
 	call_stats_charge(c, (double)n, p->fast.ns, p->fast.spread_ns);
+	take_waits(p, s, seen, c, n > unarmed ? n - unarmed : 0);
 	double min_ns = own_ns(p, (double)~__atomic_load_n(&s->min_not, __ATOMIC_RELAXED));
 	double max_ns = own_ns(p, (double)__atomic_load_n(&s->max, __ATOMIC_RELAXED));
 	if (n && (first || min_ns < c->min_ns))
@@ -237,10 +253,11 @@ void region_free_all(struct patch *p)
 static uint8_t slot_flags(int64_t nr)
 {
 	static const int16_t checked[] = {
-		SYS_execve,     SYS_fork,           SYS_vfork,   SYS_clone,        SYS_clone3,       SYS_mmap,
-		SYS_mprotect,   SYS_pkey_mprotect,  SYS_munmap,  SYS_mremap,       SYS_madvise,      SYS_mincore,
-		SYS_msync,      SYS_mlock,          SYS_munlock, SYS_rt_sigaction, SYS_rt_sigreturn, SYS_prctl,
-		SYS_arch_prctl, SYS_rt_sigprocmask, SYS_mlock2,  SYS_mbind,        SYS_shmat,        462 /* mseal */};
+		SYS_execve,       SYS_fork,         SYS_vfork,         SYS_clone,       SYS_clone3,
+		SYS_mmap,         SYS_mprotect,     SYS_pkey_mprotect, SYS_munmap,      SYS_mremap,
+		SYS_madvise,      SYS_mincore,      SYS_msync,         SYS_mlock,       SYS_munlock,
+		SYS_rt_sigaction, SYS_rt_sigreturn, SYS_prctl,         SYS_arch_prctl,  SYS_rt_sigprocmask,
+		SYS_mlock2,       SYS_mbind,        SYS_shmat,         462 /* mseal */, SYS_rseq};
 	bool forks = nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
 	uint8_t flags = (syscall_returns_bytes(syscall_native_arch(), nr) ? SLOT_F_BYTES : 0) |
 			(forks ? SLOT_F_FORKS : 0) | (nr == SYS_execve ? SLOT_F_EXEC : 0);

@@ -8,6 +8,7 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/thread_table.h"
 #include "engine/patch/image/usage.h"
+#include "engine/patch/image/waits.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
@@ -32,6 +33,7 @@ struct agent_data setup_data(const struct image *img, uint64_t stubs)
 				  .words = region_address(img->counters.region, img->counters.words),
 				  .single_thread = img->counters.single_thread,
 				  .watch = img->watch,
+				  .rseq = img->rseq,
 				  .blocking = img->blocking,
 				  .code = {{AGENT_CODE, AGENT_LIMIT}, {stubs, stubs ? stubs + STUB_AREA : 0}}};
 	memcpy(data.map, img->counters.map, sizeof(data.map));
@@ -41,11 +43,10 @@ struct agent_data setup_data(const struct image *img, uint64_t stubs)
 /* Writes the agent's two pages with one call. */
 static int write_agent(pid_t tid, const struct image *img, uint64_t stubs)
 {
-	unsigned char both[AGENT_PAGE + sizeof(struct agent_data)] = {0};
+	unsigned char both[AGENT_CODE_SIZE + sizeof(struct agent_data)] = {0};
 	const struct agent_data data = setup_data(img, stubs);
-	_Static_assert(AGENT_DATA == AGENT_CODE + AGENT_PAGE, "side by side");
 	memcpy(both, agent_begin, (size_t)(agent_end - agent_begin));
-	memcpy(both + AGENT_PAGE, &data, sizeof(data));
+	memcpy(both + AGENT_CODE_SIZE, &data, sizeof(data));
 	return remote_write(tid, AGENT_CODE, both, sizeof(both));
 }
 
@@ -200,7 +201,7 @@ void setup_unmap(struct patch *p, struct task *task, const struct user_regs_stru
 	const struct {
 		bool there;
 		struct area area;
-	} made[] = {{r->r13 == AGENT_CODE, {AGENT_CODE, AGENT_PAGE}},
+	} made[] = {{r->r13 == AGENT_CODE, {AGENT_CODE, AGENT_CODE_SIZE}},
 		    {r->r14 == AGENT_DATA, {AGENT_DATA, AGENT_PAGE}},
 		    {r->r15 == AGENT_STATS, {AGENT_STATS, AGENT_STATS_SIZE + rings}},
 		    {r->rbx && r->rbx == stubs, {stubs, STUB_AREA}},
@@ -228,6 +229,7 @@ void setup_counters(struct patch *p, const struct task *task, struct region *reg
 	img->counters.single_thread = task->proc->ntasks == 1 && !region->crowded;
 	img->counters.words = region_take_words(region);
 	img->watch |= p->arming == ARM_FILTER ? WATCH_THREADS : 0;
+	waits_begin(p, task);
 	image_map_known_calls(p, img, region);
 	usage_begin(img);
 	img->user = task->tid;
@@ -284,7 +286,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 
 void setup_areas(const struct image *img, struct areas *areas)
 {
-	const struct area all[] = {{AGENT_CODE, AGENT_PAGE},
+	const struct area all[] = {{AGENT_CODE, AGENT_CODE_SIZE},
 				   {AGENT_DATA, AGENT_PAGE},
 				   {AGENT_STATS, AGENT_STATS_SIZE + img->counters.ring_room},
 				   {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM},

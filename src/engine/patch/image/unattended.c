@@ -22,7 +22,7 @@
  * in fs/exec.c).
  */
 #define WORK_BELOW 16384
-#define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_PAGE + UNATTENDED_DATA + STUB_SIZE + PLAN_EXTRA_STUBS)
+#define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_CODE_SIZE + UNATTENDED_DATA + STUB_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
 
 static uint64_t work_address(const struct user_regs_struct *r)

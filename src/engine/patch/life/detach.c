@@ -6,6 +6,7 @@
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/unattended.h"
+#include "engine/patch/image/waits.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
@@ -133,6 +134,7 @@ static void unmap_all(struct patch *p, struct task *task)
 	if (task->listening || task->deliver || !leave_call(p, task))
 		return;
 	sigkill_guard_remove(p, task, false);
+	waits_end(p, img);
 	setup_areas(img, &areas);
 	img->cleaned = unmap_areas(p, task, areas.v, areas.n);
 	vec_free(&areas);

@@ -188,6 +188,7 @@ static void call_of(const struct patch *p, const struct record_thread *th, const
 	c->result = 0;
 	c->error = false;
 	c->err = 0;
+	c->wait = WAIT_UNKNOWN;
 	c->enter_ns = to_ns(p, began);
 	c->duration_ns = 0;
 	/* A disturbed calibration can give a cost below zero. */
@@ -221,6 +222,11 @@ static void call_ends(const struct patch *p, struct record_thread *th, const str
 	/* The result of rt_sigreturn(2) is the interrupted program's value of rax. */
 	c->error = (uint64_t)c->result >= (uint64_t)-4095 && c->nr != SYS_rt_sigreturn;
 	c->err = c->error ? (int)-c->result : 0;
+	/* A signal interrupts only calls that wait. */
+	c->wait = c->error && IS_RESTART_ERROR(c->err)   ? WAIT_YES
+		  : !(item->record->marks & MARK_JUDGED) ? WAIT_UNKNOWN
+		  : item->record->marks & MARK_WAITED    ? WAIT_YES
+							 : WAIT_NO;
 	c->duration_ns = item->ticks > item->began ? (uint64_t)((double)(item->ticks - item->began) * p->tick_ns) : 0;
 	/* If the call was not made, the same call after the signal handler is not a restart. */
 	if (!th->task || !c->error || !IS_RESTART_ERROR(c->err) || (item->caught && BECOMES_EINTR(c->err)) ||

@@ -84,7 +84,7 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 			if (!size)
 				return -EPROTO;
 			struct agent_record *rec = (struct agent_record *)(void *)(to + k);
-			rec->marks = 0;
+			rec->marks &= MARK_JUDGED | MARK_WAITED;
 			r->off = ring_step(r->off, size, r->limit, &taken);
 			taken_in_all += taken;
 			if (was_reported(r, rec)) {
@@ -125,9 +125,9 @@ static void look_for_open(struct record_reader *r)
 	memcpy(&r->open, from, sizeof(r->open));
 	if (r->open.before > sizeof(r->open) && r->open.before <= most)
 		memcpy(r->open_bytes + sizeof(r->open), from + sizeof(r->open), r->open.before - sizeof(r->open));
-	bool announced = r->open.marks;
+	bool announced = r->open.marks & 1;
 	r->open.size = r->open.before;
-	r->open.marks = 0;
+	r->open.marks &= MARK_JUDGED | MARK_WAITED;
 	r->halted = r->halted && !r->open.t1;
 	r->has_open = !r->halted && !announced && r->open.t0 && check(r->open_bytes, most);
 	r->open_at = open;
@@ -187,7 +187,7 @@ static void append(struct record_reader *r, int64_t result, uint64_t t1, unsigne
 	memcpy(to, r->open_bytes, size);
 	struct agent_record *copy = (struct agent_record *)(void *)to;
 	copy->size = (uint16_t)size;
-	copy->marks = (uint8_t)((r->went_on ? CONTINUED : 0) | marks);
+	copy->marks = (uint8_t)((copy->marks & (MARK_JUDGED | MARK_WAITED)) | (r->went_on ? CONTINUED : 0) | marks);
 	copy->t0 = r->went_on ? r->went_on : copy->t0;
 	copy->t1 = t1;
 	copy->result = result;

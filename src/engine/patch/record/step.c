@@ -291,7 +291,7 @@ uint64_t record_native_ip(struct tracer *t, const struct task *task, uint64_t ip
 	const struct image *img = image_of(task);
 	const struct site *site = img && img->state == IMAGE_READY ? site_of_stub(img, ip) : NULL;
 	struct agent_scratch s;
-	bool inside = ip - AGENT_CODE < AGENT_PAGE || record_is_recorder(ip);
+	bool inside = ip - AGENT_CODE < AGENT_CODE_SIZE || record_is_recorder(ip);
 	if (!site && inside && th && read_scratch(task, th, &s))
 		site = site_of_stub(img, s.ret);
 	return site ? site->ip : inside ? 0 : ip;

@@ -121,7 +121,7 @@ static bool unmap_agent(struct patch *p, struct task *task)
 {
 	struct areas areas = {0};
 	setup_areas(image_of(task), &areas);
-	bool ok = make_call(p, task, SYS_madvise, AGENT_CODE, AGENT_PAGE, MADV_DONTDUMP);
+	bool ok = make_call(p, task, SYS_madvise, AGENT_CODE, AGENT_CODE_SIZE, MADV_DONTDUMP);
 	for (size_t i = 0; ok && i < areas.n; i++)
 		ok = areas.v[i].addr == AGENT_CODE ||
 		     make_call(p, task, SYS_munmap, areas.v[i].addr, areas.v[i].size, 0);

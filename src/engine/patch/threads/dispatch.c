@@ -10,6 +10,7 @@
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/visit.h"
+#include "engine/patch/image/waits.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
@@ -244,6 +245,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 {
 	struct image *img = image_of(task);
 	ranges_watch(task, nr, r);
+	waits_note_call(task, nr, r);
 	const uint64_t args[3] = {r->rdi, r->rsi, r->rdx};
 	bool filter = seccomp_sets_filter(nr, args);
 	bool strict = seccomp_sets_strict(nr, args);
@@ -301,7 +303,7 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 		     (uint64_t)thread_of(task)->call.result == saved.rax;
 	bool lost = si->si_code <= 0 && saved.rax == saved.orig_rax && !ended &&
 		    remote_read(task->tid, saved.rip - 2, code, 2) == 0 && code[0] == 0x0f && code[1] == 0x05 &&
-		    saved.rip - AGENT_CODE >= AGENT_PAGE;
+		    saved.rip - AGENT_CODE >= AGENT_CODE_SIZE;
 	if (lost ? was_blocked(task, &mask) : patch_task_of(task)->sigsys_blocked)
 		block_sigsys(task);
 	if (lost) {

@@ -101,7 +101,8 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
 		return false;
 	const struct site *before = map_get(&image_of(task)->sites.by_ip, r.rip + 2);
-	const struct site *after = ip - AGENT_CODE < AGENT_PAGE ? map_get(&image_of(task)->sites.by_ip, r.rip) : NULL;
+	const struct site *after =
+		ip - AGENT_CODE < AGENT_CODE_SIZE ? map_get(&image_of(task)->sites.by_ip, r.rip) : NULL;
 	if (before && before->stub) {
 		r.rip = before->stub + STUB_AFTER_CALL;
 		dispatch_run_slow(p, task, &r, (int64_t)r.rax);
@@ -110,6 +111,16 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	if (after && after->kind == SITE_LONG)
 		site_follow_moved(task);
 	return after != NULL;
+}
+
+/*
+ * In a stub, only the part up to the return from the agent uses the stack. A fault after it is the program's: the kernel
+ * also raises SIGSEGV if rseq_cs is invalid (rseq(2)), whatever the thread is about to execute.
+ */
+static bool can_be_ours(const struct image *img, uint64_t ip)
+{
+	const struct site *s = site_of_stub(img, ip);
+	return !s || ip - s->stub <= STUB_LEA_UP;
 }
 
 /*
@@ -162,7 +173,8 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 		return STOP_HANDLED;
 	bool inside = stepout_needed(task, ip);
 	if (inside) {
-		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0;
+		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0 &&
+			     can_be_ours(image_of(task), ip);
 		if (fault && (record_survive_fault(p, task) || survive_fault(p, task, ip))) {
 			dispatch_mend_fault(p, task, si->si_signo);
 			return task->stopped ? STOP_HANDLED : STOP_RESUMED;

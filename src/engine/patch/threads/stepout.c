@@ -157,6 +157,13 @@ static void out_of_query(const struct task *task, struct user_regs_struct *r)
 		r->rip = AGENT_AT(AGENT_QUERY_PATH->after);
 }
 
+/* On the path `rseq`, sets `r` to the beginning of the code after the call if the call was made. */
+static void out_of_rseq(struct user_regs_struct *r)
+{
+	if (path_at(r->rip) == AGENT_RSEQ_PATH && r->rip > AGENT_AT(AGENT_RSEQ_PATH->after))
+		r->rip = AGENT_AT(AGENT_RSEQ_PATH->after);
+}
+
 /* Undoes what the agent did before the call. */
 static bool step_out_before_call(const struct image *img, const struct task *task, struct user_regs_struct *r)
 {
@@ -222,11 +229,20 @@ static void add_time(struct agent_slot *slot, uint64_t ticks)
  * to the last update, so `ip` shows which updates were made (agent.S).
  */
 static void finish_updates(struct agent_slot *slot, const struct agent_path *path, uint64_t ip, uint64_t ticks,
-			   int64_t result, uint64_t flags)
+			   int64_t result, uint64_t flags, bool waited)
 {
 	bool error = (uint64_t)result >= (uint64_t)-4095;
 	if (ip <= AGENT_AT(path->add_ticks))
 		__atomic_add_fetch(&slot->ticks, ticks, __ATOMIC_RELAXED);
+	if (!(flags & SLOT_F_ARMED)) {
+		if (ip <= AGENT_AT(path->add_unarmed))
+			__atomic_add_fetch(&slot->unarmed, 1, __ATOMIC_RELAXED);
+	} else if (waited) {
+		if (ip <= AGENT_AT(path->add_waits))
+			__atomic_add_fetch(&slot->waits, 1, __ATOMIC_RELAXED);
+		if (ip <= AGENT_AT(path->add_waited))
+			__atomic_add_fetch(&slot->waited, ticks, __ATOMIC_RELAXED);
+	}
 	if (ip <= AGENT_AT(path->add_error) && error)
 		__atomic_add_fetch(&slot->errors, 1, __ATOMIC_RELAXED);
 	if (ip <= AGENT_AT(path->add_bytes) && !error && flags & SLOT_F_BYTES)
@@ -243,6 +259,7 @@ void stepout_exec(const struct image *img)
 	if (!slot || !t0)
 		return;
 	clear_exec_word(img);
+	__atomic_add_fetch(&slot->unarmed, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&slot->ticks, now > t0 ? now - t0 : 0, __ATOMIC_RELAXED);
 	add_time(slot, now > t0 ? now - t0 : 0);
 }
@@ -257,7 +274,8 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 					      .ip = s->ip,
 					      .sp = r->rsp,
 					      .error = true,
-					      .err = (int)-(int64_t)r->rax};
+					      .err = (int)-(int64_t)r->rax,
+					      .wait = f->slot & SLOT_F_ARMED ? WAIT_YES : WAIT_UNKNOWN};
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
@@ -267,6 +285,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	const struct image *img = image_of(task);
 	out_of_thread(task, r);
 	out_of_query(task, r);
+	out_of_rseq(r);
 	uint64_t ip = r->rip;
 	const struct agent_path *path = path_at(ip);
 	struct agent_frame f;
@@ -297,6 +316,8 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 		ticks = r->rdx;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
 	bool again = ip == AGENT_AT(path->after) && remote_restart_pending(r);
+	/* A signal ends only calls that wait. Of other calls at `after`, the kernel has not said it yet. */
+	bool waited = f.slot & SLOT_F_WAITED || (ip <= AGENT_AT(path->judged) && (again || result == (uint64_t)-EINTR));
 	bool fails = again && what == STEPOUT_CAUGHT && BECOMES_EINTR(-result);
 	if (kept)
 		vfork_frame_release(task, number);
@@ -315,7 +336,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on, the tracer counts the call */
 		remember_interrupted(p, task, r, s, &f, ticks);
 	} else if (slot && !child && ip <= AGENT_AT(path->add_hist))
-		finish_updates(slot, path, ip, ticks, fails ? -EINTR : (int64_t)result, f.slot);
+		finish_updates(slot, path, ip, ticks, fails ? -EINTR : (int64_t)result, f.slot, waited);
 	return true;
 }
 
@@ -368,7 +389,8 @@ static bool leave_as_child(const struct task *task, struct user_regs_struct *r)
 
 static bool in_agent_mapping(const struct image *img, uint64_t ip)
 {
-	return (ip >= AGENT_CODE && ip < AGENT_CODE + AGENT_PAGE) || record_is_recorder(ip) || site_of_stub(img, ip);
+	return (ip >= AGENT_CODE && ip < AGENT_CODE + AGENT_CODE_SIZE) || record_is_recorder(ip) ||
+	       site_of_stub(img, ip);
 }
 
 void stepout(struct patch *p, struct task *task, enum stepout_for what)

@@ -6,6 +6,7 @@
 #include "engine/patch/image/ranges.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/image/waits.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
 #include "engine/patch/threads/dispatch.h"
@@ -148,6 +149,7 @@ static void clean(struct patch *p, struct task *task)
 	setup_areas(img, &areas);
 	site_free_all(p, img);
 	image_fall_back(p, task, "it has mapped memory at the addresses of the agent");
+	waits_end(p, img);
 	if (task->stopped)
 		img->cleaned = unmap_areas(p, task, areas.v, areas.n);
 	vec_free(&areas);

@@ -68,7 +68,7 @@ static int start_program(struct tracer *t, struct buf *why)
 	tasks_join(&t->tasks, task, child.pid);
 	task->fresh = false;
 	task->proc->root = task->proc->counted = true;
-	t->result.processes = 1;
+	t->result.processes = t->result.threads = 1;
 	/*
 	 * The child blocks in read(2) on the pipe of spawn_go(). The child must stop once, because only a stopped task
 	 * can be resumed in such a way that its next calls stop (PTRACE_SYSCALL).

@@ -91,6 +91,7 @@ void tracer_adopt(struct tracer *t, struct task *task)
 		t->result.processes += task->proc->counted;
 		t->result.unfollowed += !task->proc->counted;
 	}
+	t->result.threads += task->proc->counted;
 }
 
 /*
@@ -169,6 +170,7 @@ void tracer_on_child(struct tracer *t, struct task *parent, int event)
 		t->result.unfollowed += parent->proc->counted && !child->proc->counted;
 	}
 	thread_of(parent)->reported_child = true;
+	t->result.threads += child->proc->counted;
 	thread_of(child)->untraced = thread_of(parent)->untraced;
 	thread_of(child)->options = thread_of(parent)->options; /* the kernel has given the child the options of its
 								 * parent (ptrace_init_task()) */
