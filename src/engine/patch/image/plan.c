@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 void plan_open_kept(struct patch *p)
@@ -342,6 +343,21 @@ static bool suits(const struct patch *p, const struct image *img, const struct p
  * thread can run, and the image has room for stubs. If `extra` is not NULL, patches only the sites that can be written
  * together with it.
  */
+/*
+ * Returns the plan that is carried out. The loader makes arch_prctl(2) after it has mapped the libraries, and the thread then
+ * has another fs base. If calls are recorded, this call must stop: the known sites of the libraries are patched then, and the
+ * thread keeps its ring. A later call would stop for each of the two.
+ */
+static struct plan plan_here(const struct patch *p, const struct module *mod, const struct plan *plan)
+{
+	struct plan here = *plan;
+	if (p->record && mod == p->loader && plan->call == SYS_arch_prctl) {
+		here.kind = SITE_REDIRECT;
+		here.nchanges = here.moved = 0;
+	}
+	return here;
+}
+
 static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin,
 			 struct plan_extra *extra)
 {
@@ -353,7 +369,7 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 		fd = remote_open(task->tid);
 	b->extra = extra;
 	for (size_t i = 0; fd >= 0 && i < mod->plans.n && !(extra && b->n == PLAN_BATCH); i++) {
-		const struct plan *plan = &mod->plans.v[i];
+		const struct plan here = plan_here(p, mod, &mod->plans.v[i]), *plan = &here;
 		uint64_t ip = origin + plan->offset;
 		uint32_t slot = page->used + (uint32_t)b->n;
 		bool likely = mod == p->loader || usage_includes(img->start.usage, plan->call);

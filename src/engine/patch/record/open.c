@@ -66,14 +66,11 @@ static bool is_in(const struct call_set *set, int64_t nr)
 
 /*
  * A child that runs in its parent's memory must not write to its parent's ring. The agent prevents that only if it records
- * the call that creates the child. Other calls determine which memory sctrace may read. The loader makes arch_prctl(2)
- * after it has mapped the libraries, and it gives the thread another fs base. At this one stop, the known sites of the
- * libraries are patched, and the thread gets its ring again, which would take two stops otherwise.
+ * the call that creates the child. Other calls determine which memory sctrace may read.
  */
 static bool must_stop(int64_t nr, bool wanted)
 {
-	return ((nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted) || nr == SYS_arch_prctl ||
-	       mem_call_serves_pages(nr);
+	return ((nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted) || mem_call_serves_pages(nr);
 }
 
 /* Does the call, if it succeeds, give the program descriptors whose names are shown with its results? */
