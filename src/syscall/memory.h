@@ -101,6 +101,12 @@ enum memory_limit {
 	LIMIT_LIST,   /* elements of a list: -s, but at least LIST_MOST, because -v shows more */
 };
 #define LIST_MOST 4096
+/* The size of struct stat (asm/stat.h; other architectures have the generic one). */
+#ifdef __x86_64__
+#define STAT_SIZE 144
+#else
+#define STAT_SIZE 128
+#endif
 
 /* Placeholders in kinds.def: the size of the kind's layout. */
 #define SIZE_OF_LAYOUT   UINT16_MAX

@@ -69,6 +69,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->actions = *image_actions_of(parent);
 	img->watch = from->watch;
 	img->rseq = from->rseq;
+	img->has_fs_base = from->has_fs_base;
 	img->blocking = from->blocking;
 	img->counters = from->counters;
 	img->counters.words = NULL;

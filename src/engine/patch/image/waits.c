@@ -97,9 +97,11 @@ void waits_note_call(const struct task *task, int64_t nr, const struct user_regs
 	static const uint64_t unknown;
 	if ((nr != SYS_rseq && !(nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS)) || !(img->watch & WATCH_WAITS))
 		return;
-	/* The loader sets the first fs base before it registers an area. */
-	if (nr == SYS_arch_prctl && img->start.observed && !img->sites.surveyed)
+	/* The first fs base is set before an area is registered. If this is not the first, the call stops once more. */
+	if (nr == SYS_arch_prctl && img->start.observed && !img->has_fs_base) {
+		img->has_fs_base = true;
 		return;
+	}
 	uint64_t rseq = current(task), here = r->rdi - r->fs_base + RSEQ_CS;
 	bool usual = nr == SYS_rseq
 			     ? (uint32_t)r->rdx == 0 && (uint32_t)r->r10 == RSEQ_SIGNATURE && (!rseq || rseq == here)
