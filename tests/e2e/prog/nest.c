@@ -104,7 +104,7 @@ static void test_dispatch_others(int argc, char **argv)
 {
 	long n = number(argc, argv, 0, 0);
 	pthread_t t;
-	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the threads may begin only when the program ends */
 	uintptr_t code[2] = {0, 0};
 	struct sigaction act = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO};
 	pid_t parent = getppid();
