@@ -114,20 +114,23 @@ void waits_note_call(const struct task *task, int64_t nr, const struct user_regs
 	remote_write(task->tid, AGENT_DATA_AT(rseq), &unknown, sizeof(unknown));
 }
 
-void waits_end(const struct patch *p, const struct image *img)
+void waits_leave(const struct task *task)
 {
 	static const uint64_t none;
+	const struct image *img = image_of(task);
+	struct user_regs_struct r;
+	uint64_t cs = 0, rseq = current(task);
+	rseq = rseq ? rseq : img->rseq;
+	if (rseq && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
+	    remote_read(task->tid, r.fs_base + rseq, &cs, sizeof(cs)) == 0 && cs - AGENT_CODE < AGENT_CODE_SIZE)
+		remote_write(task->tid, r.fs_base + rseq, &none, sizeof(none));
+}
+
+void waits_end(const struct patch *p, const struct image *img)
+{
 	size_t i = 0;
 	const struct task *task;
-	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
-		struct user_regs_struct r;
-		uint64_t cs = 0, rseq;
-		if (!task->proc || image_of(task) != img || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
-			continue;
-		rseq = current(task);
-		uint64_t at = r.fs_base + (rseq ? rseq : img->rseq);
-		if (at != r.fs_base && remote_read(task->tid, at, &cs, sizeof(cs)) == 0 &&
-		    cs - AGENT_CODE < AGENT_CODE_SIZE)
-			remote_write(task->tid, at, &none, sizeof(none));
-	}
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (task->proc && image_of(task) == img)
+			waits_leave(task);
 }

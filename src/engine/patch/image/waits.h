@@ -23,9 +23,11 @@ void waits_begin(const struct patch *p, const struct task *task);
  */
 void waits_note_call(const struct task *task, int64_t nr, const struct user_regs_struct *r);
 /*
- * Called before the agent is removed from an image, whose threads are all stopped: rseq_cs of a thread that was moved out of
- * a call may still point at the agent, and the kernel would kill the thread when it finds no section there.
+ * Called when a thread has been moved out of the engine's code for good: its rseq_cs may still point at the agent. When the
+ * agent is removed, the kernel would kill the thread, because it finds no section there.
  */
+void waits_leave(const struct task *task);
+/* Does the same for all threads of an image, which are stopped. */
 void waits_end(const struct patch *p, const struct image *img);
 
 #endif

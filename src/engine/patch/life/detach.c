@@ -76,6 +76,9 @@ void detach_task(struct tracer *t, struct task *task)
 	/* A child of vfork(2) that is not followed runs in its parent's memory, from which the agent is removed. */
 	if (task->proc->counted || task->proc->hold)
 		stepout(p, task, STEPOUT_PROGRAM);
+	/* The memory may be removed only later, when a thread that waits in vfork(2) stops, and this task runs again. */
+	if (t->detaching)
+		waits_leave(task);
 	/*
 	 * detach_clean() restores the code of attached processes only. In other processes, the jumps stay, and the
 	 * instructions that they have replaced are executed in the stub.
@@ -134,7 +137,6 @@ static void unmap_all(struct patch *p, struct task *task)
 	if (task->listening || task->deliver || !leave_call(p, task))
 		return;
 	sigkill_guard_remove(p, task, false);
-	waits_end(p, img);
 	setup_areas(img, &areas);
 	img->cleaned = unmap_areas(p, task, areas.v, areas.n);
 	vec_free(&areas);
