@@ -383,7 +383,8 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 
 /*
  * Called for each call that runs under ptrace while the image has the agent. Such a call stops three times, but only
- * twice if ptrace traces all calls. Falls back if three out of four of the image's calls were such calls.
+ * twice if ptrace traces all calls. Falls back if three out of four of the image's calls were such calls. An image with
+ * other threads keeps the agent: one of them may be between two stops of a call, which ptrace would not see as a whole.
  */
 static void judge(struct patch *p, struct task *task)
 {
@@ -391,7 +392,8 @@ static void judge(struct patch *p, struct task *task)
 	const uint64_t n = ++img->slow.calls;
 	if (n == 1)
 		img->slow.others = image_count_calls(p, img);
-	if (n >= SLOW_LEAST && (n & (n - 1)) == 0 && (image_count_calls(p, img) - img->slow.others) < n / 3)
+	bool alone = task->proc->ntasks == 1 && img->refs == 1;
+	if (alone && n >= SLOW_LEAST && (n & (n - 1)) == 0 && (image_count_calls(p, img) - img->slow.others) < n / 3)
 		image_fall_back(p, task, "the agent could not make most of its calls");
 }
 

@@ -204,11 +204,6 @@ REPLACE(int, mq_send, -1, (mqd_t q, const char *p, size_t n, unsigned prio), (q,
 REPLACE(ssize_t, mq_receive, -1, (mqd_t q, char *p, size_t n, unsigned *prio), (q, p, n, prio))
 REPLACE(int, sched_yield, -1, (void), ())
 REPLACE(int, getrusage, -1, (__rusage_who_t who, struct rusage *use), (who, use))
-REPLACE(ssize_t, process_vm_readv, -1,
-	(pid_t pid, const struct iovec *to, unsigned long n, const struct iovec *from, unsigned long m,
-	 unsigned long flags),
-	(pid, to, n, from, m, flags))
-
 /* Names to which the headers redirect the functions for large files. */
 ALIAS(FILE *, fopen64, "fopen", NULL, (const char *path, const char *mode), (path, mode))
 ALIAS(void *, mmap64, "mmap", MAP_FAILED, (void *a, size_t n, int prot, int flags, int fd, off64_t o),
@@ -237,6 +232,22 @@ OPEN(open, "open", (const char *path, int flags, ...), (path, flags, mode), flag
 OPEN(open64, "open", (const char *path, int flags, ...), (path, flags, mode), flags)
 OPEN(openat, "open", (int dir, const char *path, int flags, ...), (dir, path, flags, mode), flags)
 OPEN(openat64, "open", (int dir, const char *path, int flags, ...), (dir, path, flags, mode), flags)
+
+ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n, const struct iovec *from, unsigned long m,
+			 unsigned long flags)
+{
+	static ssize_t (*next)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long,
+			       unsigned long);
+	if (next == NULL)
+		next = (ssize_t(*)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long,
+				   unsigned long))real("process_vm_readv");
+	/* A refused call does not say whether the task has ended, so sctrace opens /proc/PID/status. */
+	if (withheld && !opened) {
+		errno = EPERM;
+		return -1;
+	}
+	return fails("process_vm_readv") ? -1 : next(pid, to, n, from, m, flags);
+}
 
 /* Calls without a function in the C library, identified by number. */
 long syscall(long nr, ...)
