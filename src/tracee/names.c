@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/stat.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>

@@ -6,18 +6,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <linux/stat.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* musl has the call, but not the function, before version 1.2.5. */
 int proc_stat(const char *link, struct statx *st)
 {
-	return statx(AT_FDCWD, link, AT_STATX_DONT_SYNC, STATX_BASIC_STATS, st) < 0 ? -errno : 0;
+	return syscall(SYS_statx, AT_FDCWD, link, AT_STATX_DONT_SYNC, STATX_BASIC_STATS, st) < 0 ? -errno : 0;
 }
 
 int proc_open(pid_t pid, const char *name)

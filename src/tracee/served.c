@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

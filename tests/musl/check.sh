@@ -52,7 +52,7 @@ copiers() {
 # The source files of a build without optional parts.
 sources() {
 	find src -name '*.c' -not -path 'src/engine/bpf/*' -not -path 'src/engine/patch/*' -not -name aarch64.c -not -name main.c \
-		-not -path src/stack/libunwind.c -not -path src/stack/unwind.c -not -path src/stack/symbol.c
+		-not -path src/stack/libunwind.c -not -path src/stack/unwind.c -not -path src/stack/symbol.c -not -path src/stack/demangle.c
 	echo src/engine/patch/unsupported.c src/engine/bpf/missing.c
 }
 

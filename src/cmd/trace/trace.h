@@ -20,6 +20,7 @@
 #include "trace/truss.h"
 #include "trace/waiting.h"
 
+#include <linux/stat.h>
 #include <sys/stat.h>
 
 struct trace {
