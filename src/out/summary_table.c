@@ -102,7 +102,7 @@ static int measure(const struct summary_rows *rows, const struct summary_columns
 /* Leaves out less important columns until the others fit. Keeps the column by which the rows are sorted. */
 static void leave_out(struct summary_columns *c, int *width, int total, const struct summary_view *v)
 {
-	static const unsigned char spare[] = {SC_P50, SC_P99, SC_AVG, SC_MAX, SC_WAITED, SC_WAITS};
+	static const unsigned char spare[] = {SC_P50, SC_P99, SC_WAITED, SC_AVG, SC_MAX, SC_WAITS};
 	for (size_t k = 0; k < sizeof(spare) && total > v->width; k++)
 		for (size_t i = 0; i < c->n; i++) {
 			if (c->index[i] != spare[k] || v->sort == spare[k] + 1 || c->named >> spare[k] & 1)
