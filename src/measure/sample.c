@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,8 +66,13 @@ static void child_redirect(struct child_report *report, int from, int to)
 static void child_run(const struct sample_spec *spec, struct child_report *report, int gate, const sigset_t *mask)
 {
 	char go;
-	while (read(gate, &go, 1) < 0 && errno == EINTR)
+	ssize_t got;
+	/* If sctrace is killed, the program ends as well. What it has left behind continues, because it does not inherit this. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while ((got = read(gate, &go, 1)) < 0 && errno == EINTR)
 		continue;
+	if (got != 1)
+		_exit(1); /* sctrace is gone already */
 	if (spec->dir && chdir(spec->dir) < 0)
 		child_fail(report, failed_dir);
 	cpu_set_t set;
