@@ -178,6 +178,23 @@ int remote_next_stop(struct tracer *t, struct task *task, int *status)
 	return err;
 }
 
+int remote_interrupt(struct tracer *t, const struct task *task, uint64_t limit_ns, int *status)
+{
+	const uint64_t until = clock_ns() + limit_ns;
+	pid_t tid;
+	if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
+		return 0;
+	while ((tid = tracer_wait(t, task->tid, status, WNOHANG, NULL)) == 0 || tid == -EINTR) {
+		/* When a first thread has ended, it has no wait status until all others have ended (ptrace(2)). */
+		if (proc_has_ended(task->tid) > 0)
+			return 0;
+		if (clock_ns() > until || t->failed)
+			return -ETIMEDOUT;
+		clock_sleep_ns(50000);
+	}
+	return tid > 0 ? 1 : tid == -ECHILD ? 0 : tid;
+}
+
 /* A limit on the number of stops before the expected one, larger than any code of the engine needs. */
 #define STOPS_MAX 64
 

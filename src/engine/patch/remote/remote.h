@@ -37,6 +37,12 @@ int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n)
  */
 int remote_next_stop(struct tracer *t, struct task *task, int *status);
 
+/*
+ * Interrupts a running task and waits for its next stop or its end. Returns 1 with the status, 0 if the task has ended
+ * without one, -ETIMEDOUT if it has not stopped after `limit_ns` or tracing was given up, or another -errno.
+ */
+int remote_interrupt(struct tracer *t, const struct task *task, uint64_t limit_ns, int *status);
+
 /* Do these registers belong to an interrupted call that the kernel will restart, or end with EINTR? */
 bool remote_restart_pending(const struct user_regs_struct *r);
 

@@ -11,7 +11,6 @@
 #include "engine/ptrace/wait/wait.h"
 #include "tracee/proc.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,33 +66,24 @@ static bool move_out(struct patch *p, struct task *task, int status)
  */
 static bool stop_thread(struct patch *p, struct task *task)
 {
-	const uint64_t until = clock_ns() + PATIENCE_NS;
 	struct wait_status *taken = tracer_taken_status(&p->t, task->tid);
 	int status;
-	pid_t tid;
 	if (taken && move_out(p, task, taken->status)) {
 		task->stopped = true;
 		forget_status(&p->t, taken);
 	}
 	if (task->stopped && !taken)
 		stepout(p, task, STEPOUT_CORE);
-	if (taken || task->stopped || ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
+	if (taken || task->stopped)
 		return true;
-	while ((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) {
-		/* When a first thread has ended, it has no wait status until all others have ended (ptrace(2)). */
-		if (proc_has_ended(task->tid) > 0)
-			return true;
-		if (clock_ns() > until || p->t.failed)
-			return false;
-		clock_sleep_ns(50000);
-	}
-	if (tid > 0) {
+	int got = remote_interrupt(&p->t, task, PATIENCE_NS, &status);
+	if (got > 0) {
 		bool interrupted = is_interrupted(task, status);
 		task->stopped = move_out(p, task, status) || interrupted;
 		if (!task->stopped)
-			tracer_keep_status(&p->t, tid, status);
+			tracer_keep_status(&p->t, task->tid, status);
 	}
-	return true;
+	return got >= 0;
 }
 
 /* Stops the other threads and moves them out of the agent. Returns false if one of them may still be running. */

@@ -14,7 +14,6 @@
 #include "engine/patch/threads/stepout.h"
 #include "engine/ptrace/tasks/resume.h"
 #include "engine/ptrace/wait/wait.h"
-#include "tracee/proc.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -55,22 +54,12 @@ static bool is_movable(const struct patch *p, const struct task *task, int statu
 /* Stops a running thread. If it stops for another reason, the loop handles that. Returns false if it cannot be moved. */
 static bool halt(struct patch *p, struct task *task, struct halted *halted)
 {
-	const uint64_t until = clock_ns() + STOP_NS;
 	int status;
-	pid_t tid;
-	if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0)
-		return true; /* it has ended */
-	while ((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) {
-		if (proc_has_ended(task->tid) > 0)
-			return true;
-		if (clock_ns() > until || p->t.failed)
-			return false;
-		clock_sleep_ns(50000);
-	}
-	if (tid < 0)
-		return tid == -ECHILD;
+	int got = remote_interrupt(&p->t, task, STOP_NS, &status);
+	if (got <= 0)
+		return got == 0;
 	if (status >> 16 != PTRACE_EVENT_STOP || WSTOPSIG(status) != SIGTRAP || task->fresh) {
-		tracer_keep_status(&p->t, tid, status);
+		tracer_keep_status(&p->t, task->tid, status);
 		return !WIFSTOPPED(status) || (!task->fresh && is_movable(p, task, status));
 	}
 	task->stopped = true;
