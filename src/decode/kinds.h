@@ -161,9 +161,9 @@ struct command_memory {
 	enum memory_table table;
 	unsigned arg; /* the argument to which the rule applies */
 	uint32_t command;
-	enum syscall_kind kind; /* the rule is that of this kind, as far as the argument is known `when`, */
-	enum when when;
-	struct memory_need need; /* unless this is a rule */
+	enum syscall_kind kind;  /* if `need` is empty: the rule of this kind applies */
+	enum when when;          /* with `kind`: when the argument is known */
+	struct memory_need need; /* an explicit rule, which takes precedence over `kind` */
 };
 typedef void command_memory_fn(void *ctx, const struct command_memory *c);
 /* Gives `n` commands of a table, which apply to argument `arg`. */

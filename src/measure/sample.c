@@ -67,7 +67,10 @@ static void child_run(const struct sample_spec *spec, struct child_report *repor
 {
 	char go;
 	ssize_t got;
-	/* If sctrace is killed, the program ends as well. What it has left behind continues, because it does not inherit this. */
+	/*
+	 * The kernel kills the program if sctrace ends, unless the program is set-user-ID (prctl(2)). The children of the
+	 * program do not inherit this setting, so daemons that it has started continue.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while ((got = read(gate, &go, 1)) < 0 && errno == EINTR)
 		continue;

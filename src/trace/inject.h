@@ -30,7 +30,7 @@ int trace_inject_parse(struct trace_injects *all, const char *name, size_t len, 
 		       struct buf *why);
 /*
  * A function for engine_config.inject: `ctx` is the struct trace_injects. The last rule for a call applies. Each thread
- * counts each of its calls for itself (when=).
+ * counts each of its system calls separately (when=).
  */
 bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper *t);
 /* Adds to `stops` the calls that are tampered with. Threads must stop at these. */

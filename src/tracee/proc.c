@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* musl has the call, but not the function, before version 1.2.5. */
+/* Uses syscall(2), because older versions of musl have no function for it. */
 int proc_stat(const char *link, struct statx *st)
 {
 	return syscall(SYS_statx, AT_FDCWD, link, AT_STATX_DONT_SYNC, STATX_BASIC_STATS, st) < 0 ? -errno : 0;

@@ -40,7 +40,7 @@ int padding_traps(const unsigned char *bytes, size_t n, uint64_t lo, uint64_t fr
 
 /* Are these `n` bytes fill: a run of no-ops as assemblers write them (Intel SDM 2B, NOP), or of int3? */
 bool padding_is_fill(const unsigned char *p, size_t n);
-/* Do these `n` bytes begin with fill of at least `least` bytes? */
+/* Do these `n` bytes begin with at least `least` bytes of fill? */
 bool padding_begins(const unsigned char *p, size_t n, size_t least);
 
 /* The longest way: a short jump leads to up to PADDING_HOPS hops of two bytes, and the last one to five free bytes. */

@@ -24,9 +24,9 @@
 size_t relocate_length(const unsigned char *code, size_t n, uint64_t ip, size_t *taken);
 
 /*
- * Returns how many bytes of whole instructions before the call at `site` may move, so that a long jump can be written
- * over the first of them: at most RELOCATE_EARLY_MAX. The others stay as well. Returns 0 if there are no such
- * instructions. `code` holds the `n` bytes of a function that is loaded at `fn`.
+ * Returns the size of the instructions before the call at `site` that are copied to the stub, so that a long jump can be
+ * written over the first of them: at most RELOCATE_EARLY_MAX bytes. The others are copied, and also remain in place.
+ * Returns 0 if this is not possible. `code` holds the `n` bytes of a function that is loaded at `fn`.
  */
 size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t site);
 

@@ -32,8 +32,8 @@
 #define ELSEWHERE_ROWS 1024
 
 /*
- * The table of threads consists of buckets, so that a thread needs no count to find its row: the bucket ends where the low
- * byte of the address becomes 0. The bucket of a thread is a hash of its fs base. Fibonacci hashing (Knuth, TAOCP 3, 6.4)
+ * The table of threads consists of buckets of 256 bytes, aligned to 256. So the search in a bucket ends when the low byte of
+ * the address becomes 0, and needs no counter. The bucket of a thread is a hash of its fs base. Fibonacci hashing (Knuth, TAOCP 3, 6.4)
  * spreads addresses at regular distances evenly, and the C library places the fs bases of threads at such distances: the
  * size of a stack, or 64 MiB, to which it aligns the memory of malloc(3). With 4,096 threads, a bucket has about 4 rows in
  * use, and 9 at most.

@@ -16,7 +16,7 @@
  *   - each entry of a table of four-byte distances from its beginning, if an instruction computes the address of that
  *     beginning. These are the other jump tables of compilers.
  *
- * So it is proven that no long branch of the object, at any offset, and no address in its memory leads elsewhere;
+ * So the list contains the target of each long branch of the object, whatever its offset, and each address in its memory;
  * relocate_near() adds the short branches. It is assumed that no other code knows addresses in this object that are not
  * in its memory, and that the object does not compute addresses of code in other ways. Assembly can do that, so
  * relocate_entry() and relocate_near() refuse code near an indirect jump that does not look like a compiler's. The tests

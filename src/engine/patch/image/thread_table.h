@@ -1,6 +1,7 @@
 /*
  * sctrace's copy of the table of threads that an image has (code/ring.h). A row that is free here may still have its old
- * contents in the program: before a thread with that fs base runs, it gets a row again, which is never behind the old one.
+ * contents in the program. Before a thread with that fs base runs, sctrace assigns a row to it again. This row is never later
+ * in the bucket than the old one, so the search finds it first.
  */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_THREAD_TABLE_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_THREAD_TABLE_H

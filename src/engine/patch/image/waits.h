@@ -23,8 +23,9 @@ void waits_begin(const struct patch *p, const struct task *task);
  */
 void waits_note_call(const struct task *task, int64_t nr, const struct user_regs_struct *r);
 /*
- * Called when a thread has been moved out of the engine's code for good: its rseq_cs may still point at the agent. When the
- * agent is removed, the kernel would kill the thread, because it finds no section there.
+ * Clears the thread's rseq_cs if it points at the agent's section. Called when a thread has left the engine's code for
+ * good: after the agent has been unmapped, the kernel could not read the section, and would end the thread by SIGSEGV
+ * (rseq(2)).
  */
 void waits_leave(const struct task *task);
 /* Does the same for all threads of an image, which are stopped. */

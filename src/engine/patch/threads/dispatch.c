@@ -383,8 +383,8 @@ static void go_slow(struct patch *p, struct task *task, struct user_regs_struct 
 
 /*
  * Called for each call that runs under ptrace while the image has the agent. Such a call stops three times, but only
- * twice if ptrace traces all calls. Falls back if three out of four of the image's calls were such calls. An image with
- * other threads keeps the agent: one of them may be between two stops of a call, which ptrace would not see as a whole.
+ * twice if ptrace traces all calls. Falls back if more than three out of four of the image's calls were such calls, and
+ * if only one thread uses the image: another one could be between two stops of a call, and ptrace would miss its beginning.
  */
 static void judge(struct patch *p, struct task *task)
 {
