@@ -242,15 +242,26 @@ static void *wait_futex(void *arg)
 	return NULL;
 }
 
-/* True if the thread is blocked in this call. */
+static size_t read_of_thread(pid_t tid, const char *file, char *text, size_t size)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, file);
+	int fd = tid ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* True if the thread sleeps in this call. A thread that a tracer has stopped before its call is in state t, not S. */
 static bool is_in(pid_t tid, long nr)
 {
-	char path[64], text[256] = "";
-	snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)tid);
-	int fd = tid ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-	close(fd);
-	return n > 0 && strncmp(text, "running", 7) != 0 && strtol(text, NULL, 10) == nr;
+	char text[512];
+	if (!read_of_thread(tid, "syscall", text, sizeof text) || strncmp(text, "running", 7) == 0 ||
+	    strtol(text, NULL, 10) != nr || !read_of_thread(tid, "stat", text, sizeof text))
+		return false;
+	const char *name_end = strrchr(text, ')');
+	return name_end && strncmp(name_end, ") S", 3) == 0;
 }
 
 /* Dumps core by SIGABRT while three other threads wait in different calls. */
