@@ -93,10 +93,10 @@ static double value_bytes_per_call(const struct summary_row *r)
 	return good && r->call->bytes ? (double)r->call->bytes / (double)good : NAN;
 }
 
-/* Returns true if the engine knows of no call of the row whether it waited. */
+/* Returns true if no call is known to have waited, and some are not known not to have waited: a zero would be a claim. */
 static bool waits_unknown(const struct summary_row *r)
 {
-	return !r->call->judged;
+	return !r->call->waits && r->call->judged < r->call->returned;
 }
 
 static double value_waits(const struct summary_row *r)

@@ -118,19 +118,21 @@ static void waits_are_shown_if_there_are_any(void **state)
 	summary_record(&s, g, syscall_native_arch(), SYS_read, &o);
 	summary_record(&s, g, syscall_native_arch(), SYS_read, &o);
 	add(&s, g, SYS_close, 1, 2000, 0, 0);
+	o = (struct call_outcome){.end = CALL_RETURNED, .ns = 500, .wait = WAIT_NO};
+	summary_record(&s, g, syscall_native_arch(), SYS_close, &o); /* not waiting is known of one of two calls */
 	renders(&s, &v,
 		"syscall      seconds calls errors     avg     p50     p99     max waits  waited\n"
 		"read     0.005001000     3      0 1.67 ms 2.50 ms 2.50 ms 2.50 ms     2 5.00 ms\n"
-		"close    0.000002000     1      0 2.00 us 2.00 us 2.00 us 2.00 us     -       -\n"
+		"close    0.000002500     2      0 1.25 us 0.50 us 2.00 us 2.00 us     -       -\n"
 		"         ----------- ----- ------                                 ----- -------\n"
-		"         0.005003000     4      0                                     2 5.00 ms\n");
+		"         0.005003500     5      0                                     2 5.00 ms\n");
 	v.width = 60; /* waited is left out before avg and max */
 	renders(&s, &v,
 		"syscall      seconds calls errors     avg     max waits\n"
 		"read     0.005001000     3      0 1.67 ms 2.50 ms     2\n"
-		"close    0.000002000     1      0 2.00 us 2.00 us     -\n"
+		"close    0.000002500     2      0 1.25 us 2.00 us     -\n"
 		"         ----------- ----- ------                 -----\n"
-		"         0.005003000     4      0                     2\n");
+		"         0.005003500     5      0                     2\n");
 	summary_free(&s);
 }
 

@@ -316,8 +316,9 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 		ticks = r->rdx;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
 	bool again = ip == AGENT_AT(path->after) && remote_restart_pending(r);
-	/* A signal ends only calls that wait. Of other calls at `after`, the kernel has not said it yet. */
+	/* A signal ends only calls that wait. Of other calls that are not judged yet, the stop hides whether they waited. */
 	bool waited = f.slot & SLOT_F_WAITED || (ip <= AGENT_AT(path->judged) && (again || result == (uint64_t)-EINTR));
+	uint64_t flags = waited || ip > AGENT_AT(path->judged) ? f.slot : f.slot & ~(uint64_t)SLOT_F_ARMED;
 	bool fails = again && what == STEPOUT_CAUGHT && BECOMES_EINTR(-result);
 	if (kept)
 		vfork_frame_release(task, number);
@@ -336,7 +337,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on, the tracer counts the call */
 		remember_interrupted(p, task, r, s, &f, ticks);
 	} else if (slot && !child && ip <= AGENT_AT(path->add_hist))
-		finish_updates(slot, path, ip, ticks, fails ? -EINTR : (int64_t)result, f.slot, waited);
+		finish_updates(slot, path, ip, ticks, fails ? -EINTR : (int64_t)result, flags, waited);
 	return true;
 }
 
