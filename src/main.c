@@ -34,12 +34,8 @@
  *   engine/patch/state.h    the data that these folders share, and a glossary
  *   engine/patch/code/      the machine code that is placed in the program: the agent, stubs, jumps
  *   engine/bpf/             the bpf engine (privileged)
- *   engine/ptrace/          the ptrace engine (works everywhere): its start, its end, its notes below tables
- *   engine/ptrace/loop/     the stop loop: wait statuses, the next event, starting, detaching
- *   engine/ptrace/tasks/    new and ending tasks, execve(2), signals, attaching, resuming and detaching
- *   engine/ptrace/calls/    a call under ptrace: its events, its counts, tampering with it
- *   engine/ptrace/wait/     waits for stops and for the ends of tasks
- *   engine/ptrace/state/    the state of a tracer, its events, giving up; the patch engine uses these too
+ *   engine/ptrace/          the ptrace engine (works everywhere). loop.c gets the wait statuses (wait.c); tasks.c and attach.c
+ *                           follow threads; calls.c follows calls. The patch engine is built on these.
  *   engine/                 the interface of an engine, and the list of engines
  *
  *   stack/                  finds the functions that led to a call

@@ -1,4 +1,4 @@
-#include "engine/ptrace/calls/filter.h"
+#include "engine/ptrace/calls.h"
 
 #include "syscall/table.h"
 

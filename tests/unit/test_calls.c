@@ -1,8 +1,8 @@
 /* Tests which cost of tracing is subtracted from the time of a call under ptrace. */
-#include "engine/ptrace/calls/calls.h"
+#include "engine/ptrace/calls.h"
 
-#include "engine/ptrace/state/tracer.h"
-#include "engine/ptrace/tasks/attach.h"
+#include "engine/ptrace/attach.h"
+#include "engine/ptrace/tracer.h"
 #include "syscall/table.h"
 #include "tracee/tasks.h"
 

@@ -9,12 +9,12 @@
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/life/children.h"
+#include "engine/ptrace/attach.h"
 #include "engine/ptrace/calibrate.h"
-#include "engine/ptrace/loop/loop.h"
-#include "engine/ptrace/state/group.h"
-#include "engine/ptrace/tasks/main_symbol.h"
-#include "engine/ptrace/tasks/resume.h"
-#include "engine/ptrace/wait/wait.h"
+#include "engine/ptrace/loop.h"
+#include "engine/ptrace/tasks.h"
+#include "engine/ptrace/tracer.h"
+#include "engine/ptrace/wait.h"
 #include "syscall/table.h"
 
 #include <errno.h>

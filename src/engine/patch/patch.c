@@ -10,7 +10,7 @@
  *   threads/  what to do with a thread that has stopped at a call or with a signal
  *   life/     clone, exec, attach, detach
  *
- * This file starts and ends the engine, and connects it to the stop loop (engine/ptrace/state/tracer.h).
+ * This file starts and ends the engine, and connects it to the stop loop (engine/ptrace/tracer.h).
  */
 #include "arch/arch.h"
 #include "base/clock.h"
@@ -39,11 +39,9 @@
 #include "tracee/proc.h"
 
 #include "engine/ptrace/calibrate.h"
-#include "engine/ptrace/calls/stop.h"
-#include "engine/ptrace/loop/detach.h"
-#include "engine/ptrace/loop/loop.h"
-#include "engine/ptrace/loop/start.h"
-#include "engine/ptrace/state/give_up.h"
+#include "engine/ptrace/calls.h"
+#include "engine/ptrace/loop.h"
+#include "engine/ptrace/tracer.h"
 
 #include <cpuid.h>
 #include <errno.h>

@@ -44,8 +44,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "engine/patch/code/agent.h"
-#include "engine/ptrace/calls/filter.h"
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/calls.h"
+#include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

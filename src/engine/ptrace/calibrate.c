@@ -3,9 +3,9 @@
 #include "base/buf.h"
 #include "base/helper.h"
 #include "engine/costs.h"
-#include "engine/ptrace/loop/loop.h"
-#include "engine/ptrace/tasks/resume.h"
-#include "engine/ptrace/wait/wait.h"
+#include "engine/ptrace/loop.h"
+#include "engine/ptrace/tasks.h"
+#include "engine/ptrace/wait.h"
 #include "syscall/table.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef SCTRACE_ENGINE_PTRACE_CALIBRATE_H
 #define SCTRACE_ENGINE_PTRACE_CALIBRATE_H
 
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/tracer.h"
 
 struct costs;
 

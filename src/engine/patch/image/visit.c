@@ -11,7 +11,7 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/ptrace/state/event.h"
+#include "engine/ptrace/tracer.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -10,11 +10,11 @@
 #include "engine/patch/life/exec.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/ptrace/calls/calls.h"
-#include "engine/ptrace/loop/stops.h"
-#include "engine/ptrace/tasks/main_symbol.h"
-#include "engine/ptrace/tasks/resume.h"
-#include "engine/ptrace/wait/wait.h"
+#include "engine/ptrace/attach.h"
+#include "engine/ptrace/calls.h"
+#include "engine/ptrace/loop.h"
+#include "engine/ptrace/tasks.h"
+#include "engine/ptrace/wait.h"
 #include "tracee/proc.h"
 
 #include <elf.h>

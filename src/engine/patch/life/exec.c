@@ -12,7 +12,7 @@
 #include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/signals.h"
 #include "engine/patch/threads/stepout.h"
-#include "engine/ptrace/calls/calls.h"
+#include "engine/ptrace/calls.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

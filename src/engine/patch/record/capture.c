@@ -1,7 +1,7 @@
 /* Captures the memory of a call from outside the program, for a record that the recorder has not completed. */
 #include "engine/patch/record/record.h"
 
-#include "engine/ptrace/state/event.h"
+#include "engine/ptrace/tracer.h"
 
 #include <limits.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
-#include "engine/ptrace/state/event.h"
+#include "engine/ptrace/tracer.h"
 #include "syscall/restart.h"
 #include "syscall/table.h"
 

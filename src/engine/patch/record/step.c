@@ -5,7 +5,7 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/ptrace/state/event.h"
+#include "engine/ptrace/tracer.h"
 #include "syscall/table.h"
 #include "tracee/proc.h"
 

@@ -2,7 +2,7 @@
 
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/ptrace/tasks/main_symbol.h"
+#include "engine/ptrace/attach.h"
 
 #include <sys/ptrace.h>
 #include <sys/syscall.h>

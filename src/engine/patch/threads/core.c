@@ -8,7 +8,7 @@
 #include "engine/patch/remote/unmap.h"
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/stepout.h"
-#include "engine/ptrace/wait/wait.h"
+#include "engine/ptrace/wait.h"
 #include "tracee/proc.h"
 
 #include <signal.h>

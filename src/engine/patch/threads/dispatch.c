@@ -14,7 +14,7 @@
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/remote/unmap.h"
-#include "engine/ptrace/calls/stop.h"
+#include "engine/ptrace/calls.h"
 #include "tracee/proc.h"
 
 #include <asm/prctl.h>

@@ -9,7 +9,7 @@
 #include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/ptrace/calls/calls.h"
+#include "engine/ptrace/calls.h"
 #include "syscall/restart.h"
 #include "syscall/table.h"
 

@@ -12,8 +12,8 @@
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/stepout.h"
-#include "engine/ptrace/tasks/resume.h"
-#include "engine/ptrace/wait/wait.h"
+#include "engine/ptrace/tasks.h"
+#include "engine/ptrace/wait.h"
 
 #include <signal.h>
 #include <stdlib.h>

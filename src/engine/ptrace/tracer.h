@@ -1,20 +1,22 @@
 /*
- * The state of a tracer that uses ptrace(2), on which the engines ptrace and patch are built. The neighbouring folders
- * handle new and ending tasks, group-stops, signals, execve(2), attaching and detaching. Each engine handles stops at
+ * The state of a tracer that uses ptrace(2), on which the engines ptrace and patch are built. The other modules of
+ * this folder handle new and ending tasks, group-stops, signals, execve(2), attaching and detaching. Each engine handles stops at
  * calls through `struct tracer_ops`.
  */
-#ifndef SCTRACE_ENGINE_PTRACE_STATE_TRACER_H
-#define SCTRACE_ENGINE_PTRACE_STATE_TRACER_H
+#ifndef SCTRACE_ENGINE_PTRACE_TRACER_H
+#define SCTRACE_ENGINE_PTRACE_TRACER_H
 
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/ptrace.h"
 #include "base/vec.h"
 #include "engine/engine.h"
-#include "engine/ptrace/state/thread.h"
 #include "stats/summary.h"
+#include "syscall/life.h"
 #include "tracee/mem.h"
 #include "tracee/tasks.h"
+
+#include <signal.h>
 
 struct tracer;
 
@@ -190,7 +192,7 @@ struct tracer {
 	 * present is not read.
 	 */
 	bool serves_pages;
-	struct { /* the breakpoint at the program's main (tasks/main_symbol.h) */
+	struct { /* the breakpoint at the program's main (tracer_find_main()) */
 		bool armed, by_symbol;
 	} main;
 	struct summary counts; /* calls counted since the last collect() */
@@ -217,5 +219,86 @@ void tracer_free(struct tracer *t);
 /* engine_ops.collect and engine_ops.result. */
 int tracer_collect(struct engine *e, struct summary *s);
 void tracer_result(const struct engine *e, struct engine_result *r);
+
+/* What the tracer knows about a thread in addition to struct task: its current call, and changes made to that call. */
+
+/* Says where CLONE_UNTRACED was cleared in the flags of the thread's clone(2), so that the bit can be restored. */
+struct untraced {
+	enum { UNTRACED_NO, UNTRACED_REGISTER, UNTRACED_MEMORY } where;
+	uint64_t addr; /* address of the flags if they are in memory (clone3) */
+	uint64_t flags;
+};
+
+/* What must be done at the end of a call that is tampered with. */
+struct tamper {
+	bool set_result;
+	int64_t result;
+	uint64_t exit_delay_ns;
+	int signal; /* signal to deliver at the end of the call, or 0 */
+};
+
+struct thread {
+	struct task task;      /* the first member, so that a struct task * of the tracer can be cast to this type */
+	unsigned long options; /* PTRACE_O_* options that are set; 0: not known */
+	bool in_call;
+	struct call call;    /* the current or last call */
+	uint64_t entered_ns; /* CLOCK_MONOTONIC time at which the call started */
+	bool entering;       /* stopped at the entry of the call: tracer_resume() will set `entered_ns` */
+	struct call_life life;
+	bool resumes; /* the thread was attached to and has made no call since; it may be blocked in the call
+		       * `resumed` */
+	struct call resumed;
+	struct untraced untraced;
+	struct tamper tamper;
+	bool reported_child; /* the kernel has reported the task that the current call has created */
+	pid_t vfork_child;   /* the task for which the thread waits in vfork(2), or did; 0: none */
+	pid_t vfork_parent;  /* the thread that waits in vfork(2) until this task ends or calls execve(2); 0: none */
+};
+
+/* True if a PTRACE_EVENT_STOP with this signal begins a group-stop. */
+static inline bool tracer_is_stopping(int sig)
+{
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
+
+static inline struct thread *thread_of(const struct task *task)
+{
+	return (struct thread *)task;
+}
+
+/* Queues an event with its ids, time and memory. The caller fills in the rest before the next call. */
+struct event *tracer_event(struct tracer *t, enum event_kind kind, const struct task *task);
+/* Queues an EV_NOTE with this text for the user. */
+void tracer_note(struct tracer *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Returns the memory of thread *tid, which must stay where it is. Reads only what no traced program has to provide. */
+struct mem tracer_mem_of(const struct tracer *t, pid_t *tid);
+/* Returns the memory of the task's process, which is valid until the next call of this function. */
+const struct mem *tracer_mem(struct tracer *t, const struct task *task);
+
+/* Returns the group to which the task's calls are added, according to config.want. */
+struct summary_group *tracer_group(struct tracer *t, const struct task *task);
+/*
+ * Writes the name of the group that tracer_group() returns to `name`, which has `size` bytes. Sets *id to the id of the
+ * group's process or thread, or to -1.
+ */
+void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id);
+/* Called when the task or its process ends, or runs another program: its next calls belong to a new group. */
+void tracer_leave_group(struct tracer *t, const struct task *task);
+/* Frees the data of a task that has ended or was detached. */
+void tracer_forget(struct tracer *t, struct task *task);
+
+/*
+ * Gives up tracing. A note gives the reason with strerror(-err). The started program is killed, tracer_detach_all()
+ * detaches from attached processes, and tracer_next() returns `err` from now on. Only the first call has an effect.
+ * Returns the error of the first call.
+ */
+int tracer_give_up(struct tracer *t, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/*
+ * Gives up tracing if the kernel keeps refusing a ptrace(2) request for a task. That task may stay stopped for ever, so
+ * nothing must wait for it.
+ */
+void tracer_check_refused(struct tracer *t);
+/* engine_ops.kill: sends `sig` to all processes, except attached ones and a program that still waits for spawn_go(). */
+void tracer_kill(struct engine *e, int sig);
 
 #endif

@@ -1,8 +1,8 @@
 /* Waits for stops and ends of tasks, and handles refusals of the kernel. */
-#ifndef SCTRACE_ENGINE_PTRACE_WAIT_WAIT_H
-#define SCTRACE_ENGINE_PTRACE_WAIT_WAIT_H
+#ifndef SCTRACE_ENGINE_PTRACE_WAIT_H
+#define SCTRACE_ENGINE_PTRACE_WAIT_H
 
-#include "engine/ptrace/state/tracer.h"
+#include "engine/ptrace/tracer.h"
 
 /*
  * Calls wait4(2) for a stop or an end (__WALL) of `pid`, or of any task if `pid` is -1. Returns a task's id; 0 with

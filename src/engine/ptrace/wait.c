@@ -1,8 +1,8 @@
-#include "engine/ptrace/wait/wait.h"
+#include "engine/ptrace/wait.h"
 
 #include "arch/arch.h"
 #include "base/clock.h"
-#include "engine/ptrace/state/give_up.h"
+#include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
