@@ -100,7 +100,7 @@ static void suggest_long(const struct parse *p, const char *word)
 	}
 }
 
-/* Parses one word that begins with option letters, such as "-tt", "-s32" or "-fo FILE". */
+/* Parses one word that begins with option letters, such as "-tt", "-s32", "-T=ns" or "-fo FILE". */
 static enum opt_outcome parse_letters(struct parse *p, const char *word)
 {
 	for (const char *c = word + 1; *c; c++) {
@@ -113,11 +113,12 @@ static enum opt_outcome parse_letters(struct parse *p, const char *word)
 				 c[1] || c > word + 1 ? word : "");
 			return OPT_ERROR;
 		}
-		const char *value = o->arg && c[1] ? c + 1 : NULL;
+		bool may = o->arg && o->arg[0] == '[';
+		const char *value = !o->arg || !c[1] || (may && c[1] != '=') ? NULL : c + 1 + may;
 		if (!take_value(p, o, typed, ' ', &value))
 			return OPT_ERROR;
 		enum opt_outcome outcome = apply(p, o, typed, value);
-		if (o->arg || outcome != OPT_OK)
+		if (value || (o->arg && !may) || outcome != OPT_OK)
 			return outcome;
 	}
 	return OPT_OK;

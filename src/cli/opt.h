@@ -83,7 +83,8 @@ struct opt_command {
 enum opt_outcome { OPT_OK, OPT_HELP, OPT_VERSION, OPT_ERROR };
 
 /*
- * Parses argv[1..]. Letters may be bundled. The value of a letter may follow the letter directly or be the next word.
+ * Parses argv[1..]. Letters may be bundled. The value of a letter may follow the letter directly or be the next word. An
+ * optional value of a letter follows after =.
  * The value of a long name follows after = or is the next word. A long name may be shortened if it remains unambiguous.
  * On OPT_OK, *first is the index of the first operand, and all operands follow it in their original order (argv is
  * permuted unless stop_at_operand is set). Every table has -h, --help, -V and --version. On OPT_ERROR, `why` names the

@@ -309,7 +309,7 @@ static void zsh_spec(struct buf *out, const struct opt *o, bool letter)
 	bool may = o->arg && o->arg[0] == '[';
 	buf_adds(out, "\t\t'*");
 	if (letter)
-		buf_addf(out, "-%c%s", o->letter, o->arg ? "+" : "");
+		buf_addf(out, "-%c%s", o->letter, may ? "=-" : o->arg ? "+" : "");
 	else
 		buf_addf(out, "--%s%s", o->name, may ? "=-" : o->arg ? "=" : "");
 	buf_addc(out, '[');
@@ -423,7 +423,7 @@ static void fish_option(struct buf *out, const char *name, const char *command, 
 		buf_addf(out, " -x -a '%s'", words_of(o));
 	else if (o->arg && o->complete == COMPLETE_LIST)
 		buf_addf(out, " -x -a '(__sctrace_list %s)'", words_of(o));
-	else if (o->arg)
+	else if (o->arg && (o->name || o->arg[0] != '[')) /* an optional value of a letter is never the next word */
 		buf_adds(out, values[o->complete]);
 	buf_adds(out, " -d '");
 	add_quoted(out, o->help, "\\");

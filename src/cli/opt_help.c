@@ -25,11 +25,10 @@ static void spelling(const struct opt *o, struct buf *out)
 		buf_addf(out, "%s--%s", o->letter ? ", " : " ", o->name);
 	if (!o->arg)
 		return;
-	bool may = o->arg[0] == '[';
-	if (!may)
-		buf_addf(out, "%c%s", o->name ? '=' : ' ', o->arg);
+	if (o->arg[0] == '[')
+		buf_addf(out, "[=%s", o->arg + 1);
 	else
-		buf_addf(out, o->name ? "[=%s" : "[%s", o->arg + 1);
+		buf_addf(out, "%c%s", o->name ? '=' : ' ', o->arg);
 }
 
 static int help_column(const struct opt *table)

@@ -62,6 +62,7 @@ static void add_lacks(const struct engine_ops *e, unsigned want, struct buf *out
 		{CAP_SYSTEM, "count every process (--all)"},
 		{CAP_ERRNOS, "count errors by number (--errors)"},
 		{CAP_STOPS, "keep each thread stopped at its call (-k, --stacks)"},
+		{CAP_WAITS, "tell which calls waited (--waited, -T=waits)"},
 		{CAP_MAIN, "report the calls before main separately (main: in --expect)"},
 	};
 	const char *between = "";

@@ -30,6 +30,7 @@ enum engine_caps {
 	CAP_STOPS = 1 << 10,     /* a thread stays stopped at its call while the events of the call are handled (-k) */
 	CAP_BREAK = 1 << 12,     /* detaching from a process at its execve(2) (-b) */
 	CAP_THREAD = 1 << 13,    /* attaching to one thread, and not to the other threads of its process */
+	CAP_WAITS = 1 << 14,     /* events say which calls waited (call.wait) */
 	CAP_MAIN = 1 << 11,      /* the calls before main are counted separately (engine_config.find_main) */
 };
 

@@ -58,6 +58,8 @@ enum recording_mask {
 	/* Flags of the call, for which nothing follows: */
 	MASK_INJECTED = 1 << 17,
 	MASK_DELAYED = 1 << 18,
+	MASK_JUDGED = 1 << 19, /* it is known whether the thread lost its CPU during the call (enum call_wait) */
+	MASK_WAITED = 1 << 20, /* the thread lost its CPU */
 };
 
 /* The second number of ITEM_DEATH. */

@@ -98,7 +98,8 @@ static uint64_t mask_of(const struct event *ev, const struct call *slot)
 	uint64_t mask = (c->foreign ? MASK_FOREIGN : 0) | (c->restart ? MASK_RESTART : 0) |
 			(ev->launch ? MASK_LAUNCH : 0) | (c->error ? MASK_ERROR : 0) |
 			(c->error && c->err != (int)-c->result ? MASK_ERRNO : 0) | (c->injected ? MASK_INJECTED : 0) |
-			(c->delayed ? MASK_DELAYED : 0) | (c->nr > UINT32_MAX ? MASK_INSIDE : 0) |
+			(c->delayed ? MASK_DELAYED : 0) | (c->wait != WAIT_UNKNOWN ? MASK_JUDGED : 0) |
+			(c->wait == WAIT_YES ? MASK_WAITED : 0) | (c->nr > UINT32_MAX ? MASK_INSIDE : 0) |
 			(c->ip != slot->ip ? MASK_IP : 0) | (c->sp != slot->sp ? MASK_SP : 0) |
 			(c->arch != slot->arch ? MASK_ARCH : 0) | (c->cost_ns != slot->cost_ns ? MASK_COST : 0) |
 			(c->spread_ns != slot->spread_ns ? MASK_SPREAD : 0);
@@ -174,6 +175,7 @@ void item_get_call(struct item_reader *r, struct item_calls *calls, struct event
 	ev->call.error = mask & MASK_ERROR;
 	ev->call.injected = mask & MASK_INJECTED;
 	ev->call.delayed = mask & MASK_DELAYED;
+	ev->call.wait = !(mask & MASK_JUDGED) ? WAIT_UNKNOWN : mask & MASK_WAITED ? WAIT_YES : WAIT_NO;
 	ev->call.err = mask & MASK_ERRNO ? (int)item_get_signed(r) : 0;
 	if (mask & MASK_INSIDE)
 		ev->call.nr = inside_number(r, nr);

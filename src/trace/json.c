@@ -67,6 +67,8 @@ static void add_duration(const struct event *ev, struct buf *out)
 		trace_add_seconds(out, (uint64_t)own, PRECISION_NS);
 	}
 	buf_adds(out, how == RESOLVED ? ",\"resolved\":true" : ",\"resolved\":false");
+	if (ev->call.wait != WAIT_UNKNOWN)
+		buf_adds(out, ev->call.wait == WAIT_YES ? ",\"waited\":true" : ",\"waited\":false");
 }
 
 static void add_stack(const struct trace_json *j, struct trace_line *l, const struct event *ev, struct buf *out)

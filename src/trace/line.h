@@ -16,6 +16,7 @@ enum trace_precision { PRECISION_NONE, PRECISION_S, PRECISION_MS, PRECISION_US, 
 struct trace_times {
 	enum { CLOCK_NONE, CLOCK_DAY, CLOCK_EPOCH } clock; /* -t: the time of day, or seconds since the Epoch */
 	enum trace_precision clock_precision, relative, durations;
+	bool waits; /* -T=waits: calls that waited are marked */
 };
 
 /* How calls are decoded. This is a part of the configuration of each sink that writes calls. */

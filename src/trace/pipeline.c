@@ -82,12 +82,13 @@ static void unwrap(struct trace_task *k, struct event *ev)
 
 typedef void event_fn(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 
-static bool is_wanted(const struct trace_pipeline *p, struct trace_task *k, const struct event *ev)
+static bool is_wanted(struct trace_pipeline *p, struct trace_task *k, const struct event *ev)
 {
 	bool begins = ev->kind == EV_ENTER;
 	if (begins)
 		k->selected = trace_select_enter(p->select, ev, &k->subject);
-	bool wanted = begins ? k->selected : k->in_call && k->selected && trace_select_exit(p->select, ev);
+	bool wanted =
+		begins ? k->selected : k->in_call && k->selected && trace_select_exit(p->select, ev, &p->unjudged);
 	k->in_call = begins;
 	return wanted;
 }
@@ -164,12 +165,14 @@ static void split(struct trace_pipeline *p, struct event *ev)
 	const struct mem *mem = ev->mem;
 	const int64_t result = c->result;
 	const int err = c->err;
+	const enum call_wait wait = c->wait;
 	ev->kind = EV_ENTER;
 	ev->time_ns = c->enter_ns;
 	ev->mem = ev->entry_mem;
 	c->result = 0;
 	c->error = false;
 	c->err = 0;
+	c->wait = WAIT_UNKNOWN;
 	c->duration_ns = 0;
 	trace_pipeline_event(p, ev);
 	ev->kind = EV_EXIT;
@@ -178,6 +181,7 @@ static void split(struct trace_pipeline *p, struct event *ev)
 	c->result = result;
 	c->error = err != 0;
 	c->err = err;
+	c->wait = wait;
 	c->duration_ns = duration_ns;
 	trace_pipeline_event(p, ev);
 }

@@ -22,6 +22,7 @@ struct trace_pipeline {
 	uint64_t kept_until;
 	uint64_t limit;    /* set by the caller: after this many selected calls, no event is passed on; 0: no limit */
 	uint64_t selected; /* number of selected calls that have ended */
+	uint64_t unjudged; /* number of calls that would be selected if it were known that they waited (--waited) */
 	struct trace_sink *sinks[TRACE_SINKS_MAX];
 	unsigned nsinks;
 	bool takes_whole;        /* the only sink takes a call as one event (trace_sink_ops.whole) */

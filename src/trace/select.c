@@ -308,7 +308,7 @@ bool trace_select_by_file(const struct trace_select *s)
 
 bool trace_select_needs_exit(const struct trace_select *s)
 {
-	return s->status || s->errnos.n || s->slower_ns;
+	return s->status || s->errnos.n || s->slower_ns || s->waited;
 }
 
 static void add_word(struct buf *out, const char *word)
@@ -354,7 +354,8 @@ void trace_select_say(const struct trace_select *s, struct strings *out)
 		     {s->status, "-e status=", buf_str(&status)},
 		     {s->errnos.n, s->not_errnos ? "-e errno=!" : "-e errno=", buf_str(&errnos)},
 		     {s->fds.n, "-e fds=", buf_str(&fds)},
-		     {s->slower_ns, "--slower ", buf_str(&slower)}};
+		     {s->slower_ns, "--slower ", buf_str(&slower)},
+		     {s->waited, "--waited", ""}};
 	struct buf text = {0};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i].given) {
@@ -434,7 +435,7 @@ static unsigned status_of(const struct event *ev)
 	return ev->call.error ? STATUS_FAILED : STATUS_SUCCESSFUL;
 }
 
-bool trace_select_exit(const struct trace_select *s, const struct event *ev)
+bool trace_select_exit(const struct trace_select *s, const struct event *ev, uint64_t *unjudged)
 {
 	if (s->status && !(s->status & status_of(ev)))
 		return false;
@@ -445,7 +446,11 @@ bool trace_select_exit(const struct trace_select *s, const struct event *ev)
 		if (in == s->not_errnos)
 			return false;
 	}
-	return !s->slower_ns || call_own_ns(&ev->call) > (double)s->slower_ns;
+	if (s->slower_ns && call_own_ns(&ev->call) <= (double)s->slower_ns)
+		return false;
+	bool returned = ev->kind == EV_EXIT;
+	*unjudged += s->waited && returned && ev->call.wait == WAIT_UNKNOWN;
+	return !s->waited || (returned && ev->call.wait == WAIT_YES);
 }
 
 bool trace_select_signal(const struct trace_select *s, int sig)

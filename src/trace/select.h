@@ -1,4 +1,4 @@
-/* Selects calls (by name, result, error, path, descriptor or duration) and signals. */
+/* Selects calls (by name, result, error, path, descriptor, duration or wait) and signals. */
 #ifndef SCTRACE_TRACE_SELECT_H
 #define SCTRACE_TRACE_SELECT_H
 
@@ -41,6 +41,7 @@ struct trace_select {
 	VEC(int) fds;
 	/* Only calls that took longer than this, without the tracing cost, are selected; 0: all. */
 	uint64_t slower_ns;
+	bool waited; /* only calls of which it is known that they waited are selected */
 };
 
 /* Handles one word of a list with commas. Returns 0, or -EINVAL with the reason in `why`. */
@@ -84,8 +85,11 @@ void trace_select_hint(const struct trace_select *s, struct buf *out);
 bool trace_select_by_file(const struct trace_select *s);
 /* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */
 bool trace_select_needs_exit(const struct trace_select *s);
-/* Returns true if a selected call is still selected at its end (`ev` is EV_EXIT or EV_VANISH). */
-bool trace_select_exit(const struct trace_select *s, const struct event *ev);
+/*
+ * Returns true if a selected call is still selected at its end (`ev` is EV_EXIT or EV_VANISH). If it is not selected only
+ * because it is not known whether it waited, adds 1 to *unjudged.
+ */
+bool trace_select_exit(const struct trace_select *s, const struct event *ev, uint64_t *unjudged);
 /* Fills in the calls that must be events, with those that end interrupted ones (restart_syscall, rt_sigreturn). */
 void trace_select_only(const struct trace_select *s, struct call_set *only);
 /* Returns true if signal `sig` is selected. */

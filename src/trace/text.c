@@ -239,7 +239,7 @@ static void add_duration(const struct trace_text *t, const struct event *ev, str
 	buf_addc(to, '>');
 }
 
-static void add_result(const struct trace_text *t, const struct trace_text_task *k, const struct decode *d,
+static void add_result(struct trace_text *t, const struct trace_text_task *k, const struct decode *d,
 		       const struct event *ev, struct buf *to, size_t begin)
 {
 	if (ev->kind == EV_VANISH && k->line.given < decode_count(d))
@@ -254,6 +254,10 @@ static void add_result(const struct trace_text *t, const struct trace_text_task 
 		buf_adds(to, " (INJECTED)");
 	if (ev->call.delayed)
 		buf_adds(to, " (DELAYED)");
+	if (t->c.times.waits && ev->kind != EV_VANISH) {
+		buf_adds(to, ev->call.wait == WAIT_YES ? " (WAITED)" : "");
+		t->unjudged += ev->call.wait == WAIT_UNKNOWN;
+	}
 	add_duration(t, ev, to);
 	buf_addc(to, '\n');
 }

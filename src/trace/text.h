@@ -37,6 +37,7 @@ struct trace_text {
 	struct trace_text_config c;
 	struct trace_text_task *open; /* the task whose line in the common output has no newline yet */
 	uint64_t last_ns;             /* time of the previous event; 0: there was none */
+	uint64_t unjudged;            /* -T=waits: number of calls of which it is not known whether they waited */
 	time_t second;                /* the second for which `second_text` contains HH:MM:SS */
 	char second_text[16];
 	pid_t pid; /* the task for which `pid_text` contains the number, with padding */

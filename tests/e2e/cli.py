@@ -885,6 +885,44 @@ def test_json(tmp):
     assert ("thread_name", 'o"d\\\xe4\\x1b') in {(e["name"], e["args"].get("name")) for e in events if e["ph"] == "M"}, events[:4]
 
 
+def test_waits(tmp):
+    """--waited, -T=waits, --json, -C and recordings tell the calls that waited from the others; ptrace does not know them"""
+    napper = [sys.executable, "-S", "-c", "import os, time\nfor i in range(20): os.getppid(); time.sleep(0.001)"]
+    r = run("--waited", "-e", "!%signal", "-o", str(tmp / "t"), *napper)
+    if r.returncode == 125:
+        raise Skip("waits are not known here: " + r.stderr)
+    said = r"sctrace: note: it is not known of \d+ calls whether they waited, so they {}; see Waits in sctrace\(1\)\n"
+    assert r.returncode == 0 and re.fullmatch(said.format("are left out"), r.stderr), r
+    nap, quick = r"clock_nanosleep\(.*\) += 0", r"getppid\(\) += \d+"
+    text = (tmp / "t").read_text()
+    assert len(lines(text, nap)) == 20 and len(lines(text, quick)) < 20, text
+    assert run("--waited", "-qqq", "-o", str(tmp / "t"), *napper).stderr == ""
+    run("-T=waits,ns", "-e", "clock_nanosleep,getppid", "--record", str(tmp / "r"), "-o", str(tmp / "t"), *napper)
+    live = (tmp / "t").read_text()
+    duration = r" <0\.\d{9}>"
+    assert len(lines(live, nap + r" \(WAITED\)" + duration)) == 20 and lines(live, quick + duration), live
+    r = run("show", "-T=waits,ns", str(tmp / "r"))
+    assert r.stdout == live, (r, live)
+    shown = run("show", "--waited", str(tmp / "r"))
+    assert len(lines(shown.stdout, nap)) == 20 and len(lines(shown.stdout, quick)) < 20 and shown.returncode == 0, shown
+    counted = run("show", "-c", "--format=csv", "-U", "syscall,calls,waits", str(tmp / "r"))
+    assert "clock_nanosleep,20,20\n" in counted.stdout, counted
+    rows = [json.loads(x) for x in run("show", "--json", str(tmp / "r")).stdout.splitlines()]
+    waited = [r["waited"] for r in rows if r.get("name") == "clock_nanosleep"]
+    assert waited == [True] * 20 and False in [r.get("waited") for r in rows if r.get("name") == "getppid"], rows
+    r = run("-C", "--format=csv", "-U", "syscall,calls,waits", "-e", "clock_nanosleep", "-o", str(tmp / "t"), *napper)
+    assert "clock_nanosleep,20,20\n" in (tmp / "t").read_text(), (tmp / "t").read_text()
+    r = run("-c", "--waited", "-e", "clock_nanosleep,getpid", *napper)
+    assert lines(r.stderr, "selection: -e trace=clock_nanosleep,getpid --waited; .*") and lines(r.stderr, r"clock_nanosleep +\S+ +20 .*"), r
+    for words in (["--waited"], ["-T=waits"]):
+        r = run("--engine=ptrace", *words, "true")
+        assert r.returncode == 125 and "engine ptrace cannot tell which calls waited" in r.stderr, r
+    run("--engine=ptrace", "--json", "--record", str(tmp / "r"), "-o", str(tmp / "t"), "true")
+    assert '"waited"' not in (tmp / "t").read_text()
+    r = run("show", "--waited", str(tmp / "r"))
+    assert re.fullmatch(said.format("are left out"), r.stderr) and r.returncode == 0, r
+
+
 def test_tables(tmp):
     """-c in each layout, and with --by, --errors, --hist and --save"""
     shutil.copy("/etc/passwd", tmp / "in")

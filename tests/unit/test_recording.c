@@ -101,6 +101,32 @@ static void test_whole(void **state)
 	recording_close_read(r);
 }
 
+static void test_waits(void **state)
+{
+	static const enum call_wait waits[] = {WAIT_UNKNOWN, WAIT_YES, WAIT_NO, WAIT_YES, WAIT_UNKNOWN};
+	(void)state;
+	struct recording_head h;
+	struct recording_writer *w = create(&h, NULL);
+	struct recording_thread th = {0};
+	struct captures none = {0};
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
+		struct event ev = call_event(EV_CALL, 100, SYS_close, 3, 0, 0, 0);
+		ev.call.wait = waits[i];
+		recording_event_begin(w, &th, &ev);
+		recording_event(w, &th, &ev, &none, &none);
+	}
+	recording_thread_free(w, &th);
+	end(w, &h);
+	struct recording *r = open_it();
+	struct engine *e = recording_engine(r);
+	struct event ev;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
+		assert_int_equal(e->ops->next(e, &ev), 1);
+		assert_int_equal(ev.call.wait, waits[i]);
+	}
+	recording_close_read(r);
+}
+
 /* The data that a call takes was captured before the call, and can be read after it. That of other calls cannot. */
 static struct event read_of(enum event_kind kind, pid_t tid, uint64_t fd, uint64_t time_ns)
 {
@@ -474,6 +500,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(test_waits, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_withdrawn, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_taken_data, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(test_devices, make_path, remove_path),

@@ -55,6 +55,27 @@ static void json_is_json(void **state)
 	json_decref(o);
 }
 
+static void objects_say_whether_calls_waited(void **state)
+{
+	static const char *const members[] = {
+		[WAIT_UNKNOWN] = "\"resolved\":true}",
+		[WAIT_NO] = "\"resolved\":true,\"waited\":false}",
+		[WAIT_YES] = "\"resolved\":true,\"waited\":true}",
+	};
+	struct fixture *f = *state;
+	struct rig *r = &f->rig;
+	trace_json_init(&f->sink, &f->c);
+	rig_start(r, &f->sink.sink);
+	for (unsigned i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		struct event ev = call_event(EV_CALL, 100, SYS_close, 9, 0, 0, 0);
+		ev.entry_mem = &memory;
+		ev.call.wait = (enum call_wait)i;
+		buf_clear(&r->out.common.buf);
+		give(r, ev);
+		assert_non_null(strstr(buf_str(&r->out.common.buf), members[i]));
+	}
+}
+
 static void each_kind_of_event_is_an_object(void **state)
 {
 	struct fixture *f = *state;
@@ -149,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(json_is_json, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(objects_say_whether_calls_waited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_kind_of_event_is_an_object, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(perfetto_is_one_document, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(perfetto_names_threads_and_processes, set_up, tear_down),

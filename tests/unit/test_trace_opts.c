@@ -41,6 +41,10 @@ static void mistakes_are_explained(void **state)
 		{{"sctrace", "--syscall-limit=0", "x"}, "'0' is not a number of calls"},
 		{{"sctrace", "--decode-pids=name", "x"}, "'name' is not one of comm"},
 		{{"sctrace", "--syscall-times=m", "x"}, "'m' is not a precision; write s, ms, us or ns"},
+		{{"sctrace", "-T=ns,wait", "x"}, "'wait' is not a precision; write s, ms, us or ns, or waits to mark"},
+		{{"sctrace", "-k", "--waited", "x"}, "-k and --stacks stop threads at their calls"},
+		{{"sctrace", "--record=r", "--waited", "x"}, "--record cannot select calls by their results"},
+		{{"sctrace", "--io", "--waited", "x"}, "--slower and --waited"},
 		{{"sctrace", "--absolute-timestamps=us,day", "x"}, "'day' is neither a format"},
 		{{"sctrace", "-c", "-C", "x"}, "-c and -C cannot be used together"},
 		{{"sctrace", "-ff", "x"}, "-ff needs -o FILE"},
@@ -225,14 +229,15 @@ static void calls_are_selected(void **state)
 	struct buf why = {0};
 	assert_int_equal(PARSE("--trace-fds=3,4", "-e", "errno=EIO,ENOSPC", "-e", "signal=!TERM", "x"), OPT_OK);
 	struct event on3 = entry(SYS_close, 3), on5 = entry(SYS_close, 5);
+	uint64_t unjudged = 0;
 	assert_true(selected(&o.select, &on3));
 	assert_false(selected(&o.select, &on5));
 	assert_true(trace_select_needs_exit(&o.select));
 	on3.kind = EV_EXIT;
-	assert_false(trace_select_exit(&o.select, &on3));
+	assert_false(trace_select_exit(&o.select, &on3, &unjudged));
 	on3.call.error = true;
 	on3.call.err = ENOSPC;
-	assert_true(trace_select_exit(&o.select, &on3));
+	assert_true(trace_select_exit(&o.select, &on3, &unjudged));
 	assert_true(trace_select_signal(&o.select, SIGINT));
 	assert_false(trace_select_signal(&o.select, SIGTERM));
 	trace_opts_free(&o);
@@ -240,9 +245,59 @@ static void calls_are_selected(void **state)
 	on5.kind = EV_EXIT;
 	on5.call.duration_ns = 21000;
 	on5.call.cost_ns = 20500;
-	assert_false(trace_select_exit(&o.select, &on5));
+	assert_false(trace_select_exit(&o.select, &on5, &unjudged));
 	on5.call.cost_ns = 19000;
-	assert_true(trace_select_exit(&o.select, &on5));
+	assert_true(trace_select_exit(&o.select, &on5, &unjudged));
+	trace_opts_free(&o);
+	assert_int_equal(unjudged, 0);
+	buf_free(&why);
+}
+
+static void calls_that_waited_are_selected(void **state)
+{
+	(void)state;
+	struct trace_opts o;
+	struct buf why = {0};
+	uint64_t unjudged = 0;
+	assert_int_equal(PARSE("--waited", "-z", "x"), OPT_OK);
+	struct event ev = entry(SYS_read, 3);
+	assert_true(selected(&o.select, &ev));
+	assert_true(trace_select_needs_exit(&o.select));
+	ev.kind = EV_EXIT;
+	ev.call.wait = WAIT_NO;
+	assert_false(trace_select_exit(&o.select, &ev, &unjudged));
+	ev.call.wait = WAIT_YES;
+	assert_true(trace_select_exit(&o.select, &ev, &unjudged));
+	assert_int_equal(unjudged, 0);
+	ev.call.wait = WAIT_UNKNOWN;
+	assert_false(trace_select_exit(&o.select, &ev, &unjudged));
+	assert_int_equal(unjudged, 1);
+	ev.call.error = true; /* another option leaves it out */
+	assert_false(trace_select_exit(&o.select, &ev, &unjudged));
+	ev.kind = EV_VANISH;
+	assert_false(trace_select_exit(&o.select, &ev, &unjudged));
+	assert_int_equal(unjudged, 1);
+	trace_opts_free(&o);
+	buf_free(&why);
+}
+
+static void durations_are_parsed(void **state)
+{
+	(void)state;
+	struct trace_opts o;
+	struct buf why = {0};
+	assert_int_equal(PARSE("-Tr", "x"), OPT_OK);
+	assert_int_equal(o.times.durations, PRECISION_US);
+	assert_int_equal(o.times.relative, PRECISION_US);
+	assert_false(o.times.waits);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-T=waits", "x"), OPT_OK);
+	assert_int_equal(o.times.durations, PRECISION_US);
+	assert_true(o.times.waits);
+	trace_opts_free(&o);
+	assert_int_equal(PARSE("-fT=ns,waits", "x"), OPT_OK);
+	assert_int_equal(o.times.durations, PRECISION_NS);
+	assert_true(o.times.waits);
 	trace_opts_free(&o);
 	buf_free(&why);
 }
@@ -363,6 +418,8 @@ int main(void)
 		cmocka_unit_test(options_of_appearance_are_kept),
 		cmocka_unit_test(injections_are_kept),
 		cmocka_unit_test(calls_are_selected),
+		cmocka_unit_test(calls_that_waited_are_selected),
+		cmocka_unit_test(durations_are_parsed),
 		cmocka_unit_test(selections_are_said),
 		cmocka_unit_test(tampering_takes_turns),
 		cmocka_unit_test(words_of_conditions),

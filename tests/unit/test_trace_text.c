@@ -148,6 +148,46 @@ static void durations_follow_results(void **state)
 	wrote(r, "close(9)                                = 0 <0>\n");
 }
 
+static struct event close_event(enum event_kind kind, enum call_wait wait)
+{
+	struct event ev = call_event(kind, 100, SYS_close, 9, 0, 0, 0);
+	ev.call.wait = wait;
+	ev.entry_mem = &memory;
+	return ev;
+}
+
+static void calls_that_waited_are_marked_on_request(void **state)
+{
+	struct fixture *f = *state;
+	f->c.times.durations = PRECISION_US;
+	struct rig *r = start(f);
+	give(r, close_event(EV_CALL, WAIT_YES));
+	wrote(r, "close(9)                                = 0 <0.000010>\n");
+	f->sink.c.times.waits = true;
+	give(r, close_event(EV_CALL, WAIT_YES));
+	wrote(r, "close(9)                                = 0 (WAITED) <0.000010>\n");
+	give(r, close_event(EV_CALL, WAIT_NO));
+	wrote(r, "close(9)                                = 0 <0.000010>\n");
+	assert_int_equal(f->sink.unjudged, 0);
+	give(r, close_event(EV_CALL, WAIT_UNKNOWN));
+	wrote(r, "close(9)                                = 0 <0.000010>\n");
+	assert_int_equal(f->sink.unjudged, 1);
+}
+
+static void calls_that_did_not_wait_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+	f->rig.select.waited = f->c.waits = true;
+	struct rig *r = start(f);
+	give(r, close_event(EV_CALL, WAIT_NO));
+	give(r, close_event(EV_CALL, WAIT_UNKNOWN));
+	wrote(r, "");
+	give(r, close_event(EV_CALL, WAIT_YES));
+	wrote(r, "close(9)                                = 0\n");
+	assert_int_equal(r->p.unjudged, 1);
+	assert_int_equal(r->p.selected, 1);
+}
+
 /* A time within the cost of tracing has the form of every other time, because parsers of strace's output read it. */
 static void durations_within_the_cost_are_zero(void **state)
 {
@@ -392,6 +432,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_first_call_has_no_previous_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(both_times_have_the_form_of_strace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(durations_follow_results, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(calls_that_waited_are_marked_on_request, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(calls_that_did_not_wait_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(durations_within_the_cost_are_zero, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_withdrawn_call_has_no_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_tasks_break_lines, set_up, tear_down),

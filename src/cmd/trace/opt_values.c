@@ -55,6 +55,30 @@ int trace_opt_precision(void *ctx, const struct opt *row, const char *arg, struc
 	return -EINVAL;
 }
 
+static int duration_word(void *times, const char *word, struct buf *why)
+{
+	struct trace_times *t = times;
+	enum trace_precision p = precision_of(word);
+	bool waits = strcmp(word, "waits") == 0;
+	t->waits |= waits;
+	t->durations = p != PRECISION_NONE ? p : t->durations;
+	if (waits || p != PRECISION_NONE)
+		return 0;
+	buf_addf(why, "'%s' is not a precision; write s, ms, us or ns, or waits to mark calls that waited", word);
+	return -EINVAL;
+}
+
+/* Parses -T and --syscall-times, whose value is a list of a precision and the word waits. */
+int trace_opt_durations(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_times *t = &((struct trace_opts *)ctx)->times;
+	size_t at = 0;
+	(void)row;
+	t->durations = PRECISION_US;
+	int r = arg ? trace_each_word(arg, duration_word, t, &at, why) : 0;
+	return r < 0 ? point_at(arg, at, r, why) : 0;
+}
+
 static int clock_word(void *times, const char *word, struct buf *why)
 {
 	static const char *const formats[] = {[CLOCK_NONE] = "none", [CLOCK_DAY] = "time", [CLOCK_EPOCH] = "unix"};

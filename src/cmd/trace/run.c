@@ -247,6 +247,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 	if (t->failure.err)
 		return EXIT_OWN;
 	hint_at_successors(t);
+	trace_say_unjudged(t);
 	/* A budget that children could evade. Below a table on standard error, this has already been said. */
 	if (t->o.expect.list.n && result->unfollowed && (t->o.output || t->o.view.format != SUMMARY_TEXT))
 		diag_note("child processes were not traced, so --expect did not count their calls; -f traces them");
@@ -446,6 +447,7 @@ static unsigned wants(const struct trace *t)
 		{o->all, CAP_SYSTEM},
 		{o->errors && !t->by_events, CAP_ERRNOS},
 		{conditions_use_main(&o->expect), CAP_MAIN},
+		{o->select.waited || o->times.waits, CAP_WAITS},
 		{o->by && !t->by_events, o->by && strcmp(o->by, "thread") == 0 ? CAP_BY_THREAD : CAP_BY_PROCESS},
 	};
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)

@@ -101,6 +101,11 @@ void trace_wire(struct trace *t);
 
 /* Prints a note about options that have no effect. */
 void trace_say_unused(const struct trace *t);
+/*
+ * If waits matter to the trace, and it is not known of each call whether it waited, prints a note: the calls that are left
+ * out or lack a mark seem not to have waited.
+ */
+void trace_say_unjudged(const struct trace *t);
 /* Opens the outputs. `path`: that of the trace (NULL: standard error). Returns 0, or -errno with a reason in `why`. */
 int trace_open_outputs(struct trace *t, const char *path, struct buf *why);
 /* Begins the recording, and adds the recording sink to the pipeline. */

@@ -2,6 +2,7 @@
 #include "cmd/trace/trace.h"
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "out/term.h"
 #include "tracee/names.h"
 #include "tracee/proc.h"
@@ -247,4 +248,17 @@ void trace_wire(struct trace *t)
 		trace_record_begin(t);
 	if (t->shows)
 		trace_pipeline_add(p, o->truss ? wire_truss(t) : o->format == TRACE_TEXT ? wire_text(t) : wire_json(t));
+}
+
+void trace_say_unjudged(const struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	bool marks = !o->select.waited && o->times.waits && t->shows && o->format == TRACE_TEXT && !o->truss;
+	uint64_t n = marks ? t->shown.text.unjudged : t->pipeline.unjudged;
+	if (n && (o->look.quiet & QUIET_ALL) != QUIET_ALL)
+		diag_note("it is not known of %llu call%s whether %s waited, so %s %s; see Waits in sctrace(1)",
+			  (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "it" : "they", n == 1 ? "it" : "they",
+			  marks    ? n == 1 ? "has no mark" : "have no mark"
+			  : n == 1 ? "is left out"
+				   : "are left out");
 }

@@ -174,6 +174,11 @@ static int patch_probe(unsigned want, struct buf *why)
 		buf_adds(why, "/proc is not mounted, or shows another pid namespace");
 		return -ENOTSUP;
 	}
+	if (want & CAP_WAITS && !waits_probe()) {
+		buf_adds(why, "it cannot tell which calls waited, because the kernel or the C library of sctrace lacks "
+			      "restartable sequences (rseq(2)), or the processor lacks RDFSBASE");
+		return -ENOTSUP;
+	}
 	int r = want & CAP_EVENTS ? record_probe(why) : 0;
 	return r < 0 ? r : arm_choose(want, &how, why);
 }
@@ -419,7 +424,8 @@ const struct engine_ops engine_patch = {
 	.name = "patch",
 	.purpose = "counts, times and records calls inside the program; fast; x86-64 only; the default for -c and for "
 		   "traces",
-	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN,
+	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN |
+		CAP_WAITS,
 	.probe = patch_probe,
 	.start = patch_start,
 	.next = tracer_next,
