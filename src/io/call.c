@@ -156,6 +156,7 @@ static void note_copy(const struct io_context *x, const struct io_open *o, uint6
 		k->whole = whole;
 		k->direct = o->direct;
 		k->ns = x->ns;
+		k->waited = io_waited(x);
 		return;
 	}
 	/*
@@ -165,7 +166,7 @@ static void note_copy(const struct io_context *x, const struct io_open *o, uint6
 	bool direct = k->direct || o->direct || is_synced(x, o);
 	if (!direct && k->from && k->from != f && k->from->kind == IO_FILE && f->kind == IO_FILE && k->buf == buf &&
 	    k->bytes == bytes && bytes < IO_BUFFER) {
-		io_tally_add(&f->copied, x->ns + k->ns, 2 * x->spread_ns);
+		io_tally_add_judged(&f->copied, x->ns + k->ns, 2 * x->spread_ns, k->waited || io_waited(x));
 		f->copied_from = k->from;
 	}
 	k->from = NULL;
@@ -232,7 +233,7 @@ static void leave_transfer(const struct io_context *x)
 	if (x->c->error)
 		return;
 	uint64_t bytes = (uint64_t)x->c->result;
-	*(r->direction == IO_READ ? &f->row.reads : &f->row.writes) += 1;
+	io_count_transfer(x, f, r->direction);
 	if (!bytes || io_peeks(x))
 		return;
 	bool whole = r->size >= 0 && bytes == size;
@@ -254,6 +255,7 @@ static void leave_transfer(const struct io_context *x)
 						.joins = whole,
 						.turns = in_turns,
 						.synced = is_synced(x, o),
+						.waited = io_waited(x),
 						.ns = x->ns,
 						.spread_ns = x->spread_ns,
 						.pid = x->ev->pid,
@@ -267,7 +269,7 @@ static void move_side(const struct io_context *x, int fd, int offset, enum io_di
 	uint64_t bytes = (uint64_t)x->c->result;
 	if (!o)
 		return;
-	*(direction == IO_READ ? &o->file->row.reads : &o->file->row.writes) += 1;
+	io_count_transfer(x, o->file, direction);
 	bool positioned = offset >= 0 && x->k->positioned >> offset & 1;
 	if (!bytes)
 		return;
@@ -277,6 +279,7 @@ static void move_side(const struct io_context *x, int fd, int offset, enum io_di
 						.asked = io_at_most(size, IO_BYTES_MAX),
 						.bytes = bytes,
 						.synced = direction == IO_WRITE && o->synced,
+						.waited = io_waited(x),
 						.ns = x->ns / 2,
 						.spread_ns = x->spread_ns,
 						.pid = x->ev->pid,

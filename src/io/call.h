@@ -49,6 +49,25 @@ static inline struct io_open *io_open_of(const struct io_context *x, int arg)
 	return arg < 0 ? NULL : io_profile_open(x->p, x->t, x->ev->tid, io_fd_of(x, arg));
 }
 
+static inline bool io_waited(const struct io_context *x)
+{
+	return x->c->wait == WAIT_YES;
+}
+
+/* Counts a read or a write of the file that has succeeded. */
+static inline void io_count_transfer(const struct io_context *x, struct io_file *f, enum io_direction d)
+{
+	if (d == IO_WRITE) {
+		f->row.writes++;
+		return;
+	}
+	f->row.reads++;
+	f->reads_ns += x->ns;
+	f->reads_judged += x->c->wait != WAIT_UNKNOWN;
+	f->row.read_waits += io_waited(x);
+	f->read_waited_ns += io_waited(x) ? x->ns : 0;
+}
+
 static inline int io_find_kind(const struct call *c, uint16_t kind)
 {
 	for (unsigned i = 0; i < c->desc->nargs; i++)

@@ -55,11 +55,12 @@ void io_leave_messages(const struct io_context *x)
 	if (!o || x->c->error)
 		return;
 	uint64_t bytes = messages_length(x->c, x->ev->mem, (uint64_t)x->c->result);
-	*(d == IO_READ ? &o->file->row.reads : &o->file->row.writes) += 1;
+	io_count_transfer(x, o->file, d);
 	if (bytes && !io_peeks(x))
 		io_file_request(o, &(struct io_request){.direction = d,
 							.asked = bytes,
 							.bytes = bytes,
+							.waited = io_waited(x),
 							.ns = x->ns,
 							.spread_ns = x->spread_ns,
 							.pid = x->ev->pid,

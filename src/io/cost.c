@@ -14,6 +14,19 @@ void io_tally_add(struct io_tally *t, double ns, double spread_ns)
 	hist_add(&t->took, (uint64_t)ns, 1);
 }
 
+void io_tally_add_judged(struct io_tally *t, double ns, double spread_ns, bool waited)
+{
+	if (!waited) {
+		io_tally_add(t, ns, spread_ns);
+		return;
+	}
+	t->n++;
+	t->ns += ns;
+	t->spread_ns += spread_ns;
+	t->waits++;
+	t->waited_ns += ns;
+}
+
 void io_tally_free(struct io_tally *t)
 {
 	hist_free(&t->took);
@@ -37,7 +50,7 @@ double io_tally_each(const struct io_tally *t)
 		sum += middle * (double)t->took.count[i];
 		n += (double)t->took.count[i];
 	}
-	return n > 0 ? fmin(sum / n, t->ns / t->n) : 0;
+	return n > 0 ? fmin(sum / n, t->ns / t->n) : io_tally_mean(t);
 }
 
 static unsigned class_of(double pages)

@@ -13,7 +13,9 @@
 struct io_tally {
 	double n, ns;
 	double spread_ns; /* sum of the uncertainties of the times, from subtracting the tracing cost */
-	struct hist took; /* how many calls took how many ns */
+	/* The calls that are known to have waited (enum call_wait). Their times say nothing about the cost of a call. */
+	double waits, waited_ns;
+	struct hist took; /* how many of the other calls took how many ns */
 };
 
 /* Requests in classes, by how many pages they touch that the previous one did not: 0, 1, 2 to 3, 4 to 7, and so on. */
@@ -32,12 +34,15 @@ struct io_fit {
 
 /* Adds a call that took `ns` nanoseconds. `spread_ns`: see struct io_tally. */
 void io_tally_add(struct io_tally *t, double ns, double spread_ns);
+/* Does the same for a call of which it is known whether it waited. */
+void io_tally_add_judged(struct io_tally *t, double ns, double spread_ns, bool waited);
 void io_tally_free(struct io_tally *t);
 /* Returns the mean time of all calls in ns, or 0 if there are no calls. */
 double io_tally_mean(const struct io_tally *t);
 /*
- * Returns the mean time of a call in ns, or 0 if there are no calls. Calls that took more than 16 times the median are
- * left out, because such calls were probably interrupted or had to wait.
+ * Returns the mean time of a call in ns, or 0 if there are no calls. Calls that waited are left out, unless all did.
+ * Calls that took more than 16 times the median are left out as well, because such calls were probably interrupted or
+ * had to wait.
  */
 double io_tally_each(const struct io_tally *t);
 

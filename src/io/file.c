@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define SIZES_MAX   4096 /* maximum number of different sizes that are counted */
@@ -225,7 +226,7 @@ static void classify(struct io_open *o, const struct io_request *r, uint64_t fro
 	if (f->kind == IO_FILE && r->direction == IO_READ)
 		count_again(w, r, from);
 	if (is_small(o, r, sequential)) {
-		io_tally_add(&w->small, r->ns, r->spread_ns);
+		io_tally_add_judged(&w->small, r->ns, r->spread_ns, r->waited);
 		w->small_bytes += (double)r->bytes;
 		w->small_starts += !o->used[r->direction];
 	}
@@ -235,7 +236,9 @@ static void classify(struct io_open *o, const struct io_request *r, uint64_t fro
 		f->synced_direct |= o->direct;
 		f->synced_by_call |= !o->synced;
 	}
-	io_cost_add(&w->cost, further_pages(w, from, r->bytes), (double)r->bytes, r->ns, r->spread_ns);
+	double pages = further_pages(w, from, r->bytes);
+	if (!r->waited)
+		io_cost_add(&w->cost, pages, (double)r->bytes, r->ns, r->spread_ns);
 }
 
 /* Counts a read that begins within the previous read, to which the program has moved the offset back. */
@@ -272,6 +275,7 @@ void io_file_request(struct io_open *o, const struct io_request *r)
 	classify(o, r, from);
 	*(r->direction == IO_READ ? &f->row.read_bytes : &f->row.written_bytes) += (double)r->bytes;
 	f->sought_reads += r->direction == IO_READ && o->sought && !r->positioned;
+	f->read_direct |= r->direction == IO_READ && o->direct;
 	note_back(o, r, from);
 	add_size(f, r);
 	add_mark(f, r, from);
@@ -321,6 +325,9 @@ void io_file_finish(struct io_file *f)
 	uint64_t bytes;
 	void *n;
 	f->row.time_s = f->ns / 1e9;
+	f->row.read_waited_s = f->read_waited_ns / 1e9;
+	if (f->row.read_waits <= 0 && f->reads_judged < f->row.reads)
+		f->row.read_waits = f->row.read_waited_s = NAN;
 	f->row.sizes.n = 0;
 	while ((n = map_next(&f->sizes, &i, &bytes)))
 		vec_push(&f->row.sizes, (struct run_io_size){(double)bytes, (double)(uintptr_t)n});

@@ -36,8 +36,8 @@ struct io_repeats {
 
 /* What is known about the requests in one direction. */
 struct io_flow {
-	struct io_cost cost;
-	struct ranges seen; /* writes: offsets that were written; reads: that were read and not written since */
+	struct io_cost cost; /* without requests that waited */
+	struct ranges seen;  /* writes: offsets that were written; reads: that were read and not written since */
 	struct io_marks marks;
 	double requests;
 	struct io_tally small; /* requests that a larger buffer would join to the request before; see is_small() */
@@ -62,13 +62,16 @@ struct io_file {
 	bool directory;     /* the program has opened it as a directory (O_DIRECTORY), which opendir(3) does */
 	uint64_t size;      /* size of the file, as far as the trace shows it */
 	double ns;
-	struct io_flow flow[2]; /* index: enum io_direction */
-	struct map sizes;       /* requested size -> number of requests, stored in place of a pointer */
+	double reads_judged;             /* number of reads of which it is known whether they waited */
+	double reads_ns, read_waited_ns; /* time of all reads, and of those that waited */
+	struct io_flow flow[2];          /* index: enum io_direction */
+	struct map sizes;                /* requested size -> number of requests, stored in place of a pointer */
 	enum io_answer answer;
 	struct io_repeats opened_again, stated_again, failed_again;
 	struct io_tally close, seek, sync;
 	struct io_tally synced; /* synchronous writes (O_SYNC, O_DSYNC) */
 	double synced_bytes;
+	bool read_direct;    /* it was read with O_DIRECT */
 	bool synced_direct;  /* some of these writes used O_DIRECT as well */
 	bool synced_by_call; /* some of them were synchronous because of a flag of the call (pwritev2(2)) */
 	double least_sync_ns;
@@ -107,6 +110,7 @@ struct io_request {
 	bool joins;  /* moved all that was requested, and is not a message: the program could have requested more */
 	bool turns;  /* the program had received data and sends now, or the other way round (io_file_turns()) */
 	bool synced; /* a write that returns only when the data are on the disk */
+	bool waited; /* it is known that the call waited */
 	double ns, spread_ns, time_s;
 	pid_t pid;
 };

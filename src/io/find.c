@@ -58,6 +58,21 @@ static bool is_small(const struct io_tally *t, double bytes)
 	return (t->n >= MANY && bytes <= t->n * SMALL) || t->n >= VERY_MANY;
 }
 
+/*
+ * Appends "; 12 of them waited 1.10 s", and `end`, if the waits were an important part of the time. Reads wait for the device
+ * or for another process. Other ways to make the requests do not save this time.
+ */
+static void add_waits(struct io_search *s, const struct io_tally *t, const char *end)
+{
+	if (t->waited_ns < t->ns / 20)
+		return;
+	buf_adds(&s->text, "; ");
+	count_human(&s->text, (uint64_t)t->waits);
+	buf_adds(&s->text, " of them waited ");
+	duration_human(&s->text, t->waited_ns);
+	buf_addf(&s->text, ", %s", end);
+}
+
 static bool find_small(struct io_search *s, enum io_direction d, const char *what)
 {
 	const struct io_flow *w = &s->f->flow[d];
@@ -75,6 +90,7 @@ static bool find_small(struct io_search *s, enum io_direction d, const char *wha
 	add_bytes(&s->text, w->small_bytes / w->small.n);
 	buf_adds(&s->text, " took ");
 	duration_human(&s->text, w->small.ns);
+	add_waits(s, &w->small, "and a larger buffer does not save that");
 	buf_adds(&s->text, ". A 64 KiB buffer needs ");
 	add_number(&s->text, needed, what);
 	buf_adds(&s->text, " and");
@@ -120,6 +136,31 @@ static bool line_writes(struct io_search *s)
 static bool reads_back(const struct io_file *f)
 {
 	return f->back.n >= MANY && f->back.n >= f->sought_reads / 2;
+}
+
+/* A thread can lose its CPU during any read, so a few waits among many reads say nothing about the device. */
+#define WAITS_SHARE 0.02
+
+/* A program that uses O_DIRECT has decided to wait for the device at each request. */
+
+static bool waiting_reads(struct io_search *s)
+{
+	const struct io_file *f = s->f;
+	const double n = f->row.read_waits, reads = f->row.reads;
+	if (f->kind != IO_FILE || f->read_direct || n < SYNCED || n < reads * WAITS_SHARE ||
+	    f->read_waited_ns < f->ns / 2)
+		return false;
+	s->e = (struct io_estimate){f->read_waited_ns, 0, f->read_waited_ns};
+	count_human(&s->text, (uint64_t)n);
+	buf_adds(&s->text, " of ");
+	say(s, reads, "read", " waited for the device and took ", f->read_waited_ns, "");
+	if (n < reads) {
+		buf_adds(&s->text, "; the others, which the page cache served, took ");
+		duration_human(&s->text, fmax(f->reads_ns - f->read_waited_ns, 0));
+	}
+	buf_adds(&s->text, ". Requesting the data before they are needed (posix_fadvise with POSIX_FADV_WILLNEED, "
+			   "threads, io_uring)");
+	return true;
 }
 
 static bool read_again(struct io_search *s)
@@ -307,6 +348,7 @@ static bool copied_by_hand(struct io_search *s)
 	escape_line(&s->text, f->copied_from->row.name, strlen(f->copied_from->row.name));
 	buf_adds(&s->text, "; the reads and writes together took ");
 	duration_human(&s->text, f->copied.ns);
+	add_waits(s, &f->copied, "which remains");
 	buf_adds(&s->text, ". copy_file_range or sendfile");
 	return true;
 }
@@ -338,23 +380,15 @@ static const struct detector {
 	bool whole; /* examines the program as a whole, and not each file */
 	bool (*find)(struct io_search *s);
 } detectors[] = {
-	{"small-reads", false, small_reads},
-	{"small-writes", false, small_writes},
-	{"line-writes", false, line_writes},
-	{"read-again", false, read_again},
-	{"seek-back", false, seek_back},
-	{"idle-seeks", false, idle_seeks},
-	{"seek-before-read", false, seek_before_read},
-	{"opened-again", false, opened_again},
-	{"status-again", false, stated_again},
-	{"failed-again", false, failed_again},
-	{"sync-each-write", false, sync_each_write},
-	{"sync-each-write", false, synced_writes},
-	{"unaligned-direct", false, unaligned_direct},
-	{"no-result", false, polled_in_vain},
-	{"no-result", true, polled_in_vain},
-	{"copied-by-hand", false, copied_by_hand},
-	{"never-closed", true, never_closed},
+	{"small-reads", false, small_reads},       {"small-writes", false, small_writes},
+	{"line-writes", false, line_writes},       {"waiting-reads", false, waiting_reads},
+	{"read-again", false, read_again},         {"seek-back", false, seek_back},
+	{"idle-seeks", false, idle_seeks},         {"seek-before-read", false, seek_before_read},
+	{"opened-again", false, opened_again},     {"status-again", false, stated_again},
+	{"failed-again", false, failed_again},     {"sync-each-write", false, sync_each_write},
+	{"sync-each-write", false, synced_writes}, {"unaligned-direct", false, unaligned_direct},
+	{"no-result", false, polled_in_vain},      {"no-result", true, polled_in_vain},
+	{"copied-by-hand", false, copied_by_hand}, {"never-closed", true, never_closed},
 };
 
 /* Appends "saves 38 to 41 ms". If the saving is unknown, the detector has already ended the sentence. */

@@ -33,6 +33,7 @@ struct io_thread {
 	uint64_t buf, bytes;
 	bool whole;  /* the read returned as many bytes as were requested, so there may have been more */
 	bool direct; /* the file was opened with O_DIRECT */
+	bool waited; /* it is known that the read waited */
 	double ns;
 };
 

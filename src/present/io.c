@@ -32,6 +32,8 @@ enum io_column {
 	C_READ_BYTES,
 	C_WRITTEN_BYTES,
 	C_TIME,
+	C_READ_WAITS,
+	C_READ_WAITED,
 	C_SIZES,
 	C_SEQUENTIAL,
 	C_RANDOM,
@@ -57,6 +59,8 @@ static const struct column columns[COLUMNS] = {
 	[C_READ_BYTES] = {"read_bytes", "read", COL_RIGHT},
 	[C_WRITTEN_BYTES] = {"written_bytes", "written", COL_RIGHT},
 	[C_TIME] = {"time_s", "time", COL_RIGHT},
+	[C_READ_WAITS] = {"read_waits", "reads that waited", COL_RIGHT},
+	[C_READ_WAITED] = {"read_waited_s", "their time", COL_RIGHT},
 	[C_SIZES] = {"frequent_sizes", "sizes", 0},
 	[C_SEQUENTIAL] = {"sequential_share", "sequential", COL_RIGHT},
 	[C_RANDOM] = {"random_share", "random", COL_RIGHT},
@@ -82,6 +86,8 @@ static const struct text_column use_columns[] = {
 	{"read", COL_RIGHT, C_READ_BYTES},
 	{"written", COL_RIGHT | COL_LAST, C_WRITTEN_BYTES},
 	{"time", COL_RIGHT, C_TIME},
+	{"waits", COL_RIGHT | COL_SPARE, C_READ_WAITS},
+	{"waited", COL_RIGHT | COL_SPARE, C_READ_WAITED},
 	{"size", COL_RIGHT | COL_OPTIONAL, C_SIZE},
 };
 static const struct text_column access_columns[] = {
@@ -215,7 +221,7 @@ static void set_figure(struct table *t, size_t col, enum io_column which, const 
 		[C_READ_BYTES] = f->read_bytes, [C_WRITTEN_BYTES] = f->written_bytes,
 		[C_SEEKS] = f->seeks,           [C_IDLE_SEEKS] = f->seeks_without_effect,
 		[C_SYNCS] = f->syncs,           [C_MMAPS] = f->mmaps,
-		[C_UNCLOSED] = f->unclosed,
+		[C_UNCLOSED] = f->unclosed,     [C_READ_WAITS] = f->read_waits,
 	};
 	const double part[] = {f->sequential, f->random, f->reread, f->rewritten}; /* C_SEQUENTIAL to C_REWRITTEN */
 	struct buf text = {0};
@@ -235,17 +241,36 @@ static void set_figure(struct table *t, size_t col, enum io_column which, const 
 		buf_free(&text);
 	} else if (which == C_TIME)
 		cell_time(t, col, f->time_s, 1);
+	else if (which == C_READ_WAITED)
+		cell_time(t, col, f->read_waited_s, 1);
 	else if (which == C_READ_BYTES || which == C_WRITTEN_BYTES)
 		cell_bytes(t, col, figures[which]);
 	else
 		cell_count(t, col, figures[which], false);
 }
 
-/* Appends the table with columns `c`, use_columns or access_columns, of the files that took the most time. */
-static void render(const struct run_io *io, const struct text_column *c, size_t n, enum table_format format,
+static bool any_waits(const struct run_io *io)
+{
+	for (size_t i = 0; i < io->files.n; i++)
+		if (io->files.v[i].read_waits > 0)
+			return true;
+	return false;
+}
+
+/*
+ * Appends the table with columns `all`, use_columns or access_columns, of the files that took the most time. The columns
+ * about waits are left out if no read is known to have waited.
+ */
+static void render(const struct run_io *io, const struct text_column *all, size_t n_all, enum table_format format,
 		   const struct table_look *look, struct buf *out)
 {
 	struct column shown[COLUMNS];
+	struct text_column c[COLUMNS];
+	size_t n = 0;
+	bool waits = any_waits(io);
+	for (size_t k = 0; k < n_all; k++)
+		if (waits || (all[k].figure != C_READ_WAITS && all[k].figure != C_READ_WAITED))
+			c[n++] = all[k];
 	for (size_t k = 0; k < n; k++)
 		shown[k] = (struct column){c[k].title, c[k].title, c[k].flags};
 	struct table *t = table_new(shown, n);

@@ -244,6 +244,8 @@ static const struct field io_file_rows[] = {
 	ROW(run_io_file, FIELD_INTEGER, syncs, 0),
 	ROW(run_io_file, FIELD_INTEGER, mmaps, 0),
 	ROW(run_io_file, FIELD_INTEGER, unclosed, 0),
+	OPTIONAL(run_io_file, FIELD_INTEGER, read_waits, 0),
+	OPTIONAL(run_io_file, FIELD_REAL, read_waited_s, 0),
 	NESTED(run_io_file, "sizes", FIELD_LIST, sizes, 0, 0, &io_size_fields),
 	OPTIONAL(run_io_file, FIELD_HIST, read_sizes, 0),
 	OPTIONAL(run_io_file, FIELD_HIST, write_sizes, 0),

@@ -221,7 +221,8 @@ struct run_io_file {
 	double opens, calls, reads, writes, read_bytes, written_bytes, time_s;
 	double sequential, random, reread, rewritten;
 	double seeks, seeks_without_effect, syncs, mmaps, unclosed;
-	VEC(struct run_io_size) sizes; /* the most frequent requested sizes, the most frequent one first */
+	double read_waits, read_waited_s; /* how many reads waited (enum call_wait), and their time; NAN if unknown */
+	VEC(struct run_io_size) sizes;    /* the most frequent requested sizes, the most frequent one first */
 	struct hist read_sizes, write_sizes;
 	/* Recorded only for the busiest files; if a file has many requests, a random selection of them. */
 	VEC(struct run_io_mark) read_marks, write_marks;

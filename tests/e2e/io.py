@@ -910,5 +910,39 @@ def test_two_runs(folder):
     assert row and row[0][1:3] == ["20,002", "2"] or row[0][1:3] == ["20,002", "3"], text
 
 
+WAITS = """
+import os, time
+into = os.open("in", os.O_RDONLY)
+for i in range(500):
+    os.pread(into, 100, 0)
+out_of, into = os.pipe()
+if os.fork() == 0:
+    for i in range(20):
+        time.sleep(0.002)
+        os.write(into, b"x")
+    os._exit(0)
+for i in range(20):
+    os.read(out_of, 1)
+"""
+
+
+def test_waits(folder):
+    """Reads that wait are counted for each file, live and in a recording; under ptrace, they are not known"""
+    need("patch")
+    make_input(folder)
+    program = (sys.executable, "-S", "-c", WAITS)
+    for prof in (profile(folder, *program, way="patch"), shown_profile(folder, *program, way="patch")):
+        files = {short(folder, f["name"]): f for f in prof["files"]}
+        if files["in"].get("read_waits") is None:
+            raise Skip("waits are not known here")
+        pipe = next(f for name, f in files.items() if name.startswith("pipe") and f["reads"] == 20)
+        assert pipe["read_waits"] > 0 and 0 < pipe["read_waited_s"] <= pipe["time_s"], pipe
+        assert files["in"]["read_waits"] < 250, files["in"]
+    text = subprocess.run([SCTRACE, "show", "--io", "recording"], cwd=folder, capture_output=True, text=True, check=True, timeout=TIMEOUT).stdout
+    assert re.search(r"(?m)^file .* time +waits +waited", text), text
+    prof = profile(folder, *program, way="ptrace")
+    assert all(f.get("read_waits") is None for f in prof["files"] if f["reads"]), prof["files"]
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(dict(globals())))

@@ -15,6 +15,7 @@ struct fixture {
 	struct run_io io;
 	uint64_t cost_ns;   /* the cost of tracing each call; the call itself takes 10 us */
 	uint64_t waited_ns; /* a time in addition to these 10 us */
+	enum call_wait wait;
 };
 
 static inline int set_up(void **state)
@@ -51,6 +52,7 @@ static inline void call4(struct fixture *f, long nr, uint64_t a0, uint64_t a1, u
 	ev.call.args[3] = a3;
 	ev.call.duration_ns -= ev.call.cost_ns - f->cost_ns - f->waited_ns;
 	ev.call.cost_ns = f->cost_ns;
+	ev.call.wait = f->wait;
 	give(&f->rig, ev);
 }
 

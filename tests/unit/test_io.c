@@ -183,6 +183,44 @@ static void small_requests_are_found(void **state)
 	assert_int_equal(f->io.findings.n, 1);
 }
 
+/* Every tenth of 1,000 reads of 512 bytes waits 1 ms. */
+static void reads_that_wait_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 1000; i++) {
+		f->wait = i % 10 ? WAIT_NO : WAIT_YES;
+		f->waited_ns = i % 10 ? 0 : 990000;
+		call(f, SYS_read, 5, 0x2000, 512, 512);
+	}
+	const struct run_io_file *r = row(f, "/file5");
+	assert_float_equal(r->read_waits, 100, 0);
+	assert_float_equal(r->read_waited_s, 0.1, 1e-9);
+	const struct run_io_finding *found = finding(f, "waiting-reads");
+	assert_non_null(found);
+	assert_non_null(strstr(found->text,
+			       "/file5: 100 of 1,000 reads waited for the device and took 100 ms; the others, which "
+			       "the page cache served, took 9.00 ms. "));
+	assert_float_equal(found->saving_high_s, 0.1, 1e-9);
+	/* A larger buffer saves calls, but no time in which the program waits for the device. */
+	found = finding(f, "small-reads");
+	assert_non_null(found);
+	assert_non_null(
+		strstr(found->text, "took 109 ms; 100 of them waited 100 ms, and a larger buffer does not save that"));
+	assert_true(found->saving_high_s < 0.0125);
+}
+
+static void unknown_waits_are_not_zero(void **state)
+{
+	struct fixture *f = *state;
+	f->wait = WAIT_NO;
+	call(f, SYS_read, 5, 0x2000, 512, 512);
+	call(f, SYS_read, 6, 0x2000, 512, 512);
+	f->wait = WAIT_UNKNOWN;
+	call(f, SYS_read, 6, 0x2000, 512, 512);
+	assert_float_equal(row(f, "/file5")->read_waits, 0, 0);
+	assert_true(isnan(row(f, "/file6")->read_waits) && isnan(row(f, "/file6")->read_waited_s));
+}
+
 /* bash reads a pipe byte by byte. The writer of the pipe uses larger requests. */
 static void the_sizes_of_writes_do_not_concern_reads(void **state)
 {
@@ -433,6 +471,8 @@ int main(void)
 		WITH(appending_is_sequential),
 		WITH(reading_written_bytes_is_not_repeated),
 		WITH(small_requests_are_found),
+		WITH(reads_that_wait_are_counted),
+		WITH(unknown_waits_are_not_zero),
 		WITH(the_sizes_of_writes_do_not_concern_reads),
 		WITH(costly_tracing_gives_no_figure),
 		WITH(pages_are_added_together),
