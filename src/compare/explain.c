@@ -397,6 +397,10 @@ static void explain_figures(const struct run_subject *s, struct buf *out)
 			buf_addf(out, ", %.0f %% of this time in ", 100 * dear->ns * 1e-9 / s->counts.in_calls_s);
 			syscall_name(out, dear->arch, dear->nr);
 		}
+		/* Less may be the work of other programs, which take the CPU away. */
+		if (s->counts.waited_s > s->counts.in_calls_s / 20)
+			buf_addf(out, "; %s of them waited and took %s", a_count(s->counts.waits).s,
+				 a_time(s->counts.waited_s).s);
 	} else {
 		buf_adds(out, a_time(median(s)).s);
 	}

@@ -391,8 +391,10 @@ static int count_subject(struct compare *c, struct subject *s, const char *engin
 	/* `part` is false for commands, which always use the whole input. */
 	if (err == 0)
 		err = prepare(c, s, why);
-	if (err == 0)
+	if (err == 0) {
+		set_cache(c);
 		err = count_run(c, s, part, why);
+	}
 	if (err < 0)
 		return err;
 	s->counted = true;

@@ -59,7 +59,7 @@ static bool is_small(const struct io_tally *t, double bytes)
 }
 
 /*
- * Appends "; 12 of them waited 1.10 s", and `end`, if the waits were an important part of the time. Reads wait for the device
+ * Appends "; 12 of them waited and took 1.10 s, which ", and `end`, if the waits were an important part of the time. Reads wait for the device
  * or for another process. Other ways to make the requests do not save this time.
  */
 static void add_waits(struct io_search *s, const struct io_tally *t, const char *end)
@@ -68,9 +68,9 @@ static void add_waits(struct io_search *s, const struct io_tally *t, const char 
 		return;
 	buf_adds(&s->text, "; ");
 	count_human(&s->text, (uint64_t)t->waits);
-	buf_adds(&s->text, " of them waited ");
+	buf_adds(&s->text, " of them waited and took ");
 	duration_human(&s->text, t->waited_ns);
-	buf_addf(&s->text, ", %s", end);
+	buf_addf(&s->text, ", which %s", end);
 }
 
 static bool find_small(struct io_search *s, enum io_direction d, const char *what)
@@ -90,7 +90,7 @@ static bool find_small(struct io_search *s, enum io_direction d, const char *wha
 	add_bytes(&s->text, w->small_bytes / w->small.n);
 	buf_adds(&s->text, " took ");
 	duration_human(&s->text, w->small.ns);
-	add_waits(s, &w->small, "and a larger buffer does not save that");
+	add_waits(s, &w->small, "a larger buffer does not save");
 	buf_adds(&s->text, ". A 64 KiB buffer needs ");
 	add_number(&s->text, needed, what);
 	buf_adds(&s->text, " and");
@@ -348,7 +348,7 @@ static bool copied_by_hand(struct io_search *s)
 	escape_line(&s->text, f->copied_from->row.name, strlen(f->copied_from->row.name));
 	buf_adds(&s->text, "; the reads and writes together took ");
 	duration_human(&s->text, f->copied.ns);
-	add_waits(s, &f->copied, "which remains");
+	add_waits(s, &f->copied, "remains for the most part");
 	buf_adds(&s->text, ". copy_file_range or sendfile");
 	return true;
 }

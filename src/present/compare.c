@@ -19,6 +19,8 @@ enum {
 	C_WRITES,
 	C_ERRORS,
 	C_IN_CALLS,
+	C_WAITS,
+	C_WAITED,
 	C_WALL,
 	C_SPREAD,
 	C_Q1,
@@ -60,6 +62,8 @@ static const struct column columns[C_USAGE] = {
 	[C_WRITES] = {"writes", "write", COL_RIGHT | COL_OPTIONAL},
 	[C_ERRORS] = {"errors", "errors", COL_RIGHT | COL_OPTIONAL},
 	[C_IN_CALLS] = {"in_calls_s", "in calls", COL_RIGHT | COL_OPTIONAL},
+	[C_WAITS] = {"waits", "waits", COL_RIGHT | COL_SPARE},
+	[C_WAITED] = {"waited_s", "waited", COL_RIGHT | COL_OPTIONAL},
 	[C_WALL] = {"wall_median_s", "wall", COL_RIGHT},
 	[C_SPREAD] = {"wall_iqr_s", "IQR", COL_RIGHT | COL_OPTIONAL},
 	[C_Q1] = {"wall_q1_s", "", COL_DATA_ONLY},
@@ -199,6 +203,8 @@ static void calls_cells(struct table *t, const struct run_subject *s)
 	cell_count(t, C_WRITES, c->writes, part);
 	cell_count(t, C_ERRORS, c->errors, false);
 	set_in_calls(t, c);
+	cell_count(t, C_WAITS, c->waits, part);
+	cell_time(t, C_WAITED, c->waited_s, 1);
 	if (isfinite(c->counted_bytes))
 		table_integer(t, C_COUNTED, (long long)fmin(c->counted_bytes, 9e18), NULL);
 }
@@ -281,6 +287,14 @@ static void hide(struct column *shown, int from, int to)
 		shown[col].flags |= COL_DATA_ONLY;
 }
 
+static bool any_waits(const struct run *r)
+{
+	for (size_t i = 0; i < r->subjects.n; i++)
+		if (r->subjects.v[i].counts.known && r->subjects.v[i].counts.waits > 0)
+			return true;
+	return false;
+}
+
 /*
  * Fills in `shown`, the columns of the table, and hides the columns that would be empty or that the user did not
  * request.
@@ -305,6 +319,8 @@ static void choose_columns(const struct run *r, struct column *shown)
 		hide(shown, C_CALLS, C_IN_CALLS);
 		hide(shown, C_BAR_CALLS, C_BAR_CALLS);
 	}
+	if (!any_waits(r))
+		hide(shown, C_WAITS, C_WAITED);
 	/*
 	 * Only one ratio is shown: the one to the reference that the user named or, without a reference, the one to the
 	 * fastest row.

@@ -27,6 +27,7 @@ static const struct extra extras[] = {
 	{RUN_COMPARE, "user_mean_s", "user", SHOW_SECONDS, FIGURE(judged.of[METRIC_USER].mean), 1},
 	{RUN_COMPARE, "system_mean_s", "system", SHOW_SECONDS, FIGURE(judged.of[METRIC_SYSTEM].mean), 1},
 	{RUN_COMPARE, "calls", "calls", SHOW_COUNT, FIGURE(counts.calls), 1},
+	{RUN_COMPARE, "waits", "waits", SHOW_COUNT, FIGURE(counts.waits), 1},
 	{RUN_COMPARE, "peak_rss_bytes", "peak RSS", SHOW_BYTES, FIGURE_PEAK_RSS, 1},
 	{RUN_SYSCALL, "kernel_calls", "kernel calls", SHOW_PLAIN, FIGURE(kernel_calls), 1},
 	{RUN_SWITCH, "voluntary_switches_per_round", "voluntary/round", SHOW_PLAIN, FIGURE(voluntary_per_round), 1},

@@ -33,6 +33,8 @@ static const struct field counts_rows[] = {
 	ROW(run_counts, FIELD_INTEGER, moved_bytes, 0),
 	ROW(run_counts, FIELD_REAL, in_calls_s, 0),
 	ROW(run_counts, FIELD_REAL, in_calls_resolution_s, 0),
+	OPTIONAL(run_counts, FIELD_INTEGER, waits, 0),
+	OPTIONAL(run_counts, FIELD_REAL, waited_s, 0),
 	ROW(run_counts, FIELD_INTEGER, calls_before_main, 0),
 	ROW(run_counts, FIELD_INTEGER, bytes_before_main, 0),
 	NAMED(run_counts, "processes_left", FIELD_TRUTH, left, 0, FIELD_OPTIONAL),

@@ -89,6 +89,8 @@ struct run_counts {
 	double calls, reads, writes, errors, moved_bytes;
 	double in_calls_s;            /* time in calls, after the cost of tracing was subtracted; can be negative */
 	double in_calls_resolution_s; /* in_calls_s below this value cannot be distinguished from the cost of tracing */
+	/* Calls that are known to have waited (enum call_wait), and their time; NAN if it is not known of any call. */
+	double waits, waited_s;
 	enum truth left; /* the program left processes behind, whose later calls were not counted; unknown if not */
 	double calls_before_main, bytes_before_main; /* bytes: those that these calls moved */
 	struct summary by_call;

@@ -861,6 +861,25 @@ def test_a_page_needs_no_network(place):
     assert outside == [], outside
 
 
+def test_waits(place):
+    """The calls that waited are counted: a command that sleeps waits. They are not known under ptrace"""
+    saved = place / "run.json"
+    words = ["--runs=2", "--no-shell", "sleep 0.01"]
+    status, out, err = run(place, *words, "--explain", "--save", str(saved), env={**os.environ, "COLUMNS": "200"})
+    assert status == 0, err
+    counts = counted(json.loads(saved.read_text())["results"][0])
+    if "waits" not in counts:
+        raise Skip("waits are not known here")
+    assert counts["waits"] >= 1 and counts["waited_s"] > 0, counts
+    assert re.search(r" waits +(waited +)?wall ", out) and " of them waited and took " in " ".join(out.split()), out
+    row = next(csv.DictReader(io.StringIO(run(place, *words, "--format=csv")[1])))
+    assert int(row["waits"]) >= 1 and float(row["waited_s"]) > 0, row
+    shown = subprocess.run([SCTRACE, "report", "--format=csv", str(saved)], capture_output=True, text=True, check=True, timeout=TIMEOUT).stdout
+    assert next(csv.DictReader(io.StringIO(shown)))["waits"] == str(counts["waits"]), shown
+    status, out, err = run(place, "--engine=ptrace", "--format=csv", *words)
+    assert status == 0 and next(csv.DictReader(io.StringIO(out)))["waits"] == "", (out, err)
+
+
 def test_cold_is_proven(place):
     status, out, err = run(place, "--cold", "--fsync", "--size=256K", "--runs=2", "-s", "one-shot", "--no-count")
     assert status == 0, err
