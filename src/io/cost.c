@@ -38,19 +38,35 @@ double io_tally_mean(const struct io_tally *t)
 	return t->n > 0 ? t->ns / t->n : 0;
 }
 
-double io_tally_each(const struct io_tally *t)
+/* Returns the mean time of the calls that were not disturbed, and sets *n to their number. */
+static double undisturbed(const struct io_tally *t, double *n)
 {
 	double limit = DISTURBED * hist_quantile(&t->took, 0.5);
-	double sum = 0, n = 0;
+	double sum = 0;
+	*n = 0;
 	for (uint32_t i = 0; i < t->took.n; i++) {
 		uint32_t b = t->took.first + i;
 		double middle = ((double)hist_bucket_low(b) + (double)hist_bucket_low(b + 1) - 1) / 2;
 		if (middle > limit)
 			break;
 		sum += middle * (double)t->took.count[i];
-		n += (double)t->took.count[i];
+		*n += (double)t->took.count[i];
 	}
-	return n > 0 ? fmin(sum / n, t->ns / t->n) : io_tally_mean(t);
+	return *n > 0 ? fmin(sum / *n, t->ns / t->n) : io_tally_mean(t);
+}
+
+double io_tally_each(const struct io_tally *t)
+{
+	double n;
+	return undisturbed(t, &n);
+}
+
+struct io_delays io_tally_delays(const struct io_tally *t)
+{
+	double n;
+	double each = undisturbed(t, &n);
+	/* The sum of the others is not exact, because a histogram rounds. Without disturbed calls, there are no delays. */
+	return t->n > n ? (struct io_delays){t->n - n, fmax(t->ns - each * t->n, 0)} : (struct io_delays){0};
 }
 
 static unsigned class_of(double pages)

@@ -45,6 +45,11 @@ double io_tally_mean(const struct io_tally *t);
  * had to wait.
  */
 double io_tally_each(const struct io_tally *t);
+/* The calls that io_tally_each() leaves out: their number, and by how many ns they took longer than the others. */
+struct io_delays {
+	double n, ns;
+};
+struct io_delays io_tally_delays(const struct io_tally *t);
 
 /* Adds a request that moved `bytes` in `ns` ns, and touched `pages` pages that the previous one did not touch. */
 void io_cost_add(struct io_cost *c, double pages, double bytes, double ns, double spread_ns);

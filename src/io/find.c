@@ -58,21 +58,6 @@ static bool is_small(const struct io_tally *t, double bytes)
 	return (t->n >= MANY && bytes <= t->n * SMALL) || t->n >= VERY_MANY;
 }
 
-/*
- * Appends "; 12 of them waited and took 1.10 s, which ", and `end`, if the waits were an important part of the time. Reads wait for the device
- * or for another process. Other ways to make the requests do not save this time.
- */
-static void add_waits(struct io_search *s, const struct io_tally *t, const char *end)
-{
-	if (t->waited_ns < t->ns / 20)
-		return;
-	buf_adds(&s->text, "; ");
-	count_human(&s->text, (uint64_t)t->waits);
-	buf_adds(&s->text, " of them waited and took ");
-	duration_human(&s->text, t->waited_ns);
-	buf_addf(&s->text, ", which %s", end);
-}
-
 static bool find_small(struct io_search *s, enum io_direction d, const char *what)
 {
 	const struct io_flow *w = &s->f->flow[d];
@@ -90,7 +75,6 @@ static bool find_small(struct io_search *s, enum io_direction d, const char *wha
 	add_bytes(&s->text, w->small_bytes / w->small.n);
 	buf_adds(&s->text, " took ");
 	duration_human(&s->text, w->small.ns);
-	add_waits(s, &w->small, "a larger buffer does not save");
 	buf_adds(&s->text, ". A 64 KiB buffer needs ");
 	add_number(&s->text, needed, what);
 	buf_adds(&s->text, " and");
@@ -142,7 +126,6 @@ static bool reads_back(const struct io_file *f)
 #define WAITS_SHARE 0.02
 
 /* A program that uses O_DIRECT has decided to wait for the device at each request. */
-
 static bool waiting_reads(struct io_search *s)
 {
 	const struct io_file *f = s->f;
@@ -150,7 +133,7 @@ static bool waiting_reads(struct io_search *s)
 	if (f->kind != IO_FILE || f->read_direct || n < SYNCED || n < reads * WAITS_SHARE ||
 	    f->read_waited_ns < f->ns / 2)
 		return false;
-	s->e = (struct io_estimate){f->read_waited_ns, 0, f->read_waited_ns};
+	s->e = (struct io_estimate){f->read_waited_ns, 0, f->read_waited_ns, {0}};
 	count_human(&s->text, (uint64_t)n);
 	buf_adds(&s->text, " of ");
 	say(s, reads, "read", " waited for the device and took ", f->read_waited_ns, "");
@@ -282,8 +265,8 @@ static bool sync_each_write(struct io_search *s)
 	bool slow = f->sync.ns >= f->ns / 2;
 	if (f->sync.n < SYNCED || (!often && !slow))
 		return false;
-	s->e = (struct io_estimate){f->sync.ns, (f->sync.n - 1) * f->least_sync_ns,
-				    (f->sync.n - 1) * f->sync.ns / f->sync.n};
+	s->e = (struct io_estimate){
+		f->sync.ns, (f->sync.n - 1) * f->least_sync_ns, (f->sync.n - 1) * f->sync.ns / f->sync.n, {0}};
 	if (often) {
 		add_number(&s->text, f->row.writes, "write");
 		buf_adds(&s->text, " were followed by ");
@@ -312,7 +295,7 @@ static bool unaligned_direct(struct io_search *s)
 	const struct io_tally *t = &s->f->unaligned;
 	if (t->n < SYNCED)
 		return false;
-	s->e = (struct io_estimate){t->ns, NAN, NAN};
+	s->e = (struct io_estimate){t->ns, NAN, NAN, {0}};
 	say(s, t->n, "request", " with O_DIRECT were not aligned and took ", t->ns,
 	    ". Align the buffer, the offset and the size to the block size of the device (4 KiB is safe). "
 	    "The saving depends on the device.");
@@ -348,7 +331,6 @@ static bool copied_by_hand(struct io_search *s)
 	escape_line(&s->text, f->copied_from->row.name, strlen(f->copied_from->row.name));
 	buf_adds(&s->text, "; the reads and writes together took ");
 	duration_human(&s->text, f->copied.ns);
-	add_waits(s, &f->copied, "remains for the most part");
 	buf_adds(&s->text, ". copy_file_range or sendfile");
 	return true;
 }
@@ -364,7 +346,7 @@ static bool never_closed(struct io_search *s)
 	}
 	if (!worst || n < IO_UNCLOSED_MANY)
 		return false;
-	s->e = (struct io_estimate){NAN, NAN, NAN};
+	s->e = (struct io_estimate){NAN, NAN, NAN, {0}};
 	add_number(&s->text, n, "descriptor");
 	buf_adds(&s->text, " that the program opened were never closed; ");
 	count_human(&s->text, (uint64_t)worst->unclosed_of_many);
@@ -415,6 +397,22 @@ static void add_saving(struct io_search *s)
 	buf_free(&high);
 }
 
+/*
+ * Says which part of the cost the saving leaves out because of delays. Without this sentence, the figures of a busy
+ * machine would not add up. A small part is not mentioned.
+ */
+static void add_delays(struct io_search *s)
+{
+	const struct io_delays *d = &s->e.delays;
+	if (!isfinite(s->e.high_ns) || d->n < 0.5 || d->ns < s->e.cost_ns / 10)
+		return;
+	buf_addc(&s->text, ' ');
+	double n = floor(d->n + 0.5);
+	say(s, n, "call",
+	    n == 1 ? " waited or was interrupted, which took " : " waited or were interrupted, which took ", d->ns,
+	    "; the saving does not include this.");
+}
+
 static void look(const struct detector *d, const struct io_profile *p, const struct io_file *f,
 		 const struct io_cost *all, unsigned *probes, struct run_io *out)
 {
@@ -426,8 +424,10 @@ static void look(const struct detector *d, const struct io_profile *p, const str
 	if (d->find(&s)) {
 		struct run_io_finding found = {.cost_s = s.e.cost_ns / 1e9,
 					       .saving_low_s = s.e.low_ns / 1e9,
-					       .saving_high_s = s.e.high_ns / 1e9};
+					       .saving_high_s = s.e.high_ns / 1e9,
+					       .delays_s = s.e.delays.ns / 1e9};
 		add_saving(&s);
+		add_delays(&s);
 		buf_adds(&s.text, s.last);
 		field_set(&found.kind, d->kind);
 		field_set(&found.file, f ? f->row.name : NULL);

@@ -55,14 +55,28 @@ static struct call_cost in_doubt(const struct io_tally *t, double least_ns, doub
 	return (struct call_cost){fmax(least_ns * LEAST - doubt, 0), most_ns * MOST + doubt};
 }
 
-/* Returns `ns`, or the mean time of the calls if that is less: no call saves more than it took. NAN remains NAN. */
+/*
+ * Returns `ns`, or the mean time of the calls without their delays if that is less: no call saves more than it took.
+ * NAN remains NAN.
+ */
 static double no_more(double ns, const struct io_tally *t)
 {
-	return t->n > 0 && ns > io_tally_mean(t) ? io_tally_mean(t) : ns;
+	double mean = t->n > 0 ? (t->ns - io_tally_delays(t).ns) / t->n : INFINITY;
+	return ns > mean ? mean : ns;
+}
+
+/* Adds the delays of `n` of the calls in `t`. */
+static void add_delays(struct io_search *s, double n, const struct io_tally *t)
+{
+	struct io_delays d = io_tally_delays(t);
+	double share = t->n > 0 ? fmin(n / t->n, 1) : 0;
+	s->e.delays.n += d.n * share;
+	s->e.delays.ns += d.ns * share;
 }
 
 void io_add_calls(struct io_search *s, double n, const struct io_tally *t)
 {
+	add_delays(s, n, t);
 	double each = io_tally_each(t);
 	struct call_cost c = in_doubt(t, each, each);
 	s->e.low_ns += n * (c.least_ns + s->p->return_ns);
@@ -171,7 +185,8 @@ double io_fewer_calls(struct io_search *s, enum io_direction d, const struct io_
 	double most_ns = no_more(c.most_ns, t);
 	double least_ns = fmin(c.least_ns, most_ns);
 	double return_ns = s->p->return_ns;
-	s->e = (struct io_estimate){t->ns, saved * (least_ns + return_ns), saved * (most_ns + return_ns)};
+	s->e = (struct io_estimate){t->ns, saved * (least_ns + return_ns), saved * (most_ns + return_ns), {0}};
+	add_delays(s, t->n, t);
 	return needed;
 }
 
@@ -180,5 +195,5 @@ void io_one_sync(struct io_search *s, const struct io_tally *t, double bytes)
 	/* A write with O_DIRECT waits for the device in any case, and its time does not show for how long. */
 	double quick_ns = s->f->synced_direct ? 0 : hist_quantile(&t->took, 0.1) - bytes / t->n * DISK_MOST_NS;
 	double mean_ns = io_tally_mean(t) - bytes / t->n * DISK_LEAST_NS;
-	s->e = (struct io_estimate){t->ns, (t->n - 1) * fmax(quick_ns, 0), (t->n - 1) * fmax(mean_ns, 0)};
+	s->e = (struct io_estimate){t->ns, (t->n - 1) * fmax(quick_ns, 0), (t->n - 1) * fmax(mean_ns, 0), {0}};
 }

@@ -4,9 +4,13 @@
 
 #include "io/profile.h"
 
-/* What a finding costs now, and how much would be saved at least and at most. */
+/*
+ * What a finding costs now, and how much would be saved at least and at most. `delays` are the calls whose time is part
+ * of the cost, but not of the saving, because they waited or were interrupted.
+ */
 struct io_estimate {
 	double cost_ns, low_ns, high_ns;
+	struct io_delays delays;
 };
 
 /* Where a detector looks, and what it found. */

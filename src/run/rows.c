@@ -260,6 +260,7 @@ static const struct field io_finding_rows[] = {
 	ROW(run_io_finding, FIELD_STRING, kind, 0),       ROW(run_io_finding, FIELD_STRING, file, 0),
 	ROW(run_io_finding, FIELD_STRING, text, 0),       ROW(run_io_finding, FIELD_REAL, cost_s, 0),
 	ROW(run_io_finding, FIELD_REAL, saving_low_s, 0), ROW(run_io_finding, FIELD_REAL, saving_high_s, 0),
+	ROW(run_io_finding, FIELD_REAL, delays_s, 0),
 };
 const struct fields run_io_finding_fields = FIELDS(io_finding_rows, struct run_io_finding);
 

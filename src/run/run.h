@@ -231,11 +231,11 @@ struct run_io_file {
 };
 /*
  * A finding of --io: how the use of a file could be improved. `cost_s`, `saving_low_s` and `saving_high_s` are NAN if
- * unknown.
+ * unknown. `delays_s` is the part of the cost that the saving leaves out, because calls waited or were interrupted.
  */
 struct run_io_finding {
 	char *kind, *file, *text;
-	double cost_s, saving_low_s, saving_high_s;
+	double cost_s, saving_low_s, saving_high_s, delays_s;
 };
 struct run_io {
 	bool known;
