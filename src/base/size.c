@@ -100,6 +100,29 @@ void duration_human(struct buf *out, double ns)
 	buf_addf(out, " %s", unit);
 }
 
+void duration_in(struct buf *out, double ns, const char *word)
+{
+	static const struct {
+		const char *name, *word;
+		double ns;
+	} units[] = {
+		{"ns", "nanosecond", 1}, {"us", "microsecond", 1e3}, {"ms", "millisecond", 1e6}, {"s", "second", 1e9}};
+	for (size_t i = 0; word && i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(word, units[i].name) != 0 && strcmp(word, units[i].word) != 0)
+			continue;
+		double x = ns / units[i].ns, a = fabs(x);
+		/* A number below 1000 has as many digits after the point as three significant digits need. */
+		int digits = a > 0 && a < 999.5 ? 2 - (int)floor(log10(a * (1 + 0.5e-3))) : 0;
+		if (digits > 0 || a < 999.5)
+			buf_addf(out, "%.*f", digits < 0 ? 0 : digits > 12 ? 12 : digits, x);
+		else
+			count_human(out, (uint64_t)fmin(a + 0.5, 9e18));
+		buf_addf(out, " %s", units[i].name);
+		return;
+	}
+	duration_human(out, ns);
+}
+
 int number_parse(const char *text, int64_t min, int64_t max, int64_t *value)
 {
 	if (!isdigit((unsigned char)text[0]) && !(text[0] == '-' && isdigit((unsigned char)text[1])))

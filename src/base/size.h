@@ -23,6 +23,12 @@ void size_human(struct buf *out, uint64_t bytes);
 int duration_parse(const char *text, uint64_t *ns);
 /* Appends a duration with three significant digits and its unit: "0.97 us", "201 us", "1.01 s". */
 void duration_human(struct buf *out, double ns);
+/*
+ * Appends a duration in the unit `word`, also with three significant digits: "0.0352 ms", "12,345 us". The units are
+ * those of TIME_UNITS. If `word` is NULL, does the same as duration_human().
+ */
+void duration_in(struct buf *out, double ns, const char *word);
+#define TIME_UNITS "s ms us ns second millisecond microsecond nanosecond"
 
 /* Appends a count with commas between groups of three digits: "20,971,550". */
 void count_human(struct buf *out, uint64_t n);

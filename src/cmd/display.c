@@ -65,35 +65,56 @@ static bool is_further_picture(const char *svg, const char *path)
 	return same;
 }
 
-/* Checks that no further picture of --svg can overwrite another output, or an input. */
-static int check_pictures(const char *command, const struct page_options *o, char *const *inputs)
+/* The outputs of a command that are files of their own: -o, --save, --svg, and the exports. */
+enum { OUTPUT_FIRST, OUTPUT_SAVE, OUTPUT_SVG, OUTPUT_EXPORTS, OUTPUTS = OUTPUT_EXPORTS + EXPORTS };
+
+static void list_outputs(const struct page_options *o, struct output *outputs)
 {
-	const char *taken = o->output && is_further_picture(o->svg, o->output) ? o->output : NULL;
-	if (o->save && is_further_picture(o->svg, o->save))
-		taken = o->save;
+	static const char *const exports[EXPORTS] = {
+		[EXPORT_CSV] = "--export-csv",
+		[EXPORT_MARKDOWN] = "--export-markdown",
+		[EXPORT_HTML] = "--export-html",
+		[EXPORT_JSON] = "--export-json",
+	};
+	outputs[OUTPUT_FIRST] = (struct output){"-o", o->output};
+	outputs[OUTPUT_SAVE] = (struct output){"--save", o->save};
+	outputs[OUTPUT_SVG] = (struct output){"--svg", o->svg};
+	for (size_t i = 0; i < EXPORTS; i++)
+		outputs[OUTPUT_EXPORTS + i] = (struct output){exports[i], o->exports[i]};
+}
+
+/* Checks that no further picture of --svg can overwrite another output, or an input. */
+static int check_pictures(const char *command, const struct output *outputs, char *const *inputs)
+{
+	const char *svg = outputs[OUTPUT_SVG].path;
+	const char *taken = NULL;
+	for (size_t i = 0; i < OUTPUTS; i++)
+		if (i != OUTPUT_SVG && outputs[i].path && is_further_picture(svg, outputs[i].path))
+			taken = outputs[i].path;
 	for (; inputs && *inputs && !taken; inputs++)
-		if (is_further_picture(o->svg, *inputs))
+		if (is_further_picture(svg, *inputs))
 			taken = *inputs;
 	if (taken)
 		diag_error("%s: --svg '%s' can also draw the picture '%s', which would overwrite a file of this "
 			   "command; choose another name",
-			   command, o->svg, taken);
+			   command, svg, taken);
 	return taken ? EXIT_USAGE : 0;
 }
 
 int display_check(const char *command, const struct page_options *o, char *const *inputs)
 {
-	const struct output outputs[] = {{"-o", o->output}, {"--save", o->save}, {"--svg", o->svg}};
-	int status = o->svg ? check_pictures(command, o, inputs) : 0;
-	for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs) && !status; i++) {
+	struct output outputs[OUTPUTS];
+	list_outputs(o, outputs);
+	int status = o->svg ? check_pictures(command, outputs, inputs) : 0;
+	for (size_t i = 0; i < OUTPUTS && !status; i++) {
 		const char *path = outputs[i].path;
 		if (path && i > 0 && strcmp(path, "-") == 0) {
 			diag_error("%s: %s needs the name of a file; '-' is not supported here (write ./- for a file "
 				   "of this name)",
 				   command, outputs[i].option);
-			status = EXIT_USAGE;
+			return EXIT_USAGE;
 		}
-		status = status ? status : check_overwriting(command, outputs, &outputs[i], inputs);
+		status = path ? check_overwriting(command, outputs, &outputs[i], inputs) : 0;
 		int err = !status && path ? outfile_check(path) : 0;
 		if (err) {
 			diag_error("%s: cannot write '%s': %s", command, path, error_text(-err));
@@ -140,13 +161,46 @@ static int draw(struct page *p, const char *command, const char *path)
 	return status;
 }
 
-int display_page(struct page *p, const char *command, const struct page_options *o)
+/* Writes all exports. `json` is the text of --export-json; NULL: the tables of the page as JSON. */
+static int export(struct page *p, const struct page_options *o, const struct buf *json)
+{
+	static const char *const formats[EXPORTS] = {
+		[EXPORT_CSV] = "csv",
+		[EXPORT_MARKDOWN] = "markdown",
+		[EXPORT_HTML] = "html",
+		[EXPORT_JSON] = "json",
+	};
+	static const struct table_look plain = {0};
+	int status = 0;
+	for (size_t i = 0; i < EXPORTS; i++) {
+		struct buf text = {0};
+		if (!o->exports[i])
+			continue;
+		if (i == EXPORT_JSON && json)
+			buf_add(&text, json->s, json->len);
+		else
+			page_render(p, formats[i], &plain, &text);
+		int put = put_text(o->exports[i], &text);
+		status = status ? status : put;
+		buf_free(&text);
+	}
+	return status;
+}
+
+/* `json` is the text of the format json; NULL: the tables of the page as JSON. */
+static int display(struct page *p, const char *command, const struct page_options *o, const struct buf *json)
 {
 	const char *format = o->format ? o->format : "text";
 	struct table_look look = display_look(o);
 	struct buf text = {0};
-	page_render(p, format, &look, &text);
+	if (o->time_unit)
+		page_use_unit(p, o->time_unit);
+	if (json && strcmp(format, "json") == 0)
+		buf_add(&text, json->s, json->len);
+	else
+		page_render(p, format, &look, &text);
 	int status = put_text(o->output, &text);
+	int exported = export(p, o, json);
 	int drawn = o->svg ? draw(p, command, o->svg) : 0;
 	/* CSV must contain only data for programs, so the warnings are printed to standard error. */
 	buf_clear(&text);
@@ -154,47 +208,37 @@ int display_page(struct page *p, const char *command, const struct page_options 
 		page_say_warnings(p, "sctrace: warning: ", &text);
 	fputs(buf_str(&text), stderr);
 	buf_free(&text);
-	return status ? status : drawn;
+	return status ? status : exported ? exported : drawn;
 }
 
-static int display_document(const char *text, const char *command, const struct page_options *o)
+int display_page(struct page *p, const char *command, const struct page_options *o)
 {
-	struct run r;
-	struct buf why = {0};
-	int status = EXIT_OWN;
-	int rc = run_parse(&r, text, "the run", &why);
-	struct page_run beside = {&r, "run", "run"};
-	struct page p = {0};
-	if (rc == 0) {
-		page_make(&p, &beside, 1);
-		status = display_page(&p, command, o);
-	} else
-		diag_error("%s: %s", command, buf_str(&why));
-	page_free(&p);
-	run_free(&r);
-	buf_free(&why);
-	return status;
+	return display(p, command, o, NULL);
 }
 
 int display_run(const struct run *r, const char *command, const struct page_options *o)
 {
+	struct run again = {0};
 	struct buf text = {0};
 	struct buf why = {0};
+	struct page p = {0};
+	struct page_run beside = {&again, "run", "run"};
 	int status = 0;
 	if (o->save && run_save(r, o->save, &why) < 0) {
 		diag_error("%s: %s", command, buf_str(&why));
 		status = EXIT_OWN;
 	}
 	run_dump(r, &text);
-	if (o->format && strcmp(o->format, "json") == 0) {
-		int put = put_text(o->output, &text);
-		struct page_options pictures = {.format = "text", .output = "/dev/null", .svg = o->svg};
-		int drawn = o->svg ? display_document(buf_str(&text), command, &pictures) : 0;
-		status = status ? status : put ? put : drawn;
-	} else {
-		int shown = display_document(buf_str(&text), command, o);
+	if (run_parse(&again, buf_str(&text), "the run", &why) == 0) {
+		page_make(&p, &beside, 1);
+		int shown = display(&p, command, o, &text);
 		status = status ? status : shown;
+	} else {
+		diag_error("%s: %s", command, buf_str(&why));
+		status = EXIT_OWN;
 	}
+	page_free(&p);
+	run_free(&again);
 	buf_free(&text);
 	buf_free(&why);
 	return status;

@@ -2,6 +2,7 @@
 #ifndef SCTRACE_CMD_DISPLAY_H
 #define SCTRACE_CMD_DISPLAY_H
 
+#include "base/size.h"
 #include "cli/opt.h"
 #include "present/page.h"
 
@@ -12,9 +13,23 @@
 #define DISPLAY_OPTIONS(settings)                                                                                      \
 	{DISPLAY_FORMAT(settings)}, {DISPLAY_OUTPUT(settings)}, {DISPLAY_SAVE(settings)},                              \
 		{0, "svg", "FILE", opt_svg, "draw the result", offsetof(settings, show.svg), COMPLETE_FILE},           \
+		DISPLAY_EXPORTS(settings), {DISPLAY_UNIT(settings)},                                                   \
 	{                                                                                                              \
 		DISPLAY_COLOUR(settings)                                                                               \
 	}
+#define DISPLAY_EXPORT(settings, name, help, index)                                                                    \
+	{                                                                                                              \
+		0, name, "FILE", opt_string, help, offsetof(settings, show.exports[index]), COMPLETE_FILE              \
+	}
+#define DISPLAY_EXPORTS(settings)                                                                                      \
+	DISPLAY_EXPORT(settings, "export-csv", "also write the result as CSV to FILE", EXPORT_CSV),                    \
+		DISPLAY_EXPORT(settings, "export-markdown", "also write it as Markdown to FILE", EXPORT_MARKDOWN),     \
+		DISPLAY_EXPORT(settings, "export-html", "also write it as a web page to FILE", EXPORT_HTML),           \
+		DISPLAY_EXPORT(settings, "export-json", "also write it as JSON to FILE", EXPORT_JSON)
+#define DISPLAY_UNIT(settings)                                                                                         \
+	'u', "time-unit", "UNIT", opt_word,                                                                            \
+		"the unit of all times in tables: s, ms, us or ns (default: the one that suits each time)",            \
+		offsetof(settings, show.time_unit), COMPLETE_WORDS, TIME_UNITS
 /* The values of these rows, for commands that have only some of them. */
 #define DISPLAY_FORMAT(settings)                                                                                       \
 	0, "format", "FORMAT", opt_word, "text (default), csv, markdown, html, or json: the saved run",                \
@@ -40,15 +55,15 @@ bool display_is_data(const struct page_options *o);
 /* Returns the width (in a file: no limit) and the colours (in a file: none) for the text of the output. */
 struct table_look display_look(const struct page_options *o);
 /*
- * Must be called before anything is measured or read. Checks that the files o->output, o->save and o->svg can be
- * written, but does not create them. Checks that they are different files, and not one of the `inputs` (a list that
- * ends with NULL, or NULL), and that no further picture of o->svg has the name of one of these files. Returns 0, or an
- * exit status after a message.
+ * Must be called before anything is measured or read. Checks that all output files of `o` can be written, but does not
+ * create them. Checks that they are different files, and not one of the `inputs` (a list that ends with NULL, or NULL),
+ * and that no further picture of o->svg has the name of one of these files. Returns 0, or an exit status after a
+ * message.
  */
 int display_check(const char *command, const struct page_options *o, char *const *inputs);
 /*
- * Prints the page to o->output and draws its pictures. The first picture is written to o->svg, and the others to files
- * beside it ("x-boxes.svg"). Returns 0, or EXIT_OWN after messages, which begin with `command`.
+ * Prints the page to o->output, writes its exports, and draws its pictures. The first picture is written to o->svg, and
+ * the others to files beside it ("x-boxes.svg"). Returns 0, or EXIT_OWN after messages, which begin with `command`.
  */
 int display_page(struct page *p, const char *command, const struct page_options *o);
 /* Saves the run, and displays its saved form as `sctrace report` does. Returns 0, or EXIT_OWN after messages. */

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/memory.h"
+#include "base/size.h"
 #include "out/svg.h"
 #include "out/table_impl.h"
 
@@ -103,6 +104,39 @@ void table_real(struct table *t, size_t col, double value, const char *shown)
 	c->real = value;
 	if (shown || isfinite(value))
 		cell_show(c, shown ? shown : text);
+}
+
+static void duration_show(struct cell *c, const char *unit)
+{
+	struct buf b = {0};
+	buf_adds(&b, c->before);
+	if (c->ns == 0)
+		buf_addc(&b, '0');
+	else
+		duration_in(&b, c->ns, unit);
+	buf_adds(&b, c->text);
+	free(c->shown);
+	c->shown = buf_take(&b);
+}
+
+void table_duration(struct table *t, size_t col, double value, const char *before, double ns, const char *after)
+{
+	table_real(t, col, value, "");
+	struct cell *c = t->rows.n && col < t->n ? &t->rows.v[t->rows.n - 1].cells[col] : NULL;
+	if (!c || !isfinite(ns))
+		return;
+	c->before = before;
+	c->ns = ns;
+	c->text = memory_copy(after);
+	duration_show(c, NULL);
+}
+
+void table_use_unit(struct table *t, const char *unit)
+{
+	for (size_t i = 0; i < t->rows.n; i++)
+		for (size_t k = 0; k < t->n; k++)
+			if (t->rows.v[i].cells[k].before)
+				duration_show(&t->rows.v[i].cells[k], unit);
 }
 
 void table_mark_row(struct table *t, enum table_mark mark)

@@ -69,6 +69,13 @@ void table_integer(struct table *t, size_t col, long long value, const char *sho
 void table_real(struct table *t, size_t col, double value, const char *shown); /* a value of NAN leaves the cell
 										* empty */
 /*
+ * Like table_real(), but the form for people is a duration of `ns` between two texts: `before` ("", "<" or "~"), which
+ * must outlive the table, and `after`, which is copied.
+ */
+void table_duration(struct table *t, size_t col, double value, const char *before, double ns, const char *after);
+/* Shows all these durations in `unit`, which is one of TIME_UNITS. Until then, each has the unit that suits it. */
+void table_use_unit(struct table *t, const char *unit);
+/*
  * These mark the current row, or its cell in column `col`, as dim, bold, good (green) or bad (red). Marks are visible
  * only if the output has colours.
  */

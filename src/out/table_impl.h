@@ -13,10 +13,12 @@ enum cell_kind { CELL_EMPTY, CELL_STRING, CELL_INTEGER, CELL_REAL };
 struct cell {
 	enum cell_kind kind;
 	enum table_mark mark;
-	char *text; /* the value of a CELL_STRING */
+	char *text; /* the value of a CELL_STRING; of a duration, what stands after it */
 	long long integer;
 	double real;
-	char *shown; /* the form for people, already escaped; NULL if the cell is empty */
+	char *shown;        /* the form for people, already escaped; NULL if the cell is empty */
+	const char *before; /* if the form for people is a duration: what stands before it; NULL if it is not */
+	double ns;          /* the duration */
 };
 
 struct row {

@@ -13,33 +13,18 @@ void cell_real(struct table *t, size_t col, double value, struct buf *shown)
 	buf_free(shown);
 }
 
-static void say_time(struct buf *b, double seconds)
-{
-	if (seconds == 0)
-		buf_addc(b, '0');
-	else
-		duration_human(b, seconds * 1e9);
-}
-
 void cell_time(struct table *t, size_t col, double seconds, double scale)
 {
-	struct buf b = {0};
-	if (!isfinite(seconds))
-		return;
-	say_time(&b, seconds);
-	cell_real(t, col, seconds * scale, &b);
+	if (isfinite(seconds))
+		table_duration(t, col, seconds * scale, "", seconds * 1e9, "");
 }
 
 void cell_time_above(struct table *t, size_t col, double seconds, double resolution, double scale)
 {
-	struct buf b = {0};
-	if (!isfinite(resolution) || !isfinite(seconds) || seconds >= resolution) {
+	if (!isfinite(resolution) || !isfinite(seconds) || seconds >= resolution)
 		cell_time(t, col, seconds, scale);
-		return;
-	}
-	buf_addc(&b, '<');
-	say_time(&b, resolution);
-	cell_real(t, col, seconds * scale, &b);
+	else
+		table_duration(t, col, seconds * scale, "<", resolution * 1e9, "");
 }
 
 /*

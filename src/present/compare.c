@@ -99,12 +99,13 @@ static const struct column columns[C_USAGE] = {
  */
 static void set_in_calls(struct table *t, const struct run_counts *c)
 {
-	struct buf b = {0};
 	bool lost = c->in_calls_s <= 0;
-	if (c->in_calls_s < c->in_calls_resolution_s || lost)
-		buf_addc(&b, lost ? '<' : '~');
-	duration_human(&b, 1e9 * (lost ? c->in_calls_resolution_s : c->in_calls_s));
-	cell_real(t, C_IN_CALLS, lost ? NAN : c->in_calls_s, &b);
+	bool doubtful = c->in_calls_s < c->in_calls_resolution_s;
+	table_duration(t, C_IN_CALLS, lost ? NAN : c->in_calls_s,
+		       lost       ? "<"
+		       : doubtful ? "~"
+				  : "",
+		       1e9 * (lost ? c->in_calls_resolution_s : c->in_calls_s), "");
 }
 
 /* Sets the cell of the interval of the ratio to the reference, such as "1.21 to 1.93" or "no difference seen". */

@@ -40,6 +40,12 @@ const char *page_keep(struct page *p, struct buf *text)
 	return s;
 }
 
+void page_use_unit(struct page *p, const char *unit)
+{
+	for (size_t i = 0; i < p->parts.n; i++)
+		table_use_unit(p->parts.v[i].table, unit);
+}
+
 void page_free(struct page *p)
 {
 	for (size_t i = 0; i < p->parts.n; i++) {

@@ -14,11 +14,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The formats in which a page can be exported beside its output. Their names are those of page_render(). */
+enum page_export { EXPORT_CSV, EXPORT_MARKDOWN, EXPORT_HTML, EXPORT_JSON, EXPORTS };
+
 /* Options of all commands that produce a run: where the run is written, and how it is displayed. */
 struct page_options {
 	const char *format;                       /* NULL: text */
 	const char *output, *save, *svg, *colour; /* paths of the output (NULL: standard output), the saved run and
 						   * the picture (NULL: none); when to use colour (NULL: "auto") */
+	const char *exports[EXPORTS];             /* paths of the exports; NULL: none */
+	const char *time_unit;                    /* the unit of times in tables (TIME_UNITS); NULL: the one that suits
+						   * each time */
 };
 
 /* A run and its label. */
@@ -80,16 +86,13 @@ struct page {
 
 /* Fills in the page, which must be zeroed. The caller must call page_free(). */
 void page_make(struct page *p, struct page_run *runs, size_t n);
-/*
- * Like page_make(), but makes the tables for several runs even if there is only one run. --format=json prints these
- * tables.
- */
-void page_make_tables(struct page *p, struct page_run *runs, size_t n);
+/* Shows the times in all tables for people in `unit`, one of TIME_UNITS (base/size.h). */
+void page_use_unit(struct page *p, const char *unit);
 void page_free(struct page *p);
 
 /*
- * Appends the page in `format`: "text", "markdown", "csv" or "html". "json" appends its tables as JSON, and "samples"
- * appends all samples as CSV.
+ * Appends the page in `format`: "text", "markdown", "csv" or "html". "json" appends the tables for several runs as JSON,
+ * even if there is only one run, and "samples" appends all samples as CSV.
  */
 void page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out);
 /*

@@ -266,7 +266,7 @@ static json_t *runs_json(const struct page *p)
 	return a;
 }
 
-static void render_json(const struct page *p, struct buf *out)
+static void tables_json(const struct page *p, struct buf *out)
 {
 	json_t *o = json_pack("{s:s, s:o}", "kind", p->runs[0].run->kind, "runs", runs_json(p));
 	set_lines(o, "differences", p, SECTION_BEWARE);
@@ -279,6 +279,14 @@ static void render_json(const struct page *p, struct buf *out)
 	escape_json(out, text);
 	buf_addc(out, '\n');
 	free(text);
+}
+
+static void render_json(const struct page *p, struct buf *out)
+{
+	struct page tables = {.runs = p->runs, .n = p->n};
+	page_of_several(&tables);
+	tables_json(&tables, out);
+	page_free(&tables);
 }
 
 void page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out)
@@ -318,13 +326,6 @@ static const struct {
 	{RUN_BENCH, page_of_bench},
 	{RUN_COUNT, page_of_count},
 };
-
-void page_make_tables(struct page *p, struct page_run *runs, size_t n)
-{
-	p->runs = runs;
-	p->n = n;
-	page_of_several(p);
-}
 
 void page_make(struct page *p, struct page_run *runs, size_t n)
 {

@@ -56,27 +56,25 @@ static double extra_of(const struct run_subject *s, const struct extra *x)
 	return figure_of(s, x->member) * x->unit;
 }
 
-static void show_value(struct buf *text, enum show show, double v)
-{
-	buf_clear(text);
-	if (v == 0)
-		buf_addc(text, '0');
-	else if (show == SHOW_SECONDS)
-		duration_human(text, v * 1e9);
-	else if (show == SHOW_BYTES)
-		size_human(text, v > 0 ? (uint64_t)fmin(v, 9e18) : 0);
-	else if (show == SHOW_COUNT)
-		count_human(text, v > 0 ? (uint64_t)fmin(v, 9e18) : 0);
-	else
-		buf_addf(text, "%.4g", v);
-}
-
-static void set_value(struct table *t, size_t col, enum show show, double v)
+/* Sets a cell to the value `v`, with the text `after` behind it. NAN leaves the cell empty. */
+static void set_value(struct table *t, size_t col, enum show show, double v, const char *after)
 {
 	struct buf text = {0};
 	if (!isfinite(v))
 		return;
-	show_value(&text, show, v);
+	if (show == SHOW_SECONDS) {
+		table_duration(t, col, v, "", v * 1e9, after);
+		return;
+	}
+	if (v == 0)
+		buf_addc(&text, '0');
+	else if (show == SHOW_BYTES)
+		size_human(&text, v > 0 ? (uint64_t)fmin(v, 9e18) : 0);
+	else if (show == SHOW_COUNT)
+		count_human(&text, v > 0 ? (uint64_t)fmin(v, 9e18) : 0);
+	else
+		buf_addf(&text, "%.4g", v);
+	buf_adds(&text, after);
 	cell_real(t, col, v, &text);
 }
 
@@ -156,11 +154,11 @@ static void summary_row(struct table *t, const struct page_run *run, const struc
 		table_integer(t, S_N, (long long)fmin(n, 9e18), NULL);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
 		set_time(t, S_MIN + i, s, of->n ? times[i] : histogram[i] * 1e-9);
-	set_value(t, S_STDDEV, SHOW_SECONDS, of->n ? of->stddev : s->stddev_ns * 1e-9);
+	set_value(t, S_STDDEV, SHOW_SECONDS, of->n ? of->stddev : s->stddev_ns * 1e-9, "");
 	if (of->n)
 		table_integer(t, S_OUTLIERS, (long long)run_outliers(s), NULL);
 	for (size_t i = 0; i < nmore; i++)
-		set_value(t, S_COLUMNS + i, more[i]->show, extra_of(s, more[i]));
+		set_value(t, S_COLUMNS + i, more[i]->show, extra_of(s, more[i]), "");
 }
 
 /* Sets the cells of the metrics of --metric to their medians. */
@@ -393,16 +391,16 @@ static void add_ratios(struct page *p, const struct names *names)
  */
 static void grid_cell(struct table *t, size_t col, const struct extra *g, double v, double first)
 {
-	struct buf text = {0};
+	struct buf relation = {0};
 	double ratio = isfinite(first) && first != 0 ? v / first : NAN;
 	if (!isfinite(v))
 		return;
-	show_value(&text, g->show, v);
 	if (ratio >= 10)
-		buf_addf(&text, " (%.0f times)", ratio);
+		buf_addf(&relation, " (%.0f times)", ratio);
 	else if (isfinite(ratio))
-		buf_addf(&text, " (%+.1f %%)", 100 * (ratio - 1));
-	cell_real(t, col, v, &text);
+		buf_addf(&relation, " (%+.1f %%)", 100 * (ratio - 1));
+	set_value(t, col, g->show, v, buf_str(&relation));
+	buf_free(&relation);
 }
 
 static struct table *grid_table(const struct page *p, const struct names *names, const struct extra *g)

@@ -162,6 +162,10 @@ def test_formats_and_files(_):
             assert doc["command"][:3] == ["sctrace", "bench", test[0]] and doc["environment"]["kernel"]["release"]
             assert os.stat(save).st_mode & 0o777 == 0o600
             assert Path(svg).read_text().startswith("<svg ")
+            status, text, err = run(test[0], "--export-json", save, "--export-csv", out, "-u", "us", "-q", *test[1:])
+            assert status == 0 and json.loads(Path(save).read_text())["results"], err
+            assert len(list(csv.DictReader(io.StringIO(Path(out).read_text())))) == len(rows), text
+            assert not re.search(r"\d (ns|ms|s)( |$)", "\n".join(line for line in text.splitlines() if re.match(r"(getpid|pipe|none) ", line))), text
             status, text, _ = run(test[0], "--format", "markdown", *test[1:])
             assert status == 0 and re.search(r"^\|.*\|$", text, re.M), text
             shown = subprocess.run([SCTRACE, "report", save], capture_output=True, text=True, check=False)

@@ -676,6 +676,36 @@ def test_rows_are_sorted(place):
     assert run(place, "--sort=size", "true")[0] == 2
 
 
+def test_several_exports(place):
+    """One run can be printed and written in every format, and its tables in one unit of time"""
+    names = ("csv", "markdown", "html", "json")
+    files = {n: place / f"result.{n}" for n in names}
+    common = ["--runs=3", "--no-count", "true", "sleep 0.02"]
+    exports = [f"--export-{n}={f}" for n, f in files.items()]
+    status, out, err = run(place, *common, *exports, "--save", place / "saved", "-u", "ms")
+    assert status == 0 and re.search(r"^sleep 0\.02 +[\d.]+ ms ", out, re.M), (out, err)
+    assert files["json"].read_text() == (place / "saved").read_text()
+    assert "<svg" in files["html"].read_text() and files["markdown"].read_text().startswith("| command | wall |")
+    cells = next(line for line in files["markdown"].read_text().splitlines() if "sleep" in line).split(" | ")
+    assert all(c.endswith(" ms") or c == "0" for c in cells[1:5]), cells
+    wall = float(list(csv.DictReader(io.StringIO(files["csv"].read_text())))[1]["wall_median_s"])
+    assert 0.01 < wall < 20, wall
+    # Each unit shows the same time; the words of hyperfine are accepted.
+    for unit, ns in (("second", 1e9), ("us", 1e3), ("nanosecond", 1)):
+        shown = subprocess.run([SCTRACE, "report", "--time-unit", unit, place / "saved"], capture_output=True, text=True, check=True).stdout
+        got = re.search(r"^sleep 0\.02 +([\d.,]+) \w+", shown, re.M).group(1)
+        assert abs(float(got.replace(",", "")) * ns - wall * 1e9) <= wall * 1e9 / 150, (unit, got, wall)
+    for f in files.values():
+        f.unlink()
+    (place / "saved").unlink()
+    for wrong, says in ((["-u", "minutes"], "not one of s, ms, us, ns"), (["--export-csv=-"], "--export-csv needs the name of a file"),
+                        (["--export-csv", place / "x", "--export-html", place / "x"], "name the same file"),
+                        (["--svg", place / "x.svg", "--export-html", place / "x-bars.svg"], "can also draw the picture"),
+                        (["--export-csv", place / "no" / "x"], "cannot write")):
+        status, out, err = run(place, *wrong, *common)
+        assert status in (2, 125) and says in err and not out, (wrong, err)
+
+
 def test_small_matters(place):
     """Closed standard input is /dev/null; '-' is not a file for --save and --svg; names contain parameters"""
     command = [SCTRACE, "compare", "--dir", str(place), "--runs=1", "--format=json", "cat", "test -c /dev/fd/0"]

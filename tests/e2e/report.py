@@ -591,6 +591,21 @@ def test_merging(folder):
                                                                                                   folder / "c2.json")
 
 
+def test_several_exports(folder):
+    """One call can write all formats; CSV of several runs has their samples, also if the other formats merge them"""
+    runs = [save(folder, f"{name}.json", document("bench-syscall", [timed("getpid", list(range(1, 10)))])) for name in "ab"]
+    names = ("csv", "markdown", "html", "json")
+    for some in ([runs[0]], runs):
+        exports = [f"--export-{n}={folder / n}" for n in names]
+        assert report(*some, *exports) == report(*some)
+        for n in names:
+            text = (folder / n).read_text()
+            assert n == "html" and "<table" in text or text == report(*some, f"--format={n}"), n
+    for words in (["--export-csv", folder / "x"], ["--format=csv", "--export-html", folder / "x"]):
+        done = run("report", "--merge", *words, *runs)
+        assert done.returncode == 2 and "in two calls" in done.stderr and not (folder / "x").exists(), done
+
+
 def test_odd_runs(folder):
     """Empty results, single samples and subjects without samples are shown without a crash"""
     rows = ([], [timed("a", [1])], [timed("a", [])], [{"name": "a", "unit": "s"}], [{"name": "a", "unable": "no such call"}],

@@ -173,10 +173,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rc == 0) {
 		page_make(&p, beside, merge ? 1 : n);
 		write_all(&p);
-		page_free(&p);
-		p = (struct page){0};
-		page_make_tables(&p, beside, merge ? 1 : n);
-		write_all(&p);
 	} else {
 		FUZZ_REQUIRE(why.len > 0);
 	}

@@ -527,6 +527,17 @@ static void prose_is_wrapped(void **state)
 	count_human(&out, 1000);
 	assert_string_equal(buf_str(&out), "20,971,5509991,000");
 	buf_clear(&out);
+	static const double times[] = {0, 35234, 12345678, 999.4e3, 999.6e6, 2.5e9, 1e-3, -4000};
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		duration_in(&out, times[i], "ms");
+		buf_adds(&out, ", ");
+	}
+	duration_in(&out, 35234, "microsecond");
+	buf_adds(&out, ", ");
+	duration_in(&out, 35234, NULL);
+	assert_string_equal(buf_str(&out), "0 ms, 0.0352 ms, 12.3 ms, 0.999 ms, 1,000 ms, 2,500 ms, 0.00000000100 ms, "
+					   "-0.00400 ms, 35.2 us, 35.2 us");
+	buf_clear(&out);
 	factor_human(&out, 1.6);
 	buf_addc(&out, ' ');
 	factor_human(&out, 17);

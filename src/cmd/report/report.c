@@ -48,6 +48,8 @@ static const struct opt table[] = {
 	{'o', "output", "FILE", opt_string, "write to FILE", AT(show.output), .complete = COMPLETE_FILE},
 	{0, "svg", "FILE", opt_svg, "draw the result; further pictures are written beside FILE", AT(show.svg),
 	 .complete = COMPLETE_FILE},
+	DISPLAY_EXPORTS(struct report_options),
+	{DISPLAY_UNIT(struct report_options)},
 	{0, "names", "A,B,...", opt_string, "names of the runs (default: the names of their files)", AT(names)},
 	{DISPLAY_COLOUR(struct report_options)},
 	{0},
@@ -65,6 +67,20 @@ const struct opt_command report_command = {
 		  "runs. RUN.json is a file, or - for standard input. See sctrace-report(1), sctrace-run(5).",
 };
 
+/* A list of samples has the names of the runs, so it is the same with and without --merge. */
+static bool lists_samples(const struct report_options *o)
+{
+	return o->show.format && (strcmp(o->show.format, "csv") == 0 || strcmp(o->show.format, "samples") == 0);
+}
+
+static bool exports(const struct report_options *o)
+{
+	bool any = false;
+	for (size_t i = 0; i < EXPORTS; i++)
+		any |= o->show.exports[i] != NULL;
+	return any;
+}
+
 /* Returns a message about options that contradict each other or the files, or NULL. `paths` ends with NULL. */
 static const char *contradiction(const struct report_options *o, char *const *paths, int files)
 {
@@ -72,6 +88,10 @@ static const char *contradiction(const struct report_options *o, char *const *pa
 		return "no saved run was given; name one or more files that --save wrote";
 	if (o->fail_if.list.n && files > 1 && o->merge)
 		return "--fail-if compares a run with another one, so --merge cannot be used with it";
+	if (o->merge && files > 1 && exports(o) && (lists_samples(o) || o->show.exports[EXPORT_CSV]))
+		return "CSV lists the samples of each run, and the other formats show the merged run; write them in "
+		       "two "
+		       "calls of sctrace report";
 	if (o->undecided && !o->fail_if.list.n)
 		return "--undecided can be used only with --fail-if";
 	return input_refused(paths);
@@ -142,12 +162,7 @@ static int merge(struct report *r, struct buf *why)
 static int show(struct report *r)
 {
 	struct page p = {0};
-	const struct beside *b = &r->beside;
-	const char *format = r->opt.show.format ? r->opt.show.format : "text";
-	if (strcmp(format, "json") == 0)
-		page_make_tables(&p, b->list, b->n);
-	else
-		page_make(&p, b->list, b->n);
+	page_make(&p, r->beside.list, r->beside.n);
 	int status = display_page(&p, "report", &r->opt.show);
 	page_free(&p);
 	return status;
@@ -192,9 +207,7 @@ int cmd_report(int argc, char **argv)
 		return status;
 	}
 	int rc = load(&r, argv + first, (size_t)(argc - first), &why);
-	/* A list of samples already has the names of the runs, so it is the same without --merge. */
-	const char *format = r.opt.show.format ? r.opt.show.format : "text";
-	if (rc == 0 && r.opt.merge && strcmp(format, "csv") != 0 && strcmp(format, "samples") != 0)
+	if (rc == 0 && r.opt.merge && !lists_samples(&r.opt))
 		rc = merge(&r, &why);
 	if (rc == 0) {
 		status = show(&r);
