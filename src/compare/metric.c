@@ -31,6 +31,11 @@ int compare_metric_parse(struct compare_options *o, const char *text, struct buf
 		char reason[128];
 		regerror(failed, &m.pattern, reason, sizeof(reason));
 		buf_addf(why, "'%s' is not an extended regular expression (regex(7)): %s", regex, reason);
+	} else if (strstr(regex, "\\d")) {
+		/* glibc would take it for the letter d, without a message. */
+		buf_addf(why, "'%s': extended regular expressions (regex(7)) do not have \\d; write [0-9]", regex);
+		regfree(&m.pattern);
+		failed = -1;
 	} else {
 		m.name = memory_copy_part(text, (size_t)(equals - text));
 		vec_push(&o->metrics, m);
@@ -55,16 +60,22 @@ static void read_text(const char *path, struct buf *text)
 		fclose(f);
 }
 
-/* Converts a number, also with commas between thousands. Returns NAN if the text is not a number. */
+/*
+ * Converts a number, also with commas between thousands. Returns NAN if the text is not a number. A comma elsewhere is
+ * perhaps a decimal comma, so such a text is not a number.
+ */
 static double number(const char *text, size_t len)
 {
 	struct buf digits = {0};
 	char *end;
+	bool thousands = true;
 	for (size_t i = 0; i < len; i++)
 		if (text[i] != ',')
 			buf_addc(&digits, text[i]);
+		else
+			thousands &= i > 0 && len - i > 3 && strspn(text + i + 1, "0123456789") == 3;
 	double v = strtod(buf_str(&digits), &end);
-	bool all = end != buf_str(&digits) && end[strspn(end, " \t")] == '\0';
+	bool all = thousands && end != buf_str(&digits) && end[strspn(end, " \t")] == '\0';
 	buf_free(&digits);
 	return all && isfinite(v) ? v : NAN;
 }

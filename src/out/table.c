@@ -12,12 +12,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool for_programs(const struct column *c)
+{
+	return !(c->flags & (COL_TEXT_ONLY | COL_ALIGNED));
+}
+
+static bool key_is_taken(const struct table *t, size_t before, const char *key)
+{
+	for (size_t k = 0; k < before; k++)
+		if (for_programs(&t->columns[k]) && strcmp(t->columns[k].key, key) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Gives a column another key if a column before it has the same one. Keys may be names that users chose, such as those
+ * of metrics, and a member of a JSON object would replace the other one.
+ */
+static void make_unique(struct table *t, size_t k)
+{
+	struct buf key = {0};
+	const char *given = t->columns[k].key;
+	buf_adds(&key, given);
+	for (int i = 2; for_programs(&t->columns[k]) && key_is_taken(t, k, buf_str(&key)); i++) {
+		buf_clear(&key);
+		buf_addf(&key, "%s_%d", given, i);
+	}
+	if (strcmp(buf_str(&key), given) != 0) {
+		t->columns[k].key = memory_copy(buf_str(&key));
+		vec_push(&t->keys, (char *)t->columns[k].key);
+	}
+	buf_free(&key);
+}
+
 struct table *table_new(const struct column *columns, size_t n)
 {
 	struct table *t = memory_zeroed(1, sizeof(*t));
 	t->columns = memory_zeroed(n, sizeof(*columns));
 	memcpy(t->columns, columns, n * sizeof(*columns));
 	t->n = n;
+	for (size_t k = 0; k < n; k++)
+		make_unique(t, k);
 	return t;
 }
 
@@ -37,6 +72,9 @@ void table_free(struct table *t)
 			cell_clear(&t->rows.v[i].cells[k]);
 		free(t->rows.v[i].cells);
 	}
+	for (size_t i = 0; i < t->keys.n; i++)
+		free(t->keys.v[i]);
+	vec_free(&t->keys);
 	vec_free(&t->rows);
 	free(t->columns);
 	free(t);
@@ -168,11 +206,6 @@ size_t table_rows(const struct table *t)
 static bool for_people(const struct column *c)
 {
 	return !(c->flags & (COL_DATA_ONLY | COL_ALIGNED));
-}
-
-static bool for_programs(const struct column *c)
-{
-	return !(c->flags & (COL_TEXT_ONLY | COL_ALIGNED));
 }
 
 /* Appends a field of CSV. As in RFC 4180, it is quoted if it contains a comma, a quote or the end of a line. */

@@ -52,7 +52,10 @@ struct table_look {
 	const char *indent; /* or NULL */
 };
 
-/* Creates a table of `n` columns. Copies `columns`, but not the strings in it. */
+/*
+ * Creates a table of `n` columns. Copies `columns`, but not the strings in it. If CSV and JSON would have two columns
+ * with the same key, the second one gets the key "KEY_2".
+ */
 struct table *table_new(const struct column *columns, size_t n);
 void table_free(struct table *t);
 /* Begins a row. A cell that is not set is empty (CSV) or null (JSON). */

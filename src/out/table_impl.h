@@ -31,6 +31,7 @@ struct table {
 	struct column *columns;
 	size_t n;
 	VEC(struct row) rows;
+	VEC(char *) keys; /* the keys of columns that the table has changed */
 };
 
 /* Returns the form of a cell for people; never NULL. */

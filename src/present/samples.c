@@ -31,7 +31,7 @@ enum { T_RUN, T_NAME, T_SAMPLE, T_FIXED };
 static void add_column(struct tidy *y, struct tidy_column c)
 {
 	for (size_t i = 0; i < y->list.n; i++)
-		if (strcmp(y->list.v[i].name, c.name) == 0)
+		if ((y->list.v[i].what == TIDY_OWN) == (c.what == TIDY_OWN) && strcmp(y->list.v[i].name, c.name) == 0)
 			return;
 	vec_push(&y->list, c);
 }

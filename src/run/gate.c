@@ -209,7 +209,8 @@ static bool ask_samples(struct question *q)
 		if (rc == 0 && q->c->percent)
 			d = percent(d);
 		if (rc < 0)
-			cannot_decide(q, "was not measured");
+			cannot_decide(q, q->c->metric == CONDITION_OWN ? "has runs whose output lacks this metric"
+								       : "was not measured");
 		else if (isnan(d.interval.low))
 			cannot_decide(q, "has the value zero (of which a percentage cannot be computed)");
 		else

@@ -657,8 +657,18 @@ def test_metrics_from_the_output(place):
     file = place / "log"
     got = rows(place, "--runs=2", "--metric=n=/[0-9]+/", f"--command-output={file}", "echo 42")
     assert got["echo 42"]["metrics"] == [{"name": "n", "samples": [42, 42]}], got
+    # A metric may have the name of another figure, and a decimal comma is not one between thousands.
+    options = [f"--metric={n}=/n ([0-9,]+)/" for n in ("calls", "user_s", "wall_median_s")]
+    assert run(place, "--runs=6", "--no-count", "--save", str(saved), *options, "echo n 1,234,567", "echo n 12,5")[0] == 0
+    for form, keys in (("csv", ["calls_2", "user_s", "wall_median_s_2"]), ("samples", ["calls", "user_s_2", "wall_median_s"])):
+        got = list(csv.DictReader(io.StringIO(report(f"--format={form}", saved).stdout)))
+        assert [got[0][k] for k in keys] == ["1234567"] * 3 and [got[-1][k] for k in keys] == [""] * 3, (form, got)
+    summary = json.loads(report("--format=json", saved).stdout)["summary"]
+    assert summary[0]["wall_median_s"] == summary[0]["calls"] == 1234567, summary
+    assert "has runs whose output lacks this metric" in report("--fail-if=metric(calls)>1%", saved).stderr
+    saved.unlink()
     for wrong, told in ((["n"], "write NAME=/REGEX/"), (["n=x"], "write NAME"), (["n=//"], "write NAME"), (["=/x/"], "write NAME"),
-                        (["n=/(/"], "Unmatched"), (["n=/x/", "--metric=n=/y/"], "given twice"),
+                        (["n=/(/"], "Unmatched"), (["n=/(\\d+) ops/"], "write [0-9]"), (["n=/x/", "--metric=n=/y/"], "given twice"),
                         (["n=/x/", "--command-output=pipe"], "--command-output=FILE"), (["n=/x/", "--show-output"], "reads the output")):
         status, _, err = run(place, "--metric", *wrong, "true")
         assert status == 2 and told in err, (wrong, err)
