@@ -9,10 +9,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define HEIGHT   190.0 /* height of all lanes together; larger if a lane would be lower than LANE */
-#define LANE     56.0
-#define LANE_GAP 14.0
-#define STRIP    16.0
+#define HEIGHT    190.0 /* height of all lanes together; larger if a lane would be lower than LANE */
+#define LANE      56.0
+#define LANE_GAP  14.0
+#define STRIP     16.0
+#define NAME_SIZE 12.0 /* font size of names */
 
 static void draw_stairs(const struct chart_series *s, const struct axis *x, const struct axis *y, size_t colour,
 			struct buf *out)
@@ -97,7 +98,7 @@ static int panel_axes(const struct chart_progress *p, const struct axis_range *r
 
 /*
  * Draws the lane of process `i` from `top` to `bottom`. The name of the process is in the upper left corner, because a
- * staircase begins at the bottom.
+ * staircase begins at the bottom, or to the right of a staircase that ends there.
  */
 static void draw_lane(const struct chart_progress *p, size_t i, const struct axis *x, struct axis *y, double top,
 		      double bottom, struct buf *out)
@@ -108,8 +109,11 @@ static void draw_lane(const struct chart_progress *p, size_t i, const struct axi
 	draw_stairs(s, x, y, i, out);
 	if (!s->name)
 		return;
-	svg_rect(out, x->from + 8, top + 9, 14, 4, svg_class(SVG_FILL, i), NULL);
-	svg_text(out, x->from + 28, top + 15, "t", "start", s->name);
+	double end = s->n ? axis_at(x, s->x[s->n - 1]) : x->from;
+	double width = 28 + svg_text_width(s->name, NAME_SIZE);
+	double left = end < x->from + width && end + width < x->to ? end : x->from;
+	svg_rect(out, left + 8, top + 9, 14, 4, svg_class(SVG_FILL, i), NULL);
+	svg_text(out, left + 28, top + 15, "t", "start", s->name);
 }
 
 /* Draws one panel that starts at `top`. Returns its height or -errno. */

@@ -307,6 +307,35 @@ static int draw_lines(const struct scan_lines *l, const struct chart_frame *fram
 	return chart_lines(frame, panels, n, out);
 }
 
+/*
+ * Marks the knee, as far as the findings claim one: sets *at to its buffer size and appends the text of the mark.
+ * Returns the note of the picture.
+ */
+static const char *mark_knee(const struct run *r, const struct run_subject *knee, double *at, struct buf *mark)
+{
+	bool larger = false;
+	for (size_t i = 0; i < r->subjects.n && !larger; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		larger = run_usable(s) && strcmp(s->base, knee->base) == 0 && s->buffer_bytes > knee->buffer_bytes;
+	}
+	if (!larger)
+		return "Both axes are logarithmic. Larger buffers are faster, up to the largest one that was tried.";
+	if (run_larger_looks_better(r, knee))
+		return "Both axes are logarithmic. There are too few runs, or too much noise, to say from which buffer "
+		       "size on larger buffers are not faster.";
+	bool sure = run_none_pays(r, knee);
+	buf_addf(mark, "no gain %sbeyond %s", sure ? "" : "seen ",
+		 knee->name + strlen(knee->base) + (*knee->base != '\0'));
+	*at = knee->buffer_bytes;
+	return sure ? "Both axes are logarithmic. The dashed line marks the smallest buffer for which no larger one is "
+		      "faster by 10 % or more."
+		    : "Both axes are logarithmic. The dashed line marks the smallest buffer for which no larger one "
+		      "was "
+		      "measured to be faster by 10 % or more. There are too few runs, or too much noise, to exclude "
+		      "such "
+		      "a gain.";
+}
+
 int draw_scan(void *page, int width, struct buf *out)
 {
 	struct page *p = page;
@@ -318,25 +347,15 @@ int draw_scan(void *page, int width, struct buf *out)
 	struct scan_lines *l = memory_zeroed(1, sizeof(*l));
 	struct buf mark = {0};
 	struct buf title = {0};
-	/* As in the findings: a gain is excluded, or the runs are too few or too different to see one. */
-	bool sure = knee && run_none_pays(r, knee);
+	double at = NAN;
+	const char *note = "Wall time is the median, with the quartiles as a band; system time is the mean.";
 	if (knee)
-		buf_addf(&mark, "no gain %sbeyond %s", sure ? "" : "seen ",
-			 knee->name + strlen(knee->base) + (*knee->base != '\0'));
+		note = mark_knee(r, knee, &at, &mark);
 	buf_addf(&title, p->n > 1 ? "%s: cost by buffer size" : "Cost by buffer size", scanned);
 	const struct chart_frame frame = {
-		.title = page_keep(p, &title),
-		.subtitle = compare_subtitle(p),
-		.note = sure   ? "Both axes are logarithmic. The dashed line marks the smallest buffer for which no "
-				 "larger one is faster by 10 % or more."
-			: knee ? "Both axes are logarithmic. The dashed line marks the smallest buffer for which no "
-				 "larger one was measured to be faster by 10 % or more. There are too few runs, or too "
-				 "much "
-				 "noise, to exclude such a gain."
-			       : "Wall time is the median, with the quartiles as a band; system time is the mean.",
-		.width = width};
+		.title = page_keep(p, &title), .subtitle = compare_subtitle(p), .note = note, .width = width};
 	add_lines(l, p, scanned);
-	int err = draw_lines(l, &frame, knee ? knee->buffer_bytes : NAN, buf_str(&mark), out);
+	int err = draw_lines(l, &frame, at, buf_str(&mark), out);
 	for (size_t i = 0; i < l->n; i++)
 		scan_free(&l->scan[i]);
 	free(l);

@@ -186,6 +186,9 @@ static void undecided_gains_are_not_denied(void **state)
 	assert_int_equal(run_judge(&r), 0);
 	compare_lessons(&r, &out);
 	has(&out, "No buffer larger than 1 KiB is seen to be faster by 10 % or more; 4 KiB only needs more memory");
+	buf_clear(&out);
+	show(&r, "html", &out);
+	has(&out, "no gain beyond 1K");
 	for (size_t i = 0; i < RUNS; i += 2)
 		r.subjects.v[0].samples[METRIC_TIME].v[i] *= 1.5;
 	assert_int_equal(run_judge(&r), 0);
@@ -193,6 +196,24 @@ static void undecided_gains_are_not_denied(void **state)
 	compare_lessons(&r, &out);
 	lacks(&out, "only takes");
 	has(&out, "is seen to be faster by 10 % or more (");
+	buf_free(&out);
+	run_free(&r);
+}
+
+/* A picture says no more than the findings: nothing larger than the largest buffer was tried. */
+static void the_largest_buffer_has_no_mark(void **state)
+{
+	(void)state;
+	struct run r;
+	struct buf out = {0};
+	start(&r);
+	for (double buffer = 1024; buffer <= 4096; buffer *= 2)
+		add(&r, "read/write", buffer, 10 * 1024 / buffer, 0.5, 1e6);
+	assert_int_equal(run_judge(&r), 0);
+	compare_lessons(&r, &out);
+	has(&out, "Larger buffers are faster, up to the largest one that was tried, 4 KiB.");
+	show(&r, "html", &out);
+	lacks(&out, "no gain");
 	buf_free(&out);
 	run_free(&r);
 }
@@ -373,7 +394,8 @@ static void commands_are_scanned(void **state)
 	    "dd bs={buffer}: No buffer larger than 1 KiB is seen to be faster by 10 % or more (some medians are lower");
 	buf_clear(&out);
 	show(&r, "html", &out);
-	has(&out, "no gain seen beyond 1K");
+	lacks(&out, "no gain");
+	has(&out, "to say from which buffer size on larger");
 	lacks(&out, "system calls</");
 	buf_free(&out);
 	run_free(&r);
@@ -560,6 +582,7 @@ int main(void)
 		cmocka_unit_test(a_small_difference_is_a_percentage),
 		cmocka_unit_test(a_single_row_has_no_order),
 		cmocka_unit_test(undecided_gains_are_not_denied),
+		cmocka_unit_test(the_largest_buffer_has_no_mark),
 		cmocka_unit_test(no_difference_is_no_sentence),
 		cmocka_unit_test(equal_memory_has_no_sentence),
 		cmocka_unit_test(a_row_that_cannot_run_has_no_figures),
