@@ -57,6 +57,24 @@ static void say_parts(const struct run *r, struct buf *out)
 	}
 }
 
+/* Appends how the calls were counted, and why their time can exceed the time of the row. */
+static void say_counting(const struct run *r, const char *engine, struct buf *out)
+{
+	bool longer = false, commands = false;
+	for (size_t i = 0; i < r->subjects.n; i++) {
+		const struct run_subject *s = &r->subjects.v[i];
+		longer |= run_usable(s) && s->counts.in_calls_s > s->judged.of[METRIC_TIME].median;
+		commands |= !s->strategy;
+	}
+	buf_addf(out, "calls: counted in a separate run by engine %s, with the cost of tracing subtracted", engine);
+	if (longer)
+		buf_addf(out,
+			 "; 'in calls' exceeds 'wall' in some rows: it is from that run, and adds up the times of all "
+			 "%s",
+			 commands ? "processes and threads, such as a shell that waits for its command" : "threads");
+	buf_addc(out, '\n');
+}
+
 static void say_how(const struct run *r, struct buf *out)
 {
 	const struct run_subject *best = run_fastest(r);
@@ -75,12 +93,11 @@ static void say_how(const struct run *r, struct buf *out)
 	buf_addf(out, " untraced run%s, ", most == 1 ? "" : "s");
 	if (r->subjects.n > 1)
 		buf_addf(out, "interleaved in random order (seed %.0f), ", r->method.seed);
-	buf_addf(out, "%s cache%s%s\n", cold ? "cold" : "warm",
+	buf_addf(out, "%s cache%s%s; user and system: means\n", cold ? "cold" : "warm",
 		 cold && r->method.input_resident_share == 0 ? " (confirmed by mincore)" : "",
 		 r->method.fsync == TRUTH_YES ? ", including fsync" : "");
 	if (engine)
-		buf_addf(out, "calls: counted in a separate run by engine %s, with the cost of tracing subtracted\n",
-			 engine);
+		say_counting(r, engine, out);
 	if (r->method.columns)
 		buf_adds(out, "use of files (--columns): measured in another traced run, including the files of the "
 			      "dynamic loader\n");
