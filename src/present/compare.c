@@ -313,7 +313,7 @@ static void choose_columns(const struct run *r, struct column *shown)
 	for (int u = 0; u < USES; u++)
 		shown[C_USE + u] = (struct column){use_rows[u].key, use_rows[u].title, COL_RIGHT | COL_NAMED};
 	if (commands)
-		shown[C_NAME].title = "command";
+		shown[C_NAME].key = shown[C_NAME].title = "command";
 	if (commands)
 		hide(shown, C_RATE, C_RATE);
 	if (!run_engine(r)) {
