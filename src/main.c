@@ -50,9 +50,11 @@
 #include "base/memory.h"
 #include "cmd/cmd.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command {
 	const char *name;
@@ -76,8 +78,22 @@ static int help(int argc, char **argv)
 	return cmd_trace(2, args);
 }
 
+/*
+ * If sctrace was started with one of the descriptors 0 to 2 closed, the first file that it opens would get this number:
+ * messages would be written to that file, and a program that inherits it would find it closed. A descriptor that cannot
+ * be used in its direction behaves as a closed one (EBADF), and is closed again when a program is executed.
+ */
+static void reserve_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
+	reserve_standard_descriptors();
 	json_set_alloc_funcs(memory_get, free); /* so that no function of jansson fails for lack of memory */
 	/* Only the first argument can name a command. `sctrace ./compare` traces a program that is called "compare". */
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)

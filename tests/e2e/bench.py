@@ -278,6 +278,9 @@ def test_commands_under_load(_):
         assert status == expected and err and not out, (args, status, err)
         assert ("; use --ignore-failure to accept it" in err) == (status == 125), (args, err)
     assert run("load", "-r", "1", "--loads", "none", "--ignore-failure", "--", "false")[0] == 0
+    # A command has a standard input, output and errors even if sctrace has not.
+    command = [SCTRACE, "bench", "load", "-r", "1", "--loads", "none", "-o", "/dev/null", "--", "sh", "-c", "cat && echo x && echo x >&2"]
+    assert subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command], timeout=seconds(60), check=False).returncode == 0
 
 
 def test_a_limit_within_a_block_is_reported(_):

@@ -698,6 +698,7 @@ def test_several_exports(place):
     assert "<svg" in files["html"].read_text() and files["markdown"].read_text().startswith("| command | wall |")
     cells = next(line for line in files["markdown"].read_text().splitlines() if "sleep" in line).split(" | ")
     assert all(c.endswith(" ms") or c == "0" for c in cells[1:5]), cells
+    assert files["csv"].read_text().startswith("command,buffer_bytes,"), files["csv"].read_text()
     wall = float(list(csv.DictReader(io.StringIO(files["csv"].read_text())))[1]["wall_median_s"])
     assert 0.01 < wall < 20, wall
     # Each unit shows the same time; the words of hyperfine are accepted.
@@ -721,6 +722,10 @@ def test_small_matters(place):
     command = [SCTRACE, "compare", "--dir", str(place), "--runs=1", "--format=json", "cat", "test -c /dev/fd/0"]
     done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, text=True, check=False, timeout=TIMEOUT)
     assert done.returncode == 0, done.stderr
+    # Without a standard error, the commands still have one.
+    command[-2:] = ["echo x >&2 && test -f /dev/fd/2"]
+    done = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *command], capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    assert done.returncode == 0, done.stdout
     for option in ("--save", "--svg"):
         status, _, err = run(place, "--runs=1", option, "-", "true")
         assert status == 2 and f"{option} needs the name of a file" in err, err

@@ -149,16 +149,6 @@ static int check_files(const struct compare_options *o)
 	return err ? EXIT_OWN : status;
 }
 
-/* Opens /dev/null. If standard input is closed, its number must not be used: the programs would not inherit it. */
-static int open_null(void)
-{
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int high = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
-	if (fd >= 0)
-		close(fd);
-	return high;
-}
-
 int cmd_compare(int argc, char **argv)
 {
 	struct compare c = {.stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
@@ -178,6 +168,6 @@ int cmd_compare(int argc, char **argv)
 	run_init(&c.run, "compare", argc, argv);
 	c.work.stop = &stop_signal;
 	c.progress = isatty(STDERR_FILENO) && !c.opt.show_output;
-	c.null_fd = open_null();
+	c.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	return compare_run(&c, argv + first, (size_t)(argc - first));
 }
