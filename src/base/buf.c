@@ -38,18 +38,58 @@ void buf_add(struct buf *b, const void *data, size_t len)
 	buf_end_at(b, to + len);
 }
 
+/* Returns how many decimal digits `v` has. */
+static unsigned decimal_digits(uint64_t v)
+{
+	static const uint64_t powers[] = {
+		UINT64_C(0),
+		UINT64_C(10),
+		UINT64_C(100),
+		UINT64_C(1000),
+		UINT64_C(10000),
+		UINT64_C(100000),
+		UINT64_C(1000000),
+		UINT64_C(10000000),
+		UINT64_C(100000000),
+		UINT64_C(1000000000),
+		UINT64_C(10000000000),
+		UINT64_C(100000000000),
+		UINT64_C(1000000000000),
+		UINT64_C(10000000000000),
+		UINT64_C(100000000000000),
+		UINT64_C(1000000000000000),
+		UINT64_C(10000000000000000),
+		UINT64_C(100000000000000000),
+		UINT64_C(1000000000000000000),
+		UINT64_C(10000000000000000000),
+	};
+	/* 1233 / 4096 is the logarithm of 2 to the base 10. */
+	unsigned least = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;
+	return least + (v >= powers[least]);
+}
+
 /*
  * The digits are written directly to their final place. A copy of a temporary buffer would be slow: a load of many bytes
  * must wait until the processor has finished the stores of the single bytes.
  */
 void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits)
 {
-	char text[32], *end = text + sizeof(text), *p = end;
-	for (; v || p == end; v /= 10)
-		*--p = (char)('0' + v % 10);
-	while (p > text && p > end - digits)
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	unsigned n = decimal_digits(v);
+	n = n > digits ? n : digits;
+	char *to = buf_room(b, n), *p = to + n;
+	for (; v >= 100; v /= 100)
+		p = memcpy(p - 2, pairs + 2 * (v % 100), 2);
+	if (v >= 10)
+		p = memcpy(p - 2, pairs + 2 * v, 2);
+	else
+		*--p = (char)('0' + v);
+	while (p > to)
 		*--p = '0';
-	buf_add(b, p, (size_t)(end - p));
+	buf_end_at(b, to + n);
 }
 
 void buf_add_signed(struct buf *b, int64_t v)

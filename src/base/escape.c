@@ -39,6 +39,40 @@ size_t escape_utf8_len(const char *s, size_t n)
 	return len && !forbidden(code) ? len : 0;
 }
 
+/* Returns true if the byte needs no escape in a C string literal. */
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Sets the highest bit of at least one byte if a byte of `v` is `c`, and of none otherwise. */
+static uint64_t equal_bytes(uint64_t v, unsigned char c)
+{
+	uint64_t zeros = v ^ EACH(c);
+	return (zeros - EACH(1)) & ~zeros & EACH(0x80);
+}
+
+/* is_plain() for eight bytes at once. */
+static bool are_plain(const char *s)
+{
+	uint64_t v;
+	memcpy(&v, s, sizeof(v));
+	uint64_t control = (v - EACH(0x20)) & ~v;
+	return !(((v | control) & EACH(0x80)) | equal_bytes(v, 0x7f) | equal_bytes(v, '"') | equal_bytes(v, '\\'));
+}
+
+size_t escape_plain_len(const char *s, size_t n)
+{
+	size_t i = 0;
+	while (i + 8 <= n && are_plain(s + i))
+		i += 8;
+	while (i < n && is_plain((unsigned char)s[i]))
+		i++;
+	return i;
+}
+
 /* Returns the letter of C's escape sequence for `c` ('n' for a newline), or 0 if there is none. */
 static char short_escape(char c)
 {
@@ -51,7 +85,9 @@ static char short_escape(char c)
 void escape_line(struct buf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n;) {
-		size_t len = escape_utf8_len(s + i, n - i);
+		size_t len = escape_plain_len(s + i, n - i);
+		if (!len)
+			len = escape_utf8_len(s + i, n - i);
 		if (len)
 			buf_add(out, s + i, len);
 		else if (short_escape(s[i]))
@@ -99,30 +135,6 @@ static char *escape_c_byte(char *to, unsigned char c, bool digit_follows)
 	return to;
 }
 
-/* Returns true if the byte needs no escape in a C string literal. */
-static bool is_plain(unsigned char c)
-{
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
-
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* Sets the highest bit of at least one byte if a byte of `v` is `c`, and of none otherwise. */
-static uint64_t equal_bytes(uint64_t v, unsigned char c)
-{
-	uint64_t zeros = v ^ EACH(c);
-	return (zeros - EACH(1)) & ~zeros & EACH(0x80);
-}
-
-/* is_plain() for eight bytes at once. */
-static bool are_plain(const char *s)
-{
-	uint64_t v;
-	memcpy(&v, s, sizeof(v));
-	uint64_t control = (v - EACH(0x20)) & ~v;
-	return !(((v | control) & EACH(0x80)) | equal_bytes(v, 0x7f) | equal_bytes(v, '"') | equal_bytes(v, '\\'));
-}
-
 void escape_c(struct buf *out, const char *s, size_t n, bool hex)
 {
 	char *to = buf_room(out, C_ESCAPE_MOST * n);
@@ -166,4 +178,50 @@ void escape_json(struct buf *out, const char *text)
 			buf_addf(out, "\\u%04x", len ? code : 0xfffd);
 		i += len ? len : 1;
 	}
+}
+
+void escape_shell(struct buf *out, const char *word, size_t n)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%,^";
+	size_t i = 0;
+	while (i < n && word[i] && strchr(plain, word[i]))
+		i++;
+	if (n && i == n) {
+		buf_add(out, word, n);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (i = 0; i < n; i++)
+		word[i] == '\'' ? buf_adds(out, "'\\''") : buf_addc(out, word[i]);
+	buf_addc(out, '\'');
+}
+
+void escape_csv_quoted(struct buf *out, const char *s, size_t n)
+{
+	char *to = buf_room(out, 2 * n);
+	for (size_t i = 0; i < n; i++) {
+		*to++ = s[i];
+		if (s[i] == '"')
+			*to++ = '"';
+	}
+	buf_end_at(out, to);
+}
+
+void escape_csv(struct buf *out, const char *s)
+{
+	struct buf text = {0};
+	/*
+	 * A formula is dangerous only if it calls a function or starts a program. Texts such as "-O2" and "+1" do
+	 * neither, and are not escaped.
+	 */
+	bool formula = (*s && strchr("=@", *s) && s[1]) || (*s && strchr("+-", *s) && strpbrk(s, "(|!"));
+	if (formula) {
+		buf_addf(&text, "\\x%02x%s", (unsigned char)*s, s + 1);
+		s = text.s;
+	}
+	bool quoted = strpbrk(s, ",\"\r\n");
+	buf_adds(out, quoted ? "\"" : "");
+	escape_csv_quoted(out, s, strlen(s));
+	buf_adds(out, quoted ? "\"" : "");
+	buf_free(&text);
 }

@@ -40,7 +40,9 @@ static int32_t unprintable_code(const unsigned char *s, size_t n, size_t *len)
 static bool add_utf8(struct buf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n;) {
-		size_t len = escape_utf8_len(s + i, n - i);
+		size_t len = escape_plain_len(s + i, n - i);
+		if (!len)
+			len = escape_utf8_len(s + i, n - i);
 		if (len == 1 && (s[i] == '"' || s[i] == '\\')) {
 			buf_addc(out, '\\');
 			buf_addc(out, s[i]);
@@ -50,7 +52,8 @@ static bool add_utf8(struct buf *out, const char *s, size_t n)
 			int32_t code = unprintable_code((const unsigned char *)s + i, n - i, &len);
 			if (code < 0)
 				return false;
-			buf_addf(out, "\\u%04" PRIx32, (uint32_t)code);
+			buf_adds(out, "\\u");
+			buf_add_bits(out, (uint32_t)code, 4, 4);
 		}
 		i += len;
 	}

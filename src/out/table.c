@@ -208,45 +208,10 @@ static bool for_people(const struct column *c)
 	return !(c->flags & (COL_DATA_ONLY | COL_ALIGNED));
 }
 
-/* Appends a field of CSV. As in RFC 4180, it is quoted if it contains a comma, a quote or the end of a line. */
-static void csv_field(struct buf *out, const char *s)
-{
-	if (!strpbrk(s, ",\"\r\n")) {
-		buf_adds(out, s);
-		return;
-	}
-	buf_addc(out, '"');
-	for (; *s; s++) {
-		if (*s == '"')
-			buf_addc(out, '"');
-		buf_addc(out, *s);
-	}
-	buf_addc(out, '"');
-}
-
-/*
- * Appends text. Text that a spreadsheet would take for a formula is escaped, because the traced program may have chosen
- * the text.
- */
-static void csv_text(struct buf *out, const char *s)
-{
-	struct buf text = {0};
-	/*
-	 * A formula is dangerous only if it calls a function or starts a program. Texts such as "-O2" and "+1" do
-	 * neither, and are not escaped.
-	 */
-	bool formula = (*s && strchr("=@", *s) && s[1]) || (*s && strchr("+-", *s) && strpbrk(s, "(|!"));
-	if (formula)
-		buf_addf(&text, "\\x%02x", (unsigned char)*s);
-	buf_adds(&text, s + formula);
-	csv_field(out, buf_str(&text));
-	buf_free(&text);
-}
-
 static void csv_cell(struct buf *out, const struct cell *c)
 {
 	if (c->kind == CELL_STRING)
-		csv_text(out, table_cell_shown(c));
+		escape_csv(out, table_cell_shown(c));
 	else if (c->kind == CELL_INTEGER)
 		buf_addf(out, "%lld", c->integer);
 	else if (c->kind == CELL_REAL)
@@ -264,7 +229,7 @@ static void csv_line(const struct table *t, const struct row *r, struct buf *out
 		if (r)
 			csv_cell(out, &r->cells[k]);
 		else
-			csv_text(out, t->columns[k].key);
+			escape_csv(out, t->columns[k].key);
 		sep = ",";
 	}
 	buf_addc(out, '\n');

@@ -1,5 +1,6 @@
 #include "present/machine.h"
 
+#include "base/escape.h"
 #include "out/svg.h"
 
 #include <string.h>
@@ -65,30 +66,11 @@ const char *machine_subtitle(struct page *p)
 	return page_keep(p, &text);
 }
 
-/* Characters that have no special meaning in any word of a shell command. */
-#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:=@%,"
-
-/* Appends a word of a command, in quotes unless all its characters are plain. */
-static void add_word(const char *word, struct buf *out)
-{
-	if (*word && word[strspn(word, PLAIN)] == '\0') {
-		buf_adds(out, word);
-		return;
-	}
-	buf_addc(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			buf_adds(out, "'\\''");
-		else
-			buf_addc(out, *word);
-	buf_addc(out, '\'');
-}
-
 void machine_command(const struct run *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->command.n; i++) {
 		buf_adds(out, i ? " " : "");
-		add_word(r->command.v[i], out);
+		escape_shell(out, r->command.v[i], strlen(r->command.v[i]));
 	}
 }
 

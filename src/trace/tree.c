@@ -77,21 +77,6 @@ static bool get_word(const struct event *ev, uint64_t at, uint64_t i, uint64_t *
 	return mem_get(ev->mem, at + i * size, v, size) == 0;
 }
 
-/* Appends `word` to a command in such a form that a shell reads the same word. */
-static void add_word(struct buf *out, const char *word, size_t n)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
-	buf_adds(out, out->len ? " " : "");
-	if (n && strspn(word, safe) >= n) {
-		buf_add(out, word, n);
-		return;
-	}
-	buf_addc(out, '\'');
-	for (size_t i = 0; i < n; i++)
-		word[i] == '\'' ? buf_adds(out, "'\\''") : buf_addc(out, word[i]);
-	buf_addc(out, '\'');
-}
-
 /* Reads the command line that execve(2) will give to the new program. */
 static void read_command(const struct event *ev, uint64_t argv, struct buf *out)
 {
@@ -104,7 +89,8 @@ static void read_command(const struct event *ev, uint64_t argv, struct buf *out)
 		if (n < 0)
 			break;
 		word[n] = '\0';
-		add_word(out, word, (size_t)n);
+		buf_adds(out, out->len ? " " : "");
+		escape_shell(out, word, (size_t)n);
 	}
 }
 

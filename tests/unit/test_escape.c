@@ -1,10 +1,12 @@
 #include "base/buf.h"
 #include "base/escape.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -92,12 +94,68 @@ static void numbers_are_appended_with_their_digits(void **state)
 	buf_free(&b);
 }
 
+/* Each power of 10 has one more digit than the number before it. */
+static void numbers_have_no_digit_too_many(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	char expected[32];
+	uint64_t power = 1;
+	for (unsigned i = 0; i < 20; i++, power *= 10)
+		for (uint64_t v = power - 1; v <= power + 1; v++)
+			for (int digits = 1; digits < 24; digits++) {
+				buf_clear(&b);
+				buf_add_decimal(&b, v, (unsigned)digits);
+				snprintf(expected, sizeof(expected), "%0*" PRIu64, digits, v);
+				assert_string_equal(buf_str(&b), expected);
+			}
+	buf_free(&b);
+}
+
+static void fields_of_csv_are_quoted_if_needed(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *field;
+	} fields[] = {{"", ""},
+		      {"plain text", "plain text"},
+		      {"a,b", "\"a,b\""},
+		      {"say \"x\"", "\"say \"\"x\"\"\""},
+		      {"two\nlines", "\"two\nlines\""},
+		      {"=1+1", "\\x3d1+1"},
+		      {"=", "="},
+		      {"-O2", "-O2"},
+		      {"-cmd(1,2)", "\"\\x2dcmd(1,2)\""}};
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		struct buf b = {0};
+		escape_csv(&b, fields[i].text);
+		assert_string_equal(buf_str(&b), fields[i].field);
+		buf_free(&b);
+	}
+}
+
+static void words_are_quoted_for_a_shell(void **state)
+{
+	(void)state;
+	struct buf b = {0};
+	static const char *const words[] = {"ls", "", "a b", "it's", "--x=/y:z", "$HOME"};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		escape_shell(&b, words[i], strlen(words[i]));
+		buf_addc(&b, ' ');
+	}
+	assert_string_equal(buf_str(&b), "ls '' 'a b' 'it'\\''s' --x=/y:z '$HOME' ");
+	buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(c_strings_are_escaped_like_those_of_strace),
 		cmocka_unit_test(each_byte_is_escaped_at_each_place),
 		cmocka_unit_test(numbers_are_appended_with_their_digits),
+		cmocka_unit_test(numbers_have_no_digit_too_many),
+		cmocka_unit_test(fields_of_csv_are_quoted_if_needed),
+		cmocka_unit_test(words_are_quoted_for_a_shell),
 	};
 	return cmocka_run_group_tests_name("escape", tests, NULL, NULL);
 }
