@@ -9,10 +9,30 @@
 #include <string.h>
 #include <sys/wait.h>
 
+/* Appends text from the program as a string of JSON. Bytes that are not printable UTF-8 become C escapes. */
+static void add_text(struct buf *out, const char *s, size_t n)
+{
+	struct buf line = {0};
+	escape_line(&line, s, n);
+	buf_addc(out, '"');
+	for (const char *p = buf_str(&line); *p; p++) {
+		buf_adds(out, *p == '"' || *p == '\\' ? "\\" : "");
+		buf_addc(out, *p);
+	}
+	buf_addc(out, '"');
+	buf_free(&line);
+}
+
+/* Appends the members that all objects have. The number of ns is exact even for a reader that has only `double`. */
 static void add_time(const struct trace_sink *s, const struct event *ev, uint64_t ns, struct buf *out)
 {
+	const struct buf *host = &((const struct trace_json *)s)->host;
+	uint64_t real_ns = trace_real_ns(s, ns);
 	buf_adds(out, "\"time\":");
-	trace_add_seconds(out, trace_real_ns(s, ns), PRECISION_NS);
+	trace_add_seconds(out, real_ns, PRECISION_NS);
+	buf_adds(out, ",\"time_ns\":");
+	buf_add_decimal(out, real_ns, 1);
+	buf_add(out, host->s, host->len);
 	buf_adds(out, ",\"pid\":");
 	buf_add_signed(out, ev->pid);
 	buf_adds(out, ",\"tid\":");
@@ -37,7 +57,7 @@ static void decode_into(struct trace_json *j, struct trace_line *l, const struct
 		decode_vanish(&d.decode, l->given);
 }
 
-static void json_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+void trace_json_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_json *j = (struct trace_json *)s;
 	struct trace_line *l = trace_own(s, k);
@@ -47,7 +67,7 @@ static void json_enter(struct trace_sink *s, struct trace_task *k, const struct 
 		trace_stack_enter(j->c.stack, ev, trace_stack_string, &l->stack);
 }
 
-static void finish_args(struct trace_json *j, struct trace_line *l, const struct event *ev)
+void trace_json_arguments(struct trace_json *j, struct trace_line *l, const struct event *ev)
 {
 	decode_into(j, l, ev, false, &l->text);
 	if (l->text.len && l->text.s[l->text.len - 1] == ',')
@@ -61,10 +81,12 @@ static void add_duration(const struct event *ev, struct buf *out)
 	if (ev->kind == EV_VANISH)
 		return;
 	if (how == UNRESOLVED)
-		buf_adds(out, ",\"duration_s\":null");
+		buf_adds(out, ",\"duration_s\":null,\"duration_ns\":null");
 	else {
 		buf_adds(out, ",\"duration_s\":");
 		trace_add_seconds(out, (uint64_t)own, PRECISION_NS);
+		buf_adds(out, ",\"duration_ns\":");
+		buf_add_decimal(out, (uint64_t)own, 1);
 	}
 	buf_adds(out, how == RESOLVED ? ",\"resolved\":true" : ",\"resolved\":false");
 	if (ev->call.wait != WAIT_UNKNOWN)
@@ -88,7 +110,7 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 	struct buf *out = &to->buf;
 	if (ev->call.withdrawn && !j->c.stack)
 		return;
-	finish_args(j, l, ev);
+	trace_json_arguments(j, l, ev);
 	buf_adds(out, "{\"type\":\"call\",");
 	add_time(s, ev, ev->call.enter_ns, out);
 	buf_adds(out, ",\"name\":\"");
@@ -166,6 +188,21 @@ static void json_other(struct trace_sink *s, struct trace_task *k, const struct 
 	trace_out_event(to);
 }
 
+static void json_begin(struct trace_sink *s)
+{
+	struct trace_json *j = (struct trace_json *)s;
+	if (!j->c.host)
+		return;
+	buf_adds(&j->host, ",\"host\":");
+	add_text(&j->host, j->c.host, strlen(j->c.host));
+}
+
+static void json_end(struct trace_sink *s)
+{
+	struct trace_json *j = (struct trace_json *)s;
+	buf_free(&j->host);
+}
+
 static void json_gone(struct trace_sink *s, struct trace_task *k)
 {
 	trace_outputs_gone(((struct trace_json *)s)->c.out, k->tid);
@@ -173,10 +210,12 @@ static void json_gone(struct trace_sink *s, struct trace_task *k)
 }
 
 static const struct trace_sink_ops json_ops = {.task_size = sizeof(struct trace_line),
-					       .enter = json_enter,
+					       .begin = json_begin,
+					       .enter = trace_json_enter,
 					       .leave = json_leave,
 					       .other = json_other,
-					       .gone = json_gone};
+					       .gone = json_gone,
+					       .end = json_end};
 
 void trace_json_init(struct trace_json *j, const struct trace_json_config *c)
 {
@@ -195,32 +234,24 @@ static void perfetto_head(struct trace_json *j, const char *phase, const struct 
 
 /* The data of the Perfetto sink for a thread. */
 struct perfetto_task {
-	struct trace_line line; /* must be first, as json_enter() requires */
+	struct trace_line line; /* must be first, as trace_json_enter() requires */
 	struct buf name;        /* the name that was last written */
 	uint64_t named_ns;      /* when the name was last read; 0: never */
 };
-
-/* A thread can change its name at any time without an event, so the name is read again after this time. */
-#define NAME_AGE_NS (NSEC_PER_SEC / 100)
 
 /* Writes a metadata event, whose value is `text`, which comes from the program, or `number` if `text` is NULL. */
 static void perfetto_about(struct trace_json *j, const struct event *ev, const char *what, const struct buf *text,
 			   int number)
 {
 	struct buf *out = &j->c.out->common.buf;
-	struct buf line = {0};
 	perfetto_head(j, "M", ev, ev->time_ns);
 	buf_addf(out, "%s\",\"args\":{", what);
-	if (!text)
-		buf_addf(out, "\"sort_index\":%d}}", number);
-	else {
-		escape_line(&line, buf_str(text), text->len);
-		buf_adds(out, "\"name\":\"");
-		for (const char *p = buf_str(&line); *p; p++)
-			buf_addf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-		buf_adds(out, "\"}}");
-	}
-	buf_free(&line);
+	if (text) {
+		buf_adds(out, "\"name\":");
+		add_text(out, buf_str(text), text->len);
+	} else
+		buf_addf(out, "\"sort_index\":%d", number);
+	buf_adds(out, "}}");
 }
 
 /* Writes the names of thread and process if they have changed. Perfetto sorts both by their ids. */
@@ -230,7 +261,7 @@ static void perfetto_names(struct trace_sink *s, struct trace_task *k, const str
 	const struct names *names = s->session->names;
 	struct buf thread = {0}, process = {0};
 	bool first = !own->named_ns;
-	if (!first && ev->kind != EV_EXEC && ev->time_ns < own->named_ns + NAME_AGE_NS)
+	if (!first && ev->kind != EV_EXEC && ev->time_ns < own->named_ns + TRACE_NAME_AGE_NS)
 		return;
 	own->named_ns = ev->time_ns;
 	bool known = names->comm(names->ctx, k->tid, &thread) && names->comm(names->ctx, k->pid, &process);
@@ -258,7 +289,7 @@ static void perfetto_leave(struct trace_sink *s, struct trace_task *k, const str
 	struct trace_json *j = (struct trace_json *)s;
 	struct trace_line *l = trace_own(s, k);
 	struct buf *out = &j->c.out->common.buf;
-	finish_args(j, l, ev);
+	trace_json_arguments(j, l, ev);
 	perfetto_names(s, k, ev);
 	uint64_t begin = ev->call.enter_ns;
 	perfetto_head(j, "X", ev, begin);
@@ -308,7 +339,7 @@ static void perfetto_end(struct trace_sink *s)
 
 static const struct trace_sink_ops perfetto_ops = {.task_size = sizeof(struct perfetto_task),
 						   .begin = perfetto_begin,
-						   .enter = json_enter,
+						   .enter = trace_json_enter,
 						   .leave = perfetto_leave,
 						   .other = perfetto_other,
 						   .gone = perfetto_gone,

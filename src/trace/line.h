@@ -3,11 +3,15 @@
 #define SCTRACE_TRACE_LINE_H
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "stats/summary.h"
 #include "trace/look.h"
 #include "trace/sink.h"
+
+/* A thread can change its name at any time without an event, so names are read again after this time. */
+#define TRACE_NAME_AGE_NS (NSEC_PER_SEC / 100)
 
 /* How many decimals a time has: none (seconds), 3, 6 or 9 (ns). The time is not shown if this is PRECISION_NONE. */
 enum trace_precision { PRECISION_NONE, PRECISION_S, PRECISION_MS, PRECISION_US, PRECISION_NS };

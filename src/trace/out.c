@@ -65,6 +65,12 @@ static int open_command(struct trace_out *out, const char *command)
 	return 0;
 }
 
+static bool is_empty(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) < 0 || st.st_size == 0;
+}
+
 static int cannot_open(const char *path, int r, struct buf *why)
 {
 	buf_addf(why, "cannot open '%s': %s", path, outfile_why(r));
@@ -73,7 +79,7 @@ static int cannot_open(const char *path, int r, struct buf *why)
 
 int trace_out_open(struct trace_out *out, const char *path, bool append, struct buf *why)
 {
-	*out = (struct trace_out){.fd = STDERR_FILENO, .eager = true};
+	*out = (struct trace_out){.fd = STDERR_FILENO, .eager = true, .empty = true};
 	if (!path)
 		return 0;
 	out->eager = false;
@@ -88,6 +94,7 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 		return cannot_open(path, fd, why);
 	out->fd = fd;
 	out->eager = isatty(fd);
+	out->empty = is_empty(fd);
 	out->path = memory_copy(path);
 	return 0;
 }
@@ -101,6 +108,7 @@ int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool
 	int fd = open_file(out->path, append);
 	if (fd < 0)
 		return cannot_open(out->path, fd, why);
+	out->empty = is_empty(fd);
 	close(fd);
 	return 0;
 }

@@ -17,6 +17,7 @@ struct trace_out {
 	int fd;                            /* -1: `path` is opened for each write (-ff may have thousands of files) */
 	char *path;                        /* path of the file; NULL: standard error or a command */
 	bool eager;                        /* write at each trace_out_idle(), because `fd` may be a terminal */
+	bool empty;                        /* the file is empty, and nothing has been added to `buf` yet */
 	bool failed;                       /* a write has failed with `err`; all later output is discarded */
 	int err;                           /* positive errno */
 	size_t begun;                      /* number of bytes of the unfinished line at the end of what was written */

@@ -83,15 +83,48 @@ static void each_kind_of_event_is_an_object(void **state)
 	trace_json_init(&f->sink, &f->c);
 	rig_start(r, &f->sink.sink);
 	give(r, (struct event){.kind = EV_NEW_TASK, .tid = 100, .pid = 100, .child = 101, .is_thread = true});
-	wrote(r, "{\"type\":\"birth\",\"time\":0.000000000,\"pid\":100,\"tid\":100,\"child\":101,\"thread\":true}\n");
+	wrote(r, "{\"type\":\"birth\",\"time\":0.000000000,\"time_ns\":0,\"pid\":100,\"tid\":100,\"child\":101,"
+		 "\"thread\":true}\n");
 	give(r, (struct event){.kind = EV_DEATH, .tid = 101, .pid = 100, .status = 9});
-	wrote(r, "{\"type\":\"exit\",\"time\":0.000000000,\"pid\":100,\"tid\":101,\"killed_by\":\"SIGKILL\","
-		 "\"core_dumped\":false,\"process\":false}\n");
+	wrote(r,
+	      "{\"type\":\"exit\",\"time\":0.000000000,\"time_ns\":0,\"pid\":100,\"tid\":101,\"killed_by\":\"SIGKILL\","
+	      "\"core_dumped\":false,\"process\":false}\n");
 	give(r, (struct event){.kind = EV_STOP, .tid = 100, .pid = 100, .sig.si_signo = SIGSTOP});
-	wrote(r, "{\"type\":\"stop\",\"time\":0.000000000,\"pid\":100,\"tid\":100,\"signal\":\"SIGSTOP\"}\n");
+	wrote(r, "{\"type\":\"stop\",\"time\":0.000000000,\"time_ns\":0,\"pid\":100,\"tid\":100,\"signal\":\"SIGSTOP\"}"
+		 "\n");
 	/* The engine does not know the signal that continues the process, and `sig` has no meaning. */
 	give(r, (struct event){.kind = EV_CONT, .tid = 100, .pid = 100, .sig.si_signo = SIGTRAP});
-	wrote(r, "{\"type\":\"continue\",\"time\":0.000000000,\"pid\":100,\"tid\":100}\n");
+	wrote(r, "{\"type\":\"continue\",\"time\":0.000000000,\"time_ns\":0,\"pid\":100,\"tid\":100}\n");
+}
+
+static void csv_is_one_row(void **state)
+{
+	struct fixture *f = *state;
+	struct rig *r = &f->rig;
+	struct trace_csv sink;
+	char *const program[] = {"=cmd()", "it's", NULL};
+	f->c.host = "a\"b";
+	f->c.recording = "c,d\n\xff";
+	f->c.program = program;
+	r->out.common.empty = true;
+	trace_csv_init(&sink, &f->c);
+	rig_start(r, &sink.json.sink);
+	enter(r, 100, SYS_close, 3, 0, 0);
+	leave(r, 100, SYS_close, 3, 0, 0, -EBADF);
+	give(r, call_event(EV_ENTER, 101, SYS_exit_group, 7, 0, 0, 0));
+	give(r, call_event(EV_VANISH, 101, SYS_exit_group, 7, 0, 0, 0));
+	const char *same = "\"a\"\"b\",\"c,d\\n\\xff\",'=cmd()' 'it'\\''s',4000,100";
+	struct buf expected = {0};
+	buf_addf(&expected,
+		 "host,recording,command,time_ns,pid,tid,process,name,nr,arch,args,path,result,errno,duration_ns,"
+		 "resolved,waited,unfinished,restarted,injected,delayed,stack\n"
+		 "%s,100,program100,close,%d,%u,\"{\"\"fd\"\":{\"\"raw\"\":3,\"\"value\"\":3}}\",/file3,-1,EBADF,10000,"
+		 "true,,false,false,false,false,\n"
+		 "%s,101,program100,exit_group,%d,%u,\"{\"\"status\"\":{\"\"raw\"\":7,\"\"value\"\":7}}\",,,,,,,"
+		 "true,false,false,false,\n",
+		 same, SYS_close, syscall_native_arch(), same, SYS_exit_group, syscall_native_arch());
+	wrote(r, buf_str(&expected));
+	buf_free(&expected);
 }
 
 static void perfetto_is_one_document(void **state)
@@ -172,6 +205,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(json_is_json, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(objects_say_whether_calls_waited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_kind_of_event_is_an_object, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(csv_is_one_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(perfetto_is_one_document, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(perfetto_names_threads_and_processes, set_up, tear_down),
 	};

@@ -64,7 +64,7 @@ static void mistakes_are_explained(void **state)
 		{{"sctrace", "--record=r", "--save=s", "x"}, "--record prints no table of calls"},
 		{{"sctrace", "--record=r", "-c", "--io", "x"}, "--record prints no table of calls"},
 		{{"sctrace", "-Sc", "x"}, "under the name truss"},
-		{{"sctrace", "--format=csv", "x"}, "add -c"},
+		{{"sctrace", "--format=wide", "x"}, "add -c"},
 		{{"sctrace", "--format=jsn", "x"}, "markdown, json, html, perfetto; did you mean json?"},
 		{{"sctrace", "-p", "12,x"}, "is not a process number"},
 		{{"sctrace", "-p", "0"}, "is not a process number"},

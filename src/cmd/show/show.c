@@ -105,6 +105,7 @@ static int open_and_show(struct trace *t, const char *path)
 	struct buf why = {0};
 	int status = EXIT_UNREADABLE;
 	struct show_window window = {0};
+	t->recording_name = path;
 	if (recording_open(&t->recording, path, &why) < 0 ||
 	    show_window_open(&window, &t->o, recording_head_of(t->recording), path, &why) < 0)
 		diag_error("show: %s", buf_str(&why));

@@ -143,7 +143,7 @@ static const struct opt trace_table[] = {
 	 .complete = COMPLETE_LIST, .words = "attach exit thread-execve all"},
 	{0, "json", NULL, trace_opt_json, "print one JSON object per line; see sctrace-trace(5)"},
 	{0, "format", "FORMAT", trace_opt_format,
-	 "json or perfetto; with -c: text, wide, truss, strace, csv, markdown, json, html; with --io, --tree and "
+	 "json, csv or perfetto; with -c: text, wide, truss, strace, csv, markdown, json, html; with --io, --tree and "
 	 "--files: text, csv, markdown, json, html; with --files also paths",
 	 0, COMPLETE_WORDS, "text wide truss strace csv paths markdown json html perfetto"},
 	{0, "color", "[WHEN]", opt_word, "use colours: auto (on a terminal), always, never", AT(color), COMPLETE_WORDS,
@@ -385,12 +385,18 @@ void trace_opts_unused(const struct trace_opts *o, struct buf *out)
 			buf_addf(out, "%s%s", out->len ? ", " : "", of_lines[i].letter);
 }
 
+/* Returns true if the calls are printed one by one as CSV, and the format is not that of a table. */
+static bool prints_csv(const struct trace_opts *o)
+{
+	return o->view.format == SUMMARY_CSV && !counts(o) && !o->folded && !o->diff && !o->truss;
+}
+
 /* Returns true if an option is for a table of calls or for stacks. Some options are for the tables of --io as well. */
 static bool wants_table(const struct trace_opts *o)
 {
 	enum summary_format f = o->view.format;
-	bool either =
-		o->html || (f != SUMMARY_TEXT && f != SUMMARY_JSON) || o->save || o->overhead_set || o->expect.list.n;
+	bool either = o->html || (f != SUMMARY_TEXT && f != SUMMARY_JSON && !prints_csv(o)) || o->save ||
+		      o->overhead_set || o->expect.list.n;
 	return o->count || o->count_too || o->folded || (either && !trace_opts_page(o)) || o->view.sort ||
 	       o->view.columns.n || o->by || o->errors || o->hist || o->top_set || o->interval_ns;
 }
@@ -470,7 +476,7 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{o->record && wants_table(o), "--record prints no table of calls; give -c, -C, --stacks and the "
 					      "options of summaries to `sctrace show FILE`"},
 		{!counts(o) && o->html, "--format=html is for summaries; add -c, or add --io for the use of files"},
-		{!counts(o) && f != SUMMARY_TEXT && f != SUMMARY_JSON && !o->truss,
+		{!counts(o) && f != SUMMARY_TEXT && f != SUMMARY_JSON && !prints_csv(o) && !o->truss,
 		 "this --format is for summaries; add -c"},
 		{o->html && o->count_too, "-C prints each call, and --format=html writes one page at the end; use -c"},
 		{o->html && o->interval_ns,
@@ -524,6 +530,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		buf_adds(why, rules[i].says);
 		return -EINVAL;
 	}
+	if (prints_csv(o))
+		o->format = TRACE_CSV;
 	if (o->tree && !o->follow)
 		o->follow = 1;
 	o->string_recorded = o->string_max < 0 ? STRINGS_RECORDED : o->string_max;

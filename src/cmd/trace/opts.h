@@ -18,7 +18,7 @@
 
 struct buf;
 
-enum trace_format { TRACE_TEXT, TRACE_JSON, TRACE_PERFETTO };
+enum trace_format { TRACE_TEXT, TRACE_JSON, TRACE_CSV, TRACE_PERFETTO };
 
 /* The settings that the options fill in. Initialise with zeros and trace_opts_init(). All strings point into argv. */
 struct trace_opts {

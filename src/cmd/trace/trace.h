@@ -22,6 +22,7 @@
 
 #include <linux/stat.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 struct trace {
 	struct trace_opts o;
@@ -37,16 +38,19 @@ struct trace {
 	bool by_events;                  /* a sink counts calls or aggregates stacks; otherwise the engine counts */
 	struct stack *stack;             /* walks the stacks of stopped threads; or NULL */
 	struct recording *recording;     /* the source of the events; NULL: a live engine */
+	const char *recording_name;      /* the name of its file as the user wrote it */
 	struct recording_writer *writer; /* writes the recording of --record; or NULL */
 	struct recording_head head;      /* beginning of that recording */
 	struct trace_recorder recorder;
 	struct trace_outputs out;
-	struct statx output; /* the file to which calls are printed, if the program can write to it as well */
+	struct utsname machine; /* this machine */
+	struct statx output;    /* the file to which calls are printed, if the program can write to it as well */
 	struct trace_pipeline pipeline;
 	struct names_kept names; /* names of descriptors; used only if the patch engine reports all calls */
 	union {
 		struct trace_text text;
 		struct trace_json json;
+		struct trace_csv csv;
 		struct trace_truss truss;
 	} shown;
 	struct trace_count count;

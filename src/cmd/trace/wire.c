@@ -128,14 +128,27 @@ static struct trace_sink *wire_text(struct trace *t)
 	return &t->shown.text.sink;
 }
 
+/* Returns the name of the machine on which the calls were made, or NULL. */
+static const char *host_of(struct trace *t)
+{
+	if (t->recording)
+		return recording_head_of(t->recording)->about.machine.host;
+	return uname(&t->machine) == 0 ? t->machine.nodename : NULL;
+}
+
 static struct trace_sink *wire_json(struct trace *t)
 {
 	struct trace_json_config c = {.out = &t->out,
 				      .stack = t->o.stacks ? t->stack : NULL,
 				      .crashes = crashes_of(t),
-				      .decoding = decoding(&t->o)};
+				      .decoding = decoding(&t->o),
+				      .host = host_of(t),
+				      .recording = t->recording_name,
+				      .program = t->program};
 	if (t->o.format == TRACE_JSON)
 		trace_json_init(&t->shown.json, &c);
+	else if (t->o.format == TRACE_CSV)
+		trace_csv_init(&t->shown.csv, &c);
 	else
 		trace_perfetto_init(&t->shown.json, &c);
 	return &t->shown.json.sink;
