@@ -8,15 +8,17 @@
 #include "out/frame.h"
 #include "out/svg.h"
 #include "present/cells.h"
+#include "present/io_rows.h"
 #include "present/kinds.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 25 /* number of rows in text and Markdown */
-/* Widths of a file name. Longer names lose their beginning, because the end says more. */
+#define ROWS_USUAL 25 /* number of rows in text and Markdown, without --top */
+/* Widths of a file name. */
 #define NAME_MIN   8
 #define NAME_USUAL 18
 #define NAME_MAX   60
@@ -73,7 +75,10 @@ static const struct column columns[COLUMNS] = {
 	[C_UNCLOSED] = {"unclosed", "unclosed", COL_RIGHT},
 };
 
-/* The columns in text and Markdown. There are two tables, because all columns together are wider than 80. */
+/*
+ * The columns in text and Markdown. There are two tables, because all columns together are wider than 80. The second one
+ * has only the files that were not simply read or written from their beginning to their end.
+ */
 struct text_column {
 	const char *title;
 	unsigned flags;
@@ -142,66 +147,6 @@ static size_t room_for_name(const struct table_look *look)
 	return (size_t)(room < NAME_MIN ? NAME_MIN : room > NAME_MAX ? NAME_MAX : room);
 }
 
-/* The names of the rows of a table. */
-struct row_names {
-	const char *v[ROWS_MAX];
-	size_t n;
-};
-
-/* Returns the first byte of a character at or after `s`. A UTF-8 character must not be split. */
-static const char *character(const char *s)
-{
-	while ((*s & 0xC0) == 0x80)
-		s++;
-	return s;
-}
-
-static size_t common_end(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	size_t n = 0;
-	while (n < a_len && n < b_len && a[a_len - 1 - n] == b[b_len - 1 - n])
-		n++;
-	return n;
-}
-
-/*
- * Returns the length of the end that all names with the same last `tail` bytes share, or 0 if no other name has them.
- */
-static size_t shared_end(const char *name, size_t tail, const struct row_names *rows)
-{
-	size_t least = 0;
-	for (size_t i = 0; i < rows->n; i++) {
-		const char *other = rows->v[i];
-		size_t n = common_end(name, strlen(name), other, strlen(other));
-		if (n >= tail && strcmp(other, name) != 0)
-			least = least && least < n ? least : n;
-	}
-	return least;
-}
-
-/*
- * Appends the end of the name, or all of it if there is room. If other rows have the same end, shows the part before
- * that end and only little of the end: "…/typing…pyc" and "…ipaddress…pyc".
- */
-static void short_name(const char *name, size_t room, const struct row_names *rows, struct buf *out)
-{
-	size_t n = strlen(name);
-	size_t tail = room - 1;
-	if (n <= room) {
-		buf_adds(out, name);
-		return;
-	}
-	size_t shared = shared_end(name, tail, rows);
-	if (shared) {
-		tail = (room - 2) / 4;
-		size_t before = room - 2 - tail;
-		const char *end = character(name + n - shared);
-		const char *start = character(end > name + before ? end - before : name);
-		buf_addf(out, "…%.*s", (int)(end - start), start);
-	}
-	buf_addf(out, "…%s", character(name + n - tail));
-}
-
 static void sizes(const struct run_io_file *f, struct buf *out)
 {
 	for (size_t i = 0; i < f->sizes.n && i < 2; i++) {
@@ -249,60 +194,71 @@ static void set_figure(struct table *t, size_t col, enum io_column which, const 
 		cell_count(t, col, figures[which], false);
 }
 
-static bool any_waits(const struct run_io *io)
+/* Returns true if the second table says something about the file. */
+static bool is_uncommon(const struct run_io_file *f)
 {
-	for (size_t i = 0; i < io->files.n; i++)
-		if (io->files.v[i].read_waits > 0)
+	return f->random > 0 || f->reread > 0 || f->rewritten > 0 || f->seeks > 0 || f->syncs > 0;
+}
+
+static bool any_waits(const struct io_rows *rows)
+{
+	for (size_t i = 0; i < rows->list.n; i++)
+		if (rows->list.v[i].read_waits > 0)
 			return true;
 	return false;
 }
 
 /*
- * Appends the table with columns `all`, use_columns or access_columns, of the files that took the most time. The columns
- * about waits are left out if no read is known to have waited.
+ * Appends the table with columns `all`, use_columns or access_columns. The columns about waits are left out if no read is
+ * known to have waited.
  */
-static void render(const struct run_io *io, const struct text_column *all, size_t n_all, enum table_format format,
+static void render(const struct io_rows *rows, const struct text_column *all, size_t n_all, enum table_format format,
 		   const struct table_look *look, struct buf *out)
 {
 	struct column shown[COLUMNS];
 	struct text_column c[COLUMNS];
 	size_t n = 0;
-	bool waits = any_waits(io);
+	bool waits = any_waits(rows);
 	for (size_t k = 0; k < n_all; k++)
 		if (waits || (all[k].figure != C_READ_WAITS && all[k].figure != C_READ_WAITED))
 			c[n++] = all[k];
 	for (size_t k = 0; k < n; k++)
 		shown[k] = (struct column){c[k].title, c[k].title, c[k].flags};
 	struct table *t = table_new(shown, n);
-	struct row_names names = {.n = 0};
-	while (names.n < io->files.n && names.n < ROWS_MAX) {
-		names.v[names.n] = io->files.v[names.n].name;
-		names.n++;
-	}
-	for (size_t i = 0; i < names.n; i++) {
+	for (size_t i = 0; i < rows->list.n; i++) {
+		const struct run_io_file *f = &rows->list.v[i];
 		struct buf name = {0};
+		if (all == access_columns && !is_uncommon(f))
+			continue;
 		table_row(t);
-		short_name(names.v[i], format == TABLE_TEXT ? room_for_name(look) : SIZE_MAX, &names, &name);
+		io_short_name(f->name, format == TABLE_TEXT ? room_for_name(look) : SIZE_MAX, rows, &name);
 		table_string(t, 0, buf_str(&name));
 		for (size_t k = 1; k < n; k++)
-			set_figure(t, k, c[k].figure, &io->files.v[i]);
+			set_figure(t, k, c[k].figure, f);
 		buf_free(&name);
 	}
 	table_render(t, format, look, out);
 	table_free(t);
 }
 
-void io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out)
+void io_render(const struct run *run, enum table_format format, const struct table_look *look, struct buf *out)
 {
-	render(io, use_columns, sizeof(use_columns) / sizeof(*use_columns), format, look, out);
-	buf_addc(out, '\n');
-	render(io, access_columns, sizeof(access_columns) / sizeof(*access_columns), format, look, out);
-	if (io->files.n > ROWS_MAX) {
-		buf_addf(out, "%sThese are the %d files that took the most time. There are ",
-			 format == TABLE_MARKDOWN ? "\n" : "", ROWS_MAX);
-		count_human(out, io->files.n - ROWS_MAX);
-		buf_adds(out, " more.\n");
+	size_t most = isnan(run->view.files) ? ROWS_USUAL : (size_t)run->view.files;
+	struct io_rows rows = io_rows_make(&run->io, most);
+	bool uncommon = false;
+	for (size_t i = 0; i < rows.list.n; i++)
+		uncommon |= is_uncommon(&rows.list.v[i]);
+	render(&rows, use_columns, sizeof(use_columns) / sizeof(*use_columns), format, look, out);
+	if (rows.left) {
+		buf_adds(out, format == TABLE_MARKDOWN ? "\n" : "");
+		count_human(out, rows.left);
+		buf_adds(out, " more: --top=all\n");
 	}
+	if (uncommon) {
+		buf_addc(out, '\n');
+		render(&rows, access_columns, sizeof(access_columns) / sizeof(*access_columns), format, look, out);
+	}
+	io_rows_free(&rows);
 }
 
 static void add_files(struct page *p, const struct run_io *io)
@@ -473,12 +429,18 @@ static void several_row(struct table *t, const struct page *p, const char *name)
 	}
 }
 
+/* The names of the rows of a table of several runs. */
+struct row_names {
+	const char *v[ROWS_USUAL];
+	size_t n;
+};
+
 /* Collects the names of the files of all runs, each once. */
 static struct row_names several_names(const struct page *p)
 {
 	struct row_names names = {.n = 0};
 	for (size_t k = 0; k < p->n; k++)
-		for (size_t i = 0; i < p->runs[k].run->io.files.n && names.n < ROWS_MAX; i++) {
+		for (size_t i = 0; i < p->runs[k].run->io.files.n && names.n < ROWS_USUAL; i++) {
 			const char *name = p->runs[k].run->io.files.v[i].name;
 			bool shown = !name;
 			for (size_t e = 0; e < k && !shown; e++)

@@ -27,8 +27,8 @@ void page_add_several_io(struct page *p);
 /* Adds only the findings (findings.c). */
 void page_add_io_findings(struct page *p);
 void page_add_several_io_findings(struct page *p);
-/* Appends the table of the files in a profile as text or Markdown. */
-void io_render(const struct run_io *io, enum table_format format, const struct table_look *look, struct buf *out);
+/* Appends the table of the files in the profile of a run as text or Markdown. */
+void io_render(const struct run *run, enum table_format format, const struct table_look *look, struct buf *out);
 
 /* For a page of several runs: fills in its title, the lines above its tables, and its notes. */
 void differences_fill(struct page *p);

@@ -39,7 +39,7 @@ static void part_render(const struct page *p, const struct page_part *part, enum
 			const struct table_look *look, struct buf *out)
 {
 	if (strcmp(part->key, "files") == 0 && p->n == 1 && (format == TABLE_TEXT || format == TABLE_MARKDOWN)) {
-		io_render(&p->runs[0].run->io, format, look, out);
+		io_render(p->runs[0].run, format, look, out);
 	} else if (strcmp(part->key, "calls") != 0 || p->n > 1) {
 		table_render(part->table, format, look, out);
 	} else {

@@ -303,6 +303,7 @@ static const struct field view_rows[] = {
 	OPTIONAL(run_view, FIELD_STRING, by, 0),      OPTIONAL(run_view, FIELD_STRING, hist, 0),
 	OPTIONAL(run_view, FIELD_INTEGER, top, 0),    OPTIONAL(run_view, FIELD_TRUTH, errors, 0),
 	OPTIONAL(run_view, FIELD_TRUTH, wide, 0),     OPTIONAL(run_view, FIELD_TRUTH, calls, 0),
+	OPTIONAL(run_view, FIELD_INTEGER, files, 0),
 };
 static const struct fields view_fields = FIELDS(view_rows, struct run_view);
 

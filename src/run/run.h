@@ -275,6 +275,7 @@ struct run_view {
 	bool known;
 	char *columns, *sort, *by, *hist;
 	double top;
+	double files; /* number of rows of the table of files; 0: all; NAN: the usual number */
 	enum truth errors, wide;
 	enum truth calls; /* TRUTH_NO: the table of calls is not shown, because --io was given without -c */
 };

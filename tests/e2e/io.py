@@ -738,17 +738,17 @@ def test_names_use_the_width(folder):
     make_input(folder)
     name = "a-long-name-of-input"
     (folder / "in").rename(folder / name)
-    for width, shown in ((80, "…" + name[-17:]), (140, str(folder / name))):
-        status, text = in_terminal(width, "--io", "sed", "-n", "", folder / name)
+    for width, shown in ((80, name[:12] + "…" + name[-5:]), (140, str(folder / name))):
+        status, text = in_terminal(width, "--io", "sed", "-n", "", folder / name, folder / name)
         assert status == 0 and len([line for line in text.splitlines() if line.startswith(shown + " ")]) == 2, (width, text)
         assert max(map(len, text.splitlines())) <= width, text
     for form in ("text", "markdown"):
-        sctrace(folder, "--io", "--format", form, "-o", "profile", "sed", "-n", "", name, env={k: v for k, v in os.environ.items() if k != "COLUMNS"})
+        sctrace(folder, "--io", "--format", form, "-o", "profile", "sed", "-n", "", name, name, env={k: v for k, v in os.environ.items() if k != "COLUMNS"})
         assert (folder / "profile").read_text().count(name) == 2, form
     longer = folder / ("directory-" * 8) / name
     longer.parent.mkdir()
     (folder / name).rename(longer)
-    sctrace(folder, "--io", "--format", "markdown", "-o", "profile", "sed", "-n", "", longer)
+    sctrace(folder, "--io", "--format", "markdown", "-o", "profile", "sed", "-n", "", longer, longer)
     assert (folder / "profile").read_text().count("| " + str(longer).replace("_", "\\_") + " |") == 2, (folder / "profile").read_text()
 
 
@@ -845,6 +845,32 @@ def test_names_can_be_told_apart(folder):
     status, text = in_terminal(60, "--io", "cat", names[0])
     assert re.search(r"^file +read +written +time$", text, re.M) or re.search(r"^file +calls +read +written +time$", text, re.M), text
     assert re.search(r"^file +seq +random +reread +rewritten$", text, re.M), text
+
+
+def test_one_screen(folder):
+    """many pipes share a row, --top limits the rows, and the second table has only files that were used in an unusual way"""
+    (folder / "once").write_text("x" * 100)
+    (folder / "twice").write_text("x" * 100)
+    program = ["sh", "-c", "cat once | cat | cat | cat | cat > /dev/null; cat twice twice > /dev/null"]
+
+    def tables(*options):
+        done = sctrace(folder, "-f", "--io", "--save=run.json", "-o", "profile", *options, *program)
+        assert done.returncode == 0, done.stderr
+        text = (folder / "profile").read_text()
+        assert subprocess.run([SCTRACE, "report", "run.json"], cwd=folder, capture_output=True, text=True, check=True).stdout == text
+        first, second = text.split("\nfile ")[0:3:2] if text.startswith("file ") else text.split("\nfile ")[1:3]
+        return text, [re.split("  +", row)[0] for row in first.splitlines()], [row.split()[0] for row in second.split("\n\n")[0].splitlines()]
+
+    text, first, second = tables()
+    assert "4 pipes" in first and not any(re.match(r"pipe \d", row) for row in first), text
+    assert "twice" in second and "once" not in second and "once" in first, text
+    text, first, _ = tables("--top=all")
+    assert {"pipe 1", "pipe 2", "pipe 3", "pipe 4", "once"} <= set(first) and "--top=all" not in text, text
+    assert "seconds" not in text, text  # --top does not imply -c here
+    text, first, _ = tables("--top=2")
+    assert re.search(r"^\d+ more: --top=all$", text, re.M) and len([row for row in first if row and "more" not in row]) == 2, text
+    text, first, _ = tables("--top=3", "-c")
+    assert text.count("--top=all") == 2 and "seconds" in text, text
 
 
 def test_refusals(folder):

@@ -166,7 +166,9 @@ static const struct opt trace_table[] = {
 	{0, "by", "WHAT", opt_word, "count the calls for each process, thread, fd or path (implies -c)", AT(by),
 	 COMPLETE_WORDS, "process thread fd path"},
 	{0, "top", "N", trace_opt_top,
-	 "print only the first N rows of the table; with --by, N rows without their calls; all: all rows",
+	 "print only the first N rows of the table, or of the files of --io; with --by, N rows without their calls; "
+	 "all: "
+	 "all rows",
 	 .complete = COMPLETE_WORDS, .words = "5 10 20 all"},
 	{0, "io", NULL, opt_flag,
 	 "print how each file, pipe and socket was used, and what could be improved: small requests, repeated reads, "
@@ -449,10 +451,10 @@ static int check_page(const struct trace_opts *o, struct buf *why)
 	return 0;
 }
 
-/* --by, --errors, --hist, --top and --expect are for the table of calls, so they imply -c. */
+/* --by, --errors, --hist, --expect and (without --io) --top are for the table of calls, so they imply -c. */
 static void imply_count(struct trace_opts *o)
 {
-	bool table = o->by || o->errors || o->hist || o->top_set;
+	bool table = o->by || o->errors || o->hist || (o->top_set && !o->io);
 	if (!o->count && !o->count_too && !o->folded && !o->record && (table || (o->expect.list.n && !counts(o))))
 		o->count = true;
 }

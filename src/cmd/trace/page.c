@@ -38,6 +38,8 @@ void trace_page_show(struct trace *t, const struct engine_result *result)
 	struct table_look look = term_look(t->out.common.fd);
 	trace_totals_run(&t->totals, result, &run);
 	run.view.calls = t->o.count || t->o.count_too ? TRUTH_UNKNOWN : TRUTH_NO;
+	if (t->o.top_set)
+		run.view.files = t->o.view.top;
 	if (t->o.io)
 		io_profile_finish(&t->io.profile, &run.io);
 	if (t->o.tree)
