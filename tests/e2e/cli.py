@@ -36,6 +36,32 @@ def lines(text, pattern):
     return [x for x in text.splitlines() if re.fullmatch(pattern, x)]
 
 
+def on_terminal(width, script):
+    """Returns what a shell writes to a pipe whose controlling terminal has this width."""
+    primary, secondary = os.openpty()
+    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    env = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    done = subprocess.run(["sh", "-c", script, SCTRACE], stdin=secondary, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env,
+                          start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), timeout=TIMEOUT, check=True)
+    os.close(primary)
+    os.close(secondary)
+    return done.stdout
+
+
+def test_width_behind_a_pipe(folder):
+    """text in a pipe has the width of the terminal on which the command was typed; text in a file has no limit"""
+    file = folder / "file"
+    for width, *commands in ((60, "-c true", "--io true", "compare -n 2 true"), (80, "-c true", "report --help", "compare --help")):
+        for command in commands:
+            shown = on_terminal(width, f'"$0" {command} 2>&1 | cat')
+            assert max(map(len, shown.splitlines())) <= width, (command, shown)
+    wide = on_terminal(200, '"$0" -c true 2>&1 | cat')
+    assert "p99" in wide and "p99" not in on_terminal(50, '"$0" -c true 2>&1 | cat'), wide
+    on_terminal(50, f'"$0" -c -o "{file}" true')
+    assert "p99" in file.read_text(), file.read_text()
+    assert "p99" in on_terminal(50, 'COLUMNS=120 "$0" -c true 2>&1 | cat')
+
+
 def test_child_with_own_fs_base(_):
     """Without -f, the calls of a vfork-like child with another fs base (CLONE_SETTLS) are not counted as its parent's"""
     for engine in ("patch", "ptrace"):

@@ -48,7 +48,7 @@ static int print(const struct trace_tally *t, const struct trace_opts *o)
 	if (o->format == TRACE_JSON)
 		trace_changes_json(t, &out);
 	else
-		trace_changes_text(t, term_look(o->output ? -1 : STDOUT_FILENO).width, &out);
+		trace_changes_text(t, term_cut_width(o->output ? -1 : STDOUT_FILENO), &out);
 	int err = outfile_put(o->output, &out, &why);
 	/* A reader that has read enough (`| head -1`) is not an error that the user must read. */
 	if (err && (err != -EPIPE || o->output))
