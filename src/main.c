@@ -47,7 +47,10 @@
  *   event.h                 the events that engines report
  *   base/                   buffers, vectors, maps, clocks, sizes; nothing about tracing
  */
+#include "base/buf.h"
+#include "base/diag.h"
 #include "base/memory.h"
+#include "base/near.h"
 #include "cmd/cmd.h"
 
 #include <fcntl.h>
@@ -68,14 +71,36 @@ static const struct command commands[] = {
 	{"show", cmd_show},
 };
 
+/* Returns the command of this name, or NULL. */
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static int no_help(const char *name)
+{
+	struct near near;
+	struct buf similar = {0};
+	near_init(&near, name);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		near_offer(&near, commands[i].name);
+	near_say(&near, "sctrace help ", &similar);
+	diag_error("help: sctrace has no command '%s'%s (see sctrace --help)", name, buf_str(&similar));
+	buf_free(&similar);
+	return EXIT_USAGE;
+}
+
 /* `sctrace help` and `sctrace help COMMAND` are the same as `sctrace --help` and `sctrace COMMAND --help`. */
 static int help(int argc, char **argv)
 {
 	char *args[] = {argv[0], (char *)"--help", NULL};
-	for (size_t i = 0; argc > 2 && i < sizeof(commands) / sizeof(*commands); i++)
-		if (strcmp(argv[2], commands[i].name) == 0)
-			return commands[i].run(2, args);
-	return cmd_trace(2, args);
+	const struct command *c = argc > 2 ? find(argv[2]) : NULL;
+	if (argc > 2 && !c)
+		return no_help(argv[2]);
+	return c ? c->run(2, args) : cmd_trace(2, args);
 }
 
 /*
@@ -96,9 +121,9 @@ int main(int argc, char **argv)
 	reserve_standard_descriptors();
 	json_set_alloc_funcs(memory_get, free); /* so that no function of jansson fails for lack of memory */
 	/* Only the first argument can name a command. `sctrace ./compare` traces a program that is called "compare". */
-	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+	const struct command *c = argc > 1 ? find(argv[1]) : NULL;
+	if (c)
+		return c->run(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "help") == 0 && argc < 4)
 		return help(argc, argv);
 	return cmd_trace(argc, argv);

@@ -377,6 +377,10 @@ def test_summaries(folder):
     assert len(list(csv.DictReader(io.StringIO(run(folder, "--top=2", "--format=csv", "true").stderr)))) > 2
     assert run(folder, "help").stdout == run(folder, "--help").stdout != ""
     assert run(folder, "help", "compare").stdout == run(folder, "compare", "--help").stdout != ""
+    for word, similar in (("compere", "; did you mean sctrace help compare?"), ("nothing-like-it", "")):
+        done = run(folder, "help", word)
+        assert done.returncode == 2 and not done.stdout, done
+        assert done.stderr == f"sctrace: help: sctrace has no command '{word}'{similar} (see sctrace --help)\n", done.stderr
     assert run(folder, "help").stdout.index("Examples:") < run(folder, "help").stdout.index("What to trace:")
     assert "did you mean --errors?" in run(folder, "-errors", "true").stderr
     assert run(folder, "--top=0", "true").returncode == 2
