@@ -275,12 +275,25 @@ static bool add_line(struct printer *p, const struct row *r, size_t n)
 	return any;
 }
 
-static void print(const struct table *t, const struct table_look *look, const struct layout *l, struct buf *out)
+/* Returns true if a column after the first one has text in this row. */
+static bool says_something(const struct table *t, const struct row *r, const struct layout *l)
+{
+	for (size_t k = 1; k < t->n; k++)
+		if (l->width[k] != SIZE_MAX && *table_cell_shown(&r->cells[k]))
+			return true;
+	return false;
+}
+
+/* Prints the table. `further`: it continues another table, so rows that would only repeat a name are left out. */
+static void print(const struct table *t, const struct table_look *look, const struct layout *l, bool further,
+		  struct buf *out)
 {
 	struct printer p = {.t = t, .look = look, .l = l, .out = out};
 	bool ruled = false;
 	add_titles(&p);
 	for (size_t i = 0; i < t->rows.n; i++) {
+		if (further && !says_something(t, &t->rows.v[i], l))
+			continue;
 		if (t->rows.v[i].total && !ruled)
 			add_rule(&p);
 		ruled |= t->rows.v[i].total;
@@ -318,11 +331,11 @@ void table_render_text(const struct table *t, const struct table_look *look, str
 	size_t limit = look->width > 0 && (size_t)look->width > indent ? (size_t)look->width - indent : SIZE_MAX;
 	layout_fit(t, 1, limit, &l);
 	if (l.total)
-		print(t, look, &l, out);
+		print(t, look, &l, false, out);
 	for (size_t from = 1; (from = continued_at(t, from, &l)) < t->n;) {
 		layout_fit(t, from, limit, &l);
 		buf_addc(out, '\n');
-		print(t, look, &l, out);
+		print(t, look, &l, true, out);
 	}
 	say_left_out(t, look, &l, out);
 	free(l.width);

@@ -114,6 +114,26 @@ static void add_difference(struct buf *out, long long n, const char *word)
 }
 
 /*
+ * Appends how many times slower or faster a call became. If the median and the mean changed in opposite directions, as
+ * they do if a few calls became very slow, the call is neither slower nor faster, and both are shown.
+ */
+static void add_speed(const struct call_stats *a, const struct call_stats *b, struct buf *out, enum table_mark *mark)
+{
+	double x = call_stats_quantile(a, 0.5), y = call_stats_quantile(b, 0.5);
+	if (!typical_known(a) || !typical_known(b) || !(x > 0 && y > 0 && fmax(x / y, y / x) >= TELLING))
+		return;
+	double mean = b->ns / (double)b->returned / (a->ns / (double)a->returned);
+	bool slower = y > x;
+	buf_adds(out, out->len ? ", " : "");
+	if (slower == (mean > 1)) {
+		buf_addf(out, "%.2f times %s", fmax(x / y, y / x), slower ? "slower" : "faster");
+		*mark = slower ? MARK_BAD : MARK_GOOD;
+	} else
+		buf_addf(out, "p50 %.2f times %s, mean %.2f times %s", fmax(x / y, y / x),
+			 slower ? "longer" : "shorter", fmax(mean, 1 / mean), slower ? "shorter" : "longer");
+}
+
+/*
  * Appends how a call changed from run `a` to run `b`, such as "+3 calls, 1.50 times slower". Sets *mark to the mark for
  * the cell of the table that contains this text.
  */
@@ -129,12 +149,7 @@ static void change_words(const struct call_stats *a, const struct call_stats *b,
 	}
 	if (calls)
 		add_difference(out, calls, "call");
-	double x = call_stats_quantile(a, 0.5);
-	double y = call_stats_quantile(b, 0.5);
-	if (typical_known(a) && typical_known(b) && x > 0 && y > 0 && fmax(x / y, y / x) >= TELLING) {
-		buf_addf(out, "%s%.2f times %s", calls ? ", " : "", fmax(x / y, y / x), y > x ? "slower" : "faster");
-		*mark = y > x ? MARK_BAD : MARK_GOOD;
-	}
+	add_speed(a, b, out, mark);
 	if (errors) {
 		buf_adds(out, out->len ? ", " : "");
 		add_difference(out, errors, "error");
@@ -161,20 +176,22 @@ static struct column *columns_new(struct page *p)
 	static const char *const keys[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50_ns"};
 	static const char *const titles[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50"};
 	size_t n = p->n;
+	unsigned further = n > 2 ? COL_CONTINUED : 0;
 	struct column *v = memory_zeroed(1 + n * (C_PER_RUN + 1), sizeof(*v));
 	v[0] = (struct column){"name", "syscall", 0};
 	size_t at = 1;
 	for (int what = 0; what < C_PER_RUN; what++)
 		for (size_t k = 0; k < n; k++) {
 			unsigned flags = COL_RIGHT | (n > 1 && what != C_CALLS ? COL_OPTIONAL : 0);
-			flags |= k ? COL_JOINED : 0; /* if a column does not fit, it is left out for all runs */
+			/* If a time does not fit, it is left out for all runs. Counts continue in a further table. */
+			flags |= what == C_CALLS ? further : k ? COL_JOINED : 0;
 			v[at++] = n == 1 ? (struct column){keys[what], titles[what], flags}
 					 : (struct column){keep(p, keys[what], p->runs[k].label),
 							   keep(p, titles[what], p->runs[k].label), flags};
 		}
 	for (size_t k = 1; k < n; k++) {
 		const char *name = keep(p, "change", p->runs[k].label);
-		v[at++] = (struct column){name, n > 2 ? name : "change", COL_WRAP};
+		v[at++] = (struct column){name, n > 2 ? name : "change", COL_WRAP | further};
 	}
 	return v;
 }
@@ -216,22 +233,47 @@ static void set_changes(struct table *t, size_t n, const struct call_row *row)
 	}
 }
 
+/* The calls of a run as a whole. */
+struct sum {
+	uint64_t calls;
+	double ns;
+};
+
+static struct sum sum_of(const struct calls *c, size_t run)
+{
+	struct sum s = {0};
+	for (size_t i = 0; i < c->rows.n; i++) {
+		s.calls += call_stats_calls(&c->rows.v[i].in[run]);
+		s.ns += c->rows.v[i].in[run].ns;
+	}
+	return s;
+}
+
 /* Sets the row of totals, which is below a line. */
 static void set_totals(struct table *t, const struct calls *c)
 {
+	struct sum first = sum_of(c, 0);
 	table_total(t);
 	table_string(t, 0, "total");
 	for (size_t k = 0; k < c->nruns; k++) {
-		uint64_t calls = 0;
-		double ns = 0;
-		for (size_t i = 0; i < c->rows.n; i++) {
-			calls += call_stats_calls(&c->rows.v[i].in[k]);
-			ns += c->rows.v[i].in[k].ns;
-		}
+		struct sum s = sum_of(c, k);
+		struct buf change = {0};
 		char text[40];
-		snprintf(text, sizeof(text), "%.6f", ns > 0 ? ns * 1e-9 : 0);
-		cell_count(t, 1 + k, (double)calls, false);
-		table_real(t, 1 + c->nruns + k, ns * 1e-9, text);
+		snprintf(text, sizeof(text), "%.6f", s.ns > 0 ? s.ns * 1e-9 : 0);
+		cell_count(t, 1 + k, (double)s.calls, false);
+		table_real(t, 1 + c->nruns + k, s.ns * 1e-9, text);
+		if (!k)
+			continue;
+		if (s.calls != first.calls)
+			add_difference(&change, (long long)(s.calls - first.calls), "call");
+		if (s.ns > 0 && first.ns > 0) {
+			buf_adds(&change, change.len ? ", " : "");
+			duration_human(&change, s.ns);
+			buf_adds(&change, " instead of ");
+			duration_human(&change, first.ns);
+		}
+		table_string(t, 3 * c->nruns + k, buf_str(&change));
+		buf_free(&change);
 	}
 }
 
@@ -262,16 +304,10 @@ static void add_lessons(struct page *p, const struct calls *c)
 {
 	struct page_section *s = p->n > 1 ? page_section(p, SECTION_FINDINGS, "Findings", "") : NULL;
 	for (size_t k = 1; k < p->n; k++) {
-		uint64_t before = 0;
-		uint64_t after = 0;
-		for (size_t i = 0; i < c->rows.n; i++) {
-			before += call_stats_calls(&c->rows.v[i].in[0]);
-			after += call_stats_calls(&c->rows.v[i].in[k]);
-		}
 		buf_addf(&s->text, "%s makes ", p->runs[0].label);
-		count_human(&s->text, before);
+		count_human(&s->text, sum_of(c, 0).calls);
 		buf_addf(&s->text, " calls, %s ", p->runs[k].label);
-		count_human(&s->text, after);
+		count_human(&s->text, sum_of(c, k).calls);
 		buf_adds(&s->text, ".\n");
 		say_only(p, c, k, 0, &s->text);
 		say_only(p, c, 0, k, &s->text);
@@ -282,7 +318,8 @@ static void add_table(struct page *p, struct calls *c)
 {
 	static const char note[] =
 		"A call is marked as slower or faster if each run made it at least ten times, its median (p50) "
-		"differs by at least 10 %, and its times in both runs can be distinguished from the cost of tracing. "
+		"differs by at least 10 %, its mean differs in the same direction, and its times in both runs can be "
+		"distinguished from the cost of tracing. "
 		"Single runs do not show how much repeated runs would differ.";
 	size_t n = p->n;
 	struct column *columns = columns_new(p);

@@ -87,6 +87,28 @@ def published(folder):
     return paths
 
 
+def test_several_counts(folder):
+    """runs of -c beside each other: full names and totals at 80 columns, and what takes longer in sum is not called faster"""
+    few = "import os; f = os.open('/dev/zero', 0)\nfor i in range(200): os.read(f, 1 << 18)"
+    slow = ("import os, threading, time; f = os.open('/dev/zero', 0); r, w = os.pipe()\nfor i in range(200): os.read(f, 1)\n"
+            "def write():\n for i in range(10): time.sleep(0.05); os.write(w, b'x')\n"
+            "threading.Thread(target=write).start()\nfor i in range(10): os.read(r, 1)")
+    for name, program in (("few", few), ("slow", slow)):
+        subprocess.run([SCTRACE, "-c", "-e", "trace=read,prlimit64,set_tid_address", "--save", folder / f"{name}.json", sys.executable, "-S", "-c",
+                        program], check=True, capture_output=True, timeout=TIMEOUT)
+    text = report(folder / "few.json", folder / "slow.json")
+    row = next(line for line in text.splitlines() if line.startswith("read "))
+    assert "faster" not in row and re.search(r"p50 [0-9.]+ times shorter, mean [0-9.]+ times longer", row), text
+    total = next(line for line in text.splitlines() if line.startswith("total "))
+    assert re.search(r" ms instead of [0-9.]+ [mu]s$", total), text
+    runs = [folder / f"{name}.json" for name in ("few", "slow", "few", "slow", "few")]
+    status, shown = in_terminal(80, "report", *runs)
+    assert status == 0 and max(map(len, shown.splitlines())) <= 80, shown
+    table = shown.split("System calls\n")[1].split("\nA call is")[0]
+    assert "…" not in table and "set_tid_address" in table and table.count("\ntotal ") >= 2 and "mean" in table, table
+    assert not any(line in ("read", "prlimit64", "set_tid_address") for line in table.splitlines()), table
+
+
 def test_published_summaries(folder):
     """A published summary of three machines is reproduced"""
     rows = json.loads(report("--format=json", *published(folder)))["summary"]
