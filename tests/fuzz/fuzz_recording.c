@@ -45,18 +45,24 @@ static void show(struct recording *r)
 	struct trace_decoding decoding = {.string_max = 64, .fd_names = FD_IN_FULL, .pid_names = true, .look = &look};
 	struct trace_text text;
 	struct trace_json json;
+	struct trace_csv csv;
 	struct trace_count count;
 	struct trace_pipeline p = {.select = &select, .session = {.names = recording_names(r)}};
 	const struct trace_text_config as_text = {
 		.out = &out, .stack = recording_stack(r), .decoding = decoding, .times = {.durations = PRECISION_US}};
-	const struct trace_json_config as_json = {.out = &out, .stack = recording_stack(r), .decoding = decoding};
+	const struct trace_json_config as_json = {.out = &out,
+						  .stack = recording_stack(r),
+						  .decoding = decoding,
+						  .host = recording_head_of(r)->about.machine.host};
 	struct engine *e = recording_engine(r);
 	struct event ev;
 	trace_text_init(&text, &as_text);
 	trace_json_init(&json, &as_json);
+	trace_csv_init(&csv, &as_json);
 	trace_count_init(&count, BY_PATH, &summary);
 	trace_pipeline_add(&p, &text.sink);
 	trace_pipeline_add(&p, &json.sink);
+	trace_pipeline_add(&p, &csv.json.sink);
 	trace_pipeline_add(&p, &count.sink);
 	for (int i = 0; i < EVENTS_MOST && e->ops->next(e, &ev) == 1; i++)
 		trace_pipeline_event(&p, &ev);
