@@ -51,8 +51,8 @@ def same_call(row, call):
     for column in ("host", "time_ns", "pid", "tid", "name", "nr", "result", "errno", "duration_ns"):
         value = call.get(column)
         assert row[column] == ("" if value is None else str(value)), (column, row, call)
-    for column in ("resolved", "unfinished", "restarted", "injected", "delayed"):
-        usual = "" if column == "resolved" else "false"
+    for column in ("resolved", "waited", "unfinished", "restarted", "injected", "delayed"):
+        usual = "" if column in ("resolved", "waited") else "false"
         assert row[column] == {True: "true", False: "false", None: usual}[call.get(column)], (column, row, call)
 
 
@@ -156,7 +156,7 @@ def questions(page):
         if line.startswith(".Bd -literal"):
             inside = []
         elif line == ".Ed":
-            if inside[0].startswith(("SELECT", "CREATE")):
+            if inside[-1].endswith(";"):
                 found[title] = "\n".join(inside)
             inside = None
         elif inside is not None:
