@@ -9,6 +9,16 @@
 #define CSIGNAL_ 0xff
 
 /*
+ * Emits the name that strace gives to an argument of clone(2): the order of the arguments differs between architectures.
+ * With -N, each argument has already its own name.
+ */
+static void show_label(const struct decode *d, const char *label)
+{
+	if (!(d->out->flags & EMIT_ARG_NAMES))
+		emit_wrap(d->out, label);
+}
+
+/*
  * clone(2): the low byte is the signal that the parent receives at the end of the child, and the other bits are flags.
  */
 void show_clone_flags(const struct decode *d, const struct value *x)
@@ -24,21 +34,20 @@ void show_clone_flags(const struct decode *d, const struct value *x)
 	else if (x->arg >= 0 && sig)
 		buf_addf(&text, "%s%u", flags ? "|" : "", sig);
 	if (x->arg >= 0)
-		emit_wrap(d->out, "flags=");
+		show_label(d, "flags=");
 	emit_sym(d->out, buf_str(&text), x->v);
 	buf_free(&text);
 }
 
-/* Shows the pointers of clone(2) with their names, because their order differs between architectures. */
 void show_clone_named(const struct decode *d, const struct value *x)
 {
-	emit_wrap(d->out, x->about);
+	show_label(d, x->about);
 	emit_ptr(d->out, x->v);
 }
 
 void show_tid_at(const struct decode *d, const struct value *x)
 {
-	emit_wrap(d->out, x->about);
+	show_label(d, x->about);
 	show_kind(d, K_INT_AT, x->v, -1);
 }
 

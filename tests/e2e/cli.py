@@ -1081,6 +1081,8 @@ def test_names_of_arguments(_):
     """-N shows the names of arguments, and --always-show-pid the id of a single thread"""
     r = run("-N", "--always-show-pid", "-e", "trace=openat", "true")
     assert lines(r.stderr, r'\[pid +\d+\] openat\(dirfd=AT_FDCWD, pathname="/etc/ld.so.cache", flags=O_RDONLY.*'), r
+    r = run("-N", "-e", "trace=clone", "sh", "-c", "true & wait")
+    assert lines(r.stderr, r"clone\(flags=CLONE_\S+, stack=NULL, child_tid=0x.*"), r
 
 
 def test_narrow_terminals(_):
