@@ -5,6 +5,7 @@
 #include "base/near.h"
 #include "base/size.h"
 #include "decode/decode.h"
+#include "trace/select.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -147,6 +148,7 @@ static int parse_rule(struct trace_inject *r, const char *text, size_t *at, stru
 	struct buf word = {0};
 	size_t len = strcspn(text, ":");
 	buf_add(&word, text, len);
+	r->set = memory_copy(buf_str(&word));
 	int err = filter_parse(&r->calls, buf_str(&word), at, why);
 	while (err == 0 && text[len]) {
 		size_t begin = len + 1;
@@ -214,6 +216,7 @@ bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper
 		if (!filter_takes(&r->calls, &enter->call))
 			continue;
 		*t = r->tamper;
+		r->met = true;
 		return due(r, enter->tid, &enter->call);
 	}
 	return false;
@@ -224,6 +227,13 @@ void trace_injects_stops(const struct trace_injects *all, struct call_set *stops
 	for (size_t k = 0; k < all->rules.n; k++)
 		for (size_t i = 0; i < sizeof(stops->bits) / sizeof(*stops->bits); i++)
 			stops->bits[i] |= all->rules.v[k]->calls.native[i];
+}
+
+void trace_injects_hint(const struct trace_injects *all, struct buf *out)
+{
+	for (size_t i = 0; i < all->rules.n && !out->len; i++)
+		if (!all->rules.v[i]->met)
+			trace_set_hint(all->rules.v[i]->set, out);
 }
 
 static void forget(struct trace_inject *r, pid_t tid)
@@ -245,6 +255,7 @@ void trace_injects_free(struct trace_injects *all)
 	struct map *calls;
 	for (size_t i = 0; i < all->rules.n; i++) {
 		filter_free(&all->rules.v[i]->calls);
+		free(all->rules.v[i]->set);
 		for (size_t k = 0; (calls = map_next(&all->rules.v[i]->threads, &k, NULL));) {
 			map_free(calls);
 			free(calls);

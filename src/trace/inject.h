@@ -11,6 +11,8 @@ struct buf;
 
 struct trace_inject {
 	struct filter calls;
+	char *set; /* the calls as the user wrote them */
+	bool met;  /* one of these calls was made */
 	struct engine_tamper tamper;
 	unsigned long first, last, step; /* when=: every `step`-th call from `first` to `last` (0: no limit) */
 	struct map threads;              /* tid -> struct map: call -> number of times that the thread has made it */
@@ -35,6 +37,11 @@ int trace_inject_parse(struct trace_injects *all, const char *name, size_t len, 
 bool trace_inject_ask(void *ctx, const struct event *enter, struct engine_tamper *t);
 /* Adds to `stops` the calls that are tampered with. Threads must stop at these. */
 void trace_injects_stops(const struct trace_injects *all, struct call_set *stops);
+/*
+ * If no call that a rule names was made, because programs of today make other calls instead, appends what trace_set_hint()
+ * says. Only one such rule is explained.
+ */
+void trace_injects_hint(const struct trace_injects *all, struct buf *out);
 /* Must be called when thread `tid` has ended, because another thread may get its id. */
 void trace_injects_forget(struct trace_injects *all, pid_t tid);
 void trace_injects_free(struct trace_injects *all);

@@ -406,26 +406,51 @@ static const char *const successors[][2] = {
 	{"pipe", "pipe2"},
 };
 
-static int hint_word(void *hints, const char *word, struct buf *why)
+/* Calls that programs seldom make, because the C library gets the same from memory that the kernel provides (vdso(7)). */
+static const char *const without_call[] = {"clock_gettime", "clock_getres", "gettimeofday", "time", "getcpu"};
+
+/* What is known of the words of a set of calls. */
+struct hints {
+	struct buf made, answered;
+};
+
+static int hint_word(void *ctx, const char *word, struct buf *why)
 {
-	struct buf *out = hints;
+	struct hints *h = ctx;
 	(void)why;
 	word += word[0] == '?';
 	for (size_t i = 0; i < sizeof(successors) / sizeof(*successors); i++)
 		if (strcmp(successors[i][0], word) == 0) {
-			buf_addf(out, "%s%s instead of %s", out->len ? ", " : "", successors[i][1], word);
+			buf_addf(&h->made, "%s%s instead of %s", h->made.len ? ", " : "", successors[i][1], word);
+			return 0;
+		}
+	for (size_t i = 0; i < sizeof(without_call) / sizeof(*without_call); i++)
+		if (strcmp(without_call[i], word) == 0) {
+			buf_addf(&h->answered, "%s%s", h->answered.len ? ", " : "", word);
 			return 0;
 		}
 	return -ENOENT;
 }
 
+void trace_set_hint(const char *set, struct buf *out)
+{
+	struct hints h = {0};
+	struct buf why = {0};
+	size_t at;
+	bool all = trace_each_word(set, hint_word, &h, &at, &why) == 0;
+	if (all && h.made.len)
+		buf_addf(out, "most programs of today make %s", buf_str(&h.made));
+	if (all && h.answered.len)
+		buf_addf(out, "%svdso(7) answers %s without a call", h.made.len ? ", and " : "", buf_str(&h.answered));
+	buf_free(&h.made);
+	buf_free(&h.answered);
+	buf_free(&why);
+}
+
 void trace_select_hint(const struct trace_select *s, struct buf *out)
 {
-	struct buf hints = {0};
-	size_t at;
-	if (s->by_call && s->calls_text && trace_each_word(s->calls_text, hint_word, &hints, &at, &hints) == 0)
-		buf_adds(out, buf_str(&hints));
-	buf_free(&hints);
+	if (s->by_call && s->calls_text)
+		trace_set_hint(s->calls_text, out);
 }
 
 static unsigned status_of(const struct event *ev)

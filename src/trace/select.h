@@ -77,9 +77,11 @@ bool trace_select_enter(const struct trace_select *s, const struct event *ev, st
  */
 void trace_select_say(const struct trace_select *s, struct strings *out);
 /*
- * If all selected calls are such that programs of today make other calls instead, appends them and these other calls:
- * "openat instead of open". Otherwise appends nothing.
+ * If programs of today make none of the calls in `set`, a list of names, appends what they do instead: "most programs of
+ * today make openat instead of open", or "vdso(7) answers time without a call". Otherwise appends nothing.
  */
+void trace_set_hint(const char *set, struct buf *out);
+/* The same for the calls that are selected. */
 void trace_select_hint(const struct trace_select *s, struct buf *out);
 /* Returns true if the files that calls use decide which calls are selected (-P, fds=). */
 bool trace_select_by_file(const struct trace_select *s);

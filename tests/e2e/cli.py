@@ -1061,6 +1061,13 @@ def test_hint(_):
         assert told in r.stderr and r.returncode == 0, r
         for chosen in ("open,openat", "uname", "!openat"):
             assert "instead of" not in run(*flags, "-e", "trace=" + chosen, "true").stderr
+    r = run("-e", "trace=creat,gettimeofday,?time", "true")
+    assert "make openat instead of creat, and vdso(7) answers gettimeofday, time without a call" in r.stderr, r
+    told = "no call was tampered with; most programs of today make openat instead of open"
+    for rules in (["-e", "inject=open:error=ENOENT"], ["-e", "inject=close:delay_exit=1", "-e", "fault=open"]):
+        assert told in run(*rules, "true").stderr, rules
+    for rule in ("inject=openat,open:delay_exit=1", "inject=uname:error=EPERM"):
+        assert "tampered" not in run("-e", rule, "true").stderr, rule
 
 
 def test_pid_namespaces(_):

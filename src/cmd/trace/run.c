@@ -203,16 +203,20 @@ static void show_seccomp(struct trace *t)
 	buf_free(&why);
 }
 
-/* If no call was selected, perhaps because the set names calls that no program makes any more, says so. */
+/* If no call was selected or tampered with, perhaps because no program makes these calls any more, says so. */
 static void hint_at_successors(const struct trace *t)
 {
-	struct buf hints = {0};
+	struct buf selected = {0}, tampered = {0};
 	bool none = t->pipeline.nsinks ? !t->pipeline.selected : !summary_calls(&t->totals.summary);
 	if (none)
-		trace_select_hint(&t->o.select, &hints);
-	if (hints.len)
-		diag_note("no selected call was made; most programs of today make %s", buf_str(&hints));
-	buf_free(&hints);
+		trace_select_hint(&t->o.select, &selected);
+	if (selected.len)
+		diag_note("no selected call was made; %s", buf_str(&selected));
+	trace_injects_hint(&t->o.injects, &tampered);
+	if (tampered.len)
+		diag_note("no call was tampered with; %s", buf_str(&tampered));
+	buf_free(&selected);
+	buf_free(&tampered);
 }
 
 int trace_end(struct trace *t, struct engine_result *result)
