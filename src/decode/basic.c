@@ -120,12 +120,46 @@ void show_choice32(const struct decode *d, const struct value *x)
 	flags_emit_choice(d->out, x->about, (uint32_t)x->v);
 }
 
+/* Returns which member of enum decode_fd_names shows more of an object than its path, or 0. */
+static unsigned kind_of_fd(const char *path)
+{
+	static const struct {
+		const char *begins;
+		unsigned kind;
+	} kinds[] = {{"socket:[", FD_SOCKETS},
+		     {"anon_inode:[pidfd]", FD_PIDFDS},
+		     {"anon_inode:[eventfd]", FD_EVENTFDS},
+		     {"anon_inode:[signalfd]", FD_SIGNALFDS}};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (strncmp(path, kinds[i].begins, strlen(kinds[i].begins)) == 0)
+			return kinds[i].kind;
+	return 0;
+}
+
+/* Finds what a descriptor refers to, as far as it is shown. Returns false if it is shown as a number. */
+static bool find_fd(const struct decode *d, int fd, struct decode_fd *f)
+{
+	const struct names *n = d->opts->names;
+	unsigned shown = d->opts->fd_names;
+	if (shown == FD_IN_FULL || shown == FD_PATHS) {
+		if (!(shown == FD_PATHS ? n->fd : n->fd_in_full)(n->ctx, d->pid, fd, &f->name))
+			return false;
+	} else if (!n->fd(n->ctx, d->pid, fd, &f->name)) {
+		return false;
+	} else if (shown & kind_of_fd(buf_str(&f->name))) {
+		buf_clear(&f->name);
+		return n->fd_in_full(n->ctx, d->pid, fd, &f->name);
+	}
+	if (shown & FD_DEVICES && n->device && n->device(n->ctx, d->pid, fd, &f->device))
+		f->is.device = buf_str(&f->device);
+	return shown & FD_PATHS || f->is.device;
+}
+
 const struct emit_is *decode_fd_is(const struct decode *d, int fd, struct decode_fd *f)
 {
 	const struct names *n = d->opts->names;
-	bool full = d->opts->fd_names == FD_IN_FULL;
 	*f = (struct decode_fd){0};
-	if (!n || d->opts->fd_names == FD_NUMBERS || !(full ? n->fd_in_full : n->fd)(n->ctx, d->pid, fd, &f->name))
+	if (!n || d->opts->fd_names == FD_NUMBERS || !find_fd(d, fd, f))
 		return NULL;
 	size_t suffix = strlen(NAMES_DELETED);
 	if (f->name.len > suffix && strcmp(buf_str(&f->name) + f->name.len - suffix, NAMES_DELETED) == 0)
@@ -137,8 +171,6 @@ const struct emit_is *decode_fd_is(const struct decode *d, int fd, struct decode
 		buf_truncate(&f->name, strlen(NAMES_SIGNALFD));
 		decode_signal_set(&f->name, set, true, false);
 	}
-	if (full && n->device && n->device(n->ctx, d->pid, fd, &f->device))
-		f->is.device = buf_str(&f->device);
 	f->is.name = buf_str(&f->name);
 	return &f->is;
 }

@@ -11,16 +11,28 @@
 struct buf;
 struct emit;
 
+/* Which descriptors are shown with what they refer to (--decode-fds); a combination of these. */
+enum decode_fd_names {
+	FD_NUMBERS = 0,
+	FD_PATHS = 1 << 0, /* -y: the path, or what /proc says in its place */
+	FD_SOCKETS = 1 << 1,
+	FD_DEVICES = 1 << 2,
+	FD_PIDFDS = 1 << 3,
+	FD_EVENTFDS = 1 << 4,
+	FD_SIGNALFDS = 1 << 5,
+	FD_IN_FULL = (1 << 6) - 1, /* -yy */
+};
+
 /* How much is shown, and where the names of descriptors come from. */
 struct decode_opts {
-	unsigned string_max; /* -s: bytes of a string that are shown; 32 by default */
-	bool verbose;        /* -v: structures are shown in full */
-	bool shallow;        /* -e verbose: structures are shown as pointers */
-	bool raw;            /* -e raw: arguments are shown as numbers */
-	enum decode_fd_names { FD_NUMBERS, FD_PATHS, FD_IN_FULL } fd_names; /* -y, -yy */
-	bool outer_ids;                                                     /* --decode-pids=pidns */
-	bool pid_names;                                                     /* -Y */
-	const struct names *names;                                          /* NULL: no names are known */
+	unsigned string_max;       /* -s: bytes of a string that are shown; 32 by default */
+	bool verbose;              /* -v: structures are shown in full */
+	bool shallow;              /* -e verbose: structures are shown as pointers */
+	bool raw;                  /* -e raw: arguments are shown as numbers */
+	unsigned fd_names;         /* a combination of enum decode_fd_names */
+	bool outer_ids;            /* --decode-pids=pidns */
+	bool pid_names;            /* -Y */
+	const struct names *names; /* NULL: no names are known */
 };
 
 /* For this number of messages, the trace shows how recvmmsg(2) has changed the length of the address. */
@@ -90,8 +102,11 @@ const char *decode_signal_name(int sig);
 void decode_signal_set(struct buf *out, uint64_t set, bool names, bool numbers);
 /* Returns the number of a signal from its name ("SIGTERM", "TERM" or "term"), or -1. */
 int decode_signal_number(const char *name);
-/* Emits the siginfo of EV_SIGNAL in the form of strace: {si_signo=SIGINT, ...}. */
-void decode_siginfo(struct emit *out, const siginfo_t *si);
+/*
+ * Emits a siginfo in the form of strace: {si_signo=SIGINT, ...}. Of `d`, only `out`, `opts` and `pid` are used, so for
+ * EV_SIGNAL the others may be unset.
+ */
+void decode_siginfo(const struct decode *d, const siginfo_t *si);
 /* Returns the name of an errno ("ENOENT", "ERESTARTSYS"), or NULL if it has none. */
 const char *decode_errno_name(int err);
 /*

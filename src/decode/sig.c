@@ -117,6 +117,13 @@ static void number_field(struct emit *out, const char *name, int64_t v)
 	emit_num(out, v);
 }
 
+/* Shows the number of a process, with its name (-Y) or the number that sctrace knows it by (--decode-pids=pidns). */
+static void pid_field(const struct decode *d, const siginfo_t *si)
+{
+	emit_field(d->out, "si_pid");
+	show_pid(d, &(struct value){.v = (uint64_t)si->si_pid});
+}
+
 static void pointer_field(struct emit *out, const char *name, const void *v)
 {
 	emit_field(out, name);
@@ -124,17 +131,19 @@ static void pointer_field(struct emit *out, const char *name, const void *v)
 }
 
 /* Shows the members that waitid(2) writes as well. */
-static void child_state(struct emit *out, const siginfo_t *si)
+static void child_state(const struct decode *d, const siginfo_t *si)
 {
-	number_field(out, "si_pid", si->si_pid);
+	struct emit *out = d->out;
+	pid_field(d, si);
 	number_field(out, "si_uid", si->si_uid);
 	emit_field(out, "si_status");
 	emit_name(out, si->si_code == CLD_EXITED ? NULL : decode_signal_name(si->si_status), si->si_status);
 }
 
-static void child(struct emit *out, const siginfo_t *si)
+static void child(const struct decode *d, const siginfo_t *si)
 {
-	child_state(out, si);
+	struct emit *out = d->out;
+	child_state(d, si);
 	emit_field(out, "si_utime");
 	decode_ticks(out, si->si_utime);
 	emit_field(out, "si_stime");
@@ -156,20 +165,21 @@ static void seccomp(struct emit *out, const siginfo_t *si)
 }
 
 /* Shows the members of siginfo's union. The signal and the code decide which of them are valid (sigaction(2)). */
-static void details(struct emit *out, const siginfo_t *si)
+static void details(const struct decode *d, const siginfo_t *si)
 {
+	struct emit *out = d->out;
 	int sig = si->si_signo, code = si->si_code;
 	if (code == SI_TIMER) {
 		number_field(out, "si_timerid", si->si_timerid);
 		number_field(out, "si_overrun", si->si_overrun);
 		value(out, si);
 	} else if (code == SI_USER || code == SI_TKILL || code == SI_QUEUE || code == SI_MESGQ) {
-		number_field(out, "si_pid", si->si_pid);
+		pid_field(d, si);
 		number_field(out, "si_uid", si->si_uid);
 		if (code == SI_QUEUE || code == SI_MESGQ)
 			value(out, si);
 	} else if (sig == SIGCHLD && code > 0 && code != SI_KERNEL) {
-		child(out, si);
+		child(d, si);
 	} else if (sig == SIGIO && code > 0) {
 		number_field(out, "si_band", si->si_band);
 		number_field(out, "si_fd", si->si_fd);
@@ -178,13 +188,14 @@ static void details(struct emit *out, const siginfo_t *si)
 	} else if (sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP) {
 		pointer_field(out, "si_addr", si->si_addr);
 	} else if (code < 0) {
-		number_field(out, "si_pid", si->si_pid);
+		pid_field(d, si);
 		number_field(out, "si_uid", si->si_uid);
 	}
 }
 
-void decode_siginfo(struct emit *out, const siginfo_t *si)
+void decode_siginfo(const struct decode *d, const siginfo_t *si)
 {
+	struct emit *out = d->out;
 	emit_open(out, '{');
 	emit_field(out, "si_signo");
 	emit_name(out, decode_signal_name(si->si_signo), si->si_signo);
@@ -194,7 +205,7 @@ void decode_siginfo(struct emit *out, const siginfo_t *si)
 		emit_name(out, decode_errno_name(si->si_errno), si->si_errno);
 	}
 	if (si->si_signo)
-		details(out, si);
+		details(d, si);
 	emit_close(out, '}');
 }
 
@@ -245,7 +256,7 @@ void show_siginfo(const struct decode *d, const struct value *x)
 {
 	siginfo_t si;
 	if (get_siginfo(d, x->v, &si))
-		decode_siginfo(d->out, &si);
+		decode_siginfo(d, &si);
 	else
 		emit_ptr(d->out, x->v);
 }
@@ -266,7 +277,7 @@ void show_child_info(const struct decode *d, const struct value *x)
 	emit_name(d->out, decode_signal_name(si.si_signo), si.si_signo);
 	si_code(d->out, &si);
 	if (si.si_signo)
-		child_state(d->out, &si);
+		child_state(d, &si);
 	emit_close(d->out, '}');
 }
 

@@ -148,12 +148,14 @@ static void json_signal(const struct trace_json *j, const struct event *ev, stru
 {
 	const char *name = decode_signal_name(ev->sig.si_signo);
 	struct emit e;
+	struct trace_decoder d;
 	buf_addf(out, ",\"signal\":\"%s\"", name ? name : "SIG?");
 	if (ev->kind != EV_SIGNAL)
 		return;
 	buf_adds(out, ",\"siginfo\":");
 	emit_json_init(&e, out);
-	decode_siginfo(&e, &ev->sig);
+	trace_decoder_init_signal(&d, &j->c.decoding, &j->sink, ev, &e);
+	decode_siginfo(&d.decode, &ev->sig);
 	add_crash(j, ev, out);
 }
 

@@ -29,6 +29,14 @@ void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c,
 				    .memo = &l->memo};
 }
 
+void trace_decoder_init_signal(struct trace_decoder *d, const struct trace_decoding *c, const struct trace_sink *s,
+			       const struct event *ev, struct emit *e)
+{
+	d->opts =
+		(struct decode_opts){.pid_names = c->pid_names, .outer_ids = c->outer_ids, .names = s->session->names};
+	d->decode = (struct decode){.out = e, .opts = &d->opts, .pid = ev->tid};
+}
+
 uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns)
 {
 	return (uint64_t)((int64_t)monotonic_ns + s->session->real_offset_ns);

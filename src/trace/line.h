@@ -27,7 +27,7 @@ struct trace_times {
 struct trace_decoding {
 	unsigned string_max; /* -s: bytes of a string that are shown */
 	bool verbose;        /* -v: structures are shown in full */
-	enum decode_fd_names fd_names;
+	unsigned fd_names;   /* a combination of enum decode_fd_names */
 	bool pid_names, outer_ids;
 	const struct trace_look *look; /* not owned */
 };
@@ -51,6 +51,9 @@ struct trace_decoder {
 /* Prepares `d` for the call of `ev`. The decoder writes through `e`, which the caller has initialised. */
 void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c, const struct trace_sink *s,
 			struct trace_line *l, const struct event *ev, struct emit *e);
+/* Prepares `d` for the signal of `ev`, that is, for decode_siginfo(). */
+void trace_decoder_init_signal(struct trace_decoder *d, const struct trace_decoding *c, const struct trace_sink *s,
+			       const struct event *ev, struct emit *e);
 /* Returns the wall-clock time of an event in ns since the Epoch. */
 uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns);
 /*

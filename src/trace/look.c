@@ -105,13 +105,14 @@ static int fd_name_word(void *ctx, const char *word, struct buf *why)
 {
 	static const struct {
 		const char *word;
-		int names;
-	} words[] = {{"none", 0},    {"path", 1}, {"paths", 1}, {"all", 2},     {"socket", 2},
-		     {"sockets", 2}, {"dev", 2},  {"pidfd", 2}, {"eventfd", 2}, {"signalfd", 2}};
-	int *names = ctx;
+		unsigned names;
+	} words[] = {{"none", FD_NUMBERS},     {"path", FD_PATHS},        {"paths", FD_PATHS}, {"all", FD_IN_FULL},
+		     {"socket", FD_SOCKETS},   {"sockets", FD_SOCKETS},   {"dev", FD_DEVICES}, {"pidfd", FD_PIDFDS},
+		     {"eventfd", FD_EVENTFDS}, {"signalfd", FD_SIGNALFDS}};
+	unsigned *names = ctx;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcmp(words[i].word, word) == 0) {
-			*names = words[i].names > *names ? words[i].names : *names;
+			*names |= words[i].names;
 			return 0;
 		}
 	buf_addf(why, "'%s' is not one of path, socket, dev, pidfd, eventfd, signalfd, all, none", word);
@@ -120,7 +121,7 @@ static int fd_name_word(void *ctx, const char *word, struct buf *why)
 
 int trace_look_fd_names(void *names, const char *list, size_t *at, struct buf *why)
 {
-	*(int *)names = 0;
+	*(unsigned *)names = FD_NUMBERS;
 	return trace_each_word(list, fd_name_word, names, at, why);
 }
 

@@ -3,6 +3,7 @@
 #define SCTRACE_TRACE_LOOK_H
 
 #include "base/vec.h"
+#include "decode/decode.h"
 #include "event.h"
 #include "syscall/filter.h"
 
@@ -39,9 +40,9 @@ struct trace_look {
 	struct look_fds read, write;
 	unsigned quiet; /* a combination of enum trace_quiet */
 	enum trace_constants constants;
-	int pid_names;  /* the names of processes are shown if this is not 0 */
-	bool outer_ids; /* the numbers of processes in sctrace's pid namespace are shown, if they are other ones */
-	int fd_names; /* how descriptors are shown: 0: as numbers; 1: with paths; 2: also with sockets and processes */
+	int pid_names;     /* the names of processes are shown if this is not 0 */
+	bool outer_ids;    /* the numbers of processes in sctrace's pid namespace are shown, if they are other ones */
+	unsigned fd_names; /* how descriptors are shown: a combination of enum decode_fd_names */
 };
 
 void trace_look_free(struct trace_look *l);
@@ -52,7 +53,7 @@ void trace_look_free(struct trace_look *l);
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at,
 		     struct buf *why);
 /*
- * Parses a list such as "path,socket", which says how descriptors are shown, and sets the int at `names` (fd_names of
+ * Parses a list such as "path,socket", which says how descriptors are shown, and sets the number at `names` (fd_names of
  * struct trace_look). Returns 0, or -EINVAL with the reason in `why` and the offset of the mistake in *at.
  */
 int trace_look_fd_names(void *names, const char *list, size_t *at, struct buf *why);

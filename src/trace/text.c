@@ -341,9 +341,11 @@ static void add_signal(const struct trace_text *t, const struct event *ev, struc
 {
 	const char *name = decode_signal_name(ev->sig.si_signo);
 	struct emit e;
+	struct trace_decoder d;
 	emit_text_init(&e, out, t->c.emit_flags);
+	trace_decoder_init_signal(&d, &t->c.decoding, &t->sink, ev, &e);
 	buf_addf(out, "--- %s ", name ? name : "SIG?");
-	decode_siginfo(&e, &ev->sig);
+	decode_siginfo(&d.decode, &ev->sig);
 	buf_adds(out, " ---\n");
 	if (t->c.crashes)
 		trace_stack_signal(t->c.crashes, ev, trace_stack_line, out);

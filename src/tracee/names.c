@@ -19,8 +19,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { SPACE_SIZE = 32, SPACES_MOST = 33 /* pid namespaces can be nested 32 levels deep */ };
-
 /* The socket whose line must be found in the tables. */
 struct wanted {
 	unsigned long inode, peer; /* `peer` is 0 unless it is a Unix socket */
@@ -246,22 +244,22 @@ static bool live_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out
 }
 
 /* Stores the pid namespace of a task as text. Returns false if it is unknown. */
-static bool space_of(pid_t tid, char space[static SPACE_SIZE])
+static bool space_of(pid_t tid, char space[static NAMES_SPACE_SIZE])
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)tid);
-	ssize_t n = readlink(path, space, SPACE_SIZE - 1);
+	ssize_t n = readlink(path, space, NAMES_SPACE_SIZE - 1);
 	space[n > 0 ? n : 0] = '\0';
 	return n > 0;
 }
 
 /* Stores the numbers of a task in its pid namespaces, the outermost first. Returns how many there are. */
-static size_t ids_of(pid_t tid, pid_t ids[static SPACES_MOST])
+static size_t ids_of(pid_t tid, pid_t ids[static NAMES_SPACES_MOST])
 {
 	struct buf text = {0};
 	size_t n = 0;
 	const char *at = proc_read(tid, "status", &text) == 0 ? strstr(buf_str(&text), "\nNSpid:") : NULL;
-	for (char *end; at && n < SPACES_MOST; at = end) {
+	for (char *end; at && n < NAMES_SPACES_MOST; at = end) {
 		ids[n] = (pid_t)strtol(n ? at : at + strlen("\nNSpid:"), &end, 10);
 		if (!ids[n] || !strchr("\t\n", *end))
 			break;
@@ -273,20 +271,31 @@ static size_t ids_of(pid_t tid, pid_t ids[static SPACES_MOST])
 	return n;
 }
 
-/* A task is searched that has this number in the pid namespace `space`, which is the `level`-th one from outside. */
+bool names_ids_read(pid_t tid, struct names_ids *ids)
+{
+	ids->n = ids_of(tid, ids->v);
+	return space_of(tid, ids->space) && ids->n;
+}
+
+pid_t names_ids_match(const struct names_ids *from, pid_t id, const struct names_ids *other)
+{
+	bool is = from->n && other->n >= from->n && other->v[from->n - 1] == id &&
+		  (other->n > from->n || strcmp(other->space, from->space) == 0);
+	return is ? other->v[0] : 0;
+}
+
+/* A task is searched that the task `from` knows by the number `id`. */
 struct sought {
-	const char *space;
-	size_t level;
+	const struct names_ids *from;
 	pid_t id;
 };
 
 static bool is_sought(const struct sought *s, pid_t tid)
 {
-	pid_t ids[SPACES_MOST];
-	char space[SPACE_SIZE];
-	size_t n = ids_of(tid, ids);
-	return n >= s->level && ids[s->level - 1] == s->id &&
-	       (n > s->level || (space_of(tid, space) && strcmp(space, s->space) == 0));
+	struct names_ids ids;
+	ids.n = ids_of(tid, ids.v);
+	return ids.n >= s->from->n && ids.v[s->from->n - 1] == s->id && space_of(tid, ids.space) &&
+	       names_ids_match(s->from, s->id, &ids);
 }
 
 /* Searches the tasks of a folder, and the threads of each if `threads` is set. Returns the number of the task, or 0. */
@@ -309,7 +318,7 @@ static pid_t search(const struct sought *s, const char *folder, bool threads)
 
 int names_is_apart(pid_t tid)
 {
-	char own[SPACE_SIZE], space[SPACE_SIZE];
+	char own[NAMES_SPACE_SIZE], space[NAMES_SPACE_SIZE];
 	if (!space_of(getpid(), own) || !space_of(tid, space))
 		return -1;
 	return strcmp(own, space) != 0;
@@ -317,13 +326,12 @@ int names_is_apart(pid_t tid)
 
 static pid_t live_outer_id(void *ctx, pid_t tid, pid_t id)
 {
-	char space[SPACE_SIZE];
-	pid_t ids[SPACES_MOST];
+	struct names_ids from;
 	(void)ctx;
-	if (names_is_apart(tid) <= 0 || !space_of(tid, space))
+	if (names_is_apart(tid) <= 0)
 		return id;
-	const struct sought s = {space, ids_of(tid, ids), id};
-	if (!s.level)
+	const struct sought s = {&from, id};
+	if (!names_ids_read(tid, &from))
 		return 0;
 	pid_t found = search(&s, "/proc", false);
 	return found ? found : search(&s, "/proc", true);

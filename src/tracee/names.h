@@ -61,6 +61,19 @@ struct names_sockets {
 	} v[NAMES_SOCKETS];
 };
 
+enum { NAMES_SPACE_SIZE = 32, NAMES_SPACES_MOST = 33 /* pid namespaces can be nested 32 levels deep */ };
+
+/* The numbers of a task in its pid namespaces, the outermost first, and the innermost namespace as text. */
+struct names_ids {
+	char space[NAMES_SPACE_SIZE];
+	size_t n;
+	pid_t v[NAMES_SPACES_MOST];
+};
+
+/* Reads the numbers of a task. Returns false if it has ended. */
+bool names_ids_read(pid_t tid, struct names_ids *ids);
+/* Returns the outermost number of `other` if it is the task that the task `from` knows by the number `id`; or else 0. */
+pid_t names_ids_match(const struct names_ids *from, pid_t id, const struct names_ids *other);
 /* Is the task in another pid namespace than sctrace? Returns 1 if it is, 0 if not, or -1 if the task has ended. */
 int names_is_apart(pid_t tid);
 /* The answers of /proc and sock_diag(7) at the time of the question. `ctx` is a struct names_sockets, or NULL. */

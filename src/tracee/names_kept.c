@@ -31,7 +31,12 @@ void names_kept_free(struct names_kept *k)
 {
 	free_names(&k->fds);
 	free_names(&k->comms);
+	struct names_ids *ids;
+	for (size_t i = 0; (ids = map_next(&k->apart, &i, NULL));)
+		free(ids);
 	map_free(&k->apart);
+	for (size_t i = 0; i < NAMES_GONE_MOST; i++)
+		free(k->gone[i]);
 }
 
 /* Keeps a name of `len` bytes. */
@@ -79,12 +84,25 @@ static bool kept_comm(void *ctx, pid_t tid, struct buf *out)
 	return n != NULL;
 }
 
+/* Returns the number of a thread that has ended and that `from` knew by the number `id`, or 0. The latest one counts. */
+static pid_t find_gone(const struct names_kept *k, const struct names_ids *from, pid_t id)
+{
+	pid_t found = 0;
+	for (size_t i = 1; !found && i <= NAMES_GONE_MOST; i++) {
+		const struct names_ids *g = k->gone[(k->gone_at + NAMES_GONE_MOST - i) % NAMES_GONE_MOST];
+		found = g ? names_ids_match(from, id, g) : 0;
+	}
+	return found;
+}
+
 /* The calls of a thread may be shown after its end. If it was in another pid namespace, its numbers are unknown then. */
 static pid_t kept_outer_id(void *ctx, pid_t tid, pid_t id)
 {
 	struct names_kept *k = ctx;
+	struct names_ids from;
 	bool was_apart = map_get(&k->apart, (uint64_t)tid) && names_is_apart(tid) < 0;
-	return was_apart ? 0 : names_live.outer_id(names_live.ctx, tid, id);
+	pid_t found = was_apart ? 0 : names_live.outer_id(names_live.ctx, tid, id);
+	return !found && names_ids_read(tid, &from) ? find_gone(k, &from, id) : found;
 }
 
 static bool kept_fd_in_full(void *ctx, pid_t tid, int fd, struct buf *out)
@@ -118,12 +136,22 @@ void names_kept_learn(struct names_kept *k, pid_t tid)
 	struct buf name = {0};
 	(void)kept_comm(k, tid, &name);
 	buf_free(&name);
-	if (names_is_apart(tid) != 0)
-		map_put(&k->apart, (uint64_t)tid, k);
+	if (names_is_apart(tid) == 0)
+		return;
+	struct names_ids *ids = memory_zeroed(1, sizeof(*ids));
+	if (!names_ids_read(tid, ids))
+		ids->n = 0;
+	free(map_get(&k->apart, (uint64_t)tid));
+	map_put(&k->apart, (uint64_t)tid, ids);
 }
 
 void names_kept_forget(struct names_kept *k, pid_t tid)
 {
 	free_name(map_remove(&k->comms, (uint64_t)tid));
-	map_remove(&k->apart, (uint64_t)tid);
+	struct names_ids *ids = map_remove(&k->apart, (uint64_t)tid);
+	if (!ids)
+		return;
+	free(k->gone[k->gone_at]);
+	k->gone[k->gone_at] = ids;
+	k->gone_at = (k->gone_at + 1) % NAMES_GONE_MOST;
 }

@@ -8,14 +8,23 @@
 #include "base/map.h"
 #include "tracee/names.h"
 
+#define NAMES_GONE_MOST 256
+
 /* Initialise it, and pass `names` on. The struct must not move, because `names` points to it. */
 struct names_kept {
 	struct names names; /* equal to names_live, except for `fd`, `fd_in_full`, `comm` and `outer_id` */
 	struct names_sockets sockets;
 	struct map fds;   /* thread id and descriptor -> struct kept_name, which is freed with the map */
 	struct map comms; /* thread id -> struct kept_name, in which only the text is used */
-	struct map apart; /* thread id -> not NULL: the thread is in another pid namespace, or had ended at once */
-	uint64_t drops;   /* number of calls of names_kept_drop(); a cached name is valid until this number changes */
+	struct map
+		apart; /* thread id -> struct names_ids: the thread is in another pid namespace, or had ended at once */
+	/*
+	 * The latest threads of other pid namespaces that have ended. The parent learns a number of such a thread later,
+	 * from wait4(2) or SIGCHLD. `gone_at` is where the next one is stored.
+	 */
+	struct names_ids *gone[NAMES_GONE_MOST];
+	size_t gone_at;
+	uint64_t drops; /* number of calls of names_kept_drop(); a cached name is valid until this number changes */
 };
 
 /* Initialises an empty cache. */

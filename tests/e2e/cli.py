@@ -1070,6 +1070,22 @@ def test_hint(_):
         assert "tampered" not in run("-e", rule, "true").stderr, rule
 
 
+def test_kinds_of_descriptors(_):
+    """--decode-fds shows only those descriptors that its words name, as strace does"""
+    program = """import os, socket
+pair = socket.socketpair()
+for d in (pair[0].fileno(), os.open("/dev/null", os.O_RDONLY), os.open("/etc/passwd", os.O_RDONLY), os.pidfd_open(os.getpid())):
+    os.isatty(d)"""
+    told = {"path": r"socket:\[\d+\] /dev/null /etc/passwd anon_inode:\[pidfd\]", "socket": r"UNIX-STREAM:\[\d+(->\d+)?\] - - -",
+            "dev": r"- /dev/null<char 1:3> - -", "pidfd": r"- - - pid:\d+", "eventfd,signalfd": r"- - - -", "none": r"- - - -",
+            "dev,path": r"socket:\[\d+\] /dev/null<char 1:3> /etc/passwd anon_inode:\[pidfd\]",
+            "all": r"UNIX-STREAM:\[\d+(->\d+)?\] /dev/null<char 1:3> /etc/passwd pid:\d+"}
+    for words, expected in told.items():
+        r = run("--decode-fds=" + words, "-e", "trace=ioctl", sys.executable, "-c", program)
+        shown = re.findall(r"^ioctl\(\d+(?:<(.*)>)?, TCGETS", r.stderr, re.M)[-4:]
+        assert re.fullmatch(expected, " ".join(x or "-" for x in shown)), (words, shown, r)
+
+
 def test_pid_namespaces(_):
     """The numbers of processes in another pid namespace, and their names, are those of the right processes"""
     if subprocess.run(["unshare", "-pf", "true"], capture_output=True, check=False).returncode:
@@ -1080,6 +1096,11 @@ def test_pid_namespaces(_):
     assert len(told) == 2 and told[0][::2] == told[1][::2] and told[0][0] != told[0][2], r
     assert {name for _, name, _ in told} <= {"sh", "sleep"}, r
     assert re.search(rf"{told[0][2]}.*killed by SIGTERM", r.stderr), r
+    # The parent learns of the end of a process when it no longer exists.
+    r = run("-f", "--pidns-translation", "-e", "trace=wait4", "unshare", "-pf", "sh", "-c", "true & wait; exit 3")
+    told = re.findall(r"(?:si_pid=|wait4\(-1.* = )(\d+) /\* (\d+) in sctrace's PID NS \*/", r.stderr)
+    assert len(told) == 2 and told[0] == told[1] and told[0][0] != told[0][1], r
+    assert re.search(rf"{told[0][1]}\] .*exited with 0", r.stderr), r
     r = run("-f", "-Y", "-e", "trace=kill", "unshare", "-pf", "sh", "-c", script)
     assert set(re.findall(r"kill\(\d+<(\w+)>", r.stderr)) <= {"sh", "sleep"}, r  # with patch, the process may have ended
 

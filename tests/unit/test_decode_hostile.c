@@ -218,7 +218,7 @@ static void every_call(struct memory *m, bool no_memory, uint64_t seed, uint32_t
 			struct decode_opts opts = {.string_max = (unsigned)(next(&seed) % 64),
 						   .verbose = round & 1,
 						   .raw = round % 6 == 5,
-						   .fd_names = round % 3,
+						   .fd_names = round % 3 == 2 ? FD_IN_FULL : round % 3,
 						   .pid_names = round & 1,
 						   .names = &names};
 			struct call call = call_of(desc, arch, &seed);

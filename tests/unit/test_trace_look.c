@@ -84,12 +84,18 @@ static void test_names_of_descriptors(void **state)
 {
 	static const struct {
 		const char *list;
-		int names;
-	} cases[] = {{"none", 0},       {"path", 1},     {"path,none", 1}, {"path,socket", 2},
-		     {"pidfd,path", 2}, {"signalfd", 2}, {"all", 2}};
+		unsigned names;
+	} cases[] = {{"none", FD_NUMBERS},
+		     {"path", FD_PATHS},
+		     {"path,none", FD_PATHS},
+		     {"path,socket", FD_PATHS | FD_SOCKETS},
+		     {"pidfd,dev", FD_PIDFDS | FD_DEVICES},
+		     {"signalfd", FD_SIGNALFDS},
+		     {"eventfd", FD_EVENTFDS},
+		     {"all", FD_IN_FULL}};
 	struct buf why = {0};
 	size_t at;
-	int names = 2;
+	unsigned names = FD_IN_FULL;
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		assert_int_equal(trace_look_fd_names(&names, cases[i].list, &at, &why), 0);

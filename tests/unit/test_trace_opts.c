@@ -94,7 +94,7 @@ static void choices_are_kept(void **state)
 	assert_int_equal(o.pids.n, 3);
 	assert_int_equal(o.times.clock, CLOCK_DAY);
 	assert_int_equal(o.times.clock_precision, PRECISION_US);
-	assert_int_equal(o.look.fd_names, 2);
+	assert_int_equal(o.look.fd_names, FD_IN_FULL);
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("-t", "-tt", "-rT", "x"), OPT_OK);
 	assert_int_equal(o.times.clock, CLOCK_EPOCH);
@@ -131,12 +131,12 @@ static void options_of_appearance_are_kept(void **state)
 	struct buf why = {0};
 	assert_int_equal(PARSE("-F", "--decode-fds=path,socket", "--decode-pids=comm", "-e", "quiet=!exit", "x"),
 			 OPT_OK);
-	assert_int_equal(o.look.fd_names, 2);
+	assert_int_equal(o.look.fd_names, FD_PATHS | FD_SOCKETS);
 	assert_int_equal(o.look.pid_names, 1);
 	trace_opts_free(&o);
 	assert_int_equal(PARSE("--decode-fds=none", "-e", "decode-pids=comm", "-e", "decode-fd=signalfd", "-N", "x"),
 			 OPT_OK);
-	assert_int_equal(o.look.fd_names, 2);
+	assert_int_equal(o.look.fd_names, FD_SIGNALFDS);
 	assert_int_equal(o.look.pid_names, 1);
 	assert_true(o.arg_names);
 	trace_opts_free(&o);

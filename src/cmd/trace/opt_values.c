@@ -33,6 +33,17 @@ int trace_opt_decode_fds(void *ctx, const struct opt *row, const char *arg, stru
 	return trace_look_fd_names(&((struct trace_opts *)ctx)->look.fd_names, arg ? arg : "path", &at, why);
 }
 
+/* Parses -y, and the second one of -yy. */
+int trace_opt_fd_names(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	struct trace_look *l = &((struct trace_opts *)ctx)->look;
+	(void)row;
+	(void)arg;
+	(void)why;
+	l->fd_names |= l->fd_names & FD_PATHS ? FD_IN_FULL : FD_PATHS;
+	return 0;
+}
+
 /* Parses the name of a precision, after an optional "precision:". Returns PRECISION_NONE for another text. */
 static enum trace_precision precision_of(const char *text)
 {

@@ -105,11 +105,11 @@ static const struct opt trace_table[] = {
 	{'n', "syscall-number", NULL, opt_flag, "print the number of each call", AT(numbers)},
 	{'i', "instruction-pointer", NULL, opt_flag, "print the address of each call", AT(addresses)},
 	{'N', "arg-names", NULL, opt_flag, "print the names of arguments", AT(arg_names)},
-	{'y', NULL, NULL, opt_count, "print what descriptors refer to; -yy: also socket addresses and processes",
-	 AT(look.fd_names)},
+	{'y', NULL, NULL, trace_opt_fd_names,
+	 "print what descriptors refer to; -yy: also socket addresses and processes"},
 	{0, "decode-fds", "[SET]", trace_opt_decode_fds,
-	 "print what descriptors refer to; SET is path (like -y), or socket, dev, pidfd, eventfd, signalfd or all "
-	 "(like -yy)",
+	 "print what descriptors refer to; SET is a list of path (like -y), socket, dev, pidfd, eventfd and signalfd, "
+	 "or all (like -yy)",
 	 .complete = COMPLETE_LIST, .words = "path socket dev pidfd eventfd signalfd all none"},
 	{'Y', NULL, NULL, opt_count, "print the names of processes after their numbers", AT(look.pid_names)},
 	{0, "always-show-pid", NULL, opt_flag, "print the id of the thread before each line", AT(always_pid)},
@@ -201,7 +201,8 @@ static const struct opt trace_table[] = {
 	{'w', "summary-wall-clock", NULL, trace_opt_nothing,
 	 "accepted for compatibility: times are always wall-clock times"},
 	{'F', NULL, NULL, trace_opt_nothing, NULL},
-	{0, "seccomp-bpf", NULL, trace_opt_nothing, NULL},     /* always on */
+	{0, "pidns-translation", NULL, opt_flag, NULL, AT(look.outer_ids)}, /* strace's name of --decode-pids=pidns */
+	{0, "seccomp-bpf", NULL, trace_opt_nothing, NULL},                  /* always on */
 	{0, "stack-traces", NULL, opt_flag, NULL, AT(stacks)}, /* the name of -k in older versions of strace */
 	{.help = "Other options:"},
 	{0, "completion", "SHELL", opt_string, "print a completion script for SHELL: bash, zsh or fish", AT(completion),

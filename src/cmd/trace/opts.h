@@ -90,10 +90,10 @@ struct trace_opts {
 void trace_opts_init(struct trace_opts *o);
 void trace_opts_free(struct trace_opts *o);
 /* Parsers for options that only the tracer has (opt_values.c). The settings are a struct trace_opts. */
-opt_parse_fn trace_opt_break, trace_opt_columns, trace_opt_decode_fds, trace_opt_decode_pids, trace_opt_constants,
-	trace_opt_clock, trace_opt_durations, trace_opt_engine, trace_opt_env, trace_opt_expect, trace_opt_expr,
-	trace_opt_files, trace_opt_format, trace_opt_hist, trace_opt_json, trace_opt_last, trace_opt_limit,
-	trace_opt_named_expr, trace_opt_nothing, trace_opt_overhead, trace_opt_path, trace_opt_pids,
+opt_parse_fn trace_opt_break, trace_opt_columns, trace_opt_decode_fds, trace_opt_decode_pids, trace_opt_fd_names,
+	trace_opt_constants, trace_opt_clock, trace_opt_durations, trace_opt_engine, trace_opt_env, trace_opt_expect,
+	trace_opt_expr, trace_opt_files, trace_opt_format, trace_opt_hist, trace_opt_json, trace_opt_last,
+	trace_opt_limit, trace_opt_named_expr, trace_opt_nothing, trace_opt_overhead, trace_opt_path, trace_opt_pids,
 	trace_opt_precision, trace_opt_quiet, trace_opt_top, trace_opt_show_ids, trace_opt_sort, trace_opt_successful;
 /* The command of the tracer, with the options of strace or with those of truss. */
 extern const struct opt_command trace_command, truss_command;

@@ -53,14 +53,14 @@ static void on_exec(struct trace *t, const struct event *ev)
 static void learn_name(struct trace *t, const struct event *ev)
 {
 	bool by_task = t->by_events && (t->totals.c.by == BY_PROCESS || t->totals.c.by == BY_THREAD);
-	if ((t->o.look.pid_names || by_task) && (ev->kind == EV_EXEC || ev->kind == EV_NEW_TASK))
+	if ((t->o.look.pid_names || t->o.look.outer_ids || by_task) && (ev->kind == EV_EXEC || ev->kind == EV_NEW_TASK))
 		names_kept_learn(&t->names, ev->kind == EV_EXEC ? ev->tid : ev->child);
 }
 
 /* Does the same for the processes to which sctrace attaches. */
 static void learn_names(struct trace *t)
 {
-	for (size_t i = 0; t->o.look.pid_names && i < t->o.pids.n; i++)
+	for (size_t i = 0; (t->o.look.pid_names || t->o.look.outer_ids) && i < t->o.pids.n; i++)
 		names_kept_learn(&t->names, t->o.pids.v[i]);
 }
 

@@ -53,10 +53,9 @@ static bool wants_colour(const struct trace *t)
 
 static struct trace_decoding decoding(const struct trace_opts *o)
 {
-	static const enum decode_fd_names names[] = {FD_NUMBERS, FD_PATHS, FD_IN_FULL};
 	return (struct trace_decoding){.string_max = (unsigned)o->string_max,
 				       .verbose = o->verbose_count > 0,
-				       .fd_names = names[o->look.fd_names > 2 ? 2 : o->look.fd_names],
+				       .fd_names = o->look.fd_names,
 				       .pid_names = o->look.pid_names > 0,
 				       .outer_ids = o->look.outer_ids,
 				       .look = &o->look};
