@@ -32,6 +32,7 @@ struct decode_opts {
 	unsigned fd_names;         /* a combination of enum decode_fd_names */
 	bool outer_ids;            /* --decode-pids=pidns */
 	bool pid_names;            /* -Y */
+	bool namespaces;           /* -e namespace=new */
 	const struct names *names; /* NULL: no names are known */
 };
 

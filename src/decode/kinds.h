@@ -129,6 +129,8 @@ void decode_fd_free(struct decode_fd *f);
 bool decode_pid_name(const struct decode *d, int pid, struct buf *out);
 /* --decode-pids=pidns: emits the number of a process in sctrace's pid namespace, if it is another one. */
 void decode_outer_id(const struct decode *d, int pid);
+/* -e namespace=new: shows the namespaces that a successful call has entered, as the meaning of its result. */
+void decode_namespaces(const struct decode *d);
 /*
  * Emits the NUL-terminated string at `addr`, but at most `max` bytes. If the string cannot be read, emits the pointer.
  */

@@ -2,9 +2,11 @@
 
 #include "base/buf.h"
 #include "decode/layout.h"
+#include "syscall/table.h"
 
 #include <linux/sched.h>
 #include <stdio.h>
+#include <string.h>
 
 #define CSIGNAL_ 0xff
 
@@ -138,6 +140,93 @@ void show_clone_args_after(const struct decode *d, const struct value *x)
 	if (a.flags & CLONE_PIDFD)
 		filled_in(d, "pidfd", a.pidfd, K_FD);
 	emit_close(d->out, '}');
+}
+
+/* The namespaces that a process can get by flags of clone(2), in the order of /proc/PID/ns. */
+static const struct {
+	uint64_t flag;
+	const char *link;
+	const char *for_children; /* the link to what only its children will be in after unshare(2) and setns(2) */
+} namespaces[] = {
+	{CLONE_NEWCGROUP, "cgroup", "cgroup"},
+	{CLONE_NEWIPC, "ipc", "ipc"},
+	{CLONE_NEWNS, "mnt", "mnt"},
+	{CLONE_NEWNET, "net", "net"},
+	{CLONE_NEWPID, "pid", "pid_for_children"},
+	{CLONE_NEWTIME, "time", "time_for_children"},
+	{CLONE_NEWUSER, "user", "user"},
+	{CLONE_NEWUTS, "uts", "uts"},
+};
+
+#define NAMESPACES (sizeof(namespaces) / sizeof(*namespaces))
+
+/* A process that has entered namespaces: itself, or a new child. */
+struct entered {
+	pid_t pid;
+	uint64_t flags; /* of clone(2) */
+	bool child;
+};
+
+/* setns(2) with type 0 enters what the descriptor refers to: "net:[4026531840]". Returns the flag for it, or 0. */
+static uint64_t flag_of_fd(const struct decode *d, int fd)
+{
+	const struct names *n = d->opts->names;
+	struct buf is = {0};
+	uint64_t flag = 0;
+	bool known = n->fd(n->ctx, d->pid, fd, &is);
+	for (size_t i = 0; known && i < NAMESPACES; i++) {
+		size_t len = strlen(namespaces[i].link);
+		if (strncmp(buf_str(&is), namespaces[i].link, len) == 0 && buf_str(&is)[len] == ':')
+			flag = namespaces[i].flag;
+	}
+	buf_free(&is);
+	return flag;
+}
+
+/* Fills in `who`. Returns false if the call is not one that enters namespaces, or if the process is not known. */
+static bool has_entered(const struct decode *d, struct entered *who)
+{
+	const struct call *c = d->call;
+	const struct names *n = d->opts->names;
+	const char *name = c->desc->name;
+	bool clone = strcmp(name, "clone") == 0, clone3 = strcmp(name, "clone3") == 0;
+	bool setns = strcmp(name, "setns") == 0;
+	*who = (struct entered){.pid = d->pid, .child = clone || clone3};
+	if (clone || strcmp(name, "unshare") == 0)
+		who->flags = c->args[0];
+	else if (clone3)
+		decode_get(d, c->args[0] + offsetof(struct kernel_clone_args, flags), &who->flags, sizeof(who->flags));
+	else if (setns)
+		who->flags = (uint32_t)c->args[1] ? c->args[1] : flag_of_fd(d, (int)c->args[0]);
+	/* The low byte of the flags of clone(2) is a signal, and not the flag CLONE_NEWTIME. */
+	if (clone)
+		who->flags &= ~(uint64_t)CSIGNAL_;
+	if (who->child)
+		who->pid = n->outer_id ? n->outer_id(n->ctx, d->pid, (pid_t)c->result) : (pid_t)c->result;
+	return who->pid > 0;
+}
+
+void decode_namespaces(const struct decode *d)
+{
+	const struct names *n = d->opts->names;
+	struct entered who;
+	bool any = false;
+	if (!d->opts->namespaces || !n || !n->space || !has_entered(d, &who))
+		return;
+	for (size_t i = 0; i < NAMESPACES; i++) {
+		struct buf is = {0};
+		const char *link = who.child ? namespaces[i].link : namespaces[i].for_children;
+		if (who.flags & namespaces[i].flag && n->space(n->ctx, who.pid, link, &is)) {
+			if (!any)
+				emit_returned(d->out, RETURNED_FIELDS);
+			any = true;
+			emit_data_field(d->out, namespaces[i].link);
+			emit_sym(d->out, buf_str(&is), 0);
+		}
+		buf_free(&is);
+	}
+	if (any)
+		emit_returned(d->out, RETURNED_END);
 }
 
 static void wait_status(struct buf *text, int status)

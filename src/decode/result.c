@@ -232,6 +232,8 @@ void decode_result(const struct decode *d)
 		emit_result_as(d->out, d->call->result, FORM_HEX);
 	else if (kinds[desc->result])
 		result_kind(d, d->call->result, kinds[desc->result]);
-	else
+	else {
 		results[desc->result](d, d->call->result);
+		decode_namespaces(d);
+	}
 }

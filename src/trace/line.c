@@ -19,6 +19,7 @@ void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c,
 				       .fd_names = c->fd_names,
 				       .pid_names = c->pid_names,
 				       .outer_ids = c->outer_ids,
+				       .namespaces = c->namespaces,
 				       .names = s->session->names};
 	d->decode = (struct decode){.out = e,
 				    .call = &ev->call,

@@ -28,7 +28,7 @@ struct trace_decoding {
 	unsigned string_max; /* -s: bytes of a string that are shown */
 	bool verbose;        /* -v: structures are shown in full */
 	unsigned fd_names;   /* a combination of enum decode_fd_names */
-	bool pid_names, outer_ids;
+	bool pid_names, outer_ids, namespaces;
 	const struct trace_look *look; /* not owned */
 };
 

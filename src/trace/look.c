@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/near.h"
 #include "base/size.h"
+#include "engine/engine.h"
 #include "trace/select.h"
 
 #include <errno.h>
@@ -18,6 +19,17 @@ void trace_look_free(struct trace_look *l)
 	filter_free(&l->raw.calls);
 	vec_free(&l->read.fds);
 	vec_free(&l->write.fds);
+}
+
+void trace_look_stops(const struct trace_look *l, struct call_set *stops)
+{
+	struct filter enter = {0};
+	size_t at;
+	if (!l->namespaces || filter_parse(&enter, "?clone,?clone3,?unshare,?setns", &at, NULL) < 0)
+		return;
+	for (size_t i = 0; i < sizeof(stops->bits) / sizeof(*stops->bits); i++)
+		stops->bits[i] |= enter.native[i];
+	filter_free(&enter);
 }
 
 static int parse_calls(void *set, const char *text, size_t *at, struct buf *why)
@@ -146,6 +158,16 @@ int trace_look_pids(void *look, const char *list, size_t *at, struct buf *why)
 	return trace_each_word(list, pid_word, look, at, why);
 }
 
+static int parse_namespace(void *namespaces, const char *text, size_t *at, struct buf *why)
+{
+	*at = 0;
+	*(bool *)namespaces = strcmp(text, "new") == 0;
+	if (*(bool *)namespaces)
+		return 0;
+	buf_addf(why, "'%s' is not new; namespace=new prints the namespaces that processes enter", text);
+	return -EINVAL;
+}
+
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at, struct buf *why)
 {
 #define AT(member) offsetof(struct trace_look, member)
@@ -158,6 +180,7 @@ int trace_look_parse(struct trace_look *l, const char *name, size_t len, const c
 		{"quiet silent silence q", parse_quiet, AT(quiet)},
 		{"decode-fds decode-fd", trace_look_fd_names, AT(fd_names)},
 		{"decode-pids decode-pid", trace_look_pids, 0},
+		{"namespace", parse_namespace, AT(namespaces)},
 		{0},
 	};
 #undef AT

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 struct buf;
+struct call_set;
 
 /* Messages that -q and -e quiet= suppress. */
 enum trace_quiet {
@@ -41,14 +42,17 @@ struct trace_look {
 	unsigned quiet; /* a combination of enum trace_quiet */
 	enum trace_constants constants;
 	int pid_names;     /* the names of processes are shown if this is not 0 */
+	bool namespaces;   /* the namespaces that processes enter are shown (-e namespace=new) */
 	bool outer_ids;    /* the numbers of processes in sctrace's pid namespace are shown, if they are other ones */
 	unsigned fd_names; /* how descriptors are shown: a combination of enum decode_fd_names */
 };
 
 void trace_look_free(struct trace_look *l);
+/* Adds to `stops` the calls after which /proc must be read before the thread continues, so that threads stop at these. */
+void trace_look_stops(const struct trace_look *l, struct call_set *stops);
 /*
- * Like trace_part_parse() in select.h, for the parts abbrev, verbose, raw, read, write, quiet, decode-fds and
- * decode-pids.
+ * Like trace_part_parse() in select.h, for the parts abbrev, verbose, raw, read, write, quiet, decode-fds, decode-pids
+ * and namespace.
  */
 int trace_look_parse(struct trace_look *l, const char *name, size_t len, const char *value, size_t *at,
 		     struct buf *why);

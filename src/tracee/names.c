@@ -337,6 +337,17 @@ static pid_t live_outer_id(void *ctx, pid_t tid, pid_t id)
 	return found ? found : search(&s, "/proc", true);
 }
 
+static bool live_space(void *ctx, pid_t tid, const char *link, struct buf *out)
+{
+	char path[64], text[64];
+	(void)ctx;
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)tid, link);
+	ssize_t n = readlink(path, text, sizeof(text));
+	if (n > 0)
+		buf_add(out, text, (size_t)n);
+	return n > 0;
+}
+
 static bool live_comm(void *ctx, pid_t tid, struct buf *out)
 {
 	char name[64];
@@ -424,4 +435,5 @@ const struct names names_live = {.fd = live_fd,
 				 .netlink = live_netlink,
 				 .interface = live_interface,
 				 .comm = live_comm,
-				 .outer_id = live_outer_id};
+				 .outer_id = live_outer_id,
+				 .space = live_space};

@@ -48,6 +48,11 @@ struct names {
 	 * is another number only if `tid` is in another pid namespace (pid_namespaces(7)). 0: it is unknown.
 	 */
 	pid_t (*outer_id)(void *ctx, pid_t tid, pid_t id);
+	/*
+	 * Appends what link `link` of /proc/TID/ns refers to: "net:[4026531840]" for "net". NULL if the source of names
+	 * does not know namespaces.
+	 */
+	bool (*space)(void *ctx, pid_t tid, const char *link, struct buf *out);
 	void *ctx;
 };
 

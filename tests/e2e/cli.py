@@ -1105,6 +1105,28 @@ def test_pid_namespaces(_):
     assert set(re.findall(r"kill\(\d+<(\w+)>", r.stderr)) <= {"sh", "sleep"}, r  # with patch, the process may have ended
 
 
+def test_namespaces(_):
+    """-e namespace=new shows the namespaces that a process or its child has entered, as /proc names them"""
+    if subprocess.run(["unshare", "-Un", "true"], capture_output=True, check=False).returncode:
+        raise Skip("namespaces cannot be created")
+    entered = r"unshare\(CLONE_NEW\S+\) += 0 \((net:\[\d+\]), (user:\[\d+\])\)"
+    for engine in ("auto", "ptrace"):
+        r = run("--engine=" + engine, "-f", "-e", "namespace=new", "-e", "trace=unshare", "unshare", "-Un", "sh", "-c",
+                "readlink /proc/self/ns/net /proc/self/ns/user")
+        assert list(re.search(entered, r.stderr).groups()) == r.stdout.split(), r
+    shown = os.readlink("/proc/self/ns/uts")
+    calls = "import ctypes, os; l = ctypes.CDLL(None); l.setns(os.open('/proc/self/ns/uts', 0), 0); l.setns(99, 0)"
+    r = run("--namespace=new", "-e", "trace=setns", "-e", "signal=none", sys.executable, "-c", calls)
+    assert lines(r.stderr, r"setns\(\d+, 0\) += \S+.*")[0].endswith(f"({shown})" if os.geteuid() == 0 else "permitted)"), r
+    assert lines(r.stderr, r"setns\(99, 0\) += -1 EBADF .*")[0].endswith("(Bad file descriptor)"), r
+    assert "(net:" not in run("-e", "trace=unshare", "unshare", "-Un", "true").stderr
+    r = run("--json", "-e", "namespace=new", "-e", "trace=unshare", "unshare", "-Un", "true")
+    call = next(x for x in map(json.loads, r.stderr.splitlines()) if x["type"] == "call")
+    assert re.fullmatch(r"net:\[\d+\]", call["returned"]["net"]) and call["result"] == 0, call
+    for wrong in (["--namespace=old"], ["--namespace=new", "--record=x"], ["show", "--namespace=new"], ["show", "--decode-pids=pidns"]):
+        assert run(*wrong, "true").returncode == 2, wrong
+
+
 def test_names_of_arguments(_):
     """-N shows the names of arguments, and --always-show-pid the id of a single thread"""
     r = run("-N", "--always-show-pid", "-e", "trace=openat", "true")

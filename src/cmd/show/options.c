@@ -7,9 +7,10 @@
 
 /* Options of the tracer that `sctrace show` rejects, because they have no meaning for a recording. */
 static const char *const refused[] = {
-	"attach",       "cgroup",    "all",           "user",     "env",           "argv0",        "daemonize",
-	"kill-on-exit", "detach-on", "interruptible", "engine",   "pin",           "list-engines", "inject",
-	"fault",        "record",    "last",          "interval", "syscall-limit", "follow-forks", "completion",
+	"attach",        "cgroup",       "all",        "user",          "env",    "argv0",
+	"daemonize",     "kill-on-exit", "detach-on",  "interruptible", "engine", "pin",
+	"list-engines",  "inject",       "fault",      "record",        "last",   "interval",
+	"syscall-limit", "follow-forks", "completion", "namespace",
 };
 
 static bool is_refused(const struct opt *o)
@@ -118,6 +119,8 @@ int show_check(struct trace_opts *o, struct buf *why)
 		 "-e inject, -e fault and -b change a running program and cannot be used with a recording"},
 		{o->engine || o->list_engines,
 		 "--engine cannot be used with a recording: the engine was chosen when the recording was made"},
+		{o->look.namespaces || (o->look.outer_ids && !o->look.pid_names),
+		 "a recording does not contain the namespaces that -e namespace=new and --decode-pids=pidns print"},
 		{o->record || o->last_set, "--record and --last cannot be used with a recording; use cp(1) to copy it"},
 		{conditions_use_main(&o->expect),
 		 "main: in --expect cannot be used with a recording, which does not contain the start of main"},

@@ -132,9 +132,9 @@ int trace_opt_decode_pids(void *ctx, const struct opt *row, const char *arg, str
 /* Reports that `word`, of `len` bytes, is not one of the words that -e accepts before '='. */
 static void say_unknown(const char *word, size_t len, struct buf *why)
 {
-	static const char *const known[] = {"trace",  "status",  "errno", "signal",     "fds",
-					    "inject", "fault",   "read",  "write",      "raw",
-					    "abbrev", "verbose", "quiet", "decode-fds", "decode-pids"};
+	static const char *const known[] = {"trace", "status",     "errno",       "signal",   "fds",    "inject",
+					    "fault", "read",       "write",       "raw",      "abbrev", "verbose",
+					    "quiet", "decode-fds", "decode-pids", "namespace"};
 	char *text = memory_copy_part(word, len);
 	struct near near;
 	near_init(&near, text);

@@ -57,7 +57,7 @@ static const struct opt trace_table[] = {
 	 "all, none; !SET: all others",
 	 .complete = COMPLETE_EXPR,
 	 .words = "trace status errno signal inject fault trace-fds read write abbrev verbose raw quiet decode-fds "
-		  "decode-pids"},
+		  "decode-pids namespace"},
 	{0, "trace", "SET", trace_opt_named_expr,
 	 "trace only these calls, such as openat,%network,/^sched_; !SET: all others; ?NAME: no error if NAME is "
 	 "unknown",
@@ -116,6 +116,9 @@ static const struct opt trace_table[] = {
 	{0, "decode-pids", "SET", trace_opt_decode_pids,
 	 "comm: the same as -Y; pidns: print the numbers of processes in sctrace's pid namespace as well",
 	 .complete = COMPLETE_LIST, .words = "comm pidns all none"},
+	{0, "namespace", "new", trace_opt_named_expr,
+	 "print the namespaces that clone, clone3, unshare and setns enter", .complete = COMPLETE_WORDS,
+	 .words = "new"},
 	{'k', "stack-trace", NULL, opt_flag, "print the functions that led to each call", AT(stacks)},
 	{0, "stacks", "folded[,time]", opt_string,
 	 "print each stack once, with its number of calls or its time, for flame graphs", AT(folded)},
@@ -375,6 +378,7 @@ void trace_opts_unused(const struct trace_opts *o, struct buf *out)
 		{o->verbose_count, "-v"},
 		{o->column != RESULT_COLUMN, "-a"},
 		{o->look.constants != CONSTANTS_NAMED, "-X"},
+		{o->look.namespaces, "-e namespace"},
 		{o->look.read.fds.n || o->look.read.all, "-e read"},
 		{o->look.write.fds.n || o->look.write.all, "-e write"},
 		{o->look.abbrev.given, "-e abbrev"},
@@ -520,6 +524,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{(o->select.waited || o->times.waits) && (o->stacks || o->folded),
 		 "-k and --stacks stop threads at their calls, so it is not known which calls would have waited; leave "
 		 "out these options, or --waited and -T=waits"},
+		{o->record && o->look.namespaces,
+		 "a recording does not contain the namespaces that -e namespace=new prints; leave out --record"},
 		{outfile_is_same(o->output, o->record), "-o and --record name the same file; write to different files"},
 		{outfile_is_same(o->output, o->save), "-o and --save name the same file; write to different files"},
 		{o->last_set && !o->record, "--last needs --record FILE"},

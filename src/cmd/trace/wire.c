@@ -35,6 +35,7 @@ void trace_wire_wants(struct trace *t)
 	/* Threads stop at the calls that are tampered with and, if stacks are shown, at all selected calls. */
 	t->stops = o->stacks || o->folded ? t->only : (struct call_set){0};
 	trace_injects_stops(&o->injects, &t->stops);
+	trace_look_stops(&o->look, &t->stops);
 	/* A recording contains calls but no counts, so calls from a recording are counted one by one. */
 	t->by_events = o->folded || ((o->count || o->count_too || trace_opts_page(o)) &&
 				     (t->recording || trace_opts_need_events(o)));
@@ -58,6 +59,7 @@ static struct trace_decoding decoding(const struct trace_opts *o)
 				       .fd_names = o->look.fd_names,
 				       .pid_names = o->look.pid_names > 0,
 				       .outer_ids = o->look.outer_ids,
+				       .namespaces = o->look.namespaces,
 				       .look = &o->look};
 }
 
