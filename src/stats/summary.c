@@ -216,18 +216,22 @@ static bool is_empty(const struct call_stats *c)
 	return !c->entered && !c->returned && !c->restarted;
 }
 
+void summary_merge_group(struct summary *s, struct summary_group *to, const struct summary_group *from)
+{
+	for (size_t k = 0; k < from->calls.n; k++) {
+		const struct call_stats *c = from->calls.v[k];
+		if (!is_empty(c))
+			call_stats_add(summary_call(s, to, c->arch, c->nr), c);
+	}
+	for (size_t k = 0; k < from->errnos.n; k++)
+		summary_errno(s, to, &from->errnos.v[k]);
+}
+
 void summary_merge(struct summary *s, const struct summary *from)
 {
 	for (size_t i = 0; i < from->groups.n; i++) {
 		const struct summary_group *f = from->groups.v[i];
-		struct summary_group *g = summary_group(s, f->name, f->id);
-		for (size_t k = 0; k < f->calls.n; k++) {
-			const struct call_stats *c = f->calls.v[k];
-			if (!is_empty(c))
-				call_stats_add(summary_call(s, g, c->arch, c->nr), c);
-		}
-		for (size_t k = 0; k < f->errnos.n; k++)
-			summary_errno(s, g, &f->errnos.v[k]);
+		summary_merge_group(s, summary_group(s, f->name, f->id), f);
 	}
 }
 

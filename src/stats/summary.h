@@ -100,6 +100,8 @@ void summary_end(struct summary *s, struct summary_group *g, const struct life_e
  * engines that count errors themselves can call this function.
  */
 void summary_errno(struct summary *s, struct summary_group *g, const struct call_errno *e);
+/* Adds everything in the group `from` to the group `to` of `s`, except calls that were not made. */
+void summary_merge_group(struct summary *s, struct summary_group *to, const struct summary_group *from);
 /* Adds everything in `from` to `s`, except calls that were not made. Groups with the same name and id are merged. */
 void summary_merge(struct summary *s, const struct summary *from);
 /* Returns the number of calls in all groups. */

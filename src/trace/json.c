@@ -61,6 +61,7 @@ void trace_json_enter(struct trace_sink *s, struct trace_task *k, const struct e
 {
 	struct trace_json *j = (struct trace_json *)s;
 	struct trace_line *l = trace_own(s, k);
+	trace_outputs_begin(j->c.out, ev);
 	buf_clear(&l->text);
 	decode_into(j, l, ev, false, &l->text);
 	if (j->c.stack)
@@ -173,8 +174,11 @@ static void json_other(struct trace_sink *s, struct trace_task *k, const struct 
 {
 	static const char *const types[] = {[EV_SIGNAL] = "signal",  [EV_STOP] = "stop", [EV_CONT] = "continue",
 					    [EV_NEW_TASK] = "birth", [EV_EXEC] = "exec", [EV_DEATH] = "exit"};
-	struct trace_out *to = trace_outputs_of(((struct trace_json *)s)->c.out, ev->tid);
+	struct trace_outputs *all = ((struct trace_json *)s)->c.out;
 	(void)k;
+	struct trace_out *to = trace_outputs_begin(all, ev);
+	if (ev->kind == EV_EXEC)
+		trace_outputs_exec(all, ev->tid);
 	struct buf *out = &to->buf;
 	buf_addf(out, "{\"type\":\"%s\",", types[ev->kind]);
 	add_time(s, ev, ev->time_ns, out);

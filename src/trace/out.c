@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "trace/fail.h"
+#include "tracee/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,18 +100,46 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 	return 0;
 }
 
-int trace_out_open_task(struct trace_out *out, const char *path, pid_t tid, bool append, struct buf *why)
+int trace_out_open_task(struct trace_out *out, const char *path, bool append, struct buf *why)
 {
-	*out = (struct trace_out){.fd = -1};
-	struct buf name = {0};
-	buf_addf(&name, "%s.%d", path, (int)tid);
-	out->path = buf_take(&name);
+	*out = (struct trace_out){.fd = -1, .path = memory_copy(path)};
 	int fd = open_file(out->path, append);
 	if (fd < 0)
 		return cannot_open(out->path, fd, why);
 	out->empty = is_empty(fd);
 	close(fd);
 	return 0;
+}
+
+/* Appends the name of a program. A process can choose it (prctl(2)), so it must not lead to another folder. */
+static void add_program(const char *program, struct buf *out)
+{
+	size_t begin = out->len;
+	buf_adds(out, *program ? program : "unknown");
+	for (size_t i = begin; i < out->len; i++) {
+		unsigned char c = (unsigned char)out->s[i];
+		if (c == '/' || c < 0x20 || c == 0x7f || (c == '.' && i == begin))
+			out->s[i] = '_';
+	}
+}
+
+void trace_out_name(const char *pattern, pid_t pid, pid_t tid, const char *program, struct buf *out)
+{
+	bool of_process = false, of_thread = false;
+	for (const char *p = pattern; *p; p++) {
+		char letter = *p == '%' ? p[1] : '\0';
+		of_process |= letter == 'p';
+		of_thread |= letter == 'i';
+		if (letter == 'e')
+			add_program(program, out);
+		else if (letter == 'p' || letter == 'i')
+			buf_addf(out, "%d", (int)(letter == 'p' ? pid : tid));
+		else
+			buf_addc(out, *p);
+		p += letter && strchr("epi%", letter);
+	}
+	if (!of_thread && !(of_process && pid == tid))
+		buf_addf(out, ".%d", (int)tid);
 }
 
 static void fail(struct trace_out *out, int err)
@@ -213,22 +242,66 @@ int trace_out_close(struct trace_out *out, struct buf *why)
 	return r;
 }
 
-struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid)
+static struct trace_out *open_own(struct trace_outputs *o, pid_t tid, const char *path)
 {
-	struct trace_out *own = o->separate ? map_get(&o->threads, (uint64_t)tid) : &o->common;
-	if (own)
-		return own;
-	own = memory_zeroed(1, sizeof(*own));
+	struct trace_out *own = memory_zeroed(1, sizeof(*own));
 	map_put(&o->threads, (uint64_t)tid, own);
 	struct buf why = {0};
-	bool append = o->append || map_get(&o->earlier, (uint64_t)tid);
-	int r = trace_out_open_task(own, o->separate, tid, append, &why);
+	bool append = o->append || map_get(&o->earlier, map_key(path));
+	int r = trace_out_open_task(own, path, append, &why);
 	if (r < 0) {
 		trace_fail(o->failure, r, "%s", buf_str(&why));
 		fail(own, -r);
 	}
+	map_put(&o->earlier, map_key(path), o);
 	buf_free(&why);
 	return own;
+}
+
+/* Appends the name of the program of a thread. sctrace's child has another name until it executes the program. */
+static void program_of(const struct trace_outputs *o, const struct event *ev, struct buf *out)
+{
+	enum { COMM_MOST = 15 };
+	const char *slash = o->program ? strrchr(o->program, '/') : NULL;
+	if (ev->kind == EV_ENTER && ev->launch && o->program)
+		buf_addf(out, "%.*s", COMM_MOST, slash ? slash + 1 : o->program);
+	else if (o->names)
+		o->names->comm(o->names->ctx, ev->tid, out);
+}
+
+struct trace_out *trace_outputs_begin(struct trace_outputs *o, const struct event *ev)
+{
+	struct trace_out *own = o->separate ? map_get(&o->threads, (uint64_t)ev->tid) : &o->common;
+	if (own && !own->stale)
+		return own;
+	struct buf program = {0}, path = {0};
+	if (strstr(o->separate, "%e"))
+		program_of(o, ev, &program);
+	trace_out_name(o->separate, ev->pid, ev->tid, buf_str(&program), &path);
+	if (own && strcmp(own->path, buf_str(&path)) != 0) {
+		trace_outputs_gone(o, ev->tid);
+		own = NULL;
+	}
+	if (own)
+		own->stale = false;
+	else
+		own = open_own(o, ev->tid, buf_str(&path));
+	buf_free(&program);
+	buf_free(&path);
+	return own;
+}
+
+struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid)
+{
+	struct trace_out *own = o->separate ? map_get(&o->threads, (uint64_t)tid) : &o->common;
+	return own ? own : trace_outputs_begin(o, &(struct event){.kind = EV_DEATH, .tid = tid, .pid = tid});
+}
+
+void trace_outputs_exec(struct trace_outputs *o, pid_t tid)
+{
+	struct trace_out *own = o->separate ? map_get(&o->threads, (uint64_t)tid) : NULL;
+	if (own)
+		own->stale = true;
 }
 
 void trace_outputs_gone(struct trace_outputs *o, pid_t tid)
@@ -238,7 +311,6 @@ void trace_outputs_gone(struct trace_outputs *o, pid_t tid)
 	if (!own)
 		return;
 	map_remove(&o->threads, (uint64_t)tid);
-	map_put(&o->earlier, (uint64_t)tid, o);
 	if (trace_out_close(own, &why) < 0)
 		trace_fail(o->failure, -EIO, "%s", buf_str(&why));
 	buf_free(&why);

@@ -189,7 +189,7 @@ static void text_enter(struct trace_sink *s, struct trace_task *task, const stru
 	struct trace_text *t = (struct trace_text *)s;
 	struct trace_text_task *k = trace_own(s, task);
 	k->tid = ev->tid;
-	struct trace_out *out = trace_outputs_of(t->c.out, k->tid);
+	struct trace_out *out = trace_outputs_begin(t->c.out, ev);
 	struct buf *to = t->c.waits ? &k->line.text : &out->buf;
 	if (!t->c.waits)
 		break_line(t, k);
@@ -314,7 +314,7 @@ static void text_whole(struct trace_sink *s, struct trace_task *task, const stru
 	struct trace_text *t = (struct trace_text *)s;
 	struct trace_text_task *k = trace_own(s, task);
 	k->tid = ev->tid;
-	struct trace_out *out = trace_outputs_of(t->c.out, k->tid);
+	struct trace_out *out = trace_outputs_begin(t->c.out, ev);
 	struct buf *to = &out->buf;
 	break_line(t, k);
 	size_t begin = to->len;
@@ -392,9 +392,11 @@ static void text_other(struct trace_sink *s, struct trace_task *task, const stru
 		break_line(t, own);
 		own->tid = ev->tid;
 	}
+	if (ev->kind == EV_EXEC)
+		trace_outputs_exec(t->c.out, ev->tid);
 	if (is_quiet(t->c.decoding.look->quiet, ev))
 		return;
-	struct trace_out *to = trace_outputs_of(t->c.out, ev->tid);
+	struct trace_out *to = trace_outputs_begin(t->c.out, ev);
 	struct buf *out = &to->buf;
 	break_line(t, own);
 	prefix(t, ev, out);

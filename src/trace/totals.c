@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/term.h"
@@ -408,13 +409,65 @@ static void conclude(struct trace_totals *t, const struct engine_result *r, stru
 		judge(t, r, expect);
 }
 
+/* Appends the table of one process and the lines below it, or a JSON document. */
+static void process_table(const struct trace_totals *t, const struct summary_group *g, struct buf *out)
+{
+	struct summary one = {0};
+	struct summary_view v = t->c.view;
+	struct buf name = {0}, lines = {0}, table = {0};
+	summary_merge_group(&one, summary_group(&one, "", -1), g);
+	v.by = NULL;
+	v.width = term_look(-1).width;
+	summary_render(&one, &v, &table);
+	escape_c(&name, g->name, strlen(g->name), false);
+	buf_addf(&lines, "process: %lld %s\n", (long long)g->id, buf_str(&name));
+	selection_line(t, &lines);
+	engine_lines(t, &lines);
+	const struct summary_below below = {t->c.errors, t->c.hist, v.format, v.width};
+	if (v.format == SUMMARY_JSON)
+		buf_addf(out,
+			 "{\"engine\": \"%s\",\n\"process\": {\"pid\": %lld, \"name\": \"%s\"},\n\"syscalls\": %s}\n",
+			 t->c.engine->ops->name, (long long)g->id, buf_str(&name), buf_str(&table));
+	else
+		buf_add(out, table.s, table.len);
+	if (is_for_people(v.format))
+		summary_render_below(&one, &below, buf_str(&lines), out);
+	buf_free(&name);
+	buf_free(&lines);
+	buf_free(&table);
+	summary_free(&one);
+}
+
+/* Writes the table of each process to its own file. */
+static void process_tables(const struct trace_totals *t)
+{
+	const struct trace_outputs *o = t->c.separate;
+	for (size_t i = 0; i < t->summary.groups.n; i++) {
+		const struct summary_group *g = t->summary.groups.v[i];
+		struct trace_out out;
+		struct buf path = {0}, why = {0};
+		trace_out_name(o->separate, (pid_t)g->id, (pid_t)g->id, g->name, &path);
+		int r = calls_of(g) ? trace_out_open(&out, buf_str(&path), o->append, &why) : 1;
+		if (r == 0) {
+			process_table(t, g, &out.buf);
+			r = trace_out_close(&out, &why);
+		}
+		if (r < 0)
+			trace_fail(t->c.failure, r, "%s", buf_str(&why));
+		buf_free(&path);
+		buf_free(&why);
+	}
+}
+
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 {
 	enum summary_format f = t->c.view.format;
 	struct buf lines = {0};
 	struct buf expect = {0};
 	conclude(t, r, &lines, &expect);
-	if (f == SUMMARY_JSON)
+	if (t->c.separate)
+		process_tables(t);
+	else if (f == SUMMARY_JSON)
 		json_document(t, r, buf_str(&expect));
 	else {
 		if (t->c.several)

@@ -36,6 +36,8 @@ struct trace_totals_config {
 	uint64_t start_ns;               /* CLOCK_MONOTONIC */
 	const char *choice;              /* a line that says why the engine was chosen, or "" */
 	struct trace_out *out;
+	const struct trace_outputs
+		*separate; /* -c -ff: the table of each process is written to its own file; or NULL */
 	struct trace_failure *failure;
 };
 
@@ -56,7 +58,10 @@ void trace_totals_so_far(struct trace_totals *t);
 void trace_totals_main(struct trace_totals *t);
 /* If a sink counts events, sets the calls before main in `r`, because the engine has not counted them. */
 void trace_totals_complete(const struct trace_totals *t, struct engine_result *r);
-/* Prints the last table and the lines below the table, or the JSON document. Saves the run for --save. */
+/*
+ * Prints the last table and the lines below the table, or the JSON document; or one for each process, in its own file.
+ * Saves the run for --save.
+ */
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r);
 /* For --io: makes a run of all calls so far, and prints nothing. Free the run with trace_save_free(). */
 void trace_totals_run(struct trace_totals *t, const struct engine_result *r, struct run *run);

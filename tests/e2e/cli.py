@@ -586,6 +586,48 @@ def test_output_files(tmp):
     assert len(files) == 2 and all("+++ exited with 0 +++" in f.read_text() for f in files)
 
 
+def test_files_of_programs(tmp):
+    """-ff names files by program, process and thread (-o '%e.%p'); with -c, each process has a table"""
+    script = "(/bin/true) & echo $!; wait; exec ls /dev/null"
+    for flags in (["--engine=ptrace"], [], ["--json"], ["--record"]):
+        place = tmp / "-".join(["traces", *flags])
+        place.mkdir()
+        if flags == ["--record"]:
+            r = run("-f", "--record", str(tmp / "recording"), "sh", "-c", script)
+            run("show", "-ff", "-o", str(place / "%e-%p.log%%"), str(tmp / "recording"))
+        else:
+            r = run(*flags, "-ff", "-o", str(place / "%e-%p.log%%"), "sh", "-c", script)
+        names = {f.name: f.read_text() for f in place.iterdir()}
+        child = r.stdout.splitlines()[0]
+        (parent,) = {n[3:] for n in names if n.startswith("ls-")}
+        assert r.stdout == f"{child}\n/dev/null\n" and set(names) == {f"sh-{parent}", f"ls-{parent}", f"sh-{child}.log%", f"true-{child}.log%"}, r
+        assert "execve" in names[f"sh-{parent}"].splitlines()[1 if "--json" in flags else 0], names
+        # The call that executes a program is a call of the earlier one.
+        assert all("/ls" in t and "execve" in t for t in [names[f"sh-{parent}"].splitlines()[-1]]) and "execve" not in names[f"ls-{parent}"], names
+    # A name that a process has chosen does not lead out of the folder. Threads of a process have files of their own.
+    program = "import ctypes, threading; ctypes.CDLL(None).prctl(15, b'../../x'); threading.Thread(target=print).start()"
+    place = tmp / "place" / "within"
+    place.mkdir(parents=True)
+    run("-ff", "-o", str(place / "%e.%p"), "-e", "trace=exit_group,exit,set_robust_list", "-e", "signal=none", sys.executable, "-c", program)
+    assert len(list(place.iterdir())) > 1 and list(place.parent.iterdir()) == [place] and not (tmp / "x").exists()
+    assert any(re.fullmatch(r"python\S*\.(\d+)|_._.._x\.\d+\.\d+", f.name) for f in place.iterdir()), list(place.iterdir())
+    for engine in ("auto", "ptrace", "bpf"):
+        r = run("--engine=" + engine, "-c", "-ff", "-o", str(tmp / (engine + ".%e.%p")), "-e", "trace=getppid,execve", "sh", "-c", script)
+        if engine == "bpf" and r.returncode == 125:
+            continue
+        tables = sorted(tmp.glob(engine + ".*"))
+        child = r.stdout.splitlines()[0]
+        assert len(tables) == 2 and not r.stderr and all("\nengine: " in t.read_text() for t in tables), (r, tables)
+        (table,) = tmp.glob(f"{engine}.*.{child}")
+        assert f"process: {child} {table.name.split('.')[1]}\n" in table.read_text() and lines(table.read_text(), r"execve +\S+ +1 .*"), table
+    run("--output-separately", "-c", "--format=json", "-o", str(tmp / "one"), "true")
+    (one,) = tmp.glob("one.*")
+    told = json.loads(one.read_text())
+    assert told["process"] == {"pid": int(one.suffix[1:]), "name": "true"} and {"execve", "close"} <= {x["syscall"] for x in told["syscalls"]}
+    r = run("-c", "-ff", "-o", str(tmp / "none" / "x"), "true")
+    assert r.returncode == 125 and "No such file or directory" in r.stderr, r
+
+
 def test_lines_below_the_table(tmp):
     """
     Below the table of -c: lines fit into COLUMNS, a histogram fits on a screen, the engine has a reason, and a note
@@ -828,13 +870,15 @@ def test_mistakes(_):
                        (["-c", "--expect=wall(read)<2s"], "wall is measured for the whole program"),
                        (["--save=x"], "--save and -O are for summaries; add -c"),
                        (["-c", "--format=csv", "--errors"], "need --format=text, wide or markdown"),
-                       (["-c", "-ff", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
+                       (["-c", "-ff", "--format=html", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
+                       (["-c", "-ff", "--by=path", "-o", "/nonexistent/x"], "a table for each process at the end; leave out"),
+                       (["-c", "-ff", "--interval=1s", "-o", "/nonexistent/x"], "a table for each process at the end; leave out"),
                        (["-ff", "--io", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
                        (["-ff", "--stacks=folded", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
                        (["-ff", "--format=perfetto", "-o", "/nonexistent/x"], "--format=perfetto write one result; use -f"),
                        (["--io", "--format=wide"], "--io has the formats text, csv, markdown, json and html"),
                        (["--daemonize=pgroup"], "write -D, -DD (in its own process group)"),
-                       (["-f", "--output-separately"], "write -ff"), (["--interruptible=never"], "write 1, 2, 3 or 4"),
+                       (["-f", "--output-separately"], "-ff needs -o FILE"), (["--interruptible=never"], "write 1, 2, 3 or 4"),
                        (["--format=perfeto"], "markdown, json, html, perfetto; did you mean perfetto?")):
         r = run(*args, "true")
         assert r.returncode == 2 and told in r.stderr, r

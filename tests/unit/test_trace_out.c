@@ -116,9 +116,8 @@ static void overflows(const struct fixture *f, int tid, const char *first, const
 	struct buf why = {0};
 	char path[80];
 	snprintf(path, sizeof(path), "%s.%d", f->path, tid);
-	assert_int_equal(tid == 1 ? trace_out_open_task(&out, f->path, tid, false, &why)
-				  : trace_out_open(&out, path, false, &why),
-			 0);
+	assert_int_equal(
+		tid == 1 ? trace_out_open_task(&out, path, false, &why) : trace_out_open(&out, path, false, &why), 0);
 	buf_adds(&out.buf, first);
 	trace_out_flush(&out);
 	assert_false(out.failed);
@@ -144,12 +143,42 @@ static void a_full_file_ends_with_a_line(void **state)
 	}
 }
 
+static void files_are_named_by_a_pattern(void **state)
+{
+	static const struct {
+		const char *pattern;
+		pid_t pid, tid;
+		const char *program, *name;
+	} cases[] = {
+		{"t", 3, 3, "sh", "t.3"},
+		{"t", 3, 4, "sh", "t.4"},
+		{"%e.%p", 3, 3, "sh", "sh.3"},
+		{"%e.%p", 3, 4, "sh", "sh.3.4"},
+		{"%i-%e.log", 3, 4, "sh", "4-sh.log"},
+		{"%e", 3, 3, "sh", "sh.3"},
+		{"%p%i", 3, 4, "sh", "34"},
+		{"100%%.%p", 3, 3, "sh", "100%.3"},
+		{"%%e%d%", 3, 3, "sh", "%e%d%.3"},
+		{"%e.%p", 3, 3, "../a/b", "_._a_b.3"},
+		{"%e.%p", 3, 3, "\033[0m\n", "_[0m_.3"},
+		{"%e.%p", 3, 3, "", "unknown.3"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct buf name = {0};
+		trace_out_name(cases[i].pattern, cases[i].pid, cases[i].tid, cases[i].program, &name);
+		assert_string_equal(buf_str(&name), cases[i].name);
+		buf_free(&name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(threads_share_the_common_output, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_thread_has_a_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_first_failure_is_kept, set_up, tear_down),
+		cmocka_unit_test(files_are_named_by_a_pattern),
 		cmocka_unit_test_setup_teardown(a_full_file_ends_with_a_line, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

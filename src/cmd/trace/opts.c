@@ -25,7 +25,7 @@ enum { STRINGS_SHOWN = 32, STRINGS_RECORDED = 1024, RESULT_COLUMN = 40 };
 static const struct opt trace_table[] = {
 	{.help = "What to trace:"},
 	{'f', "follow-forks", NULL, opt_count,
-	 "trace child processes as well; -ff with -o FILE writes each thread to FILE.TID", AT(follow)},
+	 "trace child processes as well; -ff: and write to separate files (--output-separately)", AT(follow)},
 	{'p', "attach", "PID[,PID...]", trace_opt_pids,
 	 "attach to running processes and all their threads; Ctrl-C detaches", 0, COMPLETE_PID},
 	{0, "cgroup", "PATH", opt_string, "count the calls of a control group (bpf engine)", AT(cgroup), COMPLETE_FILE},
@@ -88,6 +88,11 @@ static const struct opt trace_table[] = {
 	{.help = "Format of a trace:"},
 	{'o', "output", "FILE", opt_string, "write to FILE instead of standard error; |COMMAND writes to a command",
 	 AT(output), COMPLETE_FILE},
+	{0, "output-separately", NULL, opt_flag,
+	 "write each thread, with -c the table of each process, to FILE.ID; in FILE, %e is the name of the program, %p "
+	 "the "
+	 "process, %i the thread",
+	 AT(separately)},
 	{'A', "output-append-mode", NULL, opt_flag, "append to FILE", AT(append)},
 	{'t', NULL, NULL, trace_opt_clock, "print the time of day; -tt: with microseconds; -ttt: since the Epoch"},
 	{0, "absolute-timestamps", "[FORMAT]", trace_opt_clock,
@@ -351,6 +356,11 @@ static bool counts(const struct trace_opts *o)
 	return o->count || o->count_too || trace_opts_page(o);
 }
 
+bool trace_opts_separate(const struct trace_opts *o)
+{
+	return (o->follow > 1 || o->separately) && !o->truss;
+}
+
 bool trace_opts_need_events(const struct trace_opts *o)
 {
 	bool grouped = o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0);
@@ -456,6 +466,32 @@ static int check_page(const struct trace_opts *o, struct buf *why)
 	return 0;
 }
 
+/* Checks the options of separate files (-ff). */
+static int check_separate(const struct trace_opts *o, struct buf *why)
+{
+	const struct {
+		bool wrong;
+		const char *says;
+	} rules[] = {
+		{trace_opts_page(o) || o->folded || o->format == TRACE_PERFETTO || o->html,
+		 "-ff writes to separate files, but --io, --tree, --files, --stacks, --format=html and "
+		 "--format=perfetto write one result; use -f"},
+		{o->count && ((o->by && strcmp(o->by, "process") != 0) || o->interval_ns),
+		 "-c -ff writes a table for each process at the end; leave out --interval and --by"},
+		{o->count && (o->cgroup || o->all),
+		 "-c -ff writes a file for each process; for --cgroup and --all, use -c --by=process"},
+		{!o->output, "-ff needs -o FILE; it writes each thread to FILE.TID, with -c each process"},
+		{o->output && (o->output[0] == '|' || o->output[0] == '!'),
+		 "-ff writes to files and cannot write to a command"},
+	};
+	for (size_t i = 0; trace_opts_separate(o) && i < sizeof(rules) / sizeof(*rules); i++)
+		if (rules[i].wrong) {
+			buf_adds(why, rules[i].says);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 /* --by, --errors, --hist, --expect and (without --io) --top are for the table of calls, so they imply -c. */
 static void imply_count(struct trace_opts *o)
 {
@@ -468,7 +504,7 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 {
 	imply_count(o);
 	enum summary_format f = o->view.format;
-	if (check_page(o, why) < 0)
+	if (check_page(o, why) < 0 || check_separate(o, why) < 0)
 		return -EINVAL;
 	const struct {
 		bool wrong;
@@ -504,14 +540,6 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		{(o->errors || o->hist) &&
 			 (o->html || (f != SUMMARY_TEXT && f != SUMMARY_WIDE && f != SUMMARY_MARKDOWN)),
 		 "--errors and --hist need --format=text, wide or markdown; --save keeps both"},
-		{o->follow > 1 && !o->truss &&
-			 (o->count || trace_opts_page(o) || o->folded || o->format == TRACE_PERFETTO),
-		 "-ff writes traces to separate files, but -c, --io, --tree, --stacks and --format=perfetto write one "
-		 "result; "
-		 "use -f, and -c --by=process for the calls of each process"},
-		{o->follow > 1 && !o->output && !o->truss, "-ff needs -o FILE; it writes each thread to FILE.TID"},
-		{o->follow > 1 && o->output && (o->output[0] == '|' || o->output[0] == '!'),
-		 "-ff writes to files and cannot write to a command"},
 		{o->append && !o->output, "-A needs -o FILE"},
 		{(o->user || o->argv0 || o->env.n) && !program, "-u, -E and --argv0 need a program to run"},
 		{(o->cgroup || o->all) && !o->count, "--cgroup and --all can only count; add -c"},
@@ -543,6 +571,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 		o->format = TRACE_CSV;
 	if (o->tree && !o->follow)
 		o->follow = 1;
+	if (o->count && trace_opts_separate(o))
+		o->by = "process";
 	o->string_recorded = o->string_max < 0 ? STRINGS_RECORDED : o->string_max;
 	o->string_max = o->string_max < 0 ? STRINGS_SHOWN : o->string_max;
 	o->view.by = o->by;

@@ -45,9 +45,9 @@ struct trace_opts {
 
 	/* How calls are shown. */
 	enum trace_format format;
-	const char *output; /* -o, or NULL: standard error */
-	bool append;
-	int column; /* -a */
+	const char *output;      /* -o, or NULL: standard error */
+	bool append, separately; /* -A, --output-separately */
+	int column;              /* -a */
 	int string_max, hex, verbose_count;
 	struct trace_look look;
 	struct trace_times times; /* -t, -r, -T */
@@ -101,6 +101,8 @@ extern const struct opt_command trace_command, truss_command;
 const char *trace_other_dialect(bool truss, char letter);
 /* Returns true if sctrace must see each call to count, because the counts of the engine are not enough. */
 bool trace_opts_need_events(const struct trace_opts *o);
+/* Returns true if each thread, or with -c each process, has its own file (-ff). */
+bool trace_opts_separate(const struct trace_opts *o);
 /* Returns the option of a view other than the table of -c that is printed at the end (such as "--tree"), or NULL. */
 const char *trace_opts_page(const struct trace_opts *o);
 /* Returns how many bytes of each buffer are read from the program's memory: for dumps of data, more than -s says. */

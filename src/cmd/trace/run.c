@@ -52,8 +52,10 @@ static void on_exec(struct trace *t, const struct event *ev)
  */
 static void learn_name(struct trace *t, const struct event *ev)
 {
+	bool in_file = t->out.separate && strstr(t->out.separate, "%e");
 	bool by_task = t->by_events && (t->totals.c.by == BY_PROCESS || t->totals.c.by == BY_THREAD);
-	if ((t->o.look.pid_names || t->o.look.outer_ids || by_task) && (ev->kind == EV_EXEC || ev->kind == EV_NEW_TASK))
+	if ((t->o.look.pid_names || t->o.look.outer_ids || by_task || in_file) &&
+	    (ev->kind == EV_EXEC || ev->kind == EV_NEW_TASK))
 		names_kept_learn(&t->names, ev->kind == EV_EXEC ? ev->tid : ev->child);
 }
 

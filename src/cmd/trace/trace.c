@@ -60,7 +60,6 @@ static void say_instead(struct buf *why)
 		{"--strings-in-hex takes", "-x, or -xx for all strings"},
 		{"--daemonize takes", "-D, -DD (in its own process group) or -DDD (in its own session)"},
 		{"--interruptible: '", "1, 2, 3 or 4"},
-		{"'--output-separately'", "-ff"},
 	};
 	for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++)
 		if (strstr(buf_str(why), spellings[i].refused))
@@ -100,7 +99,8 @@ int trace_open_outputs(struct trace *t, const char *path, struct buf *why)
 	int r = check_save(t, why);
 	if (r < 0)
 		return r;
-	t->out.separate = t->o.follow > 1 && !t->o.truss ? t->o.output : NULL;
+	t->out.separate = trace_opts_separate(&t->o) ? t->o.output : NULL;
+	t->out.program = t->program ? t->program[0] : NULL;
 	t->out.append = t->o.append;
 	t->out.failure = &t->failure;
 	r = trace_out_open(&t->out.common, t->out.separate ? NULL : path, t->o.append, why);

@@ -197,6 +197,7 @@ static void wire_totals(struct trace *t)
 		.machine = t->recording ? &recording_head_of(t->recording)->about.machine : NULL,
 		.start_ns = t->pipeline.session.start_ns,
 		.out = &t->out.common,
+		.separate = o->count && trace_opts_separate(o) ? &t->out : NULL,
 		.failure = &t->failure};
 	t->totals.c.view.colour = wants_colour(t);
 }
@@ -230,6 +231,7 @@ void trace_wire(struct trace *t)
 	p->limit = o->limit;
 	t->several = begins_with_several(t);
 	wire_source(t);
+	t->out.names = p->session.names;
 	wire_totals(t);
 	if (t->by_events && (o->count || o->count_too || o->io)) {
 		trace_count_init(&t->count, t->totals.c.by, &t->totals.events);
