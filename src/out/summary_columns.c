@@ -117,6 +117,17 @@ static void text_waited(const struct summary_row *r, struct buf *out)
 		duration_human(out, r->call->waited_ns);
 }
 
+/*
+ * Returns the time of the calls that are not known to have waited. Such a call had the CPU for its whole time, so this is
+ * its CPU time. That of a call that waited is not known. Returns NAN if nothing is known.
+ */
+static double value_cpu(const struct summary_row *r)
+{
+	const struct call_stats *c = r->call;
+	double ns = c->ns - c->waited_ns;
+	return c->judged && c->waits < c->returned && ns > 0 ? ns : NAN;
+}
+
 static double resolution(const struct call_stats *c)
 {
 	double x = call_stats_resolution(c);
@@ -142,6 +153,19 @@ static void add_time(struct buf *out, double ns)
 		buf_addf(out, ns < 10 ? "%.3f us" : "%.2f us", ns / 1e3);
 	else
 		duration_human(out, ns);
+}
+
+/* Appends the CPU time, with a ~ if it includes calls of which it is not known whether they waited. */
+static void text_cpu(const struct summary_row *r, struct buf *out)
+{
+	double ns = value_cpu(r);
+	if (isnan(ns)) {
+		buf_addc(out, '-');
+		return;
+	}
+	if (r->call->judged < r->call->returned)
+		buf_addc(out, '~');
+	add_time(out, ns);
 }
 
 static void text_time(const struct summary_column *column, const struct summary_row *r, struct buf *out)
@@ -198,6 +222,8 @@ const struct summary_column summary_column_table[SC_COUNT] = {
 	[SC_RESOLVED] = {"resolved", "resolved", "", KIND_WORD, .width = 11, .text = text_resolved},
 	[SC_WAITS] = {"waits", "waits", "wait", KIND_COUNT, true, 9, 8, value_waits, NULL},
 	[SC_WAITED] = {"waited", "waited", "", KIND_TIME, true, 11, 10, value_waited, text_waited},
+	[SC_CPU] = {"cpu", "cpu", "cpu_time cpu-time time_cpu time-cpu", KIND_TIME, .width = 11, .value = value_cpu,
+		    .text = text_cpu},
 };
 
 void summary_cell(enum summary_column_id id, const struct summary_row *row, struct buf *out)

@@ -32,6 +32,7 @@ enum summary_column_id {
 	SC_RESOLVED,
 	SC_WAITS,
 	SC_WAITED,
+	SC_CPU,
 	SC_COUNT
 };
 

@@ -18,10 +18,11 @@
 static const struct summary_columns wide = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_PERCENT, SC_AVG, SC_MIN,
 					     SC_P50, SC_P90, SC_P99, SC_MAX, SC_STDDEV, SC_BYTES, SC_BYTES_PER_CALL},
 					    14};
-static const struct summary_columns json = {{SC_NAME, SC_SECONDS, SC_CALLS, SC_ERRORS, SC_UNFINISHED, SC_RESTARTED,
-					     SC_PERCENT, SC_AVG, SC_MIN, SC_P50, SC_P90, SC_P99, SC_MAX, SC_STDDEV,
-					     SC_BYTES, SC_BYTES_PER_CALL, SC_RESOLVED, SC_WAITS, SC_WAITED},
-					    19};
+static const struct summary_columns json = {
+	{SC_NAME,     SC_SECONDS, SC_CALLS,  SC_ERRORS, SC_UNFINISHED, SC_RESTARTED, SC_PERCENT, SC_AVG,
+	 SC_MIN,      SC_P50,     SC_P90,    SC_P99,    SC_MAX,        SC_STDDEV,    SC_BYTES,   SC_BYTES_PER_CALL,
+	 SC_RESOLVED, SC_WAITS,   SC_WAITED, SC_CPU},
+	20};
 
 /*
  * Returns true for exit(2), which does not return, and for rt_sigreturn(2), which does not return to its caller. Some

@@ -136,6 +136,41 @@ static void waits_are_shown_if_there_are_any(void **state)
 	summary_free(&s);
 }
 
+/* The CPU time of calls that waited is not known. A row of which some calls are not known has a ~. */
+static void cpu_time_is_that_of_calls_that_did_not_wait(void **state)
+{
+	static const struct {
+		int nr, no, yes, unknown;
+	} rows[] = {{SYS_read, 3, 1, 0}, {SYS_openat, 2, 0, 1}, {SYS_futex, 0, 2, 0}, {SYS_close, 0, 0, 2}};
+	struct summary s = {0};
+	struct summary_group *g = summary_group(&s, "", -1);
+	struct buf why = {0};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct call_outcome o = {.end = CALL_RETURNED, .ns = 1000, .wait = WAIT_NO};
+		for (int k = 0; k < rows[i].no; k++)
+			summary_record(&s, g, syscall_native_arch(), rows[i].nr, &o);
+		o.wait = WAIT_YES;
+		for (int k = 0; k < rows[i].yes; k++)
+			summary_record(&s, g, syscall_native_arch(), rows[i].nr, &o);
+		o.wait = WAIT_UNKNOWN;
+		for (int k = 0; k < rows[i].unknown; k++)
+			summary_record(&s, g, syscall_native_arch(), rows[i].nr, &o);
+	}
+	struct summary_view v = {.width = 80, .sort = -1};
+	assert_int_equal(summary_columns_parse("seconds,calls,waits,cpu", &v.columns, &why), 0);
+	renders(&s, &v,
+		"syscall                     seconds     calls    waits        cpu\n"
+		"read                    0.000004000         4        1    3.00 us\n"
+		"openat                  0.000003000         3        -   ~3.00 us\n"
+		"futex                   0.000002000         2        2          -\n"
+		"close                   0.000002000         2        -          -\n"
+		"                      ------------- --------- --------\n"
+		"                        0.000011000        11        3\n");
+	summary_free(&s);
+	buf_free(&why);
+}
+
 static void truss_is_reproduced_exactly(void **state)
 {
 	(void)state;
@@ -362,6 +397,7 @@ int main(void)
 		cmocka_unit_test(text_has_trusss_columns_first),
 		cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
 		cmocka_unit_test(waits_are_shown_if_there_are_any),
+		cmocka_unit_test(cpu_time_is_that_of_calls_that_did_not_wait),
 		cmocka_unit_test(truss_is_reproduced_exactly),
 		cmocka_unit_test(strace_is_reproduced_exactly),
 		cmocka_unit_test(csv_is_in_seconds),

@@ -15,7 +15,7 @@
 /* The columns of the table of -c that completion offers for -U and -S. */
 #define COLUMN_WORDS                                                                                                   \
 	"syscall seconds calls errors percent avg min p50 p90 p99 max stddev bytes bytes_per_call "                    \
-	"unfinished restarted waits waited resolved"
+	"unfinished restarted waits waited cpu resolved"
 /* The metrics that completion offers for --expect. */
 #define EXPECT_WORDS "calls errors bytes seconds wall user system cpu peak_rss processes"
 /* The defaults of -s. More bytes are recorded than shown, because `sctrace show` may be asked for more. */
