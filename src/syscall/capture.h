@@ -2,11 +2,12 @@
  * Captures: copies of the memory that decoders need, as the memory rules describe it (memory.h).
  *
  * This code is compiled twice. In the traced program, it runs after each recorded call, with plain loads, so it reads only
- * memory that the call is known to have read or written. In sctrace, it reads the memory of a stopped thread, which may
- * be anything. The file that includes this header first defines:
+ * memory that the call is known to have read or written. After a call that failed, it may also read other memory, with the
+ * kernel's help (may_try()). In sctrace, it reads the memory of a stopped thread, which may be anything. The file that
+ * includes this header first defines:
  *
  *   CAPTURE_PART, CAPTURE_HELPER   how functions are declared
- *   CAPTURE_SURE                   1 if any memory can be read, 0 if only memory that the call has used
+ *   CAPTURE_SURE                   1 if any memory can be read, 0 if that depends on the call
  *   capture_load(to, memory, addr, n)   copies up to `n` bytes of memory, and returns how many
  *   capture_text(to, memory, addr, n)   copies a string and its NUL, but at most `n` bytes, and returns how many
  *
@@ -32,6 +33,8 @@ struct capture {
 	uint64_t head, at, room;
 	uint32_t before;    /* 1: the call has not been made; see struct captured */
 	bool unfinished;    /* the call is in progress: only its input can be captured */
+	uint32_t tries;     /* 1: any memory can be read, although CAPTURE_SURE is 0 */
+	uint32_t full;      /* set to 1 if sctrace must capture the memory, because there was no room, for example */
 	const void *memory; /* for capture_load() and capture_text() */
 };
 
@@ -56,15 +59,28 @@ CAPTURE_HELPER uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Does the result prove that the kernel has read the call's strings and structures? EBADF, for example, does not. */
-CAPTURE_HELPER bool proves_read(int64_t result)
+/* May memory be read, although the kernel has perhaps not read it, and it may not be readable? */
+CAPTURE_HELPER bool may_try(const struct capture *c)
 {
+	return CAPTURE_SURE || c->tries;
+}
+
+/* After a failure to capture memory: returns true if the memory cannot be read, so that sctrace could not capture it either. */
+CAPTURE_HELPER bool is_unreadable(const struct capture *c)
+{
+	return CAPTURE_SURE || (c->tries && !c->full);
+}
+
+/* May the call's strings and structures be read? Some results prove that the kernel has read them. EBADF does not. */
+CAPTURE_PART bool may_read(const struct capture *c)
+{
+	int64_t result = c->result;
 	/* EINTR ENOENT ECHILD EAGAIN EACCES EEXIST EXDEV ENOTDIR EISDIR ETXTBSY EROFS ELOOP ENOTEMPTY ETIME */
 	const uint64_t low = 1ull << 2 | 1ull << 4 | 1ull << 10 | 1ull << 11 | 1ull << 13 | 1ull << 17 | 1ull << 18 |
 			     1ull << 20 | 1ull << 21 | 1ull << 26 | 1ull << 30 | 1ull << 39 | 1ull << 40 | 1ull << 62;
 	uint64_t err = (uint64_t)-result;
 	/* ETIMEDOUT ECONNREFUSED EINPROGRESS */
-	return CAPTURE_SURE || result >= 0 || (err < 64 ? low >> err & 1 : err == 110 || err == 111 || err == 115);
+	return may_try(c) || result >= 0 || (err < 64 ? low >> err & 1 : err == 110 || err == 111 || err == 115);
 }
 
 /* Returns the row for this command, or NULL. */
@@ -107,6 +123,7 @@ CAPTURE_PART const void *put_copy(struct capture *c, uint64_t addr, uint64_t len
 {
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
 	uint64_t from = c->at + sizeof(*to), most = from < c->room ? c->room - from : 0;
+	c->full |= len > most;
 	if (len > most && !CAPTURE_SURE)
 		return NULL;
 	uint64_t n = capture_load(to + 1, c->memory, addr, smaller(len, most));
@@ -122,7 +139,7 @@ CAPTURE_PART const void *put_copy(struct capture *c, uint64_t addr, uint64_t len
 /* Captures `len` bytes at `addr`. If `addr` is NULL or `len` is 0, there is nothing to capture. */
 CAPTURE_PART bool put_any(struct capture *c, uint64_t addr, uint64_t len)
 {
-	return !addr || !len || put_copy(c, addr, len) || CAPTURE_SURE;
+	return !addr || !len || put_copy(c, addr, len) || is_unreadable(c);
 }
 
 /* Captures a string with its NUL, or its first `most` bytes if it is longer. */
@@ -130,10 +147,13 @@ CAPTURE_PART bool put_text(struct capture *c, uint64_t addr, uint64_t most)
 {
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
 	const unsigned char *text = (const unsigned char *)(to + 1);
-	uint64_t from = c->at + sizeof(*to), limit = smaller(most, from < c->room ? c->room - from : 0);
-	uint64_t n = limit ? capture_text(to + 1, c->memory, addr, limit) : 0;
-	if (!n || (n != most && text[n - 1] && !CAPTURE_SURE))
-		return CAPTURE_SURE;
+	uint64_t from = c->at + sizeof(*to), room = from < c->room ? c->room - from : 0;
+	most = c->tries ? smaller(most, CAPTURE_PAGE - 1) : most; /* as in sctrace: PATH_MAX without the NUL */
+	uint64_t limit = smaller(most, room), n = limit ? capture_text(to + 1, c->memory, addr, limit) : 0;
+	bool ends = n && (n == most || !text[n - 1]);
+	c->full |= !ends && n == limit;
+	if (!n || (!ends && !is_unreadable(c)))
+		return is_unreadable(c);
 	to->addr = addr;
 	to->len = (uint32_t)n;
 	to->before = c->before;
@@ -141,18 +161,10 @@ CAPTURE_PART bool put_text(struct capture *c, uint64_t addr, uint64_t most)
 	return true;
 }
 
-/* Does the result prove that the kernel has read this string? `error` is the size of the MEMORY_STRING. */
-CAPTURE_HELPER bool proves_string(const struct capture *c, unsigned arg, unsigned error)
+/* The same for a string. getxattr(2), for example, looks for the file before it reads the name of an attribute (`late`). */
+CAPTURE_HELPER bool may_read_string(const struct capture *c, bool late)
 {
-	int64_t result = c->result;
-	/* getxattr(2) looks for the file before it reads the name, so ENOENT proves nothing about the name. */
-	if (error == 61 /* ENODATA */)
-		return CAPTURE_SURE || result >= 0 || result == -61 || result == -95 /* EOPNOTSUPP */;
-	/* ESRCH ENXIO ENODEV */
-	if (result == -3 || result == -6 || result == -19)
-		return true;
-	/* readlink(2) first checks the size of its buffer, an int, which is the second argument after the path. */
-	return proves_read(result) || (error && result == -(int64_t)error && (int32_t)c->args[arg + 2] > 0);
+	return may_try(c) || c->result >= 0 || (!late && may_read(c));
 }
 
 /* A string of which the kernel reads at most a page may have no NUL. It is captured only within its first page. */
@@ -161,9 +173,9 @@ CAPTURE_HELPER bool put_string(struct capture *c, const struct memory_need *n, u
 	uint64_t addr = c->args[arg], left = CAPTURE_PAGE - addr % CAPTURE_PAGE, at = c->at;
 	if (!addr)
 		return true;
-	if (!proves_string(c, arg, n->size))
+	if (!may_read_string(c, n->size))
 		return false;
-	if (!n->most || CAPTURE_SURE)
+	if (!n->most || may_try(c))
 		return put_text(c, addr, UINT64_MAX);
 	return put_text(c, addr, left) &&
 	       !c->bytes[at + sizeof(struct captured) + ((const struct captured *)(void *)(c->bytes + at))->len - 1];
@@ -331,7 +343,7 @@ CAPTURE_PART bool put_need(struct capture *c, const struct memory_need *n, uint6
 	uint64_t bytes = addr ? count_bytes(c, n, count_elements(c, n, addr)) : 0;
 	const void *copy = bytes ? put_copy(c, addr, bytes) : NULL;
 	if (!copy)
-		return CAPTURE_SURE || !bytes;
+		return !bytes || is_unreadable(c);
 	return !n->parts || (c->before && n->rule != MEMORY_CLONE_ARGS) || put_parts(c, copy, n->parts);
 }
 
@@ -357,11 +369,11 @@ CAPTURE_PART bool put_vector(struct capture *c, uint64_t addr, uint64_t n, uint6
 		return true;
 	const struct capture_iovec *v = n <= IOVECS_MOST ? put_copy(c, addr, n * sizeof(*v)) : NULL;
 	if (!v)
-		return CAPTURE_SURE;
+		return is_unreadable(c);
 	n = ((const struct captured *)(const void *)v - 1)->len / sizeof(*v);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t shown = smaller(v[i].len, done);
-		if (!out && shown < v[i].len && !CAPTURE_SURE)
+		if (!out && shown < v[i].len && !may_try(c))
 			return false; /* the kernel may not have read the whole buffer */
 		done -= shown;
 		if (socket ? !put_sock_bytes(c, v[i].base, shown)
@@ -374,13 +386,13 @@ CAPTURE_PART bool put_vector(struct capture *c, uint64_t addr, uint64_t n, uint6
 /* How many bytes the call has transferred. Of a call that is in progress, all input is captured. */
 CAPTURE_HELPER uint64_t transferred(const struct capture *c, bool out)
 {
-	return CAPTURE_SURE && !out ? UINT64_MAX : c->result > 0 ? (uint64_t)c->result : 0;
+	return may_try(c) && !out ? UINT64_MAX : c->result > 0 ? (uint64_t)c->result : 0;
 }
 
 CAPTURE_HELPER bool put_iovec(struct capture *c, const struct memory_need *n, unsigned arg, bool out)
 {
 	uint64_t elements = c->args[n->from];
-	if (c->result < 0 && (out || !CAPTURE_SURE))
+	if (c->result < 0 && (out || !may_try(c)))
 		return out || !c->args[arg] || !elements;
 	return put_vector(c, c->args[arg], elements, transferred(c, out), out, false);
 }
@@ -393,8 +405,8 @@ CAPTURE_PART bool put_message(struct capture *c, uint64_t addr, uint64_t size, u
 {
 	const struct capture_message *m = put_copy(c, addr, size);
 	if (!m || ((const struct captured *)(const void *)m - 1)->len < size)
-		return CAPTURE_SURE;
-	if (size > MESSAGE_SIZE && (out || !CAPTURE_SURE))
+		return is_unreadable(c);
+	if (size > MESSAGE_SIZE && (out || !may_try(c)))
 		done = m->bytes;
 	uint64_t control = m->controllen < CONTROL_LEAST ? CONTROL_LEAST : m->controllen;
 	return put_any(c, m->name, smaller(m->namelen, ADDRESS_MOST)) &&
@@ -406,12 +418,12 @@ CAPTURE_HELPER bool put_messages(struct capture *c, unsigned rule, unsigned arg)
 {
 	uint64_t addr = c->args[arg], n = c->result > 0 ? (uint64_t)c->result : 0;
 	bool out = rule == MEMORY_OUT_MSG || rule == MEMORY_OUT_MMSG;
-	if (!addr || (c->result < 0 && (out || !CAPTURE_SURE)))
+	if (!addr || (c->result < 0 && (out || !may_try(c))))
 		return out || !addr;
 	if (rule == MEMORY_MSG || rule == MEMORY_OUT_MSG)
 		return put_message(c, addr, MESSAGE_SIZE, transferred(c, out), out);
 	if (!out && n < (uint32_t)c->args[arg + 1]) {
-		if (!CAPTURE_SURE)
+		if (!may_try(c))
 			return false; /* the kernel did not read the other messages */
 		n = (uint32_t)c->args[arg + 1];
 	}
@@ -428,7 +440,7 @@ CAPTURE_HELPER bool put_sock(struct capture *c, unsigned rule, unsigned arg)
 	uint64_t addr = c->args[arg], n = c->args[arg + 1], done = c->result > 0 ? (uint64_t)c->result : 0;
 	if (rule == MEMORY_OUT_SOCK_BYTES)
 		return put_sock_bytes(c, addr, smaller(n, done));
-	return !addr || ((CAPTURE_SURE || (c->result >= 0 && done >= n)) && put_sock_bytes(c, addr, n));
+	return !addr || ((may_try(c) || (c->result >= 0 && done >= n)) && put_sock_bytes(c, addr, n));
 }
 
 /* Captures the id of a new thread and the descriptor for it. The struct clone_args was captured before the call. */
@@ -447,13 +459,13 @@ CAPTURE_HELPER bool put_request(struct capture *c, uint64_t addr)
 	enum { PWRITE = 1, PREADV = 7, PWRITEV = 8 };
 	const struct capture_request *q = put_copy(c, addr, sizeof(*q));
 	if (!q || ((const struct captured *)(const void *)q - 1)->len < sizeof(*q))
-		return CAPTURE_SURE;
+		return is_unreadable(c);
 	if (q->command == PREADV)
 		return put_any(c, q->buf, smaller(q->nbytes, IOVECS_MOST) * sizeof(struct capture_iovec));
 	if (q->command != PWRITE && q->command != PWRITEV)
 		return true;
 	/* That the kernel has accepted the request does not prove that it can read the data. */
-	if (!CAPTURE_SURE)
+	if (!may_try(c))
 		return !q->buf || !q->nbytes;
 	return q->command == PWRITE ? put_any(c, q->buf, smaller(q->nbytes, c->string_max))
 				    : put_vector(c, q->buf, q->nbytes, UINT64_MAX, false, false);
@@ -465,12 +477,12 @@ CAPTURE_HELPER bool put_requests(struct capture *c, const struct memory_need *n,
 	uint64_t elements = c->args[n->from];
 	if (!addr || (int64_t)elements <= 0)
 		return true;
-	if (!CAPTURE_SURE && c->result != (int64_t)elements)
+	if (!may_try(c) && c->result != (int64_t)elements)
 		return false;
 	elements = smaller(elements, c->string_max < LIST_MOST ? LIST_MOST : c->string_max);
 	const uint64_t *at = put_copy(c, addr, elements * sizeof(*at));
 	if (!at)
-		return CAPTURE_SURE;
+		return is_unreadable(c);
 	elements = ((const struct captured *)(const void *)at - 1)->len / sizeof(*at);
 	for (uint64_t i = 0; i < elements; i++)
 		if (!put_request(c, at[i]))
@@ -481,22 +493,19 @@ CAPTURE_HELPER bool put_requests(struct capture *c, const struct memory_need *n,
 /* Captures memory that the kernel reads. */
 CAPTURE_HELPER bool capture_input(struct capture *c, const struct memory_need *n, uint64_t addr)
 {
-	bool known = proves_read(c->result) || (c->nr == 13 /* rt_sigaction */ && c->result == -22 /* EINVAL */ &&
-						c->args[3] == sizeof(uint64_t)); /* the signal has no action */
+	bool known = n->rule == MEMORY_DOUBTFUL ? may_try(c) : may_read(c);
 	if (!addr)
 		return true;
 	if (n->rule == MEMORY_WRITTEN) {
 		uint64_t bytes = smaller(c->args[n->from], c->string_max);
-		return CAPTURE_SURE || (c->result >= 0 && (uint64_t)c->result >= bytes) ? put_any(c, addr, bytes)
-											: !bytes;
+		return may_try(c) || (c->result >= 0 && (uint64_t)c->result >= bytes) ? put_any(c, addr, bytes)
+										      : !bytes;
 	}
 	if (n->rule == MEMORY_EPOLL_EVENT) {
 		if ((uint32_t)c->args[1] == 2 /* EPOLL_CTL_DEL */)
 			return true;
-		known = CAPTURE_SURE || c->result != -14 /* EFAULT */;
+		known = may_try(c) || c->result != -14 /* EFAULT */;
 	}
-	if (n->rule == MEMORY_DOUBTFUL)
-		known = CAPTURE_SURE;
 	/* If nothing is captured, it need not be known. */
 	bool counts_itself = n->count == COUNT_OWN || n->count == COUNT_OWN16;
 	if (!known && !counts_itself && !count_bytes(c, n, count_elements(c, n, addr)))
@@ -514,7 +523,7 @@ CAPTURE_HELPER bool capture_output(struct capture *c, const struct memory_need *
 	if (!c->unfinished && (c->result >= 0 || (changed && c->result == -75 /* EOVERFLOW */)))
 		return put_need(c, n, addr);
 	const void *structure = changed && n->parts ? captured_before(c, addr, CAPTURE_LEAST) : NULL;
-	return !structure || (proves_read(c->result) && put_parts(c, structure, n->parts));
+	return !structure || (may_read(c) && put_parts(c, structure, n->parts));
 }
 
 /* Adds the captures of one argument to the record of a call that was made, or is in progress. */
@@ -545,11 +554,11 @@ CAPTURE_HELPER bool capture_after(struct capture *c, const struct memory_need *n
 		return c->result < 0 || !(c->args[0] & (CLONE_WRITES_TID | CLONE_WRITES_FD)) ||
 		       put_any(c, addr, sizeof(int32_t));
 	if (rule == MEMORY_ON_ERROR)
-		return !addr || c->result >= 0 || (CAPTURE_SURE && (c->unfinished || put_need(c, n, addr)));
+		return !addr || c->result >= 0 || (may_try(c) && (c->unfinished || put_need(c, n, addr)));
 	if (rule == MEMORY_DESCRIPTOR)
 		return CAPTURE_SURE || c->result < 0;
 	if (rule == MEMORY_REQUEST)
-		return !addr || (CAPTURE_SURE && put_request(c, addr));
+		return !addr || (may_try(c) && put_request(c, addr));
 	if (rule == MEMORY_REQUESTS)
 		return put_requests(c, n, addr);
 	return put_messages(c, rule, arg);

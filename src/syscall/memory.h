@@ -33,9 +33,8 @@ enum memory_rule {
 	/* Captured after the call: */
 	MEMORY_CLONE_TID, /* clone(2): a thread id or a descriptor, if the flags, argument 0, say so */
 	/*
-	 * A string up to its NUL, which the kernel reads. If the call fails with error `size`, the kernel has read the
-	 * string nevertheless. ENODATA stands for calls such as getxattr(2), for which other errors prove less than usual
-	 * (proves_string()). If `most` is not 0, the kernel reads at most a page, so the string may have no NUL.
+	 * A string up to its NUL, which the kernel reads. If `size` is not 0, an error proves nothing about the string
+	 * (may_read_string()). If `most` is not 0, the kernel reads at most a page, so the string may have no NUL.
 	 */
 	MEMORY_STRING,
 	MEMORY_IN,      /* memory that the kernel reads */

@@ -190,7 +190,9 @@ def test_known_calls(folder):
 
 DESCRIBED = ("lgetxattr", "getgroups", "waitid", "rt_sigtimedwait", "prctl", "epoll_ctl", "rt_sigaction", "openat",
              "msgsnd", "msgrcv", "msgctl", "semctl", "shmctl", "io_submit", "io_getevents", "process_vm_readv", "sched_getaffinity",
-             "sched_setaffinity", "sched_getattr", "mincore", "keyctl", "fcntl")
+             "sched_setaffinity", "sched_getattr", "mincore", "keyctl", "fcntl", "close", "write", "writev", "connect", "sendto",
+             "sendmsg", "setsockopt", "clock_nanosleep", "access",
+             "syscall_0x1ff")
 IOCTLS = 40
 
 

@@ -35,9 +35,15 @@ static inline void *map(void *at, size_t n)
 	return p;
 }
 
+/* agent_own_call, which agent.S has in programs. */
+void rig_own_call(void);
+__asm__(".pushsection .text\n\t.type rig_own_call, @function\nrig_own_call:\n\tsyscall\n\tret\n\t.popsection");
+
 static inline int set_up_all(void **state)
 {
 	(void)state;
+	*(uint64_t *)((char *)map((void *)(uintptr_t)RECORDER_CODE, AGENT_PAGE) + (OWN_CALL_AT - RECORDER_CODE)) =
+		(uint64_t)(uintptr_t)rig_own_call;
 	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
 	map((void *)(uintptr_t)AGENT_DATA, AGENT_PAGE);
 	tables = map((void *)(uintptr_t)MEMORY_AT, RECIPES_AT - MEMORY_AT);

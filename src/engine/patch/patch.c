@@ -103,7 +103,10 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 		seccomp_mask_exit(task);
 	if (pt->slow && !thread_of(task)->in_call)
 		dispatch_leave_stub(p, task);
+	const bool served = t->serves_pages;
 	tracer_syscall_stop(t, task);
+	if (t->serves_pages != served)
+		record_permit_all(p);
 	if (masked && thread_of(task)->in_call)
 		seccomp_mask_enter(p, task);
 	if (pt->slow && thread_of(task)->in_call)

@@ -1,7 +1,7 @@
 /*
  * Makes calls of which each needs another memory rule (syscall/kinds.def), 20 times each: with extended attributes, groups,
  * signal information, options of prctl(2), arguments that the kernel does not read, System V IPC, asynchronous I/O, the
- * memory of processes, sets of CPUs, keys, and requests to network interfaces.
+ * memory of processes, sets of CPUs, keys, and requests to network interfaces. It also makes calls that fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +22,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 static void repeat(int epoll, const char *tty)
@@ -107,6 +108,26 @@ static void ask_for_much(int network)
 	fcntl(network, F_GETLK, &lock);
 }
 
+/* Calls that fail before the kernel has read their memory. */
+static void fail(void)
+{
+	struct iovec data = {"data", 4};
+	const struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+	const struct sockaddr address = {.sa_family = AF_INET};
+	const struct timespec now = {0, 1};
+	int on = 1;
+	close(1000);
+	if (write(1000, "data", 4) > 0 || writev(1000, &data, 1) > 0 || openat(1000, "name", O_RDONLY) >= 0)
+		_exit(1);
+	connect(1000, &address, sizeof(address));
+	sendto(1000, "data", 4, 0, NULL, 0);
+	sendmsg(1000, &message, 0);
+	setsockopt(1000, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	clock_nanosleep(77, 0, &now, NULL);
+	access((const char *)8, R_OK);
+	syscall(511, 1, 2); /* there is no such call */
+}
+
 int main(void)
 {
 	int network = socket(AF_INET, SOCK_DGRAM, 0);
@@ -117,6 +138,7 @@ int main(void)
 		exchange_messages();
 		read_asynchronously();
 		ask_for_much(network);
+		fail();
 	}
 	return 0;
 }

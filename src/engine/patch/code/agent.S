@@ -95,6 +95,7 @@ agent_back_\s:
 	.balign 64
 	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
 	.globl agent_plain_sys, agent_plain_after, agent_plain_ret, agent_plain_pushed, agent_plain_end
+	.globl agent_own_call, agent_own_call_end
 	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_got
 	.globl	agent_exec_taken, agent_exec_end, agent_go_shared, agent_sigreturn_counted, agent_sigreturn_sys, agent_sigreturn_bad
 	.globl	agent_thread_saved, agent_thread_restored, agent_query_saved, agent_query_restored
@@ -865,6 +866,10 @@ agent_exit:				/* exit(2): uses no stack, because the thread may no longer have 
 agent_remote:				/* makes a call for the tracer */
 	syscall
 	int3
+agent_own_call:				/* makes a call of the recorder, which is called like a C function */
+	syscall
+	ret
+agent_own_call_end:
 agent_allowed_end:
 trap:	syscall				/* always stops, because it is after agent_allowed_end */
 	ud2

@@ -286,7 +286,7 @@ _Static_assert(offsetof(struct agent_unattended, entry) == UNATTENDED_ENTRY &&
 /* The labels of agent.S. A thread's position among them shows what the thread has already done in the agent. */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
 extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
-extern const unsigned char agent_exit[], agent_remote[], agent_allowed_end[];
+extern const unsigned char agent_exit[], agent_remote[], agent_own_call[], agent_own_call_end[], agent_allowed_end[];
 extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
 /*

@@ -11,13 +11,18 @@
 #define PART       static __attribute__((section("recorder_text"), noinline))
 #define HELPER     static inline __attribute__((always_inline))
 
-/* The functions that syscall/capture.h needs. */
+/* The same as the functions below, if some of the memory may be unreadable. */
+PART uint64_t load_carefully(unsigned char *to, const void *memory, uint64_t addr, uint64_t n);
+PART uint64_t load_text_carefully(unsigned char *to, const void *memory, uint64_t addr, uint64_t n);
+
+/* The functions that syscall/capture.h needs. `memory` is NULL if all the memory can be read. */
 HELPER uint64_t capture_load(void *at, const void *memory, uint64_t addr, uint64_t n)
 {
 	unsigned char *to = at;
 	const unsigned char *from = (const unsigned char *)addr;
 	uint64_t i = 0;
-	(void)memory;
+	if (memory)
+		return load_carefully(to, memory, addr, n);
 	for (; i + 8 <= n; i += 8) {
 		uint64_t word;
 		__builtin_memcpy(&word, from + i, 8);
@@ -36,7 +41,8 @@ HELPER uint64_t capture_text(void *at, const void *memory, uint64_t addr, uint64
 	unsigned char *to = at;
 	const unsigned char *from = (const unsigned char *)addr;
 	uint64_t i = 0;
-	(void)memory;
+	if (memory)
+		return load_text_carefully(to, memory, addr, n);
 	while (i < n) {
 		to[i] = from[i];
 		__asm__ volatile("" ::: "memory");
@@ -50,6 +56,60 @@ HELPER uint64_t capture_text(void *at, const void *memory, uint64_t addr, uint64
 #define CAPTURE_HELPER HELPER
 #define CAPTURE_SURE   0
 #include "syscall/capture.h"
+
+/*
+ * Makes a call that the program has not made, if agent_ring.permits allows it. The agent contains the
+ * instruction, so that the call does not stop.
+ */
+PART int64_t own_call(int64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	register uint64_t r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+	__asm__ volatile("call *%[at]"
+			 : "+a"(nr)
+			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9), [at] "b"(*(const uint64_t *)OWN_CALL_AT)
+			 : "rcx", "r11", "memory", "cc");
+	return nr;
+}
+
+/*
+ * Copies memory that cannot be read, perhaps: the kernel copies what can be read. It copies no part of a page if it cannot
+ * read all bytes that it should, so it gets one page at a time. `memory` is the struct capture of the call. If the
+ * kernel does not copy at all, sctrace must capture the memory.
+ */
+PART uint64_t load_carefully(unsigned char *to, const void *memory, uint64_t addr, uint64_t n)
+{
+	uint64_t done = 0, pid = (uint64_t)own_call(39 /* getpid */, 0, 0, 0, 0, 0, 0);
+	while (done < n) {
+		uint64_t left = CAPTURE_PAGE - (addr + done) % CAPTURE_PAGE;
+		struct capture_iovec here = {(uint64_t)(to + done), n - done < left ? n - done : left};
+		struct capture_iovec there = {addr + done, here.len};
+		int64_t got = own_call(310 /* process_vm_readv */, pid, (uint64_t)&here, 1, (uint64_t)&there, 1, 0);
+		if (got < 0 && got != -14 /* EFAULT */)
+			((struct capture *)(uintptr_t)memory)->full = 1;
+		if (got <= 0)
+			break;
+		done += (uint64_t)got;
+	}
+	return done;
+}
+
+#define TEXT_AT_ONCE 256 /* most strings are short */
+
+PART uint64_t load_text_carefully(unsigned char *to, const void *memory, uint64_t addr, uint64_t n)
+{
+	uint64_t done = 0;
+	while (done < n) {
+		uint64_t left = TEXT_AT_ONCE - (addr + done) % TEXT_AT_ONCE, want = n - done < left ? n - done : left;
+		uint64_t got = load_carefully(to + done, memory, addr + done, want);
+		for (uint64_t i = 0; i < got; i++)
+			if (!to[done + i])
+				return done + i + 1;
+		done += got;
+		if (got < want)
+			break;
+	}
+	return done;
+}
 
 HELPER bool may_record(const struct capture *c, const struct agent_recipe *recipe)
 {
@@ -250,6 +310,8 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	struct capture c = capture_in(s, recipe, off, used);
 	c.at = rec->before;
 	c.result = s->result;
+	c.tries = s->result < 0 && r->permits & RING_PERMITS_READING;
+	c.memory = c.tries ? &c : NULL;
 	if (c.at < c.head || c.at > c.room || (recipe->asks && s->result >= 0))
 		return 1;
 	for (unsigned i = 0; i < recipe->n; i++)

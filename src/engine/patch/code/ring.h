@@ -9,7 +9,8 @@
  * A record is opened before the call and committed after it. (That of rt_sigreturn(2), which does not return to the
  * agent, is committed just before the call.) Captures are copies of the memory that the decoders will need. The
  * recorder makes them after the call, and only of memory that the call is known to have read or written, so that copying
- * cannot fault. Otherwise the recorder asks sctrace, which completes the record from the stopped thread's memory.
+ * cannot fault. After a call that failed, the recorder lets the kernel copy other memory, by process_vm_readv(2). If it may not do so
+ * (agent_ring.permits), it asks sctrace, which completes the record from the stopped thread's memory.
  *
  * Memory that the call both reads and changes is also captured before the call, and so are the arguments of execve(2).
  * If this capture faults, the call is made without the recorder.
@@ -23,6 +24,7 @@
  */
 #define RECORDER_CODE  (AGENT_DATA + 0x1000)
 #define RECORDER_ROOM  0x5000
+#define OWN_CALL_AT    (RECORDER_CODE + 16)     /* the address of agent_own_call */
 #define MEMORY_AT      (RECORDER_CODE + 0x3000) /* struct memory_tables, in the same mapping */
 #define RECIPES_AT     (RECORDER_CODE + 0x5000)
 #define RECIPES_ROOM   0x2000
@@ -154,11 +156,15 @@ struct agent_ring {
 	uint64_t string_max; /* limit for the captured bytes of a buffer */
 	uint32_t end;        /* records end at this offset at most; at most RING_END; written by sctrace */
 	uint32_t lacks;      /* enum ring_lack */
-	uint32_t pad0[6];
+	uint32_t permits;    /* RING_PERMITS_*; written by sctrace */
+	uint32_t pad0[5];
 	/* Written by sctrace: */
 	uint64_t consumed; /* how much of `produced` sctrace has read */
 	uint64_t pad1[7];
 };
+
+/* Values of agent_ring.permits: calls that the recorder may make, although the program has not made them. */
+#define RING_PERMITS_READING 1 /* process_vm_readv(2), which reads memory without faulting (capture_load) */
 
 /* Why the recorder has passed a call to sctrace. sctrace resets it. */
 enum ring_lack {

@@ -1,6 +1,7 @@
 /* Starts recording: prepares the memory that is mapped in programs, and decides how the agent must treat each call. */
 #include "engine/patch/record/record.h"
 
+#include "base/buf.h"
 #include "base/memory.h"
 #include "syscall/kinds.h"
 #include "syscall/table.h"
@@ -27,7 +28,8 @@ int record_probe(struct buf *why)
 	return -ENOTSUP;
 }
 
-#define CODE_AFTER_JUMPS 64 /* offset of the recorder's code; the jumps to its functions are before it */
+#define CODE_AFTER_JUMPS                                                                                               \
+	64 /* offset of the recorder's code; before it are the jumps to its functions, and OWN_CALL_AT */
 
 /* Writes a jump to one of the recorder's functions at offset `at`. agent.S calls these jumps at fixed offsets. */
 static void put_jump(unsigned char *room, ptrdiff_t at, const unsigned char *function)
@@ -43,6 +45,8 @@ static void make_program(struct record *rec)
 	memcpy(rec->program + CODE_AFTER_JUMPS, __start_recorder_text, n);
 	put_jump(rec->program, 0, (const unsigned char *)(uintptr_t)recorder_enter);
 	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
+	const uint64_t own_call = AGENT_AT(agent_own_call);
+	memcpy(rec->program + (OWN_CALL_AT - RECORDER_CODE), &own_call, sizeof(own_call));
 }
 
 /*
@@ -191,11 +195,15 @@ void record_open(struct patch *p, const struct engine_config *config)
 /* Prints how many calls were recorded, and how many of these sctrace had to complete (tests/bench/records.py). */
 static void say_calls(const struct record *rec)
 {
-	for (int64_t nr = 0; nr < AGENT_CALLS; nr++)
+	struct buf name = {0};
+	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
+		buf_clear(&name);
+		syscall_name(&name, syscall_native_arch(), nr);
 		if (rec->reported_calls[nr])
-			fprintf(stderr, "sctrace: recorded %s %u asked %u\n",
-				syscall_name_known(syscall_native_arch(), nr), rec->reported_calls[nr],
+			fprintf(stderr, "sctrace: recorded %s %u asked %u\n", buf_str(&name), rec->reported_calls[nr],
 				rec->asked_calls[nr]);
+	}
+	buf_free(&name);
 }
 
 void record_close(struct patch *p)

@@ -75,13 +75,13 @@ void recipe_memory(struct memory_tables *t, bool names)
 	qsort(t->commands, t->ncommands, sizeof(*t->commands), compare_commands);
 }
 
-/* Returns an error after which the kernel has read the call's strings, besides those of proves_string(), or 0. */
-static uint16_t error_after_strings(const struct syscall_desc *d, int64_t nr)
+/* May the call read its strings after it has failed in ways that usually prove that it has read them? */
+static bool reads_late(const struct syscall_desc *d)
 {
 	for (unsigned i = 0; i < d->nargs; i++)
 		if (d->args[i].kind == K_OUT_XATTR || d->args[i].kind == K_STR)
-			return ENODATA;
-	return nr == SYS_readlink || nr == SYS_readlinkat ? EINVAL : 0;
+			return true;
+	return false;
 }
 
 /* Returns the rule of an argument: that of its kind, as far as the call does not say more. */
@@ -91,7 +91,7 @@ static struct memory_need need_of(const struct syscall_desc *d, int64_t nr, unsi
 	if (nr == SYS_execve && n.rule == MEMORY_STRING)
 		n.rule = MEMORY_EXEC_PATH;
 	else if (n.rule == MEMORY_STRING)
-		n.size = error_after_strings(d, nr);
+		n.size = reads_late(d);
 	else if (n.rule == MEMORY_POINTERS && verbose)
 		n.rule = MEMORY_STRINGS;
 	if (n.rule == MEMORY_STRINGS && verbose)

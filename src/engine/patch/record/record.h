@@ -115,6 +115,8 @@ bool record_exec(struct patch *p, struct task *task);
 /* Determines how much memory rings may take, and the size of the first ring of new images. */
 void record_plan_rings(struct patch *p);
 void record_free_groups(struct record *rec);
+/* Determines again which calls the recorder may make on its own: a program has set a seccomp filter, or may serve page faults. */
+void record_permit_all(const struct patch *p);
 /*
  * Gives the task a ring and a scratch memory, which the image has mapped, but no row in the table of threads. The caller
  * must write the ring's address to the scratch memory. Returns NULL if there is no room, or if the task cannot map memory.
@@ -169,7 +171,7 @@ bool record_survive_fault(struct patch *p, struct task *task);
  * serves to recognise the restart of a call, because the agent does not make the restarted call at the same `ip`.
  */
 uint64_t record_native_ip(struct tracer *t, const struct task *task, uint64_t ip);
-/* True if `ip` is in the recorder. */
+/* True if `ip` is in the recorder, or at a call that it makes. */
 bool record_is_recorder(uint64_t ip);
 
 /*

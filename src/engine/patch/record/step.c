@@ -60,7 +60,8 @@ bool record_retry(struct patch *p, struct task *task, int64_t nr, enum stop_reas
 
 bool record_is_recorder(uint64_t ip)
 {
-	return ip >= RECORDER_CODE && ip < RECORDER_CODE + RECORDER_ROOM;
+	return (ip >= RECORDER_CODE && ip < RECORDER_CODE + RECORDER_ROOM) ||
+	       agent_is_between(ip, agent_own_call, agent_own_call_end);
 }
 
 /* Sets the registers that the recorder's C code may have changed to their values at the call. */

@@ -250,6 +250,8 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 	bool filter = seccomp_sets_filter(nr, args);
 	bool strict = seccomp_sets_strict(nr, args);
 	img->sigsys.sealed |= filter || strict;
+	if (filter || strict)
+		record_permit_all(p);
 	if (filter && p->arming == ARM_FILTER)
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->rsi & SECCOMP_FILTER_FLAG_TSYNC);
 	if (strict || (nr == SYS_prctl && r->rdi == PR_SET_TSC))
