@@ -62,6 +62,21 @@ enum event_kind {
 
 struct mem;
 
+/* What a descriptor refers to: the target of its link in /proc/PID/fd. The text is not terminated and not escaped. */
+struct event_name {
+	int fd;
+	uint32_t mode; /* st_mode of the file; 0: unknown */
+	uint64_t rdev; /* st_rdev of the file, if `mode` is known */
+	const char *text;
+	size_t len;
+};
+
+#define EVENT_NAMES_MOST 2
+struct event_names {
+	unsigned n;
+	struct event_name v[EVENT_NAMES_MOST];
+};
+
 /* One event. Its task stays stopped until the next event is requested. */
 struct event {
 	enum event_kind kind;
@@ -80,8 +95,12 @@ struct event {
 	 * leader ended; 0: unknown.
 	 */
 	uint64_t cpu_ns, peak_rss_bytes;
-	const char *text;            /* EV_NOTE: the message; owned by the engine */
-	const struct mem *mem;       /* the task's memory, valid until the next event; NULL if there is none */
+	const char *text;      /* EV_NOTE: the message; owned by the engine */
+	const struct mem *mem; /* the task's memory, valid until the next event; NULL if there is none */
+	/* EV_ENTER, EV_CALL: 1 + a descriptor in the arguments that is not open before the call; 0: it is not known */
+	uint32_t absent;
+	/* EV_EXIT, EV_CALL: the descriptors that the call has created, if the engine has recorded their names; or NULL */
+	const struct event_names *names;
 	const struct mem *entry_mem; /* EV_CALL: the task's memory before the call; `mem` is that after the call */
 };
 

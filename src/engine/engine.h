@@ -74,6 +74,7 @@ struct engine_config {
 	bool reports_attached; /* report each thread to which the engine attaches (EV_ATTACH), only the ptrace engine does */
 	bool usage; /* measure the CPU time and the peak RSS of each process (EV_DEATH); costs a stop per process */
 	bool names; /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
+	bool full_names; /* the addresses of sockets and the kinds of devices are looked up as well (-yy) */
 	enum engine_times times;
 	/*
 	 * The file to which the trace is written, if traced processes may write to it as well, for example a terminal. The

@@ -31,8 +31,10 @@ enum syscall_group {
 	G_STATFS = 1 << 12,
 	G_FSTATFS = 1 << 13,
 	G_PURE = 1 << 14,
-	G_NAMES = 1 << 15, /* not a group of -e: the call may change what a descriptor or the current directory refers
+	G_NAMES = 1 << 15,   /* not a group of -e: the call may change what a descriptor or the current directory refers
 			    * to, or the name of a process, or it closes descriptors because it ends the program */
+	G_RENAMES = 1 << 16, /* not a group of -e: the call may change the names of any open descriptors, because it
+			      * renames or removes files, or changes mounts or the root directory */
 };
 
 /*

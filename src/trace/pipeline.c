@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 void trace_pipeline_add(struct trace_pipeline *p, struct trace_sink *s)
 {
@@ -118,12 +119,44 @@ static void on_other(struct trace_pipeline *p, struct trace_task *k, const struc
 			p->sinks[i]->ops->other(p->sinks[i], k, ev);
 }
 
-static void drop_names(struct trace_pipeline *p, const struct event *ev)
+/* Notes how a call that has ended has changed names. */
+static void change_names(struct names_kept *k, const struct event *ev)
+{
+	const struct call *c = &ev->call;
+	const bool native = c->arch == syscall_native_arch() && !c->foreign;
+	const uint32_t fd = (uint32_t)c->result;
+	if (!native || ev->kind == EV_VANISH || c->nr == SYS_io_uring_setup) {
+		names_kept_end(k);
+	} else if (c->nr == SYS_close) { /* many errors of close(2) come after the descriptor was closed */
+		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[0], c->enter_ns);
+	} else if (c->error) {
+		return;
+	} else if (c->nr == SYS_close_range) {
+		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[1], c->enter_ns);
+	} else if (c->desc->groups & G_RENAMES) {
+		names_kept_change(k, c->enter_ns);
+	} else if (c->desc->result == R_FD || c->desc->result == R_FCNTL) {
+		names_kept_close(k, fd, fd, c->enter_ns);
+	} else if (!ev->names) {
+		names_kept_drop(k);
+	}
+	for (unsigned i = 0; ev->names && i < ev->names->n; i++)
+		names_kept_record(k, &ev->names->v[i], ev->time_ns);
+}
+
+static void note_names(struct trace_pipeline *p, const struct event *ev)
 {
 	const struct syscall_desc *d = ev->call.desc;
 	bool late = ev->time_ns > p->kept_until;
 	bool ends = ev->kind == EV_EXIT || ev->kind == EV_VANISH;
-	if (late || (ends && d && syscall_changes_names(d)) || ev->kind == EV_EXEC || ev->kind == EV_DEATH)
+	names_kept_at(p->kept, ev->tid, ev->pid, ev->kind == EV_ENTER && ev->absent ? (int)(ev->absent - 1) : -1);
+	if (ends && d && syscall_changes_names(d))
+		change_names(p->kept, ev);
+	if (ev->kind == EV_EXEC || (ev->kind == EV_DEATH && ev->is_process))
+		names_kept_end(p->kept);
+	if (ev->kind == EV_NEW_TASK && !ev->is_thread)
+		names_kept_born(p->kept, ev->child);
+	if (late || ev->kind == EV_DEATH)
 		names_kept_drop(p->kept);
 	if (late)
 		p->kept_until = ev->time_ns + NAMES_KEPT_NS;
@@ -145,7 +178,7 @@ void trace_pipeline_begin(struct trace_pipeline *p)
 static void on_whole(struct trace_pipeline *p, const struct event *ev)
 {
 	if (p->kept)
-		drop_names(p, ev);
+		note_names(p, ev);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);
 	trace_subject_begin(&k->subject, ev, p->session.names);
 	if (!trace_select_enter(p->select, ev, &k->subject))
@@ -203,7 +236,7 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 		return;
 	}
 	if (p->kept)
-		drop_names(p, ev);
+		note_names(p, ev);
 	struct trace_task *former = ev->kind == EV_EXEC ? map_get(&p->tasks, (uint64_t)ev->child) : NULL;
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);
 	if (former == k)

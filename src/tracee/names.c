@@ -416,16 +416,22 @@ static bool live_deleted(void *ctx, pid_t pid, int fd)
 	return deleted;
 }
 
+bool names_device(uint32_t mode, uint32_t major, uint32_t minor, struct buf *out)
+{
+	if (!S_ISCHR(mode) && !S_ISBLK(mode))
+		return false;
+	buf_addf(out, "%s %u:%u", S_ISCHR(mode) ? "char" : "block", major, minor);
+	return true;
+}
+
 static bool live_device(void *ctx, pid_t pid, int fd, struct buf *out)
 {
 	char link[LINK_MAX_LEN];
 	struct statx st;
 	(void)ctx;
 	link_of(pid, fd, link);
-	if (proc_stat(link, &st) < 0 || !(S_ISCHR(st.stx_mode) || S_ISBLK(st.stx_mode)))
-		return false;
-	buf_addf(out, "%s %u:%u", S_ISCHR(st.stx_mode) ? "char" : "block", st.stx_rdev_major, st.stx_rdev_minor);
-	return true;
+	return fd != AT_FDCWD && proc_stat(link, &st) == 0 &&
+	       names_device(st.stx_mode, st.stx_rdev_major, st.stx_rdev_minor, out);
 }
 
 const struct names names_live = {.fd = live_fd,

@@ -81,6 +81,8 @@ bool names_ids_read(pid_t tid, struct names_ids *ids);
 pid_t names_ids_match(const struct names_ids *from, pid_t id, const struct names_ids *other);
 /* Is the task in another pid namespace than sctrace? Returns 1 if it is, 0 if not, or -1 if the task has ended. */
 int names_is_apart(pid_t tid);
+/* Appends the type and numbers of a device, for names.device(), if `mode` (st_mode) is that of a device. */
+bool names_device(uint32_t mode, uint32_t major, uint32_t minor, struct buf *out);
 /* The answers of /proc and sock_diag(7) at the time of the question. `ctx` is a struct names_sockets, or NULL. */
 extern const struct names names_live;
 

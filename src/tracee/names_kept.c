@@ -3,13 +3,30 @@
 #include "base/buf.h"
 #include "base/memory.h"
 
+#include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #define NAMES_MOST 4096 /* a limit is necessary: a program may use any number of descriptors one after the other */
 
 struct kept_name {
 	struct buf text;
-	uint64_t drops; /* value of names_kept.drops when the name was looked up */
+	uint64_t drops;  /* value of names_kept.drops when the name was looked up */
+	uint32_t closed; /* value of names_kept.closed[] */
+};
+
+struct recorded_name {
+	struct buf text;
+	uint32_t mode;
+	uint64_t rdev, time_ns;
+};
+
+struct recorded_names {
+	struct map fds; /* descriptor -> struct recorded_name */
 };
 
 static void free_name(struct kept_name *n)
@@ -27,8 +44,41 @@ static void free_names(struct map *names)
 	map_free(names);
 }
 
+static void free_recorded(struct recorded_name *n)
+{
+	if (n)
+		buf_free(&n->text);
+	free(n);
+}
+
+/* Removes the recorded names of the descriptors from `first` to `last`, if they are not later than `time_ns`. */
+static void forget_recorded(struct recorded_names *of, uint32_t first, uint32_t last, uint64_t time_ns)
+{
+	struct recorded_name *n;
+	uint64_t fd;
+	for (size_t i = 0; of && (n = map_next(&of->fds, &i, &fd));)
+		if (fd >= first && fd <= last && n->time_ns <= time_ns) {
+			free_recorded(map_remove(&of->fds, fd));
+			i = 0; /* the table has changed */
+		}
+}
+
+static void free_process(struct recorded_names *of)
+{
+	struct recorded_name *n;
+	for (size_t i = 0; of && (n = map_next(&of->fds, &i, NULL));)
+		free_recorded(n);
+	if (of)
+		map_free(&of->fds);
+	free(of);
+}
+
 void names_kept_free(struct names_kept *k)
 {
+	struct recorded_names *of;
+	for (size_t i = 0; (of = map_next(&k->recorded, &i, NULL));)
+		free_process(of);
+	map_free(&k->recorded);
 	free_names(&k->fds);
 	free_names(&k->comms);
 	struct names_ids *ids;
@@ -54,32 +104,52 @@ static struct kept_name *keep(struct map *names, uint64_t key, const char *text,
 	return n;
 }
 
+static bool is_absent(const struct names_kept *k, pid_t tid, int fd)
+{
+	return tid == k->tid && fd >= 0 && fd == k->absent;
+}
+
+static const struct recorded_name *recorded_name(const struct names_kept *k, pid_t tid, int fd)
+{
+	const struct recorded_names *of = tid == k->tid && fd >= 0 ? map_get(&k->recorded, (uint64_t)k->pid) : NULL;
+	return of ? map_get(&of->fds, (uint64_t)fd) : NULL;
+}
+
 static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 {
 	struct names_kept *k = ctx;
+	const struct recorded_name *known = recorded_name(k, tid, fd);
+	if (is_absent(k, tid, fd))
+		return false;
+	if (known) {
+		buf_add(out, known->text.s, known->text.len);
+		return true;
+	}
 	uint64_t key = (uint64_t)(uint32_t)tid << 32 | (uint32_t)fd;
 	struct kept_name *n = map_get(&k->fds, key);
-	if (n && n->drops == k->drops) {
+	if (n && n->drops == k->drops && n->closed == k->closed[(uint32_t)fd % NAMES_CLOSED]) {
 		buf_add(out, n->text.s, n->text.len);
 		return true;
 	}
 	size_t start = out->len;
 	if (!names_live.fd(names_live.ctx, tid, fd, out))
 		return false;
-	keep(&k->fds, key, out->s + start, out->len - start)->drops = k->drops;
+	n = keep(&k->fds, key, out->s + start, out->len - start);
+	n->drops = k->drops;
+	n->closed = k->closed[(uint32_t)fd % NAMES_CLOSED];
 	return true;
 }
 
 static bool kept_comm(void *ctx, pid_t tid, struct buf *out)
 {
 	struct names_kept *k = ctx;
-	const struct kept_name *n;
+	const struct kept_name *n = map_get(&k->comms, (uint64_t)tid);
 	size_t start = out->len;
-	if (names_live.comm(names_live.ctx, tid, out)) {
-		keep(&k->comms, (uint64_t)tid, out->s + start, out->len - start);
+	if (!(n && k->caches && n->drops == k->drops) && names_live.comm(names_live.ctx, tid, out)) {
+		keep(&k->comms, (uint64_t)tid, out->s + start, out->len - start)->drops = k->drops;
 		return true;
 	}
-	if ((n = map_get(&k->comms, (uint64_t)tid)))
+	if (n)
 		buf_add(out, n->text.s, n->text.len);
 	return n != NULL;
 }
@@ -108,12 +178,35 @@ static pid_t kept_outer_id(void *ctx, pid_t tid, pid_t id)
 static bool kept_fd_in_full(void *ctx, pid_t tid, int fd, struct buf *out)
 {
 	struct names_kept *k = ctx;
-	return names_live.fd_in_full(&k->sockets, tid, fd, out);
+	const struct recorded_name *n = recorded_name(k, tid, fd);
+	if (is_absent(k, tid, fd))
+		return false;
+	if (fd == AT_FDCWD && k->caches) /* the name of a directory is the same */
+		return kept_fd(ctx, tid, fd, out);
+	if (!n || (*n->text.s != '/' && strncmp(buf_str(&n->text), "pipe:", 5) != 0))
+		return names_live.fd_in_full(&k->sockets, tid, fd, out);
+	buf_add(out, n->text.s, n->text.len);
+	return true;
+}
+
+/* The engine does not record names that end in NAMES_DELETED. */
+static bool kept_deleted(void *ctx, pid_t tid, int fd)
+{
+	return !is_absent(ctx, tid, fd) && !recorded_name(ctx, tid, fd) && names_live.deleted(names_live.ctx, tid, fd);
+}
+
+static bool kept_device(void *ctx, pid_t tid, int fd, struct buf *out)
+{
+	const struct recorded_name *n = recorded_name(ctx, tid, fd);
+	if (is_absent(ctx, tid, fd))
+		return false;
+	return n && n->mode ? names_device(n->mode, major(n->rdev), minor(n->rdev), out)
+			    : names_live.device(names_live.ctx, tid, fd, out);
 }
 
 void names_keep_sockets(struct names_kept *k)
 {
-	*k = (struct names_kept){.names = names_live, .drops = 1};
+	*k = (struct names_kept){.names = names_live, .drops = 1, .absent = -1};
 	k->names.fd_in_full = kept_fd_in_full;
 	k->names.comm = kept_comm;
 	k->names.outer_id = kept_outer_id;
@@ -124,6 +217,9 @@ void names_keep(struct names_kept *k)
 {
 	names_keep_sockets(k);
 	k->names.fd = kept_fd;
+	k->names.deleted = kept_deleted;
+	k->names.device = kept_device;
+	k->caches = true;
 }
 
 void names_kept_drop(struct names_kept *k)
@@ -131,9 +227,70 @@ void names_kept_drop(struct names_kept *k)
 	k->drops++;
 }
 
+void names_kept_at(struct names_kept *k, pid_t tid, pid_t pid, int absent)
+{
+	k->absent = absent;
+	k->tid = tid;
+	k->pid = pid;
+}
+
+void names_kept_record(struct names_kept *k, const struct event_name *name, uint64_t time_ns)
+{
+	struct recorded_names *of = map_get(&k->recorded, (uint64_t)k->pid);
+	if (!of) {
+		of = memory_zeroed(1, sizeof(*of));
+		map_put(&k->recorded, (uint64_t)k->pid, of);
+	}
+	struct recorded_name *n = map_get(&of->fds, (uint32_t)name->fd);
+	if (!n) {
+		n = memory_zeroed(1, sizeof(*n));
+		map_put(&of->fds, (uint32_t)name->fd, n);
+	}
+	buf_clear(&n->text);
+	buf_add(&n->text, name->text, name->len);
+	n->mode = name->mode;
+	n->rdev = name->rdev;
+	n->time_ns = time_ns;
+}
+
+void names_kept_close(struct names_kept *k, uint32_t first, uint32_t last, uint64_t time_ns)
+{
+	struct recorded_names *of = map_get(&k->recorded, (uint64_t)k->pid);
+	const struct recorded_name *n = of && first == last ? map_get(&of->fds, first) : NULL;
+	if (n && n->time_ns <= time_ns)
+		free_recorded(map_remove(&of->fds, first));
+	else if (first != last)
+		forget_recorded(of, first, last, time_ns);
+	for (uint32_t i = 0; i < NAMES_CLOSED && i <= last - first; i++)
+		k->closed[(first + i) % NAMES_CLOSED]++;
+}
+
+void names_kept_change(struct names_kept *k, uint64_t time_ns)
+{
+	struct recorded_names *of;
+	for (size_t i = 0; (of = map_next(&k->recorded, &i, NULL));)
+		forget_recorded(of, 0, UINT32_MAX, time_ns);
+	names_kept_drop(k);
+}
+
+void names_kept_born(struct names_kept *k, pid_t child)
+{
+	if (map_get(&k->recorded, (uint64_t)k->pid) && syscall(SYS_kcmp, k->pid, child, KCMP_FILES, 0, 0) == 0)
+		names_kept_end(k);
+}
+
+void names_kept_end(struct names_kept *k)
+{
+	free_process(map_remove(&k->recorded, (uint64_t)k->pid));
+	names_kept_drop(k);
+}
+
 void names_kept_learn(struct names_kept *k, pid_t tid)
 {
 	struct buf name = {0};
+	struct kept_name *n = map_get(&k->comms, (uint64_t)tid);
+	if (n)
+		n->drops = 0;
 	(void)kept_comm(k, tid, &name);
 	buf_free(&name);
 	if (names_is_apart(tid) == 0)

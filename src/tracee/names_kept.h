@@ -1,18 +1,21 @@
 /*
- * A cache for the names of descriptors in /proc. The caller invalidates it when names may have changed. Also keeps the
- * last known name of each thread, because the kernel no longer knows it when the end of the thread is reported.
+ * A cache for the names of descriptors in /proc. The caller invalidates it when names may have changed. It also has names that the
+ * engine has recorded: these are right even if the program has closed the descriptor since. And it keeps the last known
+ * name of each thread, because the kernel no longer knows it when the end of the thread is reported.
  */
 #ifndef SCTRACE_TRACEE_NAMES_KEPT_H
 #define SCTRACE_TRACEE_NAMES_KEPT_H
 
 #include "base/map.h"
+#include "event.h"
 #include "tracee/names.h"
 
 #define NAMES_GONE_MOST 256
+#define NAMES_CLOSED    1024
 
 /* Initialise it, and pass `names` on. The struct must not move, because `names` points to it. */
 struct names_kept {
-	struct names names; /* equal to names_live, except for `fd`, `fd_in_full`, `comm` and `outer_id` */
+	struct names names; /* based on names_live */
 	struct names_sockets sockets;
 	struct map fds;   /* thread id and descriptor -> struct kept_name, which is freed with the map */
 	struct map comms; /* thread id -> struct kept_name, in which only the text is used */
@@ -25,6 +28,12 @@ struct names_kept {
 	struct names_ids *gone[NAMES_GONE_MOST];
 	size_t gone_at;
 	uint64_t drops; /* number of calls of names_kept_drop(); a cached name is valid until this number changes */
+	bool caches;    /* names from /proc are cached */
+	uint32_t closed
+		[NAMES_CLOSED]; /* the same for descriptors: how often one with the number `fd % NAMES_CLOSED` was closed */
+	struct map recorded; /* process id -> struct recorded_names */
+	pid_t tid, pid;      /* the thread of the present event, and its process */
+	int absent;          /* a descriptor that is not open in that thread, or -1 */
 };
 
 /* Initialises an empty cache. */
@@ -34,8 +43,26 @@ void names_keep(struct names_kept *k);
  * are verified.
  */
 void names_keep_sockets(struct names_kept *k);
-/* Invalidates all names in the cache. */
+/* Invalidates all names in the cache except recorded ones. */
 void names_kept_drop(struct names_kept *k);
+/*
+ * Must be called for each event: the recorded names of this process are those of this thread, in which the descriptor `absent` is
+ * not open (-1: not known).
+ */
+void names_kept_at(struct names_kept *k, pid_t tid, pid_t pid, int absent);
+/* Adds a recorded name to those of the present process. The descriptor was created at `time_ns`. */
+void names_kept_record(struct names_kept *k, const struct event_name *name, uint64_t time_ns);
+/*
+ * Descriptors `first` to `last` of the present process were closed or replaced by a call that began at `time_ns`. Names that were
+ * recorded later stay.
+ */
+void names_kept_close(struct names_kept *k, uint32_t first, uint32_t last, uint64_t time_ns);
+/* Removes all names that were recorded before `time_ns`, and invalidates the others. */
+void names_kept_change(struct names_kept *k, uint64_t time_ns);
+/* The present process has ended, or has called execve(2), or others may change its descriptors from now on. */
+void names_kept_end(struct names_kept *k);
+/* The present process has created the process `child`. */
+void names_kept_born(struct names_kept *k, pid_t child);
 /* Learns the name of a thread that is new, or that has called execve(2). */
 void names_kept_learn(struct names_kept *k, pid_t tid);
 /* Must be called after a thread has ended: another thread may get its number. */

@@ -209,6 +209,18 @@ def test_described(folder):
     assert recorded["ioctl"] >= IOCTLS - 1, f"only {recorded['ioctl']} of {IOCTLS} calls of ioctl"
 
 
+def test_names(folder):
+    """Calls that create and close descriptors do not stop, although their names are shown, and neither do those that fail"""
+    for options in (["-y", "-o", str(folder / "trace")], ["-yy", "-o", str(folder / "trace")], ["--record", str(folder / "recording")]):
+        run = subprocess.run([SCTRACE, "--engine=patch", *options, str(BUILD / "tests" / "e2e" / "names"), "many", "1000"], check=False,
+                             capture_output=True, text=True, timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+        if run.returncode:
+            raise Skip("the patch engine does not work here")
+        stopped, made = map(int, re.search(r"(?m)^sctrace: stopped (\d+) of (\d+)$", run.stderr).groups())
+        print(f"# {options[0]}: {stopped} of {made} calls stopped")
+        assert made > 11000 and stopped < 100, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
+
+
 def test_pairs(folder):
     """Children of posix_spawn(3) are recorded, although the parent starts one before the end of another"""
     trace = folder / "trace"

@@ -46,6 +46,7 @@ static inline int set_up_all(void **state)
 		(uint64_t)(uintptr_t)rig_own_call;
 	recipes = map((void *)(uintptr_t)RECIPES_AT, RECIPES_ROOM);
 	map((void *)(uintptr_t)AGENT_DATA, AGENT_PAGE);
+	map((void *)(uintptr_t)ELSEWHERE_AT, THREADS_AT + THREADS_ROOM - ELSEWHERE_AT);
 	tables = map((void *)(uintptr_t)MEMORY_AT, RECIPES_AT - MEMORY_AT);
 	recipe_memory(tables, true);
 	for (int64_t nr = 0; nr < 512; nr++) {

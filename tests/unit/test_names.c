@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -279,6 +280,61 @@ static void kept_names_stay_until_they_are_dropped(void **state)
 	names_kept_free(&kept);
 }
 
+static const char *kept_name(struct names_kept *k, pid_t tid, int fd)
+{
+	static struct buf out;
+	buf_clear(&out);
+	return k->names.fd(k->names.ctx, tid, fd, &out) ? buf_str(&out) : "";
+}
+
+static void record_name(struct names_kept *k, int fd, const char *text, uint64_t time_ns)
+{
+	const struct event_name name = {
+		.fd = fd, .mode = S_IFCHR, .rdev = makedev(1, 3), .text = text, .len = strlen(text)};
+	names_kept_record(k, &name, time_ns);
+}
+
+/* Recorded names belong to a process. A close(2) that began before a descriptor was created is not that of this descriptor. */
+static void recorded_names_stay_until_their_descriptors_are_closed(void **state)
+{
+	(void)state;
+	struct names_kept kept;
+	struct buf out = {0};
+	const pid_t none = 0; /* no thread has this number, so that its names are not found in /proc */
+	names_keep(&kept);
+	names_kept_at(&kept, none, 1, -1);
+	record_name(&kept, 3, "/one", 10);
+	record_name(&kept, 4, "/two", 20);
+	assert_string_equal(kept_name(&kept, none, 3), "/one");
+	assert_true(kept.names.fd_in_full(kept.names.ctx, none, 4, &out));
+	assert_true(kept.names.device(kept.names.ctx, none, 4, &out));
+	assert_string_equal(buf_str(&out), "/twochar 1:3");
+	names_kept_at(&kept, none, 1, 3);
+	assert_string_equal(kept_name(&kept, none, 3), "");
+	names_kept_at(&kept, none, 1, -1);
+	names_kept_close(&kept, 3, 3, 5);
+	assert_string_equal(kept_name(&kept, none, 3), "/one");
+	names_kept_drop(&kept);
+	assert_string_equal(kept_name(&kept, none, 3), "/one");
+	names_kept_close(&kept, 3, 3, 15);
+	assert_string_equal(kept_name(&kept, none, 3), "");
+	names_kept_change(&kept, 15);
+	assert_string_equal(kept_name(&kept, none, 4), "/two");
+	names_kept_at(&kept, none, 2, -1);
+	assert_string_equal(kept_name(&kept, none, 4), "");
+	names_kept_end(&kept);
+	names_kept_at(&kept, none, 1, -1);
+	assert_string_equal(kept_name(&kept, none, 4), "/two");
+	names_kept_close(&kept, 0, UINT32_MAX, 30);
+	assert_string_equal(kept_name(&kept, none, 4), "");
+	record_name(&kept, 4, "/two", 40);
+	names_kept_end(&kept);
+	assert_string_equal(kept_name(&kept, none, 4), "");
+	record_name(&kept, 5, "/left", 50);
+	names_kept_free(&kept);
+	buf_free(&out);
+}
+
 static void names_of_ended_processes_are_kept(void **state)
 {
 	(void)state;
@@ -315,6 +371,7 @@ int main(void)
 		cmocka_unit_test(sockets_have_addresses),
 		cmocka_unit_test(other_sockets_have_addresses),
 		cmocka_unit_test(kept_addresses_are_verified),
+		cmocka_unit_test(recorded_names_stay_until_their_descriptors_are_closed),
 		cmocka_unit_test(names_of_ended_processes_are_kept),
 		cmocka_unit_test(unix_sockets_have_peers),
 		cmocka_unit_test(netlink_sockets_have_a_protocol_and_a_port),

@@ -468,57 +468,6 @@ static void captures_of_a_call_in_progress_are_kept(void **state)
 	}
 }
 
-/* Makes a call of write(2), which fails. Returns what leave() returns. */
-static uint64_t fail_to_write(uint32_t permits, uint64_t addr, int64_t error)
-{
-	const uint64_t args[6] = {1000, addr, 4};
-	set_up(RING_DATA);
-	rig.ring->permits = permits;
-	assert_true(enter(SYS_write, args));
-	return leave(-error);
-}
-
-/* If the recorder may make calls, it captures memory that the kernel may not have read, as far as it can be read. */
-static void calls_that_fail_are_complete(void **state)
-{
-	(void)state;
-	const uint64_t data = (uint64_t)(uintptr_t) "data";
-	char bytes[4], *pages = map(NULL, 2 * AGENT_PAGE);
-	assert_int_equal(fail_to_write(0, data, EBADF), 1);
-	assert_int_equal(fail_to_write(RING_PERMITS_READING, data, EBADF), 0);
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_int_equal(captures_read((void *)(uintptr_t)take().record, data, bytes, sizeof(bytes)), 4);
-	assert_memory_equal(bytes, "data", 4);
-	assert_int_equal(fail_to_write(RING_PERMITS_READING, 8, EFAULT), 0);
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_true(captures_read((void *)(uintptr_t)take().record, 8, bytes, sizeof(bytes)) < 0);
-
-	/* A string that ends at unreadable memory */
-	assert_int_equal(munmap(pages + AGENT_PAGE, AGENT_PAGE), 0);
-	memcpy(pages + AGENT_PAGE - 3, "abc", 3);
-	const uint64_t path[6] = {1000, (uint64_t)(uintptr_t)(pages + AGENT_PAGE - 3)};
-	set_up(RING_DATA);
-	rig.ring->permits = RING_PERMITS_READING;
-	assert_true(enter(SYS_openat, path));
-	assert_int_equal(leave(-EFAULT), 0);
-	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_int_equal(captures_read((void *)(uintptr_t)take().record, path[1], bytes, sizeof(bytes)), 3);
-	munmap(pages, AGENT_PAGE);
-}
-
-/* What has no room in the ring is not forgotten: sctrace captures it. */
-static void calls_that_fail_without_room_ask(void **state)
-{
-	(void)state;
-	static char path[4000];
-	const uint64_t args[6] = {1000, (uint64_t)(uintptr_t)path};
-	memset(path, 'x', sizeof(path) - 1);
-	set_up_ring(1024, 2048);
-	rig.ring->permits = RING_PERMITS_READING;
-	assert_true(enter(SYS_openat, args));
-	assert_int_equal(leave(-EBADF), 1);
-}
-
 static void calls_with_certain_arguments_stop(void **state)
 {
 	(void)state;
@@ -579,8 +528,6 @@ int main(void)
 		cmocka_unit_test(possible_netlink_messages_stop),
 		cmocka_unit_test(what_the_kernel_changes_is_shown_before_and_after),
 		cmocka_unit_test(captures_of_a_call_in_progress_are_kept),
-		cmocka_unit_test(calls_that_fail_are_complete),
-		cmocka_unit_test(calls_that_fail_without_room_ask),
 		cmocka_unit_test(calls_with_certain_arguments_stop),
 		cmocka_unit_test(rules_name_arguments_that_exist),
 		cmocka_unit_test(the_recorder_has_room),

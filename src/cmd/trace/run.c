@@ -344,6 +344,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->names = o->record || o->files || o->format == TRACE_CSV || o->look.fd_names || o->look.pid_names ||
 		   o->look.outer_ids || o->look.namespaces || o->select.paths.n ||
 		   (o->by && (strcmp(o->by, "fd") == 0 || strcmp(o->by, "path") == 0));
+	c->full_names = o->record || o->look.fd_names > 1;
 	c->find_main = t->program && (o->count || o->count_too || o->io);
 	if (o->injects.rules.n) {
 		c->inject = trace_inject_ask;

@@ -204,6 +204,7 @@ struct image {
 	struct thread_table *threads;  /* copy of the program's table of threads that record, or NULL */
 	VEC(uint64_t) scratches_taken; /* bit set of the scratch memories in use */
 	struct ring_group *ring_group; /* limits the memory of the rings; NULL: sctrace's own group */
+	bool unnamed;                  /* names of descriptors are not recorded (record/naming.c) */
 	unsigned contended;            /* number of stops because several threads have the same fs base */
 	uint64_t ring_bytes;           /* size of the rings and scratch memories in use, */
 	uint64_t ring_most;            /* and its limit because of RLIMIT_AS; 0: unknown */

@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static int open_here(const char *name)
 {
@@ -57,6 +59,95 @@ static void test_each(int argc, char **argv)
 	CHECK(unlink("three") == 0 && write(got, "y", 1) == 1);
 	CHECK(close(got) == 0);
 	puts("each was named");
+}
+
+/* The descriptor gets another meaning for the caller alone, or also for those with which it shares its descriptors. */
+static void replace(int fd, const char *name)
+{
+	CHECK(close(fd) == 0);
+	int other = open_here(name);
+	CHECK(other == fd && write(fd, "r", 1) == 1);
+}
+
+static void *replace_own(void *fd)
+{
+	CHECK(unshare(CLONE_FILES) == 0);
+	replace(*(int *)fd, "thread");
+	return NULL;
+}
+
+static void await(pid_t pid)
+{
+	int status;
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+/* Processes and threads that share descriptors, and others that have copies of them. */
+static void test_apart(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	CHECK(symlink("first", "link") == 0 || errno == EEXIST); /* of an earlier run */
+	int fd = open_here("link"), spare = open_here("spare");
+	CHECK(write(fd, "1", 1) == 1);
+	pid_t pid = fork();
+	if (pid == 0) {
+		replace(fd, "forked");
+		CHECK(rename("first", "renamed") == 0);
+		_exit(0);
+	}
+	await(pid);
+	CHECK(write(fd, "2", 1) == 1);
+	pid = vfork();
+	if (pid == 0)
+		_exit(dup2(spare, fd) != fd || close(spare) != 0);
+	await(pid);
+	CHECK(write(fd, "3", 1) == 1 && write(spare, "4", 1) == 1);
+	replace(fd, "own");
+	pid = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (pid == 0) {
+		replace(fd, "shared");
+		_exit(0);
+	}
+	await(pid);
+	CHECK(write(fd, "5", 1) == 1);
+	pthread_t t;
+	CHECK(pthread_create(&t, NULL, replace_own, &fd) == 0 && pthread_join(t, NULL) == 0);
+	CHECK(write(fd, "6", 1) == 1 && close(fd) == 0 && close(spare) == 0);
+	puts("each has its own");
+}
+
+/* In another root directory, sctrace sees other paths than the program. */
+static void test_root(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	int before = open_here("before");
+	CHECK(mkdir("root", 0700) == 0 || errno == EEXIST);
+	CHECK(chroot("root") == 0 && chdir("/") == 0);
+	int fd = open_here("/inside");
+	CHECK(write(fd, "1", 1) == 1 && close(fd) == 0 && close(before) == 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		fd = open_here("child");
+		_exit(close(fd) != 0);
+	}
+	await(pid);
+	puts("the root has changed");
+}
+
+/* Creates and closes descriptors of each kind that has no address, and makes calls that fail. */
+static void test_many(int argc, char **argv)
+{
+	long n = argc > 2 ? atol(argv[2]) : 1000;
+	for (long i = 0; i < n; i++) {
+		int ends[2], fd = open("/dev/null", O_RDONLY | O_CLOEXEC), other = dup(fd);
+		CHECK(fd >= 0 && other >= 0 && dup2(fd, other) == other && fcntl(fd, F_GETFD) == FD_CLOEXEC);
+		CHECK(pipe2(ends, O_CLOEXEC) == 0 && close(ends[0]) == 0 && close(ends[1]) == 0);
+		CHECK(close(fd) == 0 && close(other) == 0);
+		CHECK_FAILS(close(1000), EBADF);
+		CHECK_FAILS(open("none", O_RDONLY), ENOENT);
+	}
 }
 
 static long ticks;
@@ -113,7 +204,6 @@ static void test_storm(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"each", test_each},
-	{"storm", test_storm},
+	{"each", test_each}, {"apart", test_apart}, {"root", test_root}, {"many", test_many}, {"storm", test_storm},
 };
 TEST_MAIN(tests)

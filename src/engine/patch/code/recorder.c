@@ -182,14 +182,130 @@ HELPER void wait_before_t0(uint8_t fence)
 		__asm__ volatile("lfence" : : : "memory");
 }
 
-/* Removes the notes about the descriptors that the call closes (ring.h). */
-HELPER void forget_closed(const struct agent_scratch *s, const struct agent_recipe *recipe)
+HELPER void clear(uint64_t table, uint32_t rows)
 {
+	for (uint32_t row = 0; row < rows; row++)
+		((volatile uint32_t *)table)[row] = 0;
+}
+
+/* Removes the notes about the descriptors that the call closes (ring.h). */
+HELPER void forget_closed(const struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t permits)
+{
+	uint32_t fd = recipe->closes && recipe->closes != CLOSES_MANY ? (uint32_t)s->args[recipe->closes - 1] : 0;
 	if (recipe->closes == CLOSES_MANY)
-		for (uint32_t fd = 0; fd < ELSEWHERE_ROWS; fd++)
-			*(volatile uint32_t *)elsewhere_row(fd) = 0;
+		clear(ELSEWHERE_AT, ELSEWHERE_ROWS);
 	else if (recipe->closes)
-		*(volatile uint32_t *)elsewhere_row((uint32_t)s->args[recipe->closes - 1]) = 0;
+		*(volatile uint32_t *)elsewhere_row(fd) = 0;
+	if (recipe->closes == CLOSES_MANY && permits & RING_PERMITS_NAMING)
+		clear(NAMED_AT, NAMED_ROWS);
+	else if (recipe->closes && permits & RING_PERMITS_NAMING)
+		*(volatile uint32_t *)named_row(fd) = 0;
+}
+
+/*
+ * Must sctrace see the beginning of the call? It need not see that the name of a descriptor changes if earlier records contain
+ * this name, or if the descriptor is not open (MARK_ABSENT). The only command of prctl(2) that changes a name is PR_SET_NAME.
+ * Returns MARK_ABSENT, 1 or 0.
+ */
+HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t permits)
+{
+	enum { F_GETFD = 1, EBADF = 9, PR_SET_NAME = 15 };
+	if (!recipe->announces || (s->nr == 157 /* prctl */ && (uint32_t)s->args[0] != PR_SET_NAME))
+		return 0;
+	if (!recipe->closes || recipe->closes == CLOSES_MANY)
+		return 1;
+	uint32_t fd = (uint32_t)s->args[recipe->closes - 1];
+	if (permits & RING_PERMITS_NAMING && *(const volatile uint32_t *)named_row(fd) == fd + 1)
+		return 0;
+	bool absent = permits & RING_PERMITS_TESTING && own_call(72 /* fcntl */, fd, F_GETFD, 0, 0, 0, 0) == -EBADF;
+	return absent ? MARK_ABSENT : 1;
+}
+
+/* Writes the path of the link in /proc that stands for a descriptor. The text is not a constant in another section. */
+HELPER void write_link(uint64_t path[4], uint32_t fd)
+{
+	char *at = (char *)path + 14;
+	uint32_t power = 1;
+	path[0] = 0x65732f636f72702f; /* "/proc/se" */
+	path[1] = 0x00002f64662f666c; /* "lf/fd/" */
+	while (fd / power >= 10)
+		power *= 10;
+	for (; power; power /= 10)
+		*at++ = (char)('0' + fd / power % 10);
+	*at = 0;
+}
+
+/*
+ * Is the target of a link the name in full of its descriptor? If it ends in " (deleted)", sctrace finds out what that means. Sockets
+ * and some anonymous files have longer names.
+ */
+HELPER bool is_name(const char *text, uint64_t n, uint32_t permits)
+{
+	bool pipe = n > 4 && *(const uint32_t *)(const void *)text == 0x65706970 /* "pipe" */;
+	return text[n - 1] != ')' && (text[0] == '/' || pipe || !(permits & RING_NAMES_IN_FULL));
+}
+
+/* Captures the name of a descriptor. Returns false if sctrace must look it up. */
+PART bool put_name(struct capture *c, uint32_t fd, uint32_t permits)
+{
+	enum { STAT_WORDS = 18, STAT_MODE = 3, STAT_RDEV = 5 }; /* words of 64 bits in a struct stat */
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	struct captured_name *name = (struct captured_name *)(void *)(to + 1);
+	uint64_t path[4], stat[STAT_WORDS], head = offsetof(struct captured_name, text);
+	uint64_t from = c->at + sizeof(*to) + head, room = from < c->room ? smaller(c->room - from, CAPTURE_PAGE) : 0;
+	if (!(permits & RING_PERMITS_NAMING) || !room)
+		return false;
+	write_link(path, fd);
+	int64_t n = own_call(89 /* readlink */, (uint64_t)path, (uint64_t)name->text, room, 0, 0, 0);
+	if (n <= 0 || (uint64_t)n == room || !is_name(name->text, (uint64_t)n, permits))
+		return false;
+	name->rdev = 0;
+	name->mode = 0;
+	if (permits & RING_NAMES_IN_FULL) {
+		if (own_call(5 /* fstat */, fd, (uint64_t)stat, 0, 0, 0, 0) < 0)
+			return false;
+		name->mode = (uint32_t)stat[STAT_MODE];
+		name->rdev = stat[STAT_RDEV];
+	}
+	to->addr = fd;
+	to->len = (uint32_t)(head + (uint64_t)n);
+	to->before = CAPTURED_NAME;
+	c->at += sizeof(*to) + ((to->len + 7) & ~7u);
+	return c->at <= c->room;
+}
+
+/* Descriptors that a call has created, and whose names are in its record. */
+struct created {
+	uint32_t n, fd[2];
+};
+
+/* Captures the names of the descriptors that the call has created. Returns false if sctrace must look names up. */
+HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
+		      uint32_t permits, struct created *made)
+{
+	enum { F_DUPFD = 0, F_DUPFD_CLOEXEC = 1030, SOCKETPAIR = 53, RECVMSG = 47 };
+	uint32_t command = (uint32_t)s->args[1];
+	made->n = 0;
+	if (!recipe->asks || s->result < 0 ||
+	    (recipe->names == NAMES_COMMAND && command != F_DUPFD && command != F_DUPFD_CLOEXEC))
+		return true;
+	if (recipe->names == NAMES_MESSAGE) {
+		const struct capture_message *m = (const struct capture_message *)s->args[1];
+		uint64_t n = s->nr == RECVMSG ? 1 : smaller((uint64_t)s->result, IOVECS_MOST), control = 0;
+		for (uint64_t i = 0; i < n; i++)
+			control |= m[i].controllen;
+		return !control;
+	}
+	if (recipe->names == NAMES_PAIR) {
+		const uint32_t *pair = (const uint32_t *)s->args[s->nr == SOCKETPAIR ? 3 : 0];
+		made->fd[made->n++] = pair[0];
+		made->fd[made->n++] = pair[1];
+	} else if (recipe->names)
+		made->fd[made->n++] = (uint32_t)s->result;
+	for (uint32_t i = 0; i < made->n; i++)
+		if (!put_name(c, made->fd[i], permits))
+			return false;
+	return made->n;
 }
 
 /* Can the call write to the output of the trace? Of the requests of ioctl(2), only TIOCSTI makes the terminal echo. */
@@ -279,7 +395,7 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	rec->before = (uint16_t)c.at;
 	rec->nr = (uint16_t)s->nr;
 	rec->head = (uint8_t)c.head;
-	rec->marks = recipe->announces || can_write_to_output(s, recipe);
+	rec->marks = announces(s, recipe, r->permits) | can_write_to_output(s, recipe);
 	rec->t0 = 0;
 	rec->t1 = 0;
 	rec->ret = s->ret;
@@ -287,8 +403,8 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	for (unsigned i = 0; i < recipe->nargs; i++)
 		rec->args[i] = s->args[i];
 	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
-	forget_closed(s, recipe);
-	if (rec->marks)
+	forget_closed(s, recipe, r->permits);
+	if (rec->marks & 1)
 		s->kind = KIND_ANNOUNCED;
 	arm(s);
 	wait_before_t0(recipe->fence);
@@ -301,27 +417,32 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
 	struct agent_record *rec = (struct agent_record *)s->record;
 	const uint8_t marks = judge(s);
+	struct created made;
 	uint32_t off = (uint32_t)(s->record - s->ring - RING_HEAD), limit = r->limit, taken;
 	note_rseq(s);
 	if (limit > RING_DATA || r->end > RING_END || off >= limit)
 		return 1;
-	rec->marks = marks;
+	rec->marks = (rec->marks & MARK_ABSENT) | marks;
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	struct capture c = capture_in(s, recipe, off, used);
 	c.at = rec->before;
 	c.result = s->result;
 	c.tries = s->result < 0 && r->permits & RING_PERMITS_READING;
 	c.memory = c.tries ? &c : NULL;
-	if (c.at < c.head || c.at > c.room || (recipe->asks && s->result >= 0))
+	if (c.at < c.head || c.at > c.room)
 		return 1;
 	for (unsigned i = 0; i < recipe->n; i++)
 		if (!capture_after(&c, &c.tables->needs[recipe->op[i].need], recipe->op[i].arg))
 			return 1;
+	if (!put_names(s, recipe, &c, r->permits, &made))
+		return 1;
 	rec->size = (uint16_t)c.at;
 	r->next = ring_step(off, (uint32_t)c.at, limit, &taken);
 	/* The order matters: record_step_out() may find the thread between these writes. */
 	__atomic_store_n(&r->produced, r->produced + taken, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->open, 0, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < made.n; i++) /* sctrace can find the names only now */
+		*(volatile uint32_t *)named_row(made.fd[i]) = made.fd[i] + 1;
 	__atomic_store_n(&s->busy, SCRATCH_IDLE, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -19,7 +19,7 @@
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
 
 /*
- * The addresses in the program: read-only code, memory rules and recipes, then two private tables: of threads, and of
+ * The addresses in the program: read-only code, memory rules and recipes, then three private tables: of threads, and two of
  * descriptors.
  */
 #define RECORDER_CODE  (AGENT_DATA + 0x1000)
@@ -29,9 +29,11 @@
 #define RECIPES_AT     (RECORDER_CODE + 0x5000)
 #define RECIPES_ROOM   0x2000
 #define THREADS_AT     (AGENT_CODE + 0x40000)
-#define THREADS_ROOM   0x41000
+#define THREADS_ROOM   0x42000
 #define ELSEWHERE_AT   (THREADS_AT + 0x40000) /* see elsewhere_row() */
 #define ELSEWHERE_ROWS 1024
+#define NAMED_AT       (ELSEWHERE_AT + 0x1000) /* see named_row() */
+#define NAMED_ROWS     1024
 
 /*
  * The table of threads consists of buckets of 256 bytes, aligned to 256. So the search in a bucket ends when the low byte of
@@ -131,8 +133,8 @@ struct agent_record {
 	uint16_t nr;
 	uint8_t head; /* size of the head */
 	/*
-	 * While the record is open: 1 if the thread stops before the call, until sctrace answers. Then MARK_JUDGED and
-	 * MARK_WAITED, to which the reader adds marks of its own.
+	 * While the record is open: 1 if the thread stops before the call, until sctrace answers. Later MARK_JUDGED and
+	 * MARK_WAITED, to which the reader adds marks of its own. MARK_ABSENT at all times.
 	 */
 	uint8_t marks;
 	/* Time stamps. t0 is 0 until just before the call, and t1 until the call has been made. */
@@ -142,8 +144,10 @@ struct agent_record {
 	uint64_t sp;  /* the stack pointer at the agent's frame */
 	uint64_t args[6];
 };
+#define MARK_ABSENT       0x20 /* the descriptor agent_recipe.closes was not open before the call */
 #define MARK_JUDGED       0x40 /* it is known whether the thread lost its CPU during the call */
 #define MARK_WAITED       0x80 /* the thread lost its CPU */
+#define MARKS_OF_RECORDER (MARK_ABSENT | MARK_JUDGED | MARK_WAITED)
 #define RECORD_HEAD_LEAST offsetof(struct agent_record, args)
 #define RECORD_HEAD_MOST  sizeof(struct agent_record)
 
@@ -165,6 +169,10 @@ struct agent_ring {
 
 /* Values of agent_ring.permits: calls that the recorder may make, although the program has not made them. */
 #define RING_PERMITS_READING 1 /* process_vm_readv(2), which reads memory without faulting (capture_load) */
+#define RING_PERMITS_TESTING 2 /* fcntl(2), which tests whether a descriptor is open */
+#define RING_PERMITS_NAMING  4 /* readlink(2) of /proc/self/fd: the names of new descriptors (named_row()) */
+#define RING_NAMES_IN_FULL                                                                                             \
+	8 /* not a permission: the kinds of devices and the addresses of sockets will be shown, too */
 
 /* Why the recorder has passed a call to sctrace. sctrace resets it. */
 enum ring_lack {
@@ -211,6 +219,30 @@ static inline uint64_t elsewhere_row(uint32_t fd)
 	return ELSEWHERE_AT + fd % ELSEWHERE_ROWS * sizeof(uint32_t);
 }
 
+/*
+ * A call that changes what a descriptor refers to, such as close(2), stops before it is made, so that sctrace can look up
+ * the name that the descriptor has had until then. It does not stop if an earlier record contains the name: in the table at
+ * NAMED_AT, row `fd % NAMED_ROWS` is then `fd + 1`. Only threads with RING_PERMITS_NAMING read and change this table.
+ */
+static inline uint64_t named_row(uint32_t fd)
+{
+	return NAMED_AT + fd % NAMED_ROWS * sizeof(uint32_t);
+}
+
+/* Values of agent_recipe.names: how the call, if it succeeds, gives the program new descriptors. */
+#define NAMES_NONE    0
+#define NAMES_RESULT  1 /* its result is the descriptor */
+#define NAMES_COMMAND 2 /* the same, for the commands F_DUPFD and F_DUPFD_CLOEXEC of fcntl(2) */
+#define NAMES_PAIR    3 /* two descriptors, in memory */
+#define NAMES_MESSAGE 4 /* with the control data of messages */
+
+/* The name of a descriptor in a record. It follows a struct captured whose `addr` is the descriptor. */
+struct captured_name {
+	uint64_t rdev; /* st_rdev of the file, if RING_NAMES_IN_FULL is set */
+	uint32_t mode; /* st_mode of the file, or 0 */
+	char text[];   /* the target of the link in /proc/self/fd; not terminated */
+};
+
 /* Values of agent_recipe.fence. */
 #define FENCE_NONE   0
 #define FENCE_LOADS  1
@@ -228,7 +260,7 @@ struct agent_recipe {
 	uint8_t before : 1;       /* 1: the recorder must look at the arguments before the call */
 	/* 1 + the number of the argument to which the call can write, or that it closes; 0: there is none. */
 	uint8_t writes : 4, closes : 4;
-	uint8_t pad;
+	uint8_t names; /* NAMES_* */
 	struct {
 		uint8_t need, arg; /* the index of the memory rule in memory_tables.needs */
 	} op[RECIPE_OPS];
@@ -256,7 +288,8 @@ _Static_assert(RECIPES_AT == RECORDER_CODE + RECORDER_ROOM, "they lie in one map
 _Static_assert(512 * sizeof(struct agent_recipe) <= RECIPES_ROOM, "a recipe for each call that the agent makes");
 _Static_assert(sizeof(struct agent_ring) == RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
 _Static_assert(THREADS_AT + THREAD_BUCKETS * THREAD_ROWS * sizeof(struct agent_thread) == ELSEWHERE_AT &&
-		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == THREADS_AT + THREADS_ROOM,
+		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == NAMED_AT &&
+		       NAMED_AT + NAMED_ROWS * sizeof(uint32_t) == THREADS_AT + THREADS_ROOM,
 	       "the tables have room");
 _Static_assert(SCRATCHES_AT + SCRATCH_ROOM <= AGENT_STATS && AGENT_STATS + AGENT_STATS_SIZE + RING_ROOM <= AGENT_LIMIT,
 	       "room");

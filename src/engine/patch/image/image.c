@@ -80,6 +80,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->threads = thread_table_copy(from->threads);
 	img->ring_group = from->ring_group;
 	img->ring_most = from->ring_most;
+	img->unnamed = from->unnamed;
 	img->sites.serial = from->sites.serial;
 	img->sites.copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
 	p->images++;

@@ -143,6 +143,7 @@ void record_forget_copied(struct task *task)
 	struct image *img = image_of(task);
 	if (!img || !img->threads)
 		return;
+	record_forget_names(task);
 	for (unsigned i = 0; i < THREAD_BUCKETS; i++) {
 		struct agent_thread *rows = img->threads->buckets[i];
 		if (rows) {

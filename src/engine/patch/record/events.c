@@ -270,7 +270,9 @@ bool record_next(struct tracer *t, struct event *ev)
 	struct record_item item = reader_peek(&th->reader);
 	/* The members of other kinds of events are not changed: clearing them takes longer than setting these. */
 	ev->kind = kinds[item.kind];
+	ev->absent = 0;
 	if (item.kind == RECORD_ENTER) {
+		ev->absent = record_absent(p, item.record);
 		call_begins(p, th, &item);
 		rec->reported_calls[item.record->nr]++;
 		p->recorded++;
@@ -283,8 +285,11 @@ bool record_next(struct tracer *t, struct event *ev)
 			item.ticks = item.record->t1;
 		}
 	}
-	if (item.kind == RECORD_EXIT)
+	ev->names = NULL;
+	if (item.kind == RECORD_EXIT) {
 		call_ends(p, th, &item);
+		ev->names = rec->names && !item.live ? record_names(rec, item.record) : NULL;
+	}
 	ev->tid = th->tid;
 	ev->pid = th->pid;
 	ev->time_ns = to_ns(p, item.ticks);

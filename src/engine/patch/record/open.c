@@ -89,12 +89,23 @@ static bool creates_names(const struct syscall_desc *d)
 
 /*
  * Can the call change the name of an open descriptor, or of the current directory? Then its arguments must be shown with
- * the names from before the call. Being in G_NAMES is not enough: pipe(2), which only creates descriptors, is in that
+ * the names from before the call. The addresses of sockets belong only to names in full. Being in G_NAMES is not enough: pipe(2), which only creates descriptors, is in that
  * group. But of the calls whose result is a descriptor, only those that can also replace one, such as dup2(2), are in it.
  */
-static bool changes_names(const struct syscall_desc *d)
+static bool changes_names(const struct syscall_desc *d, bool full)
 {
-	return d->groups & G_NAMES && (d->result == R_FD || !creates_names(d));
+	return d->groups & G_NAMES && (d->result == R_FD || !creates_names(d)) && (full || !(d->groups & G_NETWORK));
+}
+
+/* How the call, if it succeeds, creates descriptors whose names the recorder can find: NAMES_*. */
+static uint8_t way_to_name(const struct syscall_desc *d)
+{
+	for (unsigned i = 0; i < d->nargs; i++)
+		if (d->args[i].kind == K_OUT_FD_PAIR)
+			return NAMES_PAIR;
+		else if (d->args[i].kind == K_OUT_MSGHDR || d->args[i].kind == K_OUT_MMSG)
+			return NAMES_MESSAGE;
+	return d->result == R_FD ? NAMES_RESULT : d->result == R_FCNTL ? NAMES_COMMAND : NAMES_NONE;
 }
 
 /* The calls that can write to a descriptor, or close one. The numbers are those of struct agent_recipe. */
@@ -124,13 +135,20 @@ static const struct use {
 	{SYS_io_uring_enter, .closes = CLOSES_MANY},
 };
 
+/* Returns how the call uses descriptors, or NULL. */
+static const struct use *use_of(int64_t nr)
+{
+	for (size_t i = 0; i < sizeof(uses) / sizeof(*uses); i++)
+		if (uses[i].nr == nr)
+			return &uses[i];
+	return NULL;
+}
+
 /* Returns how the call can write to the output of the trace, or make a descriptor refer to it; NULL: it cannot. */
 static const struct use *use_of_output(const struct engine_config *config, int64_t nr)
 {
-	for (size_t i = 0; config->output && i < sizeof(uses) / sizeof(*uses); i++)
-		if (uses[i].nr == nr)
-			return uses[i].socket && !S_ISSOCK(config->output->stx_mode) ? NULL : &uses[i];
-	return NULL;
+	const struct use *use = config->output ? use_of(nr) : NULL;
+	return use && use->socket && !S_ISSOCK(config->output->stx_mode) ? NULL : use;
 }
 
 /*
@@ -169,13 +187,14 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool first = precedes_output(config, nr);
 		bool wanted = is_in(config->only, nr) || use || first;
 		bool creates = d && config->names && creates_names(d);
-		bool changes = d && config->names && changes_names(d);
+		bool changes = d && config->names && changes_names(d, config->full_names);
 		bool stops = must_stop(nr, wanted) || (changes && (!wanted || ends_image(nr))) || (wanted && asked);
 		recipes[nr].fence = fences[config->times];
 		recipes[nr].announces = changes || first;
 		recipes[nr].asks = creates;
 		recipes[nr].writes = use ? use->writes : 0;
-		recipes[nr].closes = use ? use->closes : 0;
+		recipes[nr].closes = (use || changes) && use_of(nr) ? use_of(nr)->closes : 0;
+		recipes[nr].names = creates ? way_to_name(d) : NAMES_NONE;
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES
 								     : RECORD_PASSES;
@@ -185,6 +204,9 @@ void record_open(struct patch *p, const struct engine_config *config)
 		rec->limit = RING_DATA;
 	rec->string_max = config->string_max;
 	rec->output = config->output;
+	/* If only some calls are reported, names are looked up at each of them. */
+	rec->names = config->names && !config->only;
+	rec->full_names = config->full_names;
 	p->record = rec;
 	p->recorder = rec->program;
 	p->scratch_size = config->nattach ? SCRATCH_SIZE_ATTACHED : SCRATCH_SIZE;

@@ -84,7 +84,7 @@ static int copy_committed(struct record_reader *r, uint64_t bytes)
 			if (!size)
 				return -EPROTO;
 			struct agent_record *rec = (struct agent_record *)(void *)(to + k);
-			rec->marks &= MARK_JUDGED | MARK_WAITED;
+			rec->marks &= MARKS_OF_RECORDER;
 			r->off = ring_step(r->off, size, r->limit, &taken);
 			taken_in_all += taken;
 			if (was_reported(r, rec)) {
@@ -127,7 +127,7 @@ static void look_for_open(struct record_reader *r)
 		memcpy(r->open_bytes + sizeof(r->open), from + sizeof(r->open), r->open.before - sizeof(r->open));
 	bool announced = r->open.marks & 1;
 	r->open.size = r->open.before;
-	r->open.marks &= MARK_JUDGED | MARK_WAITED;
+	r->open.marks &= MARKS_OF_RECORDER;
 	r->halted = r->halted && !r->open.t1;
 	r->has_open = !r->halted && !announced && r->open.t0 && check(r->open_bytes, most);
 	r->open_at = open;
@@ -141,7 +141,7 @@ void reader_announce(struct record_reader *r, uint64_t ticks)
 		return;
 	struct agent_record *rec = ring_record(r->ring, (uint32_t)open - 1);
 	rec->t0 = ticks;
-	rec->marks = 0;
+	rec->marks &= MARK_ABSENT;
 }
 
 bool reader_wants_open(const struct record_reader *r)
@@ -187,7 +187,7 @@ static void append(struct record_reader *r, int64_t result, uint64_t t1, unsigne
 	memcpy(to, r->open_bytes, size);
 	struct agent_record *copy = (struct agent_record *)(void *)to;
 	copy->size = (uint16_t)size;
-	copy->marks = (uint8_t)((copy->marks & (MARK_JUDGED | MARK_WAITED)) | (r->went_on ? CONTINUED : 0) | marks);
+	copy->marks = (uint8_t)((copy->marks & MARKS_OF_RECORDER) | (r->went_on ? CONTINUED : 0) | marks);
 	copy->t0 = r->went_on ? r->went_on : copy->t0;
 	copy->t1 = t1;
 	copy->result = result;
@@ -309,7 +309,9 @@ static const unsigned char *find(const struct agent_record *head, uint64_t addr,
 		k += sizeof(c);
 		bool other = (c.before != 0) != before;
 		/* If several captures overlap, uses the one that ends last. */
-		if (addr - c.addr < c.len && c.len - (addr - c.addr) > len[other]) {
+		if (c.before == CAPTURED_NAME)
+			;
+		else if (addr - c.addr < c.len && c.len - (addr - c.addr) > len[other]) {
 			len[other] = c.len - (addr - c.addr);
 			from[other] = at + k + (addr - c.addr);
 		} else if (!other && c.addr > addr && c.addr - addr < next) {

@@ -37,6 +37,7 @@ struct record_thread {
 	uint64_t fs_base;     /* the fs base by which the program finds the ring */
 	bool has_ring;        /* the thread's scratch memory contains the address of the ring */
 	bool contended;       /* other threads have the same fs base, so the program cannot find the ring */
+	bool names;           /* the recorder may record the names of descriptors (RING_PERMITS_NAMING) */
 };
 
 /* Additional state of an engine that records. */
@@ -53,6 +54,8 @@ struct record {
 	uint32_t limit; /* upper limit for agent_ring.limit of all rings */
 	uint64_t string_max;
 	const struct statx *output;      /* engine_config.output */
+	bool names, full_names;          /* names of descriptors may be recorded, and must be names in full */
+	struct event_names event_names;  /* those of the last event */
 	unsigned pages_least;            /* size of the smallest rings */
 	VEC(struct ring_group *) groups; /* the first is that of sctrace */
 	uint64_t sync_ticks, sync_ns;    /* time stamp counter and clock, read together by the last record_look() */
@@ -115,7 +118,22 @@ bool record_exec(struct patch *p, struct task *task);
 /* Determines how much memory rings may take, and the size of the first ring of new images. */
 void record_plan_rings(struct patch *p);
 void record_free_groups(struct record *rec);
-/* Determines again which calls the recorder may make on its own: a program has set a seccomp filter, or may serve page faults. */
+/* Decides whether the thread, which is new, may record the names of descriptors. */
+void record_begin_names(const struct patch *p, struct record_thread *th);
+/* Must be called for each new task: a process that shares the descriptors of its parent cannot record names. */
+void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child);
+/* Must be called before a call of the task, if that may change the names of descriptors that stay open. */
+void record_watch_names(const struct patch *p, const struct task *task, int64_t nr, const uint64_t args[3]);
+/* Removes all notes about names from the program's table (named_row()). */
+void record_forget_names(const struct task *task);
+/* Returns 1 + the descriptor that the record shows not to be open before its call, or 0. */
+uint32_t record_absent(const struct patch *p, const struct agent_record *r);
+/* Returns the names of descriptors in a record that was checked, valid until the next call, or NULL. */
+const struct event_names *record_names(struct record *rec, const struct agent_record *r);
+
+/* Sets agent_ring.permits: which calls the recorder may make on its own. */
+void record_permit(const struct patch *p, const struct record_thread *th);
+/* Does so for all threads: a program has set a seccomp filter, or may serve page faults, for example. */
 void record_permit_all(const struct patch *p);
 /*
  * Gives the task a ring and a scratch memory, which the image has mapped, but no row in the table of threads. The caller

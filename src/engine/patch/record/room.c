@@ -215,20 +215,6 @@ static int take_pages(struct patch *p, struct task *task, unsigned pages)
 	return -1;
 }
 
-/* A filter of the program could refuse the recorder's own calls. Serving a page could wait for a thread that is stopped. */
-static void permit(const struct patch *p, const struct record_thread *th)
-{
-	bool may = !th->image->sigsys.sealed && !p->t.serves_pages;
-	if (th->reader.ring)
-		th->reader.ring->permits = may ? RING_PERMITS_READING : 0;
-}
-
-void record_permit_all(const struct patch *p)
-{
-	for (size_t i = 0; p->record && i < p->record->threads.n; i++)
-		permit(p, p->record->threads.v[i]);
-}
-
 /* Makes the thread use the ring at `page`, which is empty. */
 static void begin_ring(const struct patch *p, struct record_thread *th, unsigned page, unsigned pages)
 {
@@ -246,7 +232,7 @@ static void begin_ring(const struct patch *p, struct record_thread *th, unsigned
 	th->reader.end = ring->end;
 	th->reader.off = 0;
 	th->reader.consumed = 0;
-	permit(p, th);
+	record_permit(p, th);
 }
 
 struct record_thread *record_thread_new(struct patch *p, struct task *task, unsigned page, unsigned pages,
@@ -262,6 +248,7 @@ struct record_thread *record_thread_new(struct patch *p, struct task *task, unsi
 	th->group = group_of(p, th->image);
 	th->index = index;
 	th->scratch = scratch_address(index, p->scratch_size);
+	record_begin_names(p, th);
 	begin_ring(p, th, page, pages);
 	count_bytes(p, th, 1, (uint64_t)pages * AGENT_PAGE, p->scratch_size);
 	vec_push(&p->record->threads, th);

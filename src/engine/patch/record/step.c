@@ -158,6 +158,8 @@ static void note_elsewhere(const struct patch *p, const struct task *task, const
 
 void record_forget_closed(const struct patch *p, const struct task *task, const struct call *c)
 {
+	if (p->record && p->record->names && c->desc && syscall_changes_names(c->desc))
+		record_forget_names(task);
 	static const uint32_t none[ELSEWHERE_ROWS];
 	bool changes = c->desc && (syscall_changes_names(c->desc) || c->nr == SYS_io_uring_enter);
 	if (p->record && p->record->output && changes && image_of(task)->threads)
@@ -175,11 +177,15 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
 		record_look(p);
 	else
 		record_look_at(p, th);
-	if (before && th && th->reader.has_open)
+	if (before && th && th->reader.has_open) {
 		patch_note_stop(p, STOP_ANNOUNCED, th->reader.open.nr);
+		record_watch_names(p, task, th->reader.open.nr, th->reader.open.args);
+	}
 	if (!before && th && th->reader.ring) {
 		p->record->asked_calls[th->reader.open.nr]++;
 		patch_note_stop(p, STOP_ASKED, th->reader.open.nr);
+		if (th->reader.open.nr == SYS_io_uring_setup)
+			record_watch_names(p, task, SYS_io_uring_setup, th->reader.open.args);
 		complete(p, th, task, th->reader.open.result, false);
 	}
 	if (before && th)

@@ -247,6 +247,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 	ranges_watch(task, nr, r);
 	waits_note_call(task, nr, r);
 	const uint64_t args[3] = {r->rdi, r->rsi, r->rdx};
+	record_watch_names(p, task, nr, args);
 	bool filter = seccomp_sets_filter(nr, args);
 	bool strict = seccomp_sets_strict(nr, args);
 	img->sigsys.sealed |= filter || strict;

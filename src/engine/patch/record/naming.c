@@ -1,0 +1,141 @@
+/* Decides which calls the recorder may make on its own, such as those that name descriptors, and reads these names from records. */
+#include "engine/patch/record/record.h"
+
+#include "engine/patch/remote/remote.h"
+#include "syscall/table.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * The kernel shows the target of a link in /proc as the reader sees it from its root directory. Does the thread see the same
+ * path as sctrace? The link to the thread's root directory shows this.
+ */
+static bool has_our_root(pid_t tid)
+{
+	char path[64], target[8];
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)tid);
+	return readlink(path, target, sizeof(target)) == 1 && target[0] == '/';
+}
+
+/* A filter of the program could refuse the recorder's own calls. Serving a page could wait for a thread that is stopped. */
+void record_permit(const struct patch *p, const struct record_thread *th)
+{
+	uint32_t bits = RING_PERMITS_TESTING | (p->t.serves_pages ? 0 : RING_PERMITS_READING);
+	if (th->names && !th->image->unnamed)
+		bits |= RING_PERMITS_NAMING | (p->record->full_names ? RING_NAMES_IN_FULL : 0);
+	if (th->reader.ring)
+		th->reader.ring->permits = th->image->sigsys.sealed ? 0 : bits;
+}
+
+void record_permit_all(const struct patch *p)
+{
+	for (size_t i = 0; p->record && i < p->record->threads.n; i++)
+		record_permit(p, p->record->threads.v[i]);
+}
+
+static bool share_descriptors(pid_t a, pid_t b)
+{
+	return syscall(SYS_kcmp, a, b, KCMP_FILES, 0, 0) == 0;
+}
+
+void record_begin_names(const struct patch *p, struct record_thread *th)
+{
+	/* In a child of vfork(2), and in its parent, the same table at NAMED_AT would stand for different descriptors. */
+	th->names = p->record->names && th->image->refs == 1 && !th->image->unnamed && has_our_root(th->tid) &&
+		    (th->tid == th->pid || share_descriptors(th->pid, th->tid));
+}
+
+void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child)
+{
+	if (!p->record || !p->record->names || parent->proc == child->proc ||
+	    !share_descriptors(parent->tid, child->tid))
+		return;
+	if (image_of(parent))
+		image_of(parent)->unnamed = true;
+	if (image_of(child))
+		image_of(child)->unnamed = true;
+	record_permit_all(p);
+}
+
+void record_forget_names(const struct task *task)
+{
+	static const uint32_t none[NAMED_ROWS];
+	if (image_of(task) && image_of(task)->threads)
+		remote_write(task->tid, NAMED_AT, none, sizeof(none));
+}
+
+/* Removes all notes from the tables of all images. */
+static void forget_all(const struct patch *p)
+{
+	for (size_t i = 0; i < p->record->threads.n; i++) {
+		const struct record_thread *th = p->record->threads.v[i];
+		if (th->task && th->names && (th->tid == th->pid || th->image->user == th->tid))
+			record_forget_names(th->task);
+	}
+}
+
+/* From now on, names are looked up as without records: in all images, or only in that of the task. */
+static void stop_naming(const struct patch *p, const struct task *task, bool all)
+{
+	for (size_t i = 0; i < p->record->threads.n; i++) {
+		const struct record_thread *th = p->record->threads.v[i];
+		if (th->task && (all || th->image == image_of(task)))
+			th->image->unnamed = true;
+	}
+	record_permit_all(p);
+}
+
+void record_watch_names(const struct patch *p, const struct task *task, int64_t nr, const uint64_t args[3])
+{
+	/* Calls that separate descriptors or paths of the program from those that sctrace sees in /proc. */
+	static const int16_t separating[] = {SYS_unshare,    SYS_setns,       SYS_chroot,
+					     SYS_pivot_root, SYS_close_range, SYS_io_uring_setup};
+	const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
+	bool separates = false;
+	for (size_t i = 0; i < sizeof(separating) / sizeof(*separating); i++)
+		separates |= separating[i] == nr;
+	if (!p->record || !p->record->names || (nr == SYS_close_range && !(args[2] & CLOSE_RANGE_UNSHARE)))
+		return;
+	if (separates)
+		stop_naming(p, task, nr == SYS_pivot_root);
+	if (d && d->groups & G_RENAMES)
+		forget_all(p);
+}
+
+uint32_t record_absent(const struct patch *p, const struct agent_record *r)
+{
+	const struct agent_recipe *recipes =
+		(const struct agent_recipe *)(const void *)(p->recorder + (RECIPES_AT - RECORDER_CODE));
+	const unsigned closes = recipes[r->nr].closes;
+	return r->marks & MARK_ABSENT && closes && closes <= 6 ? (uint32_t)r->args[closes - 1] + 1 : 0;
+}
+
+const struct event_names *record_names(struct record *rec, const struct agent_record *r)
+{
+	const unsigned char *at = (const unsigned char *)r;
+	const size_t head = offsetof(struct captured_name, text);
+	struct event_names *to = &rec->event_names;
+	to->n = 0;
+	for (uint32_t k = r->head; k < r->size && to->n < EVENT_NAMES_MOST;) {
+		struct captured c;
+		struct captured_name name;
+		memcpy(&c, at + k, sizeof(c));
+		k += sizeof(c);
+		if (c.before == CAPTURED_NAME && c.len > head) {
+			memcpy(&name, at + k, head);
+			to->v[to->n++] = (struct event_name){.fd = (int)c.addr,
+							     .mode = name.mode,
+							     .rdev = name.rdev,
+							     .text = (const char *)at + k + head,
+							     .len = c.len - head};
+		}
+		k += (c.len + 7) & ~7u;
+	}
+	return to->n ? to : NULL;
+}

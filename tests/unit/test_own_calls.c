@@ -1,0 +1,118 @@
+/* Tests calls that the recorder makes on its own: it reads memory after calls that fail, and finds the names of descriptors. */
+#include "engine/patch/record/record.h"
+#include "record_rig.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* Makes a call of write(2), which fails. Returns what leave() returns. */
+static uint64_t fail_to_write(uint32_t permits, uint64_t addr, int64_t error)
+{
+	const uint64_t args[6] = {1000, addr, 4};
+	set_up(RING_DATA);
+	rig.ring->permits = permits;
+	assert_true(enter(SYS_write, args));
+	return leave(-error);
+}
+
+/* If the recorder may make calls, it captures memory that the kernel may not have read, as far as it can be read. */
+static void calls_that_fail_are_complete(void **state)
+{
+	(void)state;
+	const uint64_t data = (uint64_t)(uintptr_t) "data";
+	char bytes[4], *pages = map(NULL, 2 * AGENT_PAGE);
+	assert_int_equal(fail_to_write(0, data, EBADF), 1);
+	assert_int_equal(fail_to_write(RING_PERMITS_READING, data, EBADF), 0);
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_int_equal(captures_read((void *)(uintptr_t)take().record, data, bytes, sizeof(bytes)), 4);
+	assert_memory_equal(bytes, "data", 4);
+	assert_int_equal(fail_to_write(RING_PERMITS_READING, 8, EFAULT), 0);
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_true(captures_read((void *)(uintptr_t)take().record, 8, bytes, sizeof(bytes)) < 0);
+
+	/* A string that ends at unreadable memory */
+	assert_int_equal(munmap(pages + AGENT_PAGE, AGENT_PAGE), 0);
+	memcpy(pages + AGENT_PAGE - 3, "abc", 3);
+	const uint64_t path[6] = {1000, (uint64_t)(uintptr_t)(pages + AGENT_PAGE - 3)};
+	set_up(RING_DATA);
+	rig.ring->permits = RING_PERMITS_READING;
+	assert_true(enter(SYS_openat, path));
+	assert_int_equal(leave(-EFAULT), 0);
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	assert_int_equal(captures_read((void *)(uintptr_t)take().record, path[1], bytes, sizeof(bytes)), 3);
+	munmap(pages, AGENT_PAGE);
+}
+
+/* What has no room in the ring is not forgotten: sctrace captures it. */
+static void calls_that_fail_without_room_ask(void **state)
+{
+	(void)state;
+	static char path[4000];
+	const uint64_t args[6] = {1000, (uint64_t)(uintptr_t)path};
+	memset(path, 'x', sizeof(path) - 1);
+	set_up_ring(1024, 2048);
+	rig.ring->permits = RING_PERMITS_READING;
+	assert_true(enter(SYS_openat, args));
+	assert_int_equal(leave(-EBADF), 1);
+}
+
+/* Does a close(2) of the descriptor stop before it is made? */
+static bool is_close_announced(uint32_t permits, int fd)
+{
+	const uint64_t args[6] = {(uint64_t)fd};
+	rig.ring->permits = permits;
+	assert_true(enter(SYS_close, args));
+	const struct agent_record *rec = (const struct agent_record *)(uintptr_t)rig.scratch.record;
+	bool announced = rec->marks & 1;
+	assert_int_equal(leave(0), 0);
+	return announced;
+}
+
+/* The names of new descriptors are recorded, so that close(2) need not stop before it is made. */
+static void names_of_descriptors_are_recorded(void **state)
+{
+	(void)state;
+	const uint64_t args[6] = {(uint64_t)AT_FDCWD, (uint64_t)(uintptr_t) "/dev/null"};
+	static struct record rec;
+	const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	recipes[SYS_openat].asks = recipes[SYS_close].announces = recipes[SYS_close].closes = 1;
+	recipes[SYS_openat].names = NAMES_RESULT;
+	set_up(RING_DATA);
+	assert_true(enter(SYS_openat, args));
+	assert_int_equal(leave(fd), 1);
+	for (int full = 0; full < 2; full++) {
+		const uint32_t permits = RING_PERMITS_NAMING | (full ? RING_NAMES_IN_FULL : 0);
+		set_up(RING_DATA);
+		rig.ring->permits = permits;
+		assert_true(enter(SYS_openat, args));
+		assert_int_equal(leave(fd), 0);
+		assert_int_equal(reader_fill(&rig.reader), 0);
+		const struct event_names *names = record_names(&rec, take().record);
+		assert_int_equal(names->n, 1);
+		assert_int_equal(names->v[0].fd, fd);
+		assert_int_equal(names->v[0].len, strlen("/dev/null"));
+		assert_memory_equal(names->v[0].text, "/dev/null", names->v[0].len);
+		assert_true(!full || (S_ISCHR(names->v[0].mode) && names->v[0].rdev == makedev(1, 3)));
+		assert_false(is_close_announced(permits, fd));
+		assert_true(is_close_announced(permits, fd));
+	}
+	assert_true(is_close_announced(0, 1000));
+	assert_false(is_close_announced(RING_PERMITS_TESTING, 1000));
+	recipes[SYS_openat].asks = recipes[SYS_close].announces = recipes[SYS_close].closes = 0;
+	recipes[SYS_openat].names = NAMES_NONE;
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_that_fail_are_complete),
+		cmocka_unit_test(calls_that_fail_without_room_ask),
+		cmocka_unit_test(names_of_descriptors_are_recorded),
+	};
+	return cmocka_run_group_tests(tests, set_up_all, NULL);
+}
