@@ -39,8 +39,8 @@ static void say_failed(const struct run *r, struct buf *out)
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
 		if (s->failed)
-			buf_addf(out, "%s failed: %s; its figures are those of the %zu runs before\n", s->name,
-				 s->failed, s->judged.of[METRIC_TIME].n);
+			buf_addf(out, "%s failed: %s; its figures are those of the %zu run%s before\n", s->name,
+				 s->failed, s->judged.of[METRIC_TIME].n, s->judged.of[METRIC_TIME].n == 1 ? "" : "s");
 	}
 }
 

@@ -488,6 +488,8 @@ def test_a_failed_run_keeps_the_others(place):
         assert at_once["unable"] == f"exited with status 9 in {where}" and "failed" not in at_once, at_once
         flat = " ".join(out.split())
         assert "failed: exited with status 7 in timed run 3; its figures are those of the 2 runs before" in flat, out
+    once = run(place, "--runs=3", "--no-count", 'test "$SCTRACE_RUN" != 2')[1]
+    assert "its figures are those of the 1 run before" in " ".join(once.split()), once
     shown = subprocess.run([SCTRACE, "report", saved], capture_output=True, text=True, check=True).stdout
     assert "in timed run 3; its figures" in " ".join(shown.split()), shown
     saved.unlink()
@@ -684,6 +686,9 @@ def test_rows_are_sorted(place):
     assert names("wall").index("true") < names("wall").index("sleep 0.2") < names("wall").index("exit 3") == 3
     assert names("peak_rss")[2:] == [commands[2], "exit 3"]
     assert run(place, "--sort=size", "true")[0] == 2
+    for uncounted in ("--no-count", "--no-trace"):
+        status, _, err = run(place, "--sort=calls", uncounted, "true")
+        assert status == 2 and "needs the calls to be counted" in err, err
 
 
 def test_several_exports(place):

@@ -180,6 +180,9 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 		return "an input of 0 bytes cannot be compared; --size must be at least 1";
 	if (o->columns && (o->no_count || o->no_trace))
 		return "--columns needs a run that is traced, so --no-count and --no-trace cannot be used with it";
+	if (o->sort && strcmp(o->sort, "calls") == 0 && (o->no_count || o->no_trace))
+		return "--sort=calls needs the calls to be counted, so --no-count and --no-trace cannot be used with "
+		       "it";
 	if (o->count_all && o->no_count)
 		return "--count-all and --no-count cannot be used together";
 	if (o->count_all && o->no_trace)
