@@ -623,6 +623,10 @@ def test_several_exports(folder):
         for n in names:
             text = (folder / n).read_text()
             assert n == "html" and "<table" in text or text == report(*some, f"--format={n}"), n
+    counted = run("-c", "--save", folder / "count.json", "true")
+    if counted.returncode == 0:
+        done = run("report", "-u", "ms", folder / "count.json")
+        assert done.returncode == 2 and "is for runs of compare and bench" in done.stderr, done
     for words in (["--export-csv", folder / "x"], ["--format=csv", "--export-html", folder / "x"]):
         done = run("report", "--merge", *words, *runs)
         assert done.returncode == 2 and "in two calls" in done.stderr and not (folder / "x").exists(), done

@@ -139,6 +139,11 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 			 "with several rows that sctrace compare --save wrote");
 		return -ERANGE;
 	}
+	if (r->opt.show.time_unit && first->bits == RUN_COUNT) {
+		buf_adds(why,
+			 "--time-unit is for runs of compare and bench; the tables of -c and --io have several units");
+		return -ERANGE;
+	}
 	return beside_name(&r->beside, r->opt.names, why);
 }
 
