@@ -124,6 +124,7 @@ struct compare {
 	uint64_t started_ns;     /* value of clock_ns() when the timed runs began */
 	double shell_s[3];       /* wall, user and system time in seconds of an empty shell, which are
 					  * subtracted from the times of commands; 0: nothing is subtracted */
+	double shell_after_s;    /* the wall time of an empty shell after the runs; -1: unknown */
 	struct run run;          /* the results; compare_fill() sets its subjects */
 	double drain_s;          /* CPU time in seconds that sctrace needed to read the output of commands */
 	double other_share, steal_share; /* shares (0 to 1) of the CPU time that other programs and other guests of

@@ -151,6 +151,7 @@ static void fill_method(struct compare *c)
 	m->fsync = yes(o->fsync);
 	m->shell = yes(c->subjects.n && !c->subjects.v[0]->strategy && !o->no_shell);
 	m->shell_taken_out_s = c->shell_s[0];
+	m->shell_after_s = share(c->shell_after_s);
 	m->other_cpu_share = share(c->other_share);
 	m->steal_share = share(c->steal_share);
 	m->input_resident_share = share(c->resident);

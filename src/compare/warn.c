@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The largest change of the time of an empty shell, relative to the time of a row. */
+#define SHELL_CHANGE_MAX 0.1
+
 typedef bool row_test(const struct run *r, const struct run_subject *s);
 
 static double median(const struct run_subject *s)
@@ -177,6 +180,13 @@ static void say_nothing(const struct run_subject *s, struct buf *out)
 static bool is_lost_in_shell(const struct run *r, const struct run_subject *s)
 {
 	return !s->strategy && median(s) < 0.2 * r->method.shell_taken_out_s;
+}
+
+/* The load of the machine has changed, so the time of the shell that was subtracted may be wrong for this row. */
+static bool depends_on_shell(const struct run *r, const struct run_subject *s)
+{
+	double change = fabs(r->method.shell_after_s - r->method.shell_taken_out_s);
+	return !s->strategy && !is_lost_in_shell(r, s) && change > SHELL_CHANGE_MAX * median(s);
 }
 
 static bool is_uncounted(const struct run *r, const struct run_subject *s)
@@ -372,6 +382,10 @@ void compare_warn(struct run *r)
 		  "end "
 		  "of the command",
 		  "if they belong to its work, let the command wait for them");
+	warn_rows(
+		r, depends_on_shell, say_nothing, "shell_changed",
+		"the time of an empty shell was different after the runs, by more than 10 % of the times of some rows",
+		"repeat this at a quieter time, or run the commands without a shell (-N)");
 	warn(r, any(r, is_lost_in_shell), "lost_in_shell",
 	     "almost nothing remains of the times of these runs after the time of an empty shell is subtracted",
 	     "run the commands without a shell (-N)");

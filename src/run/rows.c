@@ -158,6 +158,7 @@ static const struct field method_rows[] = {
 	ROW(run_method, FIELD_TRUTH, fsync, RUN_COMPARE),
 	ROW(run_method, FIELD_TRUTH, shell, RUN_COMPARE),
 	ROW(run_method, FIELD_REAL, shell_taken_out_s, RUN_COMPARE),
+	OPTIONAL(run_method, FIELD_REAL, shell_after_s, RUN_COMPARE),
 	ROW(run_method, FIELD_REAL, other_cpu_share, RUN_COMPARE),
 	ROW(run_method, FIELD_REAL, steal_share, RUN_COMPARE),
 	ROW(run_method, FIELD_REAL, input_resident_share, RUN_COMPARE),

@@ -174,7 +174,8 @@ struct run_method {
 	bool known;
 	/* Members of compare: */
 	double looks; /* how often the intervals could be tested (CHANGE_LOOKS); unknown: once */
-	double input_bytes, warmup, shell_taken_out_s, other_cpu_share, steal_share, input_resident_share;
+	double input_bytes, warmup, shell_taken_out_s, shell_after_s, other_cpu_share, steal_share,
+		input_resident_share;
 	char *input, *input_name, *reference, *columns;
 	char *output;                /* where the output of commands went: null, pipe, inherit or a file; NULL: null */
 	char *input_file_system;     /* the type of the file system of the input, if it is not that of the copies */
