@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 struct syscall_desc;
+struct uring_batch;
 
 /* Whether the thread lost its CPU during a call: it slept, or it was preempted. */
 enum call_wait {
@@ -101,6 +102,8 @@ struct event {
 	uint32_t absent;
 	/* EV_EXIT, EV_CALL: the descriptors that the call has created, if the engine has recorded their names; or NULL */
 	const struct event_names *names;
+	/* Set by the pipeline: what the call says about a ring of io_uring (tracee/uring.h), or NULL. */
+	const struct uring_batch *uring;
 	const struct mem *entry_mem; /* EV_CALL: the task's memory before the call; `mem` is that after the call */
 };
 

@@ -55,6 +55,8 @@ struct decode {
 	const struct call *call;
 	const struct mem *mem; /* the program's memory; NULL: no memory can be read */
 	const struct decode_opts *opts;
+	const struct uring_batch
+		*uring; /* the requests and completions of io_uring_enter(2) (tracee/uring.h), or NULL */
 	pid_t pid;
 	bool leaving;
 	struct decode_memo *memo; /* owned by the caller, who keeps it from decode_enter() to decode_exit(); NULL:

@@ -196,6 +196,12 @@ static void result_ioctl(const struct decode *d, int64_t v)
 		result_int(d, v);
 }
 
+static void result_uring(const struct decode *d, int64_t v)
+{
+	emit_result(d->out, v, NULL, NULL);
+	decode_uring_completions(d);
+}
+
 static result_fn *const results[R_COUNT] = {
 	[R_INT] = result_int,
 	[R_BYTES] = result_int,
@@ -215,6 +221,7 @@ static result_fn *const results[R_COUNT] = {
 	[R_SECCOMP] = result_seccomp,
 	[R_MEMBARRIER] = result_membarrier,
 	[R_PERSONALITY] = result_personality,
+	[R_URING] = result_uring,
 };
 
 /* For results that result_kind() shows: the kind of their meaning. For all others, 0. */
@@ -226,9 +233,11 @@ void decode_result(const struct decode *d)
 	const struct syscall_desc *desc = d->call->desc;
 	if (!d->leaving)
 		emit_result(d->out, 0, "", NULL);
-	else if (d->call->error)
+	else if (d->call->error) {
 		error_result(d);
-	else if (d->opts->raw || !desc)
+		if (desc && desc->result == R_URING)
+			decode_uring_completions(d);
+	} else if (d->opts->raw || !desc)
 		emit_result_as(d->out, d->call->result, FORM_HEX);
 	else if (kinds[desc->result])
 		result_kind(d, d->call->result, kinds[desc->result]);

@@ -46,9 +46,9 @@ show_fn show_ipc_key, show_ipc_get_flags, show_shmget_flags, show_ipc_cmd, show_
 when_fn when_ipc_buf, when_sem_arg;
 
 /* io_uring, bpf, keys, perf, landlock and kexec (misc.c, bpf.c, keys.c). */
-show_fn show_uring_enter_arg, show_uring_register_arg, show_uring_register_after, show_landlock_rule,
-	show_kexec_segments, show_perf_attr, show_one_byte, show_kernel_version, show_bpf_attr, show_bpf_attr_after,
-	show_key_serial, show_keyctl_arg;
+show_fn show_uring_requests, show_uring_enter_arg, show_uring_register_arg, show_uring_register_after,
+	show_landlock_rule, show_kexec_segments, show_perf_attr, show_one_byte, show_kernel_version, show_bpf_attr,
+	show_bpf_attr_after, show_key_serial, show_keyctl_arg;
 when_fn when_keyctl_arg, when_uring_register_arg;
 
 /* Addresses, messages and options of sockets (net.c, msg.c, sockopt.c). */
@@ -65,6 +65,8 @@ void decode_iovec(const struct decode *d, uint64_t addr, uint64_t n, bool pointe
 /* Emits the socket address of `len` bytes at `addr`. */
 void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len);
 
+/* Shows the completions that have come since the previous io_uring_enter(2), after the result of this call. */
+void decode_uring_completions(const struct decode *d);
 /* Shows the result `v` of recvmmsg(2), and the time that it left in its last argument: 2 (left {tv_sec=1, tv_nsec=0}). */
 void decode_recvmmsg_result(const struct decode *d, int64_t v);
 

@@ -61,6 +61,8 @@ static void ask(const struct recording_asked *a, enum recording_name kind, pid_t
 		x->number = n->netlink(n->ctx, tid, (int)key);
 	else if (kind == NAME_INTERFACE)
 		x->is_text = n->interface && n->interface(n->ctx, tid, key, &x->text);
+	else if (kind == NAME_RING)
+		x->is_text = n->ring && n->ring(n->ctx, tid, (int)key, &x->text);
 	else if (kind == NAME_COMM)
 		x->is_text = n->comm(n->ctx, tid, &x->text);
 	else

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define RECORDING_MAGIC   "SCTRACE\n"
-#define RECORDING_VERSION 2 /* version 1 has no ITEM_CALL */
+#define RECORDING_VERSION 3 /* version 1 has no ITEM_CALL, and versions 1 and 2 have no NAME_RING */
 /* Bytes of the header: the magic, the version (4 bytes, little-endian), and 4 bytes that are 0. */
 #define RECORDING_HEADER 16
 
@@ -77,6 +77,7 @@ enum recording_name {
 	NAME_NETLINK,   /* netlink(); the answer is a number */
 	NAME_INTERFACE, /* interface() */
 	NAME_COMM,      /* comm() */
+	NAME_RING,      /* ring() */
 	NAME_KINDS,
 };
 

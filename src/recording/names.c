@@ -64,6 +64,11 @@ static bool name_interface(void *a, pid_t tid, uint32_t index, struct buf *out)
 	return text_of(a, NAME_INTERFACE, tid, index, out);
 }
 
+static bool name_ring(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_RING, tid, (uint32_t)fd, out);
+}
+
 static bool name_comm(void *a, pid_t tid, struct buf *out)
 {
 	return text_of(a, NAME_COMM, tid, 0, out);
@@ -77,6 +82,7 @@ void recording_answers_init(struct recording_answers *a, recording_answer_fn *an
 						  .device = name_device,
 						  .netlink = name_netlink,
 						  .interface = name_interface,
+						  .ring = name_ring,
 						  .comm = name_comm,
 						  .ctx = a},
 					.answer = answer,

@@ -33,6 +33,7 @@ enum syscall_group {
 	G_PURE = 1 << 14,
 	G_NAMES = 1 << 15,   /* not a group of -e: the call may change what a descriptor or the current directory refers
 			    * to, or the name of a process, or it closes descriptors because it ends the program */
+	G_RINGS = 1 << 17,   /* not a group of -e: the call concerns the rings of io_uring (tracee/uring.h) */
 	G_RENAMES = 1 << 16, /* not a group of -e: the call may change the names of any open descriptors, because it
 			      * renames or removes files, or changes mounts or the root directory */
 };
@@ -64,6 +65,7 @@ enum syscall_result {
 	R_IOPRIO,
 	R_MEMBARRIER,
 	R_PERSONALITY,
+	R_URING,
 	R_COUNT,
 };
 

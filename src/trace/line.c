@@ -25,6 +25,7 @@ void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c,
 				    .call = &ev->call,
 				    .mem = ev->mem,
 				    .opts = &d->opts,
+				    .uring = ev->uring,
 				    .pid = ev->tid,
 				    .leaving = ev->kind == EV_EXIT || ev->kind == EV_CALL,
 				    .memo = &l->memo};

@@ -100,6 +100,7 @@ static void on_call(struct trace_pipeline *p, struct trace_task *k, struct event
 	if (ev->kind == EV_ENTER)
 		trace_subject_begin(&k->subject, ev, p->session.names);
 	k->subject.ev = ev;
+	ev->uring = uring_concerns(ev) ? uring_call(&p->uring, ev, p->session.names) : NULL;
 	bool wanted = is_wanted(p, k, ev);
 	p->selected += wanted && ev->kind != EV_ENTER;
 	for (unsigned i = 0; i < p->nsinks; i++) {
@@ -170,17 +171,19 @@ void trace_pipeline_begin(struct trace_pipeline *p)
 	 */
 	p->takes_whole = p->nsinks == 1 && p->sinks[0]->ops->whole && !trace_select_by_file(p->select) &&
 			 !trace_select_needs_exit(p->select);
+	p->session.uring = &p->uring;
 	for (unsigned i = 0; i < p->nsinks; i++)
 		if (p->sinks[i]->ops->begin)
 			p->sinks[i]->ops->begin(p->sinks[i]);
 }
 
-static void on_whole(struct trace_pipeline *p, const struct event *ev)
+static void on_whole(struct trace_pipeline *p, struct event *ev)
 {
 	if (p->kept)
 		note_names(p, ev);
 	struct trace_task *k = task_of(p, ev->tid, ev->pid);
 	trace_subject_begin(&k->subject, ev, p->session.names);
+	ev->uring = NULL;
 	if (!trace_select_enter(p->select, ev, &k->subject))
 		return;
 	p->selected++;
@@ -229,7 +232,7 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 		 * Some calls change the names of descriptors or processes, as close(2) does. Their arguments are shown with
 		 * the names before the call, so the beginning is passed on first.
 		 */
-		if (p->takes_whole && !(d && syscall_changes_names(d)))
+		if (p->takes_whole && !(d && (syscall_changes_names(d) || uring_concerns(ev))))
 			on_whole(p, ev);
 		else
 			split(p, ev);
@@ -245,8 +248,10 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 		become_leader(p, former, k);
 	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
 		on_call(p, k, ev);
-	else
+	else {
+		uring_other(&p->uring, ev);
 		on_other(p, k, ev);
+	}
 	if (former)
 		task_gone(p, former);
 	if (ev->kind == EV_NEW_TASK && ev->is_thread)
@@ -268,4 +273,5 @@ void trace_pipeline_end(struct trace_pipeline *p)
 	for (unsigned s = 0; s < p->nsinks; s++)
 		if (p->sinks[s]->ops->end)
 			p->sinks[s]->ops->end(p->sinks[s]);
+	uring_free(&p->uring);
 }

@@ -6,6 +6,7 @@
 #include "trace/select.h"
 #include "trace/sink.h"
 #include "tracee/names_kept.h"
+#include "tracee/uring.h"
 
 #define NAMES_KEPT_NS 1000000
 
@@ -26,6 +27,7 @@ struct trace_pipeline {
 	struct trace_sink *sinks[TRACE_SINKS_MAX];
 	unsigned nsinks;
 	bool takes_whole;        /* the only sink takes a call as one event (trace_sink_ops.whole) */
+	struct uring uring;      /* the rings of io_uring */
 	struct map tasks;        /* tid -> struct trace_task */
 	struct trace_task *last; /* the task that was looked up last, or NULL */
 };

@@ -6,6 +6,7 @@
 #include "trace/dump.h"
 #include "trace/stack.h"
 #include "tracee/names.h"
+#include "tracee/uring.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -145,6 +146,9 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 		recording_asked_changed(&r->asked);
 	begin(r, own, ev);
 	captures_begin(&r->captures, ev->mem);
+	for (size_t i = 0; ev->uring && i < ev->uring->reads.n; i++)
+		captures_add(&r->captures, ev->uring->reads.v[i].addr, ev->uring->bytes.s + ev->uring->reads.v[i].at,
+			     ev->uring->reads.v[i].n);
 	struct mem keeping = captures_keeping(&r->captures);
 	const struct mem *mem = ev->mem ? &keeping : NULL;
 	read_all(r, own, ev, mem);

@@ -292,6 +292,18 @@ void trace_select_only(const struct trace_select *s, struct call_set *only)
 		if (nr >= 0 && nr < CALL_SET_MAX)
 			only->bits[nr / 64] |= UINT64_C(1) << (nr % 64);
 	}
+	/* To show the requests of io_uring_enter(2), the calls that set up the rings must be seen. */
+	int64_t enter = syscall_number(syscall_native_arch(), "io_uring_enter");
+	if (enter >= 0 && enter < CALL_SET_MAX && only->bits[enter / 64] >> (enter % 64) & 1)
+		trace_select_rings(only);
+}
+
+void trace_select_rings(struct call_set *only)
+{
+	const struct syscall_desc *d;
+	for (int64_t nr = 0; nr < CALL_SET_MAX; nr++)
+		if ((d = syscall_lookup(syscall_native_arch(), nr)) && d->groups & G_RINGS)
+			only->bits[nr / 64] |= UINT64_C(1) << (nr % 64);
 }
 
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject)

@@ -94,6 +94,8 @@ bool trace_select_needs_exit(const struct trace_select *s);
 bool trace_select_exit(const struct trace_select *s, const struct event *ev, uint64_t *unjudged);
 /* Fills in the calls that must be events, with those that end interrupted ones (restart_syscall, rt_sigreturn). */
 void trace_select_only(const struct trace_select *s, struct call_set *only);
+/* Adds the calls that concern the rings of io_uring. */
+void trace_select_rings(struct call_set *only);
 /* Returns true if signal `sig` is selected. */
 bool trace_select_signal(const struct trace_select *s, int sig);
 

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 struct names;
+struct uring;
 struct trace_sink;
 
 #define TRACE_SINKS_MAX 8
@@ -20,6 +21,7 @@ struct trace_session {
 	uint64_t start_ns;         /* CLOCK_MONOTONIC time of the start */
 	int64_t real_offset_ns;    /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	const struct names *names; /* names of descriptors and processes */
+	struct uring *uring;       /* the rings of io_uring (tracee/uring.h); set by trace_pipeline_begin() */
 	size_t tasks, tasks_seen;  /* number of threads now, and of all threads so far */
 	bool ending;               /* no more events will come; the calls in progress continue untraced */
 	bool cut;                  /* the events end earlier than the trace did: the rest of a recording is missing */

@@ -4,6 +4,7 @@
 #include "tracee/proc.h"
 #include "tracee/served.h"
 #include "tracee/sock_query.h"
+#include "tracee/uring.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -434,12 +435,19 @@ static bool live_device(void *ctx, pid_t pid, int fd, struct buf *out)
 	       names_device(st.stx_mode, st.stx_rdev_major, st.stx_rdev_minor, out);
 }
 
+static bool live_ring(void *ctx, pid_t tid, int fd, struct buf *out)
+{
+	(void)ctx;
+	return uring_find(tid, fd, out);
+}
+
 const struct names names_live = {.fd = live_fd,
 				 .fd_in_full = live_fd_in_full,
 				 .deleted = live_deleted,
 				 .device = live_device,
 				 .netlink = live_netlink,
 				 .interface = live_interface,
+				 .ring = live_ring,
 				 .comm = live_comm,
 				 .outer_id = live_outer_id,
 				 .space = live_space};

@@ -41,6 +41,8 @@ struct names {
 	 * sctrace (network_namespaces(7)), where the index belongs to another interface. The answer is not escaped.
 	 */
 	bool (*interface)(void *ctx, pid_t tid, uint32_t index, struct buf *out);
+	/* Where the rings of an io_uring are; see uring_find() (tracee/uring.h). NULL: not known. */
+	bool (*ring)(void *ctx, pid_t tid, int fd, struct buf *out);
 	/* The short name of a thread or process (proc_pid_comm(5)). The answer is not escaped. */
 	bool (*comm)(void *ctx, pid_t tid, struct buf *out);
 	/*

@@ -367,8 +367,8 @@ static void test_foreign(void **state)
 	assert_non_null(strstr(buf_str(&why), "Is a directory"));
 	buf_free(&why);
 	refused("{\"kind\": \"count\", \"calls\": []}", 30, "it is not a recording");
-	refused("SCTRACE\n\3\0\0\0\0\0\0\0", 16,
-		"it has version 3 of the format, but this sctrace reads versions 1 to 2");
+	refused("SCTRACE\n\4\0\0\0\0\0\0\0", 16,
+		"it has version 4 of the format, but this sctrace reads versions 1 to 3");
 	refused("SCTRACE\n\0\0\0\0\0\0\0\0", 16, "it has version 0 of the format");
 	refused("SCTRACE\n\1\0\0\0\0\0\0\0", 16, "it ends before its first event");
 	refused("SCTRACE\n\1\0\0\0\0\0\0\0hello", 21, "its start is damaged");

@@ -74,6 +74,9 @@ static bool is_in(const struct call_set *set, int64_t nr)
  */
 static bool must_stop(int64_t nr, bool wanted)
 {
+	/* Other threads and the kernel use the rings of io_uring at the same time, so sctrace reads them at both ends. */
+	if (wanted && (nr == SYS_io_uring_enter || nr == SYS_io_uring_register))
+		return true;
 	return ((nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted) || mem_call_serves_pages(nr);
 }
 
