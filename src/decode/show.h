@@ -46,7 +46,7 @@ show_fn show_ipc_key, show_ipc_get_flags, show_shmget_flags, show_ipc_cmd, show_
 when_fn when_ipc_buf, when_sem_arg;
 
 /* io_uring, bpf, keys, perf, landlock and kexec (misc.c, bpf.c, keys.c). */
-show_fn show_uring_requests, show_uring_enter_arg, show_uring_register_arg, show_uring_register_after,
+show_fn show_uring_fd, show_uring_requests, show_uring_enter_arg, show_uring_register_arg, show_uring_register_after,
 	show_landlock_rule, show_kexec_segments, show_perf_attr, show_one_byte, show_kernel_version, show_bpf_attr,
 	show_bpf_attr_after, show_key_serial, show_keyctl_arg;
 when_fn when_keyctl_arg, when_uring_register_arg;

@@ -125,6 +125,14 @@ static size_t most(const struct decode *d, size_t n)
 	return n < limit ? n : limit;
 }
 
+void show_uring_fd(const struct decode *d, const struct value *x)
+{
+	if (uring_is_index(d->call))
+		emit_num(d->out, (int32_t)x->v);
+	else
+		show_fd(d, x);
+}
+
 /* Shows the number of requests, and the requests themselves: an array in JSON, and a comment in text. */
 void show_uring_requests(const struct decode *d, const struct value *x)
 {

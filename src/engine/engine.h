@@ -16,7 +16,10 @@ struct summary;
 
 /* What an engine can do, and what a user requests. */
 enum engine_caps {
-	/* Each call is sent as an event (traces, decoding, --by=fd and path, -e filters on results). */
+	/*
+	 * Each call is sent as an event (traces, decoding, --by=fd and path, -e filters on results). Together with CAP_COUNTS,
+	 * all calls are counted, and those in engine_config.only are sent as events as well.
+	 */
 	CAP_EVENTS = 1 << 0,
 	CAP_COUNTS = 1 << 1,     /* counts and times for each call */
 	CAP_BY_PROCESS = 1 << 2, /* separate counts for each process */

@@ -10,6 +10,8 @@
 
 static double value_percent(const struct summary_row *r)
 {
+	if (call_stats_is_request(r->call))
+		return NAN;
 	return r->call->ns > 0 && r->total_ns > 0 ? 100 * r->call->ns / r->total_ns : 0;
 }
 

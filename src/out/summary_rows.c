@@ -11,6 +11,8 @@
 /* Adds those figures of a call that can be summed. Quantiles cannot be summed. */
 static void add_counts(struct call_stats *to, const struct call_stats *c)
 {
+	if (call_stats_is_request(c))
+		return;
 	to->entered += c->entered;
 	to->returned += c->returned;
 	to->errors += c->errors;
@@ -30,7 +32,7 @@ static char *call_title(const struct call_stats *c)
 {
 	struct buf name = {0};
 	syscall_name(&name, c->arch, c->nr);
-	if (c->arch && c->arch != syscall_native_arch())
+	if (c->arch && c->arch != syscall_native_arch() && !call_stats_is_request(c))
 		buf_adds(&name, "#32");
 	return buf_take(&name);
 }
@@ -59,6 +61,8 @@ static void push_group(struct summary_rows *rows, const struct summary_group *g)
 	struct summary_line line = {.name = group_title(g), .is_group = true};
 	for (size_t i = 0; i < g->calls.n; i++) {
 		const struct call_stats *c = g->calls.v[i];
+		if (call_stats_is_request(c))
+			continue;
 		if (c->returned && (!line.sum.returned || c->min_ns < line.sum.min_ns))
 			line.sum.min_ns = c->min_ns;
 		if (c->returned && (!line.sum.returned || c->max_ns > line.sum.max_ns))
@@ -103,23 +107,25 @@ static void sort_lines(struct summary_line *lines, size_t n, int sort)
 		qsort_r(lines, n, sizeof(*lines), by_column, (void *)&summary_column_table[id]);
 }
 
-/* Adds the calls of group `g`, sorted by column `sort`. `title` becomes the group name of their rows. */
-static void push_calls(struct summary_rows *rows, const struct summary_group *g, const char *title, int sort)
+/* Adds the calls of group `g`, sorted as `v` says. `title` becomes the group name of their rows. */
+static void push_calls(struct summary_rows *rows, const struct summary_group *g, const char *title,
+		       const struct summary_view *v)
 {
 	size_t first = rows->lines.n;
+	bool foreign = v->format == SUMMARY_TRUSS || v->format == SUMMARY_STRACE; /* these tools show only calls */
 	for (size_t i = 0; i < g->calls.n; i++) {
 		const struct call_stats *c = g->calls.v[i];
-		if (!c->entered)
+		if (!c->entered || (foreign && call_stats_is_request(c)))
 			continue;
 		struct summary_line line = {.name = call_title(c), .row.call = c, .group = title};
 		vec_push(&rows->lines, line);
 		add_counts(&rows->total, c);
 	}
 	if (rows->lines.n > first)
-		sort_lines(rows->lines.v + first, rows->lines.n - first, sort);
+		sort_lines(rows->lines.v + first, rows->lines.n - first, v->sort);
 }
 
-static void collect_groups(struct summary_rows *rows, const struct summary *s, int sort)
+static void collect_groups(struct summary_rows *rows, const struct summary *s, const struct summary_view *v)
 {
 	struct summary_rows heads = {0};
 	for (size_t i = 0; i < s->groups.n; i++)
@@ -127,7 +133,7 @@ static void collect_groups(struct summary_rows *rows, const struct summary *s, i
 			push_group(&heads, s->groups.v[i]);
 			heads.lines.v[heads.lines.n - 1].group = (const char *)s->groups.v[i];
 		}
-	sort_lines(heads.lines.v, heads.lines.n, sort);
+	sort_lines(heads.lines.v, heads.lines.n, v->sort);
 	for (size_t i = 0; i < heads.lines.n; i++) {
 		struct summary_line *head = &heads.lines.v[i];
 		const struct summary_group *g = (const void *)head->group;
@@ -137,7 +143,7 @@ static void collect_groups(struct summary_rows *rows, const struct summary *s, i
 		 */
 		head->group = g->id >= 0 ? head->name : g->name;
 		vec_push(&rows->lines, *head);
-		push_calls(rows, g, head->group, sort);
+		push_calls(rows, g, head->group, v);
 	}
 	vec_free(&heads.lines);
 }
@@ -146,10 +152,10 @@ void summary_rows_init(struct summary_rows *rows, const struct summary *s, const
 {
 	*rows = (struct summary_rows){.grouped = v->by != NULL};
 	if (rows->grouped)
-		collect_groups(rows, s, v->sort);
+		collect_groups(rows, s, v);
 	else
 		for (size_t i = 0; i < s->groups.n; i++)
-			push_calls(rows, s->groups.v[i], "", -1);
+			push_calls(rows, s->groups.v[i], "", v);
 	if (!rows->grouped)
 		sort_lines(rows->lines.v, rows->lines.n, v->sort);
 	for (size_t i = 0; i < rows->lines.n; i++) {

@@ -9,6 +9,7 @@
 #include "present/kinds.h"
 #include "present/machine.h"
 #include "syscall/table.h"
+#include "syscall/uring.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@
 struct call_row {
 	char *name;
 	struct call_stats *in; /* one element for each run, zeroed if the run does not contain the call */
+	bool is_request;       /* an operation of io_uring, which is not part of sums */
 };
 
 struct calls {
@@ -56,7 +58,7 @@ static struct call_row *row_of(struct calls *c, uint32_t arch, int64_t nr)
 			buf_free(&name);
 			return &c->rows.v[i];
 		}
-	struct call_row row = {buf_take(&name), memory_zeroed(c->nruns, sizeof(*row.in))};
+	struct call_row row = {buf_take(&name), memory_zeroed(c->nruns, sizeof(*row.in)), arch == SYSCALL_URING_ARCH};
 	vec_push(&c->rows, row);
 	return &c->rows.v[c->rows.n - 1];
 }
@@ -243,6 +245,8 @@ static struct sum sum_of(const struct calls *c, size_t run)
 {
 	struct sum s = {0};
 	for (size_t i = 0; i < c->rows.n; i++) {
+		if (c->rows.v[i].is_request)
+			continue;
 		s.calls += call_stats_calls(&c->rows.v[i].in[run]);
 		s.ns += c->rows.v[i].in[run].ns;
 	}

@@ -494,6 +494,8 @@ double condition_sum(const struct condition *c, const struct summary *s)
 	for (size_t g = 0; g < s->groups.n; g++)
 		for (size_t i = 0; i < s->groups.v[g]->calls.n; i++) {
 			const struct call_stats *k = s->groups.v[g]->calls.v[i];
+			if (call_stats_is_request(k))
+				continue;
 			const double of[] = {[CONDITION_CALLS] = (double)call_stats_calls(k),
 					     [CONDITION_ERRORS] = (double)k->errors,
 					     [CONDITION_BYTES] = (double)k->bytes,

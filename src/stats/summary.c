@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "syscall/kinds.h"
 #include "syscall/table.h"
+#include "syscall/uring.h"
 
 #include <errno.h>
 #include <math.h>
@@ -88,7 +89,8 @@ struct call_stats *summary_call(struct summary *s, struct summary_group *g, uint
 	struct call_stats *c = map_get(&g->index, call_key(arch, nr));
 	if (c)
 		return c;
-	if (nr != SYSCALL_OTHERS && !syscall_name_known(arch, nr) && s->unknown++ >= UNKNOWN_MAX) {
+	if (nr != SYSCALL_OTHERS && arch != SYSCALL_URING_ARCH && !syscall_name_known(arch, nr) &&
+	    s->unknown++ >= UNKNOWN_MAX) {
 		s->unknown = UNKNOWN_MAX;
 		return summary_call(s, g, arch, SYSCALL_OTHERS);
 	}
@@ -240,8 +242,14 @@ uint64_t summary_calls(const struct summary *s)
 	uint64_t n = 0;
 	for (size_t i = 0; i < s->groups.n; i++)
 		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
-			n += call_stats_calls(s->groups.v[i]->calls.v[k]);
+			if (!call_stats_is_request(s->groups.v[i]->calls.v[k]))
+				n += call_stats_calls(s->groups.v[i]->calls.v[k]);
 	return n;
+}
+
+bool call_stats_is_request(const struct call_stats *c)
+{
+	return c->arch == SYSCALL_URING_ARCH;
 }
 
 uint64_t call_stats_calls(const struct call_stats *c)

@@ -104,7 +104,7 @@ void summary_errno(struct summary *s, struct summary_group *g, const struct call
 void summary_merge_group(struct summary *s, struct summary_group *to, const struct summary_group *from);
 /* Adds everything in `from` to `s`, except calls that were not made. Groups with the same name and id are merged. */
 void summary_merge(struct summary *s, const struct summary *from);
-/* Returns the number of calls in all groups. */
+/* Returns the number of calls in all groups. Requests of io_uring are not calls. */
 uint64_t summary_calls(const struct summary *s);
 
 /* Returns the time of a call without the cost of tracing, in ns. It is negative if the calibrated cost was too high. */
@@ -113,6 +113,11 @@ double call_own_ns(const struct call *c);
 void call_stats_charge(struct call_stats *c, double n, double cost_ns, double spread_ns);
 /* Adds the statistics `from` to `to`. */
 void call_stats_add(struct call_stats *to, const struct call_stats *from);
+/*
+ * Returns true if the row is not about a call but about an operation of io_uring (syscall/uring.h). Its requests do not
+ * belong to sums of calls, and its times are those until sctrace saw the completions.
+ */
+bool call_stats_is_request(const struct call_stats *c);
 /* Returns how often the program made the call: entered - restarted. */
 uint64_t call_stats_calls(const struct call_stats *c);
 /* Returns the number of calls that never returned: entered - returned - restarted. */

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "syscall/kinds.h"
+#include "syscall/uring.h"
 
 #include <linux/audit.h>
 #include <pthread.h>
@@ -196,8 +197,22 @@ const char *syscall_name_known(uint32_t arch, int64_t nr)
 	return d ? d->name : NULL;
 }
 
+/* Appends the name of an operation of io_uring. */
+static void name_operation(struct buf *out, int64_t opcode)
+{
+	const struct uring_op *op = uring_op((uint64_t)opcode);
+	if (op)
+		buf_addf(out, "io_uring:%s", op->name);
+	else
+		buf_addf(out, "io_uring:%lld", (long long)opcode);
+}
+
 void syscall_name(struct buf *out, uint32_t arch, int64_t nr)
 {
+	if (arch == SYSCALL_URING_ARCH) {
+		name_operation(out, nr);
+		return;
+	}
 	const struct arch_index *x = index_of(arch, nr);
 	const char *known = syscall_name_known(arch, nr);
 	char *name = !known && !indexed(x, nr) && nr >= 0 && nr < X32_BIT

@@ -1,5 +1,8 @@
 #include "syscall/uring.h"
 
+#include "syscall/kinds.h"
+#include "syscall/table.h"
+
 #include <stddef.h>
 
 static const struct uring_op ops[] = {
@@ -67,6 +70,14 @@ static const struct uring_op ops[] = {
 	{"WRITEV_FIXED", .fd = URING_FD, .writes = true, .vector = true, .positioned = true},
 	{"PIPE", .fd = URING_NO_FD},
 };
+
+bool uring_is_index(const struct call *c)
+{
+	const uint64_t enter_registered_ring = 1u << 4,
+		       use_registered_ring = 1u << 31; /* IORING_... (linux/io_uring.h) */
+	bool enters = c->desc->args[1].kind == K_URING_REQUESTS;
+	return enters ? c->args[3] & enter_registered_ring : c->args[1] & use_registered_ring;
+}
 
 const struct uring_op *uring_op(uint64_t opcode)
 {

@@ -2,6 +2,8 @@
 #ifndef SCTRACE_SYSCALL_URING_H
 #define SCTRACE_SYSCALL_URING_H
 
+#include "event.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,6 +24,11 @@ struct uring_op {
 	bool opens;         /* the result is a new descriptor */
 };
 
+/*
+ * Is the first argument of this call of io_uring_enter(2) or io_uring_register(2) the index of a ring that the thread has
+ * registered, and not a descriptor?
+ */
+bool uring_is_index(const struct call *c);
 /* Returns the operation, or NULL if it is newer than this table. */
 const struct uring_op *uring_op(uint64_t opcode);
 

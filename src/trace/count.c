@@ -4,7 +4,9 @@
 #include "base/buf.h"
 #include "syscall/life.h"
 #include "syscall/table.h"
+#include "syscall/uring.h"
 #include "tracee/names.h"
+#include "tracee/uring.h"
 
 #include <string.h>
 
@@ -161,8 +163,66 @@ static void regroup(struct trace_count *t, struct counted *k, const struct event
 		k->life.tag = find_group(t, buf_str(&t->name), -1);
 }
 
+/* Returns the group of a request: that of its process, its thread, or the file that it uses. */
+static struct summary_group *group_of_request(struct trace_count *c, const struct uring_request *q)
+{
+	const struct names *n = c->sink.session->names;
+	int64_t id = c->by == BY_PROCESS ? q->pid : c->by == BY_THREAD ? q->tid : -1;
+	struct buf *name = &c->name;
+	buf_clear(name);
+	if (id >= 0)
+		n->comm(n->ctx, (pid_t)id, name);
+	else if (c->by != BY_NOTHING && q->file < 0)
+		buf_adds(name, c->by == BY_FD ? "(no descriptor)" : "(no path)");
+	else if (c->by != BY_NOTHING) {
+		if (c->by == BY_FD)
+			buf_addf(name, "%d<", q->file);
+		n->fd(n->ctx, q->tid, q->file, name);
+		if (c->by == BY_FD)
+			buf_addc(name, '>');
+	}
+	return find_group(c, buf_str(name), id);
+}
+
+/* Counts the requests whose completions were seen at the end of this call. */
+static void count_requests(struct trace_sink *s, struct trace_task *task, const struct event *ev)
+{
+	struct trace_count *t = (struct trace_count *)s;
+	(void)task;
+	for (size_t i = 0; ev->uring && i < ev->uring->completions.n; i++) {
+		const struct uring_completion *c = &ev->uring->completions.v[i];
+		const struct uring_op *op = uring_op(c->request.opcode);
+		/* The second completion of a request without a copy only says that its buffer is free (IORING_OP_SEND_ZC). */
+		if (!c->known || c->flags & URING_NOTIF)
+			continue;
+		bool moves = op && (op->reads || op->writes) && c->result > 0;
+		summary_record(t->summary, group_of_request(t, &c->request), SYSCALL_URING_ARCH, c->request.opcode,
+			       &(struct call_outcome){.end = CALL_RETURNED,
+						      .ns = (double)c->ns,
+						      .cost_ns = (double)ev->call.cost_ns,
+						      .spread_ns = (double)ev->call.spread_ns,
+						      .error = c->result < 0,
+						      .err = c->result < 0 ? -c->result : 0,
+						      .bytes = moves ? (uint64_t)c->result : 0});
+	}
+}
+
+static void count_left(void *ctx, const struct uring_request *q)
+{
+	struct trace_count *t = ctx;
+	summary_record(t->summary, group_of_request(t, q), SYSCALL_URING_ARCH, q->opcode,
+		       &(struct call_outcome){.end = CALL_UNFINISHED});
+}
+
+static void count_end(struct trace_sink *s)
+{
+	if (s->session->uring)
+		uring_each_left(s->session->uring, count_left, s);
+}
+
 static void count_leave(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
+	count_requests(s, task, ev);
 	struct counted *k = trace_own(s, task);
 	regroup((struct trace_count *)s, k, ev);
 	leave((struct trace_count *)s, k, ev);
@@ -203,11 +263,16 @@ static const struct trace_sink_ops count_ops = {.task_size = sizeof(struct count
 						.leave = count_leave,
 						.other = count_other,
 						.unwanted = count_unwanted,
-						.gone = count_gone};
+						.gone = count_gone,
+						.end = count_end};
+static const struct trace_sink_ops request_ops = {.leave = count_requests, .end = count_end};
 
-void trace_count_init(struct trace_count *c, enum trace_by by, struct summary *summary)
+void trace_count_init(struct trace_count *c, enum trace_by by, struct summary *summary, bool requests_only)
 {
-	*c = (struct trace_count){.sink.ops = &count_ops, .by = by, .summary = summary};
+	*c = (struct trace_count){.sink.ops = requests_only ? &request_ops : &count_ops,
+				  .by = by,
+				  .requests_only = requests_only,
+				  .summary = summary};
 }
 
 void trace_count_free(struct trace_count *c)

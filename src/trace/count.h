@@ -16,13 +16,17 @@ enum trace_by trace_by_parse(const char *word);
 struct trace_count {
 	struct trace_sink sink;
 	enum trace_by by;
+	bool requests_only;
 	struct summary *summary; /* not owned */
 	struct buf name;         /* name of the group that was looked up last */
 	struct map groups;       /* hash of a group's name and id -> struct summary_group of `summary` */
 };
 
-/* Initialises the sink, which adds to `summary`. Until it has ended, no other code may change its groups. */
-void trace_count_init(struct trace_count *c, enum trace_by by, struct summary *summary);
+/*
+ * Initialises the sink, which adds to `summary`. Until it has ended, no other code may change its groups. It also counts
+ * the requests of io_uring; if `requests_only`, it counts nothing else, because the engine counts the calls.
+ */
+void trace_count_init(struct trace_count *c, enum trace_by by, struct summary *summary, bool requests_only);
 void trace_count_free(struct trace_count *c);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "syscall/kinds.h"
 #include "syscall/table.h"
+#include "syscall/uring.h"
 #include "tracee/mem.h"
 #include "tracee/names.h"
 
@@ -42,8 +43,8 @@ struct trace_ref *trace_subject_refs(struct trace_subject *s)
 			folder = (int)c->args[i];
 		if (kind == K_PATH)
 			add_ref(s, REF_PATH, i, folder);
-		else if (kind == K_FD || kind == K_DIRFD)
-			add_ref(s, kind == K_FD ? REF_FD : REF_DIRFD, i, (int)c->args[i]);
+		else if (kind == K_FD || kind == K_DIRFD || (kind == K_URING_FD && !uring_is_index(c)))
+			add_ref(s, kind == K_DIRFD ? REF_DIRFD : REF_FD, i, (int)c->args[i]);
 	}
 	return s->refs;
 }

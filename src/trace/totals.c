@@ -8,9 +8,11 @@
 #include "out/term.h"
 #include "run/field.h"
 #include "syscall/table.h"
+#include "syscall/uring.h"
 #include "trace/expect.h"
 #include "trace/fail.h"
 #include "trace/save.h"
+#include "tracee/uring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +24,15 @@ static void drop_unwanted(const struct filter *wanted, struct summary *s)
 		struct summary_group *g = s->groups.v[i];
 		for (size_t k = 0; k < g->calls.n; k++) {
 			struct call_stats *c = g->calls.v[k];
-			if (filter_matches(wanted, c->arch, c->nr))
+			if (call_stats_is_request(c) || filter_matches(wanted, c->arch, c->nr))
 				continue;
 			hist_free(&c->hist);
 			*c = (struct call_stats){.arch = c->arch, .nr = c->nr};
 		}
 		size_t kept = 0;
 		for (size_t k = 0; k < g->errnos.n; k++)
-			if (filter_matches(wanted, g->errnos.v[k].arch, g->errnos.v[k].nr))
+			if (g->errnos.v[k].arch == SYSCALL_URING_ARCH ||
+			    filter_matches(wanted, g->errnos.v[k].arch, g->errnos.v[k].nr))
 				g->errnos.v[kept++] = g->errnos.v[k];
 		g->errnos.n = kept;
 	}
@@ -42,7 +45,7 @@ static void apply_overhead(const struct trace_totals *t, struct summary *s)
 		struct summary_group *g = s->groups.v[i];
 		for (size_t k = 0; k < g->calls.n; k++) {
 			struct call_stats *c = g->calls.v[k];
-			if (!c->returned)
+			if (!c->returned || call_stats_is_request(c))
 				continue;
 			double n = (double)c->returned;
 			double each = c->cost_ns / n - (double)t->c.overhead_ns;
@@ -128,6 +131,8 @@ static void collect(struct trace_totals *t)
 		summary_clear(&t->events);
 	} else {
 		r = e->ops->collect(e, &t->period);
+		summary_merge(&t->period, &t->events); /* requests of io_uring, which engines do not count */
+		summary_clear(&t->events);
 	}
 	if (r < 0)
 		trace_fail(t->c.failure, r, "cannot read the counts of engine %s: %s", e->ops->name, error_text(-r));
@@ -318,6 +323,26 @@ static bool any_completed(const struct summary *s)
 	return false;
 }
 
+static bool any_requests(const struct summary *s)
+{
+	for (size_t i = 0; i < s->groups.n; i++)
+		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
+			if (call_stats_is_request(s->groups.v[i]->calls.v[k]) && s->groups.v[i]->calls.v[k]->entered)
+				return true;
+	return false;
+}
+
+/* Says what the rows of requests mean, and what of io_uring was not seen. */
+static void uring_lines(const struct trace_totals *t, struct buf *out)
+{
+	if (t->c.tabled && any_requests(&t->summary))
+		buf_adds(out, "io_uring: the rows io_uring:... are requests, which are not part of the sums; their "
+			      "time is that "
+			      "until sctrace saw the completion\n");
+	if (t->c.uring)
+		uring_say(t->c.uring, out);
+}
+
 static void engine_lines(const struct trace_totals *t, struct buf *out)
 {
 	const struct engine_ops *ops = t->c.engine->ops;
@@ -351,6 +376,7 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 	program_line(t, r, text);
 	unfollowed_line(r, text);
 	selection_line(t, text);
+	uring_lines(t, text);
 	engine_lines(t, text);
 	if (r->lost)
 		buf_addf(text, "lost: %llu call%s could not be counted\n", (unsigned long long)r->lost,

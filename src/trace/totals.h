@@ -11,6 +11,7 @@
 #include "trace/out.h"
 
 struct run;
+struct uring;
 struct strings;
 struct trace_failure;
 
@@ -20,7 +21,9 @@ struct trace_totals_config {
 	const struct buf
 		*waiting; /* the calls in which attached processes waited at the end; empty: none, or unknown */
 	bool uncounted;   /* no calls are counted: only the line about the program is printed (--tree without -c) */
+	bool tabled;      /* the calls are shown in a table */
 	bool by_events;   /* a counting sink adds to `events`; otherwise the counts come from the engine */
+	const struct uring *uring;  /* what was seen of io_uring (tracee/uring.h), or NULL */
 	const struct filter *calls; /* only these calls are kept in the engine's counts; NULL: all calls are kept */
 	const struct strings *selection; /* the options that select calls; empty: all calls are counted */
 	enum trace_by by;

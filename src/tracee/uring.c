@@ -2,13 +2,13 @@
 
 #include "base/memory.h"
 #include "syscall/table.h"
+#include "syscall/uring.h"
 #include "tracee/uring_ring.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Constants of linux/io_uring.h, some of which older versions of this header do not have. */
-enum { ENTER_REGISTERED_RING = 1 << 4 };
 enum { REGISTER_FILES = 2, UNREGISTER_FILES, REGISTER_FILES_UPDATE = 6, REGISTER_FILES2 = 13, REGISTER_FILES_UPDATE2 };
 enum { REGISTER_RING_FDS = 20 };
 #define REGISTER_BY_INDEX 0x80000000u /* IORING_REGISTER_USE_REGISTERED_RING */
@@ -24,6 +24,12 @@ struct uring_call {
 bool uring_concerns(const struct event *ev)
 {
 	return ev->call.desc && ev->call.desc->groups & G_RINGS;
+}
+
+bool uring_opens(const struct uring_completion *c)
+{
+	const struct uring_op *op = c->known ? uring_op(c->request.opcode) : NULL;
+	return op && op->opens && c->result >= 0 && !c->request.other_fd;
 }
 
 static uint64_t key_of(pid_t task, uint32_t number)
@@ -59,11 +65,11 @@ static struct uring_ring *ring_of_fd(struct uring *u, pid_t pid, int fd)
 }
 
 /* Returns the ring of an io_uring_enter(2) or io_uring_register(2), or NULL if it is not known. */
-static struct uring_ring *ring_of(struct uring *u, const struct event *ev, bool by_index, const struct names *names)
+static struct uring_ring *ring_of(struct uring *u, const struct event *ev, const struct names *names)
 {
 	uint32_t number = (uint32_t)ev->call.args[0];
-	struct uring_ring *r =
-		by_index ? map_get(&u->registered, key_of(ev->tid, number)) : ring_of_fd(u, ev->pid, (int)number);
+	struct uring_ring *r = uring_is_index(&ev->call) ? map_get(&u->registered, key_of(ev->tid, number))
+							 : ring_of_fd(u, ev->pid, (int)number);
 	if (r)
 		uring_ring_locate(r, ev, names);
 	return r;
@@ -86,7 +92,7 @@ static void note_sight(struct uring *u, struct uring_ring *r, bool good)
 
 static void enter_begins(struct uring *u, const struct event *ev, const struct names *names)
 {
-	struct uring_ring *r = ring_of(u, ev, ev->call.args[3] & ENTER_REGISTERED_RING, names);
+	struct uring_ring *r = ring_of(u, ev, names);
 	struct uring_call *c = memory_zeroed(1, sizeof(*c));
 	bool good = r && r->located && uring_ring_submit(u, r, ev) && uring_ring_reap(u, r, ev);
 	note_sight(u, r, good);
@@ -214,7 +220,7 @@ static void registers(struct uring *u, const struct event *ev, const struct name
 		register_rings(u, ev, names);
 		return;
 	}
-	struct uring_ring *r = ring_of(u, ev, ev->call.args[1] & REGISTER_BY_INDEX, names);
+	struct uring_ring *r = ring_of(u, ev, names);
 	if (r)
 		register_files(u, r, ev, op);
 }
@@ -309,7 +315,7 @@ void uring_say(const struct uring *u, struct buf *out)
 	if (u->polled)
 		buf_addf(out,
 			 "io_uring: a kernel thread takes the requests of %llu ring%s without a call "
-			 "(IORING_URING_SQPOLL), "
+			 "(IORING_SETUP_SQPOLL), "
 			 "so they are not seen\n",
 			 (unsigned long long)u->polled, u->polled == 1 ? "" : "s");
 	if (u->unknown)

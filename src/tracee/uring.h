@@ -101,6 +101,8 @@ bool uring_concerns(const struct event *ev);
  * EV_CALL. Returns what it says about a ring, or NULL.
  */
 const struct uring_batch *uring_call(struct uring *u, const struct event *ev, const struct names *names);
+/* Is the result of the completion a new descriptor, and not an index of registered files? */
+bool uring_opens(const struct uring_completion *c);
 /* Must be called for the events EV_NEW_TASK, EV_EXEC and EV_DEATH. */
 void uring_other(struct uring *u, const struct event *ev);
 /* Must be called after the last event. Calls `fn` for each request whose completion was not seen. */

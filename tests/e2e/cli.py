@@ -77,6 +77,51 @@ def test_children_can_be_traced_by_others(_):
     assert (r.returncode, r.stdout) == (0, "traced\n"), r
 
 
+def test_requests_of_io_uring_are_counted(tmp):
+    """-c has a row for each operation of io_uring, under ptrace and patch and of a recording: requests, errors, bytes"""
+    program = BUILD / "tests" / "e2e" / "uring"
+    if subprocess.run([program, "probe"], check=False).returncode == 77:
+        raise Skip("this kernel refuses io_uring")
+    table = ["-c", "--format=csv", "-U", "calls,errors,bytes"]
+    for what in ("files", "layouts", "threads", "registered", "children", "later"):
+        for how in (["--engine=ptrace", *table], ["--engine=patch", *table], ["--record", "calls"]):
+            r = run("-f", *how, "-o" if "-c" in how else "--engine=patch", *(["table"] if "-c" in how else []), program, what, cwd=tmp)
+            if "--record" in how:
+                (tmp / "table").write_text(run("show", *table, "calls", cwd=tmp).stdout, encoding="utf-8")
+            made = sorted(x.removeprefix("request ").split() for x in lines(r.stdout, "request .*"))
+            rows = sorted(x.removeprefix("io_uring:").split(",") for x in lines((tmp / "table").read_text(), "io_uring:.*"))
+            assert made and rows == made, (what, how, rows, made, r.stderr)
+
+
+def test_requests_of_io_uring_are_not_calls(tmp):
+    """Rows of io_uring are not part of the total, of --expect and of the formats of other tools; --by puts them in groups"""
+    program = BUILD / "tests" / "e2e" / "uring"
+    if subprocess.run([program, "probe"], check=False).returncode == 77:
+        raise Skip("this kernel refuses io_uring")
+    selected = ["-c", "-e", "trace=io_uring_enter"]
+    r = run(*selected, "--expect", "calls=9", program, "files", cwd=tmp)
+    assert r.returncode == 0 and re.search(r"(?m)^ +[\d.]+ +9 +0$", r.stderr), r
+    assert "the rows io_uring:... are requests, which are not part of the sums" in " ".join(r.stderr.split()), r
+    for form in ("strace", "truss"):
+        assert "io_uring:" not in run(*selected, "--format=" + form, program, "files", cwd=tmp).stderr
+    r = run(*selected, "--by=path", "--format=csv", "-U", "calls,bytes", program, "files", cwd=tmp)
+    assert f"{tmp.resolve()}/file,io_uring:WRITE,1,512" in r.stderr.splitlines(), r
+    r = run(*selected, "--save", "run.json", program, "files", cwd=tmp)
+    shown = run("report", "run.json", cwd=tmp)
+    assert "io_uring:READV" in shown.stdout and shown.returncode == 0, shown
+
+
+def test_what_io_uring_hides_is_reported(tmp):
+    """With IORING_SETUP_SQPOLL, a trace and -c say that a kernel thread takes the requests"""
+    program = BUILD / "tests" / "e2e" / "uring"
+    if subprocess.run([program, "probe"], check=False).returncode == 77:
+        raise Skip("this kernel refuses io_uring")
+    for how in (["-o", "out"], ["-c"]):
+        r = run(*how, program, "polled", cwd=tmp)
+        text = " ".join(r.stderr.split())
+        assert r.returncode == 0 and "a kernel thread takes the requests of 1 ring without a call (IORING_SETUP_SQPOLL)" in text, r
+
+
 def test_links_are_counted_as_their_files(tmp):
     """--by=path counts the opening of a symbolic link and of a relative path with the reads of the file, under each engine"""
     (tmp / "file").write_text("x")

@@ -59,7 +59,7 @@ static void show(struct recording *r)
 	trace_text_init(&text, &as_text);
 	trace_json_init(&json, &as_json);
 	trace_csv_init(&csv, &as_json);
-	trace_count_init(&count, BY_PATH, &summary);
+	trace_count_init(&count, BY_PATH, &summary, false);
 	trace_pipeline_add(&p, &text.sink);
 	trace_pipeline_add(&p, &json.sink);
 	trace_pipeline_add(&p, &csv.json.sink);

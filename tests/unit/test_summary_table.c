@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "syscall/table.h"
+#include "syscall/uring.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -300,6 +301,26 @@ static void groups_have_a_row_each(void **state)
 	summary_free(&s);
 }
 
+static void requests_are_not_in_the_total(void **state)
+{
+	(void)state;
+	struct summary s = three_calls();
+	const struct call_outcome o = {.end = CALL_RETURNED, .ns = 9000, .error = true, .err = EIO, .bytes = 512};
+	summary_record(&s, s.groups.v[0], SYSCALL_URING_ARCH, 1, &o);
+	summary_record(&s, s.groups.v[0], SYSCALL_URING_ARCH, 250, &o);
+	assert_true(has_text(&s, "io_uring:READV          0.000009000         1        1"));
+	assert_true(has_text(&s, "io_uring:250            0.000009000         1        1"));
+	assert_true(has_text(&s, "                        0.000016000         9        1\n"));
+	assert_int_equal(summary_calls(&s), 9);
+	/* These tools do not know such rows. */
+	struct buf out = {0};
+	summary_render(&s, &(struct summary_view){.format = SUMMARY_STRACE}, &out);
+	summary_render(&s, &(struct summary_view){.format = SUMMARY_TRUSS}, &out);
+	assert_null(strstr(buf_str(&out), "io_uring"));
+	buf_free(&out);
+	summary_free(&s);
+}
+
 static void words_are_checked(void **state)
 {
 	(void)state;
@@ -403,6 +424,7 @@ int main(void)
 		cmocka_unit_test(csv_is_in_seconds),
 		cmocka_unit_test(unfinished_and_doubtful_calls_are_marked),
 		cmocka_unit_test(groups_have_a_row_each),
+		cmocka_unit_test(requests_are_not_in_the_total),
 		cmocka_unit_test(words_are_checked),
 		cmocka_unit_test(errors_and_histograms),
 		cmocka_unit_test(markdown_keeps_lines_apart),

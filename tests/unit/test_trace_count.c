@@ -28,7 +28,7 @@ static int tear_down(void **state)
 
 static void start(struct fixture *f, enum trace_by by)
 {
-	trace_count_init(&f->sink, by, &f->summary);
+	trace_count_init(&f->sink, by, &f->summary, false);
 	rig_start(&f->rig, &f->sink.sink);
 }
 

@@ -7,6 +7,7 @@
 #include "run/run.h"
 #include "trace/save.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* Returns the name of the table's format for display_run_into(), such as "csv". */
@@ -56,4 +57,14 @@ void trace_page_show(struct trace *t, const struct engine_result *result)
 		display_run_into(&run, format_of(&t->o), &look, &t->out.common.buf);
 	trace_save_free(&run, t->totals.c.machine);
 	buf_free(&why);
+}
+
+void trace_say_unseen(const struct trace *t)
+{
+	struct buf lines = {0};
+	if (t->shows && !t->totals.c.tabled)
+		uring_say(&t->pipeline.uring, &lines);
+	for (const char *line = buf_str(&lines); *line; line += strcspn(line, "\n") + 1)
+		diag_note("%.*s", (int)strcspn(line, "\n"), line);
+	buf_free(&lines);
 }

@@ -209,7 +209,8 @@ static void show_seccomp(struct trace *t)
 static void hint_at_successors(const struct trace *t)
 {
 	struct buf selected = {0}, tampered = {0};
-	bool none = t->pipeline.nsinks ? !t->pipeline.selected : !summary_calls(&t->totals.summary);
+	bool none =
+		t->pipeline.nsinks && !t->counts_requests ? !t->pipeline.selected : !summary_calls(&t->totals.summary);
 	if (none)
 		trace_select_hint(&t->o.select, &selected);
 	if (selected.len)
@@ -254,6 +255,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 		return EXIT_OWN;
 	hint_at_successors(t);
 	trace_say_unjudged(t);
+	trace_say_unseen(t);
 	/* A budget that children could evade. Below a table on standard error, this has already been said. */
 	if (t->o.expect.list.n && result->unfollowed && (t->o.output || t->o.view.format != SUMMARY_TEXT))
 		diag_note("child processes were not traced, so --expect did not count their calls; -f traces them");
@@ -524,6 +526,8 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	 */
 	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && t->ops == engine_find("ptrace"))
 		count_events(t, c);
+	if (t->o.count && !t->by_events)
+		trace_wire_requests(t, c);
 	return 0;
 }
 

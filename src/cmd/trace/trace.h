@@ -35,6 +35,8 @@ struct trace {
 	bool few;                        /* the views of the options need only the calls in `only`, not all calls */
 	bool shows;                      /* calls are shown one by one */
 	bool several;                    /* several threads may exist when the trace begins */
+	bool counts_requests;            /* the engine counts the calls, and a sink counts the requests of io_uring */
+	struct call_set rings;           /* if `counts_requests`: the calls that must be events for it */
 	bool by_events;                  /* a sink counts calls or aggregates stacks; otherwise the engine counts */
 	struct stack *stack;             /* walks the stacks of stopped threads; or NULL */
 	struct recording *recording;     /* the source of the events; NULL: a live engine */
@@ -100,6 +102,11 @@ void trace_signals_tick(const struct trace *t, long first_us);
 
 /* Decides from the options what is shown, what is counted from events, and at which calls threads must stop. */
 void trace_wire_wants(struct trace *t);
+/*
+ * If the engine counts the calls and can report some of them as well, makes it report those that concern the rings of
+ * io_uring: only sctrace can count the requests in these rings.
+ */
+void trace_wire_requests(struct trace *t, struct engine_config *c);
 /* Builds the pipeline: initialises its sinks with the options that each needs. The engine must have been started. */
 void trace_wire(struct trace *t);
 
@@ -132,6 +139,8 @@ int trace_end(struct trace *t, struct engine_result *result);
 int completion_script(const char *shell, struct buf *out);
 /* Frees everything except t->recording. */
 void trace_free(struct trace *t);
+/* If no table is printed, whose footer would say it, prints notes that say what of io_uring was not seen (page.c). */
+void trace_say_unseen(const struct trace *t);
 /* For --io and --format=html: displays the calls (-c) and how files were used (--io), and saves both. */
 void trace_page_show(struct trace *t, const struct engine_result *result);
 

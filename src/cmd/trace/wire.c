@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "out/term.h"
+#include "syscall/table.h"
 #include "tracee/names.h"
 #include "tracee/proc.h"
 
@@ -42,6 +43,18 @@ void trace_wire_wants(struct trace *t)
 	/* Recorded calls are shown later (`sctrace show`), unless the user named an output or a format. */
 	bool later = o->record && !o->output && o->format == TRACE_TEXT;
 	t->shows = o->count_too || (!o->count && !o->folded && !trace_opts_page(o) && !later);
+}
+
+void trace_wire_requests(struct trace *t, struct engine_config *c)
+{
+	const int64_t enter = syscall_number(syscall_native_arch(), "io_uring_enter");
+	t->counts_requests = t->ops->caps & CAP_EVENTS && enter >= 0 && enter < CALL_SET_MAX &&
+			     (!t->o.select.by_call || t->only.bits[enter / 64] >> (enter % 64) & 1);
+	if (!t->counts_requests)
+		return;
+	trace_select_rings(&t->rings);
+	c->want |= CAP_EVENTS;
+	c->only = &t->rings;
 }
 
 static bool wants_colour(const struct trace *t)
@@ -181,7 +194,9 @@ static void wire_totals(struct trace *t)
 		.children_known = !t->recording || recording_head_of(t->recording)->follow,
 		.waiting = &t->waiting_calls,
 		.uncounted = !o->count && !o->count_too && !o->io,
+		.tabled = o->count || o->count_too,
 		.by_events = t->by_events,
+		.uring = &t->pipeline.uring,
 		.calls = o->select.by_call ? &o->select.calls : NULL,
 		.selection = &t->selection,
 		.by = trace_by_parse(o->by),
@@ -233,8 +248,8 @@ void trace_wire(struct trace *t)
 	wire_source(t);
 	t->out.names = p->session.names;
 	wire_totals(t);
-	if (t->by_events && (o->count || o->count_too || o->io)) {
-		trace_count_init(&t->count, t->totals.c.by, &t->totals.events);
+	if (t->counts_requests || (t->by_events && (o->count || o->count_too || o->io))) {
+		trace_count_init(&t->count, t->totals.c.by, &t->totals.events, t->counts_requests);
 		trace_pipeline_add(p, &t->count.sink);
 	}
 	if (o->io) {

@@ -182,7 +182,7 @@ static int patch_probe(unsigned want, struct buf *why)
 			      "restartable sequences (rseq(2)), or the processor lacks RDFSBASE");
 		return -ENOTSUP;
 	}
-	int r = want & CAP_EVENTS ? record_probe(why) : 0;
+	int r = want & CAP_EVENTS && !(want & CAP_COUNTS) ? record_probe(why) : 0;
 	return r < 0 ? r : arm_choose(want, &how, why);
 }
 
@@ -279,6 +279,14 @@ static int set_arming(struct patch *p, struct engine_config *c)
 	return 0;
 }
 
+/* The agent counts all calls but these, which are to be events as well, and so stop. */
+static void stop_at(struct patch *p, const struct call_set *only)
+{
+	for (int nr = 0; nr < AGENT_CALLS; nr++)
+		if (only->bits[nr / 64] >> (nr % 64) & 1)
+			p->record_way[nr] = RECORD_STOPS;
+}
+
 static int patch_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
 	struct engine_config c = *config;
@@ -297,8 +305,10 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 		calibrate(p);
 		plan_open_kept(p);
 	}
-	if (r == 0 && config->want & CAP_EVENTS)
+	if (r == 0 && config->want & CAP_EVENTS && !(config->want & CAP_COUNTS))
 		record_open(p, config);
+	else if (config->want & CAP_EVENTS)
+		stop_at(p, config->only);
 	p->t.exit_kill = config->spawn.argv != NULL;
 	if (r == 0 && config->nattach)
 		r = watchdog_start(p);
