@@ -1,12 +1,14 @@
 /* What each system call does to descriptors and files. */
 #include "io/call.h"
 #include "base/buf.h"
+#include "syscall/uring.h"
 #include "tracee/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { NONE = -1 }; /* the call has no such argument */
@@ -117,8 +119,17 @@ static void leave_sync(const struct io_context *x)
 static void leave_mmap(const struct io_context *x)
 {
 	const struct io_open *o = io_open_of(x, 4);
-	if (o && !x->c->error)
-		o->file->row.mmaps++;
+	if (!o || x->c->error)
+		return;
+	o->file->row.mmaps++;
+	o->file->mapped = true;
+	o->file->executable |= x->c->args[2] & PROT_EXEC;
+}
+
+static void leave_submit(const struct io_context *x)
+{
+	if (!x->c->error)
+		x->p->submitted += (double)x->c->result;
 }
 
 /* Returns how many bytes were requested; the result if unknown (for messages, or many buffers). */
@@ -367,6 +378,7 @@ static const struct io_call calls[] = {
 	{"truncate truncate64", io_leave_truncate, NONE, NONE, NONE, NONE, IO_READ},
 	{"fsync fdatasync sync_file_range syncfs", leave_sync, 0, NONE, NONE, NONE, IO_READ},
 	{"mmap mmap2", leave_mmap, 4, NONE, NONE, NONE, IO_READ},
+	{"io_submit", leave_submit, NONE, NONE, NONE, NONE, IO_READ},
 	{"unlink unlinkat rmdir rename renameat renameat2", io_leave_remove, NONE, NONE, NONE, NONE, IO_READ},
 	{"stat lstat newfstatat statx stat64 lstat64 fstatat64 access faccessat faccessat2 readlink readlinkat",
 	 io_leave_stat, NONE, NONE, NONE, NONE, IO_READ},
@@ -460,7 +472,7 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 /* Returns the index of the descriptor argument of a call that is not in the table. */
 static int first_fd(const struct call *c)
 {
-	int arg = io_find_kind(c, K_FD);
+	int ring = io_find_kind(c, K_URING_FD), arg = ring >= 0 && !uring_is_index(c) ? ring : io_find_kind(c, K_FD);
 	int path = io_find_kind(c, K_PATH);
 	return path < 0 ? arg : -1;
 }

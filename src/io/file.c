@@ -223,6 +223,8 @@ static void classify(struct io_open *o, const struct io_request *r, uint64_t fro
 						  : &f->row.rewritten;
 	(*share)++;
 	w->requests++;
+	if (r->asynchronous)
+		return;
 	if (f->kind == IO_FILE && r->direction == IO_READ)
 		count_again(w, r, from);
 	if (is_small(o, r, sequential)) {

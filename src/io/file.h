@@ -54,13 +54,14 @@ struct io_file {
 	char *id;               /* the absolute name, if it is known, and otherwise row.name */
 	struct run_io_file row; /* what is displayed; io_file_finish() computes the times in seconds */
 	enum io_kind kind;
-	bool several;       /* this is the row of all files that have no row of their own */
-	bool messages;      /* each write is a message of its own, as for a datagram socket */
-	bool created;       /* a pipe that a traced call created */
-	double maybe_turns; /* a pipe: how many requests may belong to a conversation; see maybe_converse() */
-	pid_t users[2];     /* a pipe: the process that made the last request in each direction; 0: none is known */
-	bool directory;     /* the program has opened it as a directory (O_DIRECTORY), which opendir(3) does */
-	uint64_t size;      /* size of the file, as far as the trace shows it */
+	bool several;            /* this is the row of all files that have no row of their own */
+	bool messages;           /* each write is a message of its own, as for a datagram socket */
+	bool created;            /* a pipe that a traced call created */
+	bool mapped, executable; /* it was mapped (mmap(2)); also as code, as libraries are */
+	double maybe_turns;      /* a pipe: how many requests may belong to a conversation; see maybe_converse() */
+	pid_t users[2]; /* a pipe: the process that made the last request in each direction; 0: none is known */
+	bool directory; /* the program has opened it as a directory (O_DIRECTORY), which opendir(3) does */
+	uint64_t size;  /* size of the file, as far as the trace shows it */
 	double ns;
 	double reads_judged;             /* number of reads of which it is known whether they waited */
 	double reads_ns, read_waited_ns; /* time of all reads, and of those that waited */
@@ -111,6 +112,7 @@ struct io_request {
 	bool turns;  /* the program had received data and sends now, or the other way round (io_file_turns()) */
 	bool synced; /* a write that returns only when the data are on the disk */
 	bool waited; /* it is known that the call waited */
+	bool asynchronous; /* a request of io_uring, whose time is not that of a call: no cost is computed from it */
 	double ns, spread_ns, time_s;
 	pid_t pid;
 };

@@ -175,6 +175,47 @@ void io_profile_finish(struct io_profile *p, struct run_io *out)
 	}
 }
 
+#define UNSEEN_SHOWN 4 /* names of mapped files */
+
+/* Does the C library map this file for its own use, in nearly every program? */
+static bool is_of_library(const struct io_file *f)
+{
+	static const char *const parts[] = {"/etc/ld.so.cache", "/lib/locale/", "/share/locale/", "/gconv/"};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (strstr(f->id, parts[i]))
+			return true;
+	return f->executable;
+}
+
+static void say_mapped(const struct io_profile *p, struct buf *out)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->files.n; i++) {
+		const struct io_file *f = p->files.v[i];
+		if (!f->mapped || f->kind != IO_FILE || is_of_library(f))
+			continue;
+		if (n < UNSEEN_SHOWN)
+			buf_addf(out, "%s%s", n ? ", " : "not seen: accesses to the mapped memory of ", f->row.name);
+		n++;
+	}
+	if (n > UNSEEN_SHOWN)
+		buf_addf(out, " and %zu more files", n - UNSEEN_SHOWN);
+	buf_adds(out, n ? "\n" : "");
+}
+
+void io_profile_say(const struct io_profile *p, struct buf *out)
+{
+	if (p->requests > 0)
+		buf_addf(out,
+			 "io_uring: %.0f request%s as calls of their files; they have no time, and the findings ignore "
+			 "them\n",
+			 p->requests, p->requests == 1 ? " counts" : "s count");
+	say_mapped(p, out);
+	if (p->submitted > 0)
+		buf_addf(out, "not seen: the transfers of %.0f request%s of io_submit\n", p->submitted,
+			 p->submitted == 1 ? "" : "s");
+}
+
 void io_profile_free(struct io_profile *p)
 {
 	size_t i = 0;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct names;
+struct uring_completion;
 
 /*
  * Number of bytes of written data that the memory of an event must contain, so that io_call_enter() can see whether a
@@ -51,6 +52,8 @@ struct io_profile {
 	unsigned pipes, sockets, memfds, unnamed; /* how many were created, for their names */
 	struct io_tally polls;                    /* calls such as poll(2) with a timeout of 0 that found nothing */
 	double polls_in_all;
+	double requests;    /* requests of io_uring that were counted for a file */
+	double submitted;   /* requests that io_submit(2) has accepted */
 	double quickest_ns; /* time of the quickest call that succeeded; 0 if there is none */
 	double return_ns;   /* time that each call costs the program outside of the kernel; 0 if it was not measured */
 };
@@ -59,6 +62,13 @@ struct io_profile {
 void io_profile_enter(struct io_profile *p, struct io_thread *k, const struct event *ev);
 /* Must be called when a system call has returned. */
 void io_profile_leave(struct io_profile *p, struct io_thread *k, const struct event *ev);
+/* Must be called for each completion of io_uring, after io_profile_leave() of the call at whose end it was seen. */
+void io_profile_completion(struct io_profile *p, const struct uring_completion *c);
+/*
+ * Appends lines that say how requests of io_uring are counted, and which accesses to files were not seen: those through
+ * mapped memory, and requests of io_submit(2). Must be called before io_profile_finish().
+ */
+void io_profile_say(const struct io_profile *p, struct buf *out);
 /* Must be called when the thread has exited. */
 void io_thread_free(struct io_thread *k);
 /* Must be called for the events EV_NEW_TASK, EV_EXEC and EV_DEATH. */

@@ -1,5 +1,7 @@
 #include "trace/io.h"
 
+#include "tracee/uring.h"
+
 static struct io_profile *profile_of(struct trace_sink *s)
 {
 	return &((struct trace_io *)s)->profile;
@@ -19,6 +21,8 @@ static void io_enter(struct trace_sink *s, struct trace_task *k, const struct ev
 static void io_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	io_profile_leave(profile_of(s), trace_own(s, k), ev);
+	for (size_t i = 0; ev->uring && i < ev->uring->completions.n; i++)
+		io_profile_completion(profile_of(s), &ev->uring->completions.v[i]);
 }
 
 static void io_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)

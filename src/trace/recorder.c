@@ -39,6 +39,10 @@ static void ask_names(struct trace_recorder *r, struct recorded *own, struct tra
 		n->comm(n->ctx, ev->tid, &r->scratch);
 		n->comm(n->ctx, ev->pid, &r->scratch);
 	}
+	/* --io needs the names of the files that requests of io_uring have opened. */
+	for (size_t i = 0; ev->uring && i < ev->uring->completions.n; i++)
+		if (uring_opens(&ev->uring->completions.v[i]))
+			n->fd_in_full(n->ctx, ev->tid, ev->uring->completions.v[i].result, &r->scratch);
 	if (ev->kind != EV_ENTER && ev->kind != EV_CALL)
 		return;
 	const struct trace_ref *ref = trace_subject_refs(s);

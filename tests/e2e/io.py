@@ -887,6 +887,32 @@ def test_refusals(folder):
         assert done.returncode == 2 and says in done.stderr, (args, done.stderr)
 
 
+def test_requests_of_io_uring(folder):
+    """The bytes and places of requests of io_uring belong to their files; the findings do not judge them"""
+    program = BUILD / "tests" / "e2e" / "uring"
+    if subprocess.run([program, "probe"], check=False).returncode == 77:
+        raise Skip("this kernel refuses io_uring")
+    for how in (["--engine=ptrace"], ["--engine=patch"], ["--record", "calls"]):
+        r = sctrace(folder, *how, *([] if "--record" in how else ["--io", "--save", "io.json"]), program, "files")
+        if "--record" in how:
+            r = sctrace(folder, "show", "--io", "--save", "io.json", "calls")
+        run = json.loads((folder / "io.json").read_text())
+        row = next(f for f in run["io"]["files"] if f["name"].endswith("/file"))
+        assert [row[x] for x in ("read_bytes", "written_bytes", "reads", "writes", "syncs", "opens")] == [768, 1024, 3, 2, 1, 1], (how, row)
+        assert [row[x] for x in ("sequential", "random")] == [4, 0], (how, row)
+        text = " ".join((r.stderr or (folder / "lines").read_text()).split())
+        assert "io_uring: 7 requests count as calls of their files" in text or "show" in r.args, r
+
+
+def test_unseen_accesses_are_named(folder):
+    """Mapped files and requests of io_submit are named below the table, but not what the C library maps for itself"""
+    make_input(folder)
+    r = sctrace(folder, "--io", BUILD / "examples" / "copy-mmap-memcpy", "in", "out")
+    assert re.search(r"(?m)^not seen: accesses to the mapped memory of in, out$", r.stderr), r.stderr
+    r = sctrace(folder, "--io", BUILD / "examples" / "copy-read-write", "in", "out")
+    assert "not seen" not in r.stderr, r.stderr
+
+
 def test_of_a_recording(folder):
     """a recording has the same profile as the live program"""
     make_input(folder)

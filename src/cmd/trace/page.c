@@ -32,6 +32,15 @@ static void show_paths(struct trace *t)
 			  left == 1 ? "it" : "them");
 }
 
+/* Adds what --io has not seen to the lines below the tables. */
+static void add_unseen(const struct trace *t, struct run *run)
+{
+	struct buf lines = {0};
+	io_profile_say(&t->io.profile, &lines);
+	strings_add_lines(&run->footer, buf_str(&lines));
+	buf_free(&lines);
+}
+
 void trace_page_show(struct trace *t, const struct engine_result *result)
 {
 	struct run run;
@@ -41,8 +50,10 @@ void trace_page_show(struct trace *t, const struct engine_result *result)
 	run.view.calls = t->o.count || t->o.count_too ? TRUTH_UNKNOWN : TRUTH_NO;
 	if (t->o.top_set)
 		run.view.files = t->o.view.top;
-	if (t->o.io)
+	if (t->o.io) {
+		add_unseen(t, &run);
 		io_profile_finish(&t->io.profile, &run.io);
+	}
 	if (t->o.tree)
 		trace_tree_finish(&t->tree, &run.tree);
 	if (t->o.files)
