@@ -326,7 +326,10 @@ static int add_strategies(struct compare *c, struct buf *why)
 	return c->opt.strategies ? add_named(c, why) : add_set(c, why);
 }
 
-/* Checks that a program takes the buffer sizes of --buffers, and that one writes the copy that --fsync is about. */
+/*
+ * Checks that a program takes the buffer sizes of --buffers, that one writes the copy that --fsync is about, and that a
+ * command reads the file of --input. (hyperfine's option --input names the standard input of commands.)
+ */
 static int check_effects(const struct compare *c, struct buf *why)
 {
 	bool buffers = false;
@@ -342,6 +345,9 @@ static int check_effects(const struct compare *c, struct buf *why)
 	else if (c->opt.fsync && !copies)
 		buf_adds(why, "--fsync has no effect: no command contains {out}, the copy that would be written to the "
 			      "device");
+	else if (c->opt.input && !c->subjects.v[0]->strategy && !compare_names_input(c))
+		buf_adds(why, "--input has no effect: no command contains {in}; for the standard input of a command, "
+			      "write for example 'wc -l < {in}'");
 	return why->len ? -EINVAL : 0;
 }
 

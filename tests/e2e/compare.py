@@ -686,6 +686,11 @@ def test_rows_are_sorted(place):
     assert names("wall").index("true") < names("wall").index("sleep 0.2") < names("wall").index("exit 3") == 3
     assert names("peak_rss")[2:] == [commands[2], "exit 3"]
     assert run(place, "--sort=size", "true")[0] == 2
+    # These options of hyperfine have another meaning here, and would be misunderstood without a message.
+    for wrong, told in ((["--input=/etc/passwd", "wc -l"], "no command contains {in}"), (["--output=pipe", "true"], "--command-output"),
+                        (["--output=inherit", "true"], "--command-output"), (["-o", "null", "true"], "--command-output")):
+        status, _, err = run(place, *wrong)
+        assert status == 2 and told in err, (wrong, err)
     for uncounted in ("--no-count", "--no-trace"):
         status, _, err = run(place, "--sort=calls", uncounted, "true")
         assert status == 2 and "needs the calls to be counted" in err, err

@@ -180,6 +180,10 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 		return "an input of 0 bytes cannot be compared; --size must be at least 1";
 	if (o->columns && (o->no_count || o->no_trace))
 		return "--columns needs a run that is traced, so --no-count and --no-trace cannot be used with it";
+	if (o->show.output && (strcmp(o->show.output, "null") == 0 || strcmp(o->show.output, "pipe") == 0 ||
+			       strcmp(o->show.output, "inherit") == 0))
+		return "--output names the file of the report; where commands write is --command-output (for a file of "
+		       "this name, write --output=./NAME)";
 	if (o->sort && strcmp(o->sort, "calls") == 0 && (o->no_count || o->no_trace))
 		return "--sort=calls needs the calls to be counted, so --no-count and --no-trace cannot be used with "
 		       "it";
