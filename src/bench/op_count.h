@@ -13,6 +13,12 @@
 int op_count_kernel(struct op_result *results, size_t n, const char *self, const char *dir, struct buf *why);
 
 /*
+ * Returns how often the operation is executed while its calls are counted. An operation that takes less than `fast_ns`,
+ * and so makes less than one call, is executed more often.
+ */
+uint64_t op_count_times(const struct op_result *r, double fast_ns);
+
+/*
  * `sctrace bench OP_COUNT_WORD DIR NAME TIMES [NAME TIMES...]` is the internal command that runs the operations. To
  * mark where operation i begins and ends, the command calls close() with the numbers INT_MIN + 2i and INT_MIN + 2i + 1,
  * which cannot be descriptors. The tracer recognises these two calls.

@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "bench/op_count.h"
 #include "bench/syscall.h"
 
 #include <errno.h>
@@ -248,6 +249,20 @@ static void measuring_keeps_every_sample(void **state)
 	}
 }
 
+/* fgets_1 makes a call when its buffer is empty, which a few executions would not show. */
+static void slowed_operations_are_executed_often_enough(void **state)
+{
+	(void)state;
+	struct op_result r = {.op = op_find("fgets-1"), .two_op_ns = 500};
+	assert_int_equal(op_count_times(&r, 60), 128);
+	vec_push(&r.ns, 700);
+	vec_push(&r.ns, 9);
+	assert_true(op_count_times(&r, 60) > 4096);
+	op_result_free(&r);
+	r = (struct op_result){.op = op_find("fork"), .two_op_ns = NAN};
+	assert_int_equal(op_count_times(&r, 60), 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +275,7 @@ int main(void)
 		cmocka_unit_test(signals_are_handled),
 		cmocka_unit_test(compiler_leaves_the_loops_alone),
 		cmocka_unit_test(measuring_keeps_every_sample),
+		cmocka_unit_test(slowed_operations_are_executed_often_enough),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
