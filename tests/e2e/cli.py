@@ -1138,6 +1138,8 @@ def test_limit(tmp):
                     "--syscall-limit=2", "sh", "-c", script)
             assert (r.returncode, r.stdout) == (0, "end\n"), r
             assert len(lines((tmp / "t").read_text(), r".*openat\(.*")) == 2, (tmp / "t").read_text()
+        r = run("-qqq", "-c", "--engine=" + engine, "--syscall-limit=5", "-o", "/dev/null", "sh", "-c", "echo continues")
+        assert r.stdout == "continues\n", (engine, r)  # before main, which has a breakpoint
         r = run("-c", "--engine=" + engine, "--syscall-limit=5", "--format=csv", "-U", "calls", "sh", "-c", script)
         assert sum(int(x.split(",")[-1]) for x in r.stderr.splitlines()[1:]) == 5, r
 

@@ -276,6 +276,14 @@ void tracer_find_main(struct tracer *t, struct task *task)
 	t->main.by_symbol = addr != 0;
 }
 
+void tracer_leave_main(struct tracer *t, const struct task *task)
+{
+	if (!t->main.armed || task->tid != t->root.pid)
+		return;
+	arch_breakpoint(task->tid, 0);
+	t->main.armed = false;
+}
+
 bool tracer_at_main(struct tracer *t, struct task *task)
 {
 	siginfo_t si;

@@ -31,6 +31,8 @@ uint64_t tracer_loader_base(pid_t pid);
 uint64_t tracer_main_symbol(int fd, uint64_t entry);
 /* Sets a breakpoint at main or the entry point in the new image of the started program. */
 void tracer_find_main(struct tracer *t, struct task *task);
+/* Removes that breakpoint from the stopped task before PTRACE_DETACH. Without a tracer, it would end the program. */
+void tracer_leave_main(struct tracer *t, const struct task *task);
 /* True if that breakpoint has caused the task's SIGTRAP: all calls counted until now were made before main. */
 bool tracer_at_main(struct tracer *t, struct task *task);
 

@@ -19,6 +19,8 @@ void tracer_detach_task(struct tracer *t, struct task *task)
 {
 	int sig = task->deliver;
 	task->deliver = 0;
+	if (task->stopped)
+		tracer_leave_main(t, task);
 	/*
 	 * If the task is not known to be stopped, it may have just stopped for a signal, which PTRACE_DETACH would
 	 * discard. The kernel detaches such a task when sctrace exits.
