@@ -73,11 +73,12 @@
 #define WATCH_WAITS   16 /* the agent may find out whether calls wait */
 #define WATCH_CLOSES  32 /* close(2) may release a file in the way that RELEASING_CALLS do */
 /*
- * The calls that may release a file: mmap, munmap, mremap, dup2, umount2, dup3, close_range. The kernel releases it on its
+ * The calls that may release a file: mmap, munmap, mremap, shmctl, dup2, shmdt, umount2, dup3, close_range. The kernel releases it on its
  * way back to the program, as a task work, and looks at rseq_cs then as well (resume_user_mode_work()). So if rseq_cs is 0
- * after such a call, it is not known whether the thread has lost its CPU.
+ * after such a call, it is not known whether the thread has lost its CPU. That is so as well after rseq(2), the last one:
+ * recent kernels set rseq_cs to 0 when a thread registers its area.
  */
-#define RELEASING_CALLS 9, 11, 25, 33, 166, 292, 436
+#define RELEASING_CALLS 9, 11, 25, 31, 33, 67, 166, 292, 436, 334
 
 /* Offsets in struct agent_back for agent.S. Assertions below compare them with the structure. */
 #define BACK_MASK  0

@@ -350,8 +350,9 @@ HELPER void arm(struct agent_scratch *s)
  */
 HELPER bool is_disturbed(uint64_t nr)
 {
-	return (nr >= 56 && nr <= 58) || nr == 435 || nr == 9 || nr == 11 || nr == 25 || nr == 33 || nr == 166 ||
-	       nr == 292 || nr == 436 || (nr == 3 && ((volatile struct agent_data *)AGENT_DATA)->watch & WATCH_CLOSES);
+	return (nr >= 56 && nr <= 58) || nr == 435 || nr == 9 || nr == 11 || nr == 25 || nr == 31 || nr == 33 ||
+	       nr == 67 || nr == 166 || nr == 292 || nr == 436 || nr == 334 ||
+	       (nr == 3 && ((volatile struct agent_data *)AGENT_DATA)->watch & WATCH_CLOSES);
 }
 
 /* Returns MARK_*: whether the thread has lost its CPU since arm(). */
