@@ -1171,6 +1171,15 @@ def test_limit(tmp):
         assert sum(int(x.split(",")[-1]) for x in r.stderr.splitlines()[1:]) == 5, r
 
 
+def test_handlers_return_without_a_tracer(_):
+    """A handler returns to the C library although sctrace has left the process meanwhile, or does not follow this child"""
+    program = str(BUILD / "tests" / "e2e" / "returns")
+    for engine in ("patch", "ptrace"):
+        for words in (["-c"], ["-f", "-c"], ["-e", "all"], *(["-c", f"--syscall-limit={n}"] for n in (60, 100, 400, 700))):
+            r = run("-qqq", "--engine=" + engine, *words, "-o", "/dev/null", program)
+            assert (r.returncode, r.stdout) == (0, "returned\n"), (engine, words, r)
+
+
 def test_hint(_):
     """A set of calls that no program makes is explained, but only if no call was selected"""
     told = "no selected call was made; most programs of today make openat instead of open, wait4 instead of waitpid"

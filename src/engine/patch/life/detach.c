@@ -52,6 +52,15 @@ static void settle_pending(struct patch *p, struct task *task)
 	}
 }
 
+/*
+ * True if a handler of the thread will return to an instruction that has moved into a stub. While sctrace traces the thread,
+ * it sees rt_sigreturn(2), and lets the thread continue in the stub. Without sctrace, the instruction must be back.
+ */
+static bool task_returns(const struct task *task)
+{
+	return patch_task_of(task) && patch_task_of(task)->moved_frames > 0;
+}
+
 void detach_task(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
@@ -80,7 +89,7 @@ void detach_task(struct tracer *t, struct task *task)
 	if (t->detaching)
 		waits_leave(task);
 	/*
-	 * detach_clean() restores the code of attached processes only. In other processes, the jumps stay, and the
+	 * detach_clean() restores the code of attached processes. In other processes, the jumps usually stay, and the
 	 * instructions that they have replaced are executed in the stub.
 	 */
 	if (!t->detaching || !task->proc->attached)
@@ -89,6 +98,9 @@ void detach_task(struct tracer *t, struct task *task)
 		sigkill_guard_inherit(p, task);
 	if (!t->detaching && img->refs == 1)
 		image_refuse_all(task);
+	/* A child that is not followed, and whose parent was in a handler, is detached alone, without detach_clean(). */
+	if (img->refs == 1 && task->proc->ntasks == 1 && task_returns(task))
+		site_restore_all(task);
 }
 
 /*
@@ -101,8 +113,7 @@ static bool can_unmap(const struct patch *p, const struct image *img)
 	size_t i = 0;
 	const struct task *task;
 	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (task->proc && image_of(task) == img &&
-		    (!task->stopped || (patch_task_of(task) && patch_task_of(task)->moved_frames)))
+		if (task->proc && image_of(task) == img && (!task->stopped || task_returns(task)))
 			return false;
 	return true;
 }
@@ -142,13 +153,25 @@ static void unmap_all(struct patch *p, struct task *task)
 	vec_free(&areas);
 }
 
+/* Does the same for any thread of an image. */
+static bool image_returns(const struct patch *p, const struct image *img)
+{
+	size_t i = 0;
+	const struct task *task;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (task->proc && image_of(task) == img && task_returns(task))
+			return true;
+	return false;
+}
+
 void detach_clean(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
 	struct image *img = image_of(task);
-	if (!img || img->state != IMAGE_READY || img->cleaned || !task->proc->attached)
+	if (!img || img->state != IMAGE_READY || img->cleaned)
 		return;
-	site_restore_all(task);
-	if (can_unmap(p, img))
+	if (task->proc->attached || image_returns(p, img))
+		site_restore_all(task);
+	if (task->proc->attached && can_unmap(p, img))
 		unmap_all(p, task);
 }

@@ -8,7 +8,7 @@
 void detach_task(struct tracer *t, struct task *task);
 /*
  * tracer_ops.leave: if sctrace attached to the task's process, restores the process's code and unmaps the agent, once
- * for each image.
+ * for each image. Restores the code of other processes only if handlers will return to instructions that have moved.
  */
 void detach_clean(struct tracer *t, struct task *task);
 
