@@ -97,6 +97,7 @@ struct event {
 	 */
 	uint64_t cpu_ns, peak_rss_bytes;
 	const char *text;      /* EV_NOTE: the message; owned by the engine */
+	const char *comm;      /* name of the thread when the call ended; NULL: the engine does not know it */
 	const struct mem *mem; /* the task's memory, valid until the next event; NULL if there is none */
 	/* EV_ENTER, EV_CALL: 1 + a descriptor in the arguments that is not open before the call; 0: it is not known */
 	uint32_t absent;

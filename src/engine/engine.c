@@ -60,6 +60,7 @@ static void add_lacks(const struct engine_ops *e, unsigned want, struct buf *out
 		{CAP_BREAK, "detach from a process at its execve (-b)"},
 		{CAP_CGROUP, "count a control group (--cgroup)"},
 		{CAP_SYSTEM, "count every process (--all)"},
+		{CAP_WATCH, "print the calls of a control group or of every process"},
 		{CAP_ERRNOS, "count errors by number (--errors)"},
 		{CAP_STOPS, "keep each thread stopped at its call (-k, --stacks)"},
 		{CAP_WAITS, "tell which calls waited (--waited, -T=waits)"},

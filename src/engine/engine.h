@@ -34,6 +34,7 @@ enum engine_caps {
 	CAP_BREAK = 1 << 12,     /* detaching from a process at its execve(2) (-b) */
 	CAP_THREAD = 1 << 13,    /* attaching to one thread, and not to the other threads of its process */
 	CAP_WAITS = 1 << 14,     /* events say which calls waited (call.wait) */
+	CAP_WATCH = 1 << 15,     /* each call of a control group or of the system is sent as an event, with its paths */
 	CAP_MAIN = 1 << 11,      /* the calls before main are counted separately (engine_config.find_main) */
 };
 
@@ -68,7 +69,12 @@ struct engine_config {
 	const pid_t *attach; /* processes to attach to, with all their threads, and single threads (CAP_THREAD) */
 	size_t nattach;
 	const char *cgroup; /* with CAP_CGROUP: the path of the control group */
-	bool follow;        /* -f: follow children */
+	/* With CAP_CGROUP and CAP_SYSTEM: only processes with one of these names and of one of these users; none: all. */
+	const char *const *comms;
+	size_t ncomms;
+	const uid_t *uids;
+	size_t nuids;
+	bool follow; /* -f: follow children */
 	bool kill_on_exit;
 	bool may_detach;     /* sctrace may detach before the programs end, so no seccomp filter may stay in them */
 	bool find_main;      /* report the calls before main separately, and EV_MAIN between them and the others */

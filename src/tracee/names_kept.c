@@ -145,13 +145,19 @@ static bool kept_comm(void *ctx, pid_t tid, struct buf *out)
 	struct names_kept *k = ctx;
 	const struct kept_name *n = map_get(&k->comms, (uint64_t)tid);
 	size_t start = out->len;
-	if (!(n && k->caches && n->drops == k->drops) && names_live.comm(names_live.ctx, tid, out)) {
+	if (tid != k->said && !(n && k->caches && n->drops == k->drops) && names_live.comm(names_live.ctx, tid, out)) {
 		keep(&k->comms, (uint64_t)tid, out->s + start, out->len - start)->drops = k->drops;
 		return true;
 	}
 	if (n)
 		buf_add(out, n->text.s, n->text.len);
 	return n != NULL;
+}
+
+void names_kept_say(struct names_kept *k, pid_t tid, const char *comm)
+{
+	keep(&k->comms, (uint64_t)tid, comm, strlen(comm));
+	k->said = tid;
 }
 
 /* Returns the number of a thread that has ended and that `from` knew by the number `id`, or 0. The latest one counts. */
@@ -305,6 +311,7 @@ void names_kept_learn(struct names_kept *k, pid_t tid)
 void names_kept_forget(struct names_kept *k, pid_t tid)
 {
 	free_name(map_remove(&k->comms, (uint64_t)tid));
+	k->said = tid == k->said ? 0 : k->said;
 	struct names_ids *ids = map_remove(&k->apart, (uint64_t)tid);
 	if (!ids)
 		return;

@@ -27,6 +27,7 @@ struct names_kept {
 	 */
 	struct names_ids *gone[NAMES_GONE_MOST];
 	size_t gone_at;
+	pid_t said;     /* the thread of the latest names_kept_say() */
 	uint64_t drops; /* number of calls of names_kept_drop(); a cached name is valid until this number changes */
 	bool caches;    /* names from /proc are cached */
 	uint32_t closed
@@ -63,6 +64,8 @@ void names_kept_change(struct names_kept *k, uint64_t time_ns);
 void names_kept_end(struct names_kept *k);
 /* The present process has created the process `child`. */
 void names_kept_born(struct names_kept *k, pid_t child);
+/* Keeps the name that a thread had at the present event. It is not read again before the next call of this function. */
+void names_kept_say(struct names_kept *k, pid_t tid, const char *comm);
 /* Learns the name of a thread that is new, or that has called execve(2). */
 void names_kept_learn(struct names_kept *k, pid_t tid);
 /* Must be called after a thread has ended: another thread may get its number. */

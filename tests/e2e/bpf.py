@@ -5,6 +5,7 @@ counts the same as the other engines.
 """
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -75,7 +76,8 @@ def test_words(_):
 
 def test_usage(_):
     """--all and --cgroup without -c, together, or with a group that does not exist are refused with one clear line"""
-    for args, words in ((["--all", "true"], "add -c"), (["-c", "--all", "--cgroup", "/x", "true"], "only one of"),
+    for args, words in ((["--all", "true"], "to count all calls, add -c"), (["--all", "-e", "trace=openat", "-k"], "leave out --record, -C, -k"),
+                        (["--comm=x", "true"], "select processes of --all"), (["-c", "--all", "--cgroup", "/x", "true"], "only one of"),
                         (["-c", "--all", "-p", "1"], "only one of")):
         seen = run(*args)
         assert seen.returncode == 2 and words in seen.stderr and len(seen.stderr.splitlines()) == 1, seen
@@ -101,6 +103,85 @@ def test_system(tmp):
     rows = read_rows(tmp / "out")
     assert total(rows, "getppid", name) == 12345, total(rows, "getppid", name)
     assert total(rows, "execve", name) + total(rows, "exit_group", name) >= 1, rows[:5]
+
+
+@contextmanager
+def watching(path, *args):
+    """sctrace prints calls to `path` while the body of `with` runs"""
+    with subprocess.Popen([SCTRACE, *map(str, args), "-o", str(path), "sh", "-c", "echo ready; read line"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            first = process.stdout.readline()
+            assert first == b"ready\n", (first, process.stderr.read())
+            yield process
+            process.stdin.close()
+            assert process.wait(TIMEOUT) in (0, 1), process.stderr.read()
+            said = process.stderr.read()
+            assert not said, said  # such as that calls came too fast
+        finally:
+            process.kill()
+
+
+def test_calls_of_the_system(tmp):
+    """--all -e trace= prints calls of processes that sctrace did not start, with their paths and programs"""
+    need_engine()
+    name, none, long = f"all-{os.getpid()}", tmp / ("none" * 20), str(tmp / ("x" * 250) / ("y" * 200))
+    shutil.copy("/bin/cat", tmp / name)
+    with watching(tmp / "out", "--all", "-e", "trace=execve,openat,rename,renameat2,exit_group"):
+        for path in ("/dev/null", str(none), long):
+            subprocess.run([str(tmp / name), path], check=False, capture_output=True)
+        os.rename(tmp / name, tmp / "other")
+    text = re.sub(r"^(\d+) +<", r"\1<", (tmp / "out").read_text(), flags=re.M)  # short numbers are followed by blanks
+    who = rf"^(\d+)<{name[:15]}>"
+    shown = re.findall(rf'{who} execve\("{tmp}/{name}", \[.*\], 0x\w+\) = 0$', text, re.M)
+    assert len(shown) == 3, [x for x in text.splitlines() if "execve" in x and name in x]
+    for pid, expected in zip(shown, ('"/dev/null", O_RDONLY) = 3', f'"{none}", O_RDONLY) = -1 ENOENT (No such file or directory)',
+                                     f'"{long[:255]}"..., O_RDONLY) = -1 ENOENT (No such file or directory)')):
+        assert f"{pid}<{name[:15]}> openat(AT_FDCWD, {expected}\n" in text, (expected, text[-3000:])
+        assert re.search(rf"^{pid}<{name[:15]}> exit_group\(\d\) +=", text, re.M), text[-3000:]
+    assert re.search(rf'> rename(at2?)?\(.*"{tmp}/{name}", .*"{tmp}/other".*\) += 0\n', text), text[-3000:]
+    own = [line for line in text.splitlines() if f"<{name[:15]}>" in line]
+    assert not re.search(r"<unfinished|resumed>|\+\+\+ exited", "\n".join(own)), own
+
+
+def test_processes_are_selected(tmp):
+    """--comm and --uid select processes by their names and users, for calls and for counts"""
+    need_engine()
+    name = f"sel-{os.getpid()}"
+    shutil.copy("/bin/cat", tmp / name)
+    (tmp / name).chmod(0o755)
+    for flags in (["--comm=nothing," + name], ["--uid=nobody"], ["--comm=" + name, f"--uid={NOBODY}"]):
+        with watching(tmp / "out", "--all", *flags, "-e", "trace=openat", "-e", "status=failed"):
+            for user, path in ((0, "/by/root"), (NOBODY, "/by/nobody")):
+                for program in (str(tmp / name), "cat"):
+                    subprocess.run([program, path + "/" + Path(program).name], check=False, capture_output=True, user=user)
+        seen = set(re.findall(r'"/by/(\w+)/([\w-]+)"', (tmp / "out").read_text()))
+        users = {"nobody"} if len(flags) > 1 or "uid" in flags[0] else {"root", "nobody"}
+        assert seen == {(u, p) for u in users for p in ((name,) if "comm" in flags[0] else (name, "cat"))}, (flags, seen)
+    shutil.copy(TASKS, tmp / "counted")
+    with counting("--all", "--comm=counted", "--by=process", "-o", tmp / "table"):
+        for program in (tmp / "counted", TASKS):
+            subprocess.run([str(program), "calls", "321", str(ENDED_WITH)], check=False)
+    rows = read_rows(tmp / "table")
+    assert total(rows, "getppid") == 321 == total(rows, "getppid", "counted"), rows
+
+
+def test_lost_calls_are_counted(tmp):
+    """If calls come faster than they can be printed, each one is either printed or counted as not printed"""
+    need_engine()
+    name, n = f"lost-{os.getpid()}", 200000
+    shutil.copy(TASKS, tmp / name)
+    os.mkfifo(tmp / "pipe")
+    script = f"{tmp}/{name} calls {n} {ENDED_WITH}; status=$?; touch {tmp}/done; exit $status"
+    with subprocess.Popen([SCTRACE, "--all", "--comm=" + name, "-e", "trace=getppid", "-o", str(tmp / "pipe"), "sh", "-c", script],
+                          stderr=subprocess.PIPE, text=True) as process:
+        with open(tmp / "pipe", encoding="utf-8") as pipe:
+            while not (tmp / "done").exists():  # nobody reads the lines meanwhile
+                time.sleep(0.01)
+            printed = pipe.read().count("getppid()")
+        said = process.stderr.read()
+    lost = sum(int(x) for x in re.findall(r"note: (\d+) calls? (?:was|were) not printed, because calls came faster", said))
+    assert process.returncode == ENDED_WITH and printed + lost == n and lost > 0, (printed, lost, said)
 
 
 def cgroup_mount():
@@ -129,6 +210,14 @@ def test_cgroup(tmp):
                 subprocess.run([TASKS, "calls", str(n), str(ENDED_WITH)], preexec_fn=enter, check=False)
         rows = read_rows(tmp / "out")
         assert total(rows, "getppid") == 3400, rows
+        with watching(tmp / "lines", "--cgroup", "/" + group.name, "-e", "trace=openat"):
+            for where, path in ((group, "/in/group"), (below, "/in/below"), (None, "/outside")):
+                def move(where=where):
+                    if where:
+                        (where / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+                subprocess.run(["cat", path], preexec_fn=move, check=False, capture_output=True)
+        text = (tmp / "lines").read_text()
+        assert '"/in/group"' in text and '"/in/below"' in text and "/outside" not in text, text
     finally:
         for folder in (below, group):
             for _ in range(50):

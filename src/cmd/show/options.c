@@ -10,7 +10,7 @@ static const char *const refused[] = {
 	"attach",        "cgroup",       "all",        "user",          "env",    "argv0",
 	"daemonize",     "kill-on-exit", "detach-on",  "interruptible", "engine", "pin",
 	"list-engines",  "inject",       "fault",      "record",        "last",   "interval",
-	"syscall-limit", "follow-forks", "completion", "namespace",
+	"syscall-limit", "follow-forks", "completion", "namespace",     "comm",   "uid",
 };
 
 static bool is_refused(const struct opt *o)

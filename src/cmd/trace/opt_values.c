@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,6 +269,45 @@ int trace_opt_pids(void *ctx, const struct opt *row, const char *arg, struct buf
 int trace_opt_show_ids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
 	return parse_ids(arg, strcmp(row->name, "pid") == 0 ? add_shown_pid : add_shown_tid, ctx, why);
+}
+
+static int comm_word(void *names, const char *word, struct buf *why)
+{
+	if (!*word) {
+		buf_adds(why, "a name is missing");
+		return -EINVAL;
+	}
+	strings_add(names, word);
+	return 0;
+}
+
+int trace_opt_comms(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	size_t at = 0;
+	(void)row;
+	int r = trace_each_word(arg, comm_word, &((struct trace_opts *)ctx)->comms, &at, why);
+	return point_at(arg, at, r, why);
+}
+
+static int uid_word(void *ctx, const char *word, struct buf *why)
+{
+	struct trace_opts *o = ctx;
+	int64_t uid;
+	const struct passwd *pw = getpwnam(word);
+	if (!pw && number_parse(word, 0, UINT32_MAX - 1, &uid) < 0) {
+		buf_addf(why, "there is no user '%s' on this machine; write a name or a number", word);
+		return -EINVAL;
+	}
+	vec_push(&o->uids, pw ? pw->pw_uid : (uid_t)uid);
+	return 0;
+}
+
+int trace_opt_uids(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+{
+	size_t at = 0;
+	(void)row;
+	int r = trace_each_word(arg, uid_word, ctx, &at, why);
+	return point_at(arg, at, r, why);
 }
 
 int trace_opt_engine(void *ctx, const struct opt *row, const char *arg, struct buf *why)

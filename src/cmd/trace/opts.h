@@ -7,6 +7,7 @@
 #include "out/summary_table.h"
 #include "recording/keep.h"
 #include "run/condition.h"
+#include "run/field.h"
 #include "trace/inject.h"
 #include "trace/line.h"
 #include "trace/look.h"
@@ -18,6 +19,9 @@
 
 struct buf;
 
+/* The defaults of -s and -a. More bytes are recorded than shown, because `sctrace show` may be asked for more. */
+enum { STRINGS_SHOWN = 32, STRINGS_RECORDED = 1024, RESULT_COLUMN = 40 };
+
 enum trace_format { TRACE_TEXT, TRACE_JSON, TRACE_CSV, TRACE_PERFETTO };
 
 /* The settings that the options fill in. Initialise with zeros and trace_opts_init(). All strings point into argv. */
@@ -25,10 +29,12 @@ struct trace_opts {
 	bool truss; /* sctrace was started as "truss", and has the options and the layouts of FreeBSD's truss */
 
 	/* Which processes are traced, and how. */
-	int follow;         /* 1: -f; 2: -ff */
-	VEC(pid_t) pids;    /* -p: processes and, without -f, single threads */
-	const char *cgroup; /* the control group to trace, or NULL */
-	bool all;           /* trace every process of the system */
+	int follow;           /* 1: -f; 2: -ff */
+	VEC(pid_t) pids;      /* -p: processes and, without -f, single threads */
+	const char *cgroup;   /* the control group to trace, or NULL */
+	bool all;             /* trace every process of the system */
+	struct strings comms; /* --comm: with these two, only processes with these names */
+	VEC(uid_t) uids;      /* --uid: and of these users */
 	const char *user, *argv0;
 	VEC(const char *) env; /* -E VAR=VAL sets a variable, and -E VAR removes it */
 	int daemonize;         /* 1: -D; 2: -DD, in a new process group; 3: -DDD, in a new session */
@@ -90,17 +96,20 @@ struct trace_opts {
 void trace_opts_init(struct trace_opts *o);
 void trace_opts_free(struct trace_opts *o);
 /* Parsers for options that only the tracer has (opt_values.c). The settings are a struct trace_opts. */
-opt_parse_fn trace_opt_break, trace_opt_columns, trace_opt_decode_fds, trace_opt_decode_pids, trace_opt_fd_names,
-	trace_opt_constants, trace_opt_clock, trace_opt_durations, trace_opt_engine, trace_opt_env, trace_opt_expect,
-	trace_opt_expr, trace_opt_files, trace_opt_format, trace_opt_hist, trace_opt_json, trace_opt_last,
-	trace_opt_limit, trace_opt_named_expr, trace_opt_nothing, trace_opt_overhead, trace_opt_path, trace_opt_pids,
-	trace_opt_precision, trace_opt_quiet, trace_opt_top, trace_opt_show_ids, trace_opt_sort, trace_opt_successful;
+opt_parse_fn trace_opt_break, trace_opt_columns, trace_opt_comms, trace_opt_uids, trace_opt_decode_fds,
+	trace_opt_decode_pids, trace_opt_fd_names, trace_opt_constants, trace_opt_clock, trace_opt_durations,
+	trace_opt_engine, trace_opt_env, trace_opt_expect, trace_opt_expr, trace_opt_files, trace_opt_format,
+	trace_opt_hist, trace_opt_json, trace_opt_last, trace_opt_limit, trace_opt_named_expr, trace_opt_nothing,
+	trace_opt_overhead, trace_opt_path, trace_opt_pids, trace_opt_precision, trace_opt_quiet, trace_opt_top,
+	trace_opt_show_ids, trace_opt_sort, trace_opt_successful;
 /* The command of the tracer, with the options of strace or with those of truss. */
 extern const struct opt_command trace_command, truss_command;
 /* Returns what `letter` means in the other command, for the message "unknown option"; NULL: nothing. */
 const char *trace_other_dialect(bool truss, char letter);
 /* Returns true if sctrace must see each call to count, because the counts of the engine are not enough. */
 bool trace_opts_need_events(const struct trace_opts *o);
+/* Returns true if the calls of a control group or of the whole system are printed. */
+bool trace_opts_watch(const struct trace_opts *o);
 /* Returns true if each thread, or with -c each process, has its own file (-ff). */
 bool trace_opts_separate(const struct trace_opts *o);
 /* Returns the option of a view other than the table of -c that is printed at the end (such as "--tree"), or NULL. */

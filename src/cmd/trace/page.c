@@ -1,4 +1,7 @@
-/* The end of a trace with --io, --tree or --format=html: makes a run, and displays it as `sctrace report` does. */
+/*
+ * The end of a trace. With --io, --tree or --format=html: makes a run, and displays it as `sctrace report` does. Explains
+ * why no call was selected.
+ */
 #include "cmd/trace/trace.h"
 
 #include "base/diag.h"
@@ -78,4 +81,20 @@ void trace_say_unseen(const struct trace *t)
 	for (const char *line = buf_str(&lines); *line; line += strcspn(line, "\n") + 1)
 		diag_note("%.*s", (int)strcspn(line, "\n"), line);
 	buf_free(&lines);
+}
+
+void trace_hint(const struct trace *t)
+{
+	struct buf selected = {0}, tampered = {0};
+	bool none =
+		t->pipeline.nsinks && !t->counts_requests ? !t->pipeline.selected : !summary_calls(&t->totals.summary);
+	if (none)
+		trace_select_hint(&t->o.select, &selected);
+	if (selected.len)
+		diag_note("no selected call was made; %s", buf_str(&selected));
+	trace_injects_hint(&t->o.injects, &tampered);
+	if (tampered.len)
+		diag_note("no call was tampered with; %s", buf_str(&tampered));
+	buf_free(&selected);
+	buf_free(&tampered);
 }

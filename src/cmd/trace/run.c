@@ -82,6 +82,8 @@ static void on_event(struct trace *t, struct event *ev)
 	if ((ev->kind == EV_STOP || ev->kind == EV_CONT) && ev->tid == t->root)
 		on_stop(t, ev->kind == EV_STOP);
 	learn_name(t, ev);
+	if (ev->comm)
+		names_kept_say(&t->names, ev->tid, ev->comm);
 	trace_pipeline_event(&t->pipeline, ev);
 	if (ev->kind == EV_DEATH) {
 		names_kept_forget(&t->names, ev->tid);
@@ -205,23 +207,6 @@ static void show_seccomp(struct trace *t)
 	buf_free(&why);
 }
 
-/* If no call was selected or tampered with, perhaps because no program makes these calls any more, says so. */
-static void hint_at_successors(const struct trace *t)
-{
-	struct buf selected = {0}, tampered = {0};
-	bool none =
-		t->pipeline.nsinks && !t->counts_requests ? !t->pipeline.selected : !summary_calls(&t->totals.summary);
-	if (none)
-		trace_select_hint(&t->o.select, &selected);
-	if (selected.len)
-		diag_note("no selected call was made; %s", buf_str(&selected));
-	trace_injects_hint(&t->o.injects, &tampered);
-	if (tampered.len)
-		diag_note("no call was tampered with; %s", buf_str(&tampered));
-	buf_free(&selected);
-	buf_free(&tampered);
-}
-
 int trace_end(struct trace *t, struct engine_result *result)
 {
 	/* The recording must be saved before trace_pipeline_end() frees the last calls of each thread. */
@@ -253,7 +238,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 		diag_error("%s", buf_str(&t->failure.why));
 	if (t->failure.err)
 		return EXIT_OWN;
-	hint_at_successors(t);
+	trace_hint(t);
 	trace_say_unjudged(t);
 	trace_say_unseen(t);
 	/* A budget that children could evade. Below a table on standard error, this has already been said. */
@@ -331,6 +316,10 @@ static void make_config(struct trace *t, struct engine_config *c)
 	c->attach = o->pids.v;
 	c->nattach = o->pids.n;
 	c->cgroup = o->cgroup;
+	c->comms = (const char *const *)o->comms.v;
+	c->ncomms = o->comms.n;
+	c->uids = o->uids.v;
+	c->nuids = o->uids.n;
 	c->follow = o->follow > 0;
 	c->kill_on_exit = o->kill_on_exit;
 	c->may_detach = o->limit > 0;
@@ -441,7 +430,7 @@ static bool attaches_to_thread(const struct trace_opts *o)
 static unsigned wants(const struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
-	unsigned want = takes_events(t) ? CAP_EVENTS : CAP_COUNTS;
+	unsigned want = !takes_events(t) ? CAP_COUNTS : trace_opts_watch(o) ? CAP_WATCH : CAP_EVENTS;
 	const struct {
 		bool asked;
 		unsigned cap;
@@ -539,7 +528,8 @@ static void say_how_to_end(const struct trace *t)
 		diag_note("attached to %s %d; Ctrl-C detaches",
 			  proc_process(t->o.pids.v[i]) == t->o.pids.v[i] ? "process" : "thread", (int)t->o.pids.v[i]);
 	if ((t->o.cgroup || t->o.all) && !t->program)
-		diag_note("counting calls; Ctrl-C stops this and prints the summary");
+		diag_note(trace_opts_watch(&t->o) ? "printing calls; Ctrl-C stops this"
+						  : "counting calls; Ctrl-C stops this and prints the summary");
 }
 
 /* Returns 0, or EXIT_OWN after a message. */

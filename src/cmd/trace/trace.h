@@ -117,6 +117,11 @@ void trace_say_unused(const struct trace *t);
  * out or lack a mark seem not to have waited.
  */
 void trace_say_unjudged(const struct trace *t);
+/*
+ * If no call was selected or tampered with, and programs of today make none of these calls, prints a note that says so.
+ * Must be called after the last event.
+ */
+void trace_hint(const struct trace *t);
 /* Opens the outputs. `path`: that of the trace (NULL: standard error). Returns 0, or -errno with a reason in `why`. */
 int trace_open_outputs(struct trace *t, const char *path, struct buf *why);
 /* Begins the recording, and adds the recording sink to the pipeline. */

@@ -112,6 +112,7 @@ static bool begins_with_several(const struct trace *t)
 	uint64_t n = t->program != NULL;
 	for (size_t i = 0; i < t->o.pids.n; i++)
 		n += number_of_threads(t->o.pids.v[i]);
+	n += trace_opts_watch(&t->o) ? 2 : 0;
 	return h ? (h->last && h->follow) || h->several : n > 1;
 }
 

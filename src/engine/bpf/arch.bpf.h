@@ -51,6 +51,22 @@ static __always_inline unsigned long long regs_ip(struct pt_regs *regs)
 #endif
 }
 
+/* Stores the arguments of a call of the native architecture, at its entry. */
+static __always_inline void regs_args(struct pt_regs *regs, unsigned long long args[6])
+{
+#if defined(__TARGET_ARCH_x86)
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->r10;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+#else
+	for (int i = 0; i < 6; i++)
+		args[i] = regs->regs[i];
+#endif
+}
+
 static __always_inline bool is_restart_syscall(long long nr, unsigned int compat)
 {
 	return nr == (compat ? NR32_RESTART_SYSCALL : NR_RESTART_SYSCALL);

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/bpf/loader.h"
 #include "engine/bpf/skeleton.h"
@@ -118,11 +119,12 @@ static int release_root(struct bpf_engine *b, struct spawned *p, struct buf *why
 /* Loads the BPF programs, lets them start to count, and measures the cost of counting. */
 static int set_up(struct bpf_engine *b, struct buf *why)
 {
-	double native_ns = costs_native(BPF_BATCHES, BPF_BATCH);
+	bool counts = !(b->config.want & CAP_WATCH);
+	double native_ns = counts ? costs_native(BPF_BATCHES, BPF_BATCH) : 0;
 	int r = bpf_load(b, why);
 	if (r == 0)
 		r = bpf_attach(b, why);
-	if (r == 0 && (r = bpf_calibrate(b, native_ns)) < 0)
+	if (r == 0 && counts && (r = bpf_calibrate(b, native_ns)) < 0)
 		buf_addf(why, "the bpf engine does not count correctly: %s", strerror(-r));
 	return r;
 }
@@ -214,10 +216,18 @@ static bool take_event(struct bpf_engine *b, struct event *ev)
 	static const enum event_kind kinds[] = {
 		[RING_NEW_TASK] = EV_NEW_TASK, [RING_EXEC] = EV_EXEC, [RING_DEATH] = EV_DEATH};
 	if (b->next_event == b->events.n) {
-		b->next_event = b->events.n = 0;
+		b->next_event = b->events.n = b->calls.n = 0;
 		return false;
 	}
-	const struct ring_event *r = &b->events.v[b->next_event++];
+	const struct ring_event *r = &b->events.v[b->next_event];
+	if (r->kind == RING_CALL || r->kind == RING_VANISH) {
+		bool begins = r->kind == RING_VANISH && !b->vanishes;
+		bpf_watch_event(b, r->other, r->kind == RING_CALL ? EV_CALL : begins ? EV_ENTER : EV_VANISH, ev);
+		b->vanishes = begins;
+		b->next_event += !begins;
+		return true;
+	}
+	b->next_event++;
 	note_held(b, r);
 	*ev = (struct event){.kind = kinds[r->kind],
 			     .tid = (pid_t)r->tid,
@@ -280,6 +290,22 @@ static bool all_ended(const struct bpf_engine *b)
 	return __atomic_load_n(&b->skel->bss->live, __ATOMIC_ACQUIRE) <= 0;
 }
 
+/* If calls could not be reported, says so, at most once per second and at the end. */
+static bool say_lost(struct bpf_engine *b, bool last, struct event *ev)
+{
+	uint64_t lost = b->config.want & CAP_WATCH ? bpf_lost(b) : 0, now = clock_ns();
+	if (lost == b->lost_said || (!last && now - b->said_at_ns < NSEC_PER_SEC))
+		return false;
+	buf_clear(&b->note);
+	uint64_t n = lost - b->lost_said;
+	buf_addf(&b->note, "%llu call%s not printed, because calls came faster than they could be printed",
+		 (unsigned long long)n, n == 1 ? " was" : "s were");
+	b->lost_said = lost;
+	b->said_at_ns = now;
+	*ev = (struct event){.kind = EV_NOTE, .text = buf_str(&b->note)};
+	return true;
+}
+
 static int next_event(struct bpf_engine *b, struct event *ev)
 {
 	for (;;) {
@@ -295,8 +321,12 @@ static int next_event(struct bpf_engine *b, struct event *ev)
 			return r;
 		if (b->events.n)
 			continue;
+		if (say_lost(b, ended, ev))
+			return 1;
 		if (ended)
 			return 0;
+		if (b->config.idle)
+			b->config.idle(b->config.idle_ctx);
 		r = sleep_until_news(b);
 		if (r < 0)
 			return r;
@@ -367,9 +397,9 @@ static void bpf_stop(struct engine *e)
 const struct engine_ops engine_bpf = {
 	.name = "bpf",
 	.purpose = "counts calls in the kernel without stopping programs; also for control groups and the whole "
-		   "system; needs privileges",
+		   "system, whose calls it can print; needs privileges",
 	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_CGROUP | CAP_SYSTEM |
-		CAP_ERRNOS,
+		CAP_ERRNOS | CAP_WATCH | CAP_WAITS,
 	.probe = bpf_probe,
 	.start = bpf_start,
 	.next = bpf_next,

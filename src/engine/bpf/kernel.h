@@ -65,11 +65,11 @@ struct k_sigaction {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long orig_ax, ip, sp;
+	unsigned long orig_ax, ip, sp, di, si, dx, r10, r8, r9;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
-	unsigned long long sp, pc;
+	unsigned long long regs[31], sp, pc;
 	__s32 syscallno;
 };
 #endif

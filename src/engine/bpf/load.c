@@ -128,6 +128,10 @@ static void set_config(struct bpf_engine *b)
 	k->rodata->scope = c->cgroup ? SCOPE_CGROUP : c->want & CAP_SYSTEM ? SCOPE_ALL : SCOPE_TASKS;
 	k->rodata->follow = c->follow;
 	k->rodata->self_tgid = (unsigned int)getpid();
+	k->rodata->only_comms = c->ncomms > 0;
+	k->rodata->only_uids = c->nuids > 0;
+	if (c->want & CAP_WATCH)
+		bpf_watch_configure(b);
 	set_sizes(b, k->rodata->split);
 }
 
@@ -160,15 +164,22 @@ static int on_ring(void *ctx, void *data, size_t size)
 		map_remove(&b->ended, e.other);
 	else if (e.kind == RING_DEATH && (split == SPLIT_THREAD || (split == SPLIT_PROCESS && e.is_process)))
 		map_put(&b->ended, split == SPLIT_THREAD ? e.tid : e.pid, b);
-	/* With --all and --cgroup, fork events may be missed, so no events are reported. */
-	if (b->skel->rodata->scope == SCOPE_TASKS)
+	bool call = e.kind == RING_CALL || e.kind == RING_VANISH;
+	if (call) {
+		e.other = (unsigned int)b->calls.n;
+		bpf_watch_store(b, data, size);
+	}
+	/* With --all and --cgroup, fork events may be missed, so only calls and ends of threads are reported. */
+	if (b->skel->rodata->scope == SCOPE_TASKS || call || (e.kind == RING_DEATH && b->skel->rodata->watch))
 		vec_push(&b->events, e);
 	return 0;
 }
 
 int bpf_load(struct bpf_engine *b, struct buf *why)
 {
-	libbpf_set_print(NULL); /* libbpf would print to standard error; sctrace's messages are returned in `why` */
+	if (!getenv("DBG"))
+		libbpf_set_print(
+			NULL); /* libbpf would print to standard error; sctrace's messages are returned in `why` */
 	int r = libbpf_num_possible_cpus();
 	if (r > 0) {
 		b->cpus = (unsigned int)r;
@@ -239,6 +250,9 @@ int bpf_attach(struct bpf_engine *b, struct buf *why)
 	int r = b->config.cgroup ? set_cgroup(b, why) : 0;
 	if (r < 0)
 		return r;
+	r = bpf_watch_filter(b);
+	if (r < 0)
+		buf_addf(why, "cannot select processes: %s", strerror(-r));
 	struct {
 		struct bpf_program *prog;
 		struct bpf_link **link;
@@ -285,6 +299,8 @@ void bpf_free(struct bpf_engine *b)
 	vec_free(&b->errnos);
 	vec_free(&b->chunks_seen);
 	vec_free(&b->events);
+	vec_free(&b->calls);
+	buf_free(&b->note);
 	vec_free(&b->held);
 	map_free(&b->ended);
 	summary_free(&b->retired);

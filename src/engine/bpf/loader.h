@@ -2,15 +2,16 @@
 #ifndef SCTRACE_ENGINE_BPF_LOADER_H
 #define SCTRACE_ENGINE_BPF_LOADER_H
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "engine/bpf/shared.h"
 #include "engine/engine.h"
 #include "stats/summary.h"
+#include "tracee/mem.h"
 
 #include <bpf/libbpf.h>
 
-struct buf;
 struct sctrace_bpf;
 
 /* The contents of a row when it was last read. */
@@ -32,6 +33,12 @@ struct bpf_engine {
 	struct ring_buffer *ring;
 	VEC(struct ring_event) events; /* read from the ring and not yet reported */
 	size_t next_event;
+	VEC(struct ring_exec) calls;    /* those of `events`, whose member `other` is the index */
+	bool vanishes;                  /* the beginning of the next event, a call that will not return, was reported */
+	char comm[COMM_SIZE + 1];       /* event.comm */
+	struct mem memory;              /* event.mem */
+	uint64_t lost_said, said_at_ns; /* how many lost calls the latest note has told of, and when */
+	struct buf note;
 	VEC(pid_t) held; /* the started program and its living descendants, for kill() */
 	/* indexed by slot; `tags`, `hists` and `chunks` are mapped from the kernel half's memory */
 	struct row_tag *tags;
@@ -84,6 +91,15 @@ uint64_t bpf_lost(const struct bpf_engine *b);
  */
 int bpf_calibrate(struct bpf_engine *b, double native_ns);
 enum { BPF_BATCHES = 15, BPF_BATCH = 500 };
+
+/* Before the programs are loaded: makes the kernel half report the calls of config.only, and count none (CAP_WATCH). */
+void bpf_watch_configure(struct bpf_engine *b);
+/* Tells the kernel half which processes are in scope: config.comms and config.uids. Returns 0 or -errno. */
+int bpf_watch_filter(const struct bpf_engine *b);
+/* Keeps a call from the ring (RING_CALL, RING_VANISH), of `size` bytes, in b->calls. */
+void bpf_watch_store(struct bpf_engine *b, const void *data, size_t size);
+/* Fills in an event of b->calls.v[index]: EV_CALL, or EV_ENTER and EV_VANISH for a call that does not return. */
+void bpf_watch_event(struct bpf_engine *b, size_t index, enum event_kind kind, struct event *ev);
 
 /* engine_ops.collect: adds to `s` what was counted since the previous call of this function. */
 int bpf_collect(struct engine *e, struct summary *s);

@@ -13,6 +13,10 @@ const volatile unsigned int scope = SCOPE_TASKS;
 const volatile unsigned int split = SPLIT_NONE;
 const volatile unsigned int follow = 0;
 const volatile unsigned int self_tgid = 0;
+const volatile unsigned int watch = 0;      /* calls are reported as `rules` says, and not counted */
+const volatile unsigned int only_comms = 0; /* only processes with these names are in scope */
+const volatile unsigned int only_uids = 0;  /* only processes of these users are in scope */
+const volatile struct watch_rule rules[WATCH_CALLS] = {};
 const volatile unsigned int max_slots = 1;
 const volatile unsigned int max_chunks = 1;
 const volatile unsigned int shards = 1; /* a power of two, at most SHARDS_MAX */
@@ -123,6 +127,20 @@ struct {
 	__type(key, unsigned int);
 	__type(value, struct comm);
 } comms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, struct comm);
+	__type(value, unsigned int);
+} wanted_comms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, unsigned int);
+	__type(value, unsigned int);
+} wanted_uids SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);

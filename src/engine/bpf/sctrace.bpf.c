@@ -14,6 +14,7 @@
 #include "maps.bpf.h"
 #include "rows.bpf.h"
 #include "shared.h"
+#include "watch.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -49,19 +50,54 @@ static __noinline long long resolve_interrupted(struct task_struct *task, struct
 	return nr;
 }
 
+/* Returns true if the user wants to see the process: by its name and by its user. */
+static __always_inline bool is_wanted(struct task_struct *task)
+{
+	unsigned int uid = (unsigned int)bpf_get_current_uid_gid();
+	struct comm c = {};
+	if (only_uids && !bpf_map_lookup_elem(&wanted_uids, &uid))
+		return false;
+	if (!only_comms)
+		return true;
+	bpf_probe_read_kernel_str(&c, sizeof(c), task->comm);
+	return bpf_map_lookup_elem(&wanted_comms, &c);
+}
+
 static __always_inline bool in_scope(struct task_struct *task)
 {
+	if (!is_wanted(task))
+		return false;
 	if (scope == SCOPE_ALL)
 		return task->tgid != self_tgid;
 	return scope == SCOPE_CGROUP && bpf_current_task_under_cgroup(&cgroup, 0) == 1;
+}
+
+/* Handles the entry of a call if calls are reported. */
+static __noinline int on_watched(struct task_struct *task, struct pt_regs *regs, long long nr)
+{
+	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
+	const volatile struct watch_rule *rule = rule_of(nr);
+	if (!rule || !rule->wanted || is_compat(task) || !in_scope(task))
+		return 0;
+	if (t && t->flags & TASK_WAITING && nr != NR_EXECVE && nr != NR_EXECVEAT)
+		return 0;
+	if (!t)
+		t = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (t)
+		watch_enter(task, t, regs, nr, rule);
+	else
+		__sync_fetch_and_add(&lost, 1);
+	return 0;
 }
 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_enter, struct pt_regs *regs, long id)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
 	long long nr = (int)id;
+	if (watch)
+		return on_watched(task, regs, nr);
+	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
 	if (scope != SCOPE_TASKS && !(t && t->flags & TASK_SELF)) {
 		if (!in_scope(task))
 			return 0;
@@ -120,6 +156,12 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
 	if (!t)
 		return 0;
+	if (watch) {
+		if (t->flags & TASK_IN_CALL && !(t->flags & TASK_WAITING))
+			watch_report(task, t, RING_CALL, ret);
+		t->flags &= ~TASK_IN_CALL;
+		return 0;
+	}
 	if (!(t->flags & TASK_IN_CALL))
 		return exit_without_entry(task, t, regs, ret);
 	t->flags &= ~TASK_IN_CALL;
@@ -237,7 +279,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 		t->flags &= ~TASK_WAITING;
 		root_tgid = task->tgid;
 		root_exec_ns = bpf_ktime_get_ns();
-		if (t->flags & TASK_IN_CALL)
+		if (t->flags & TASK_IN_CALL && !watch)
 			count_entered(t->slot);
 	}
 	struct ring_event e = {.kind = RING_EXEC,
@@ -283,7 +325,9 @@ int BPF_PROG(on_death, struct task_struct *task)
 		root_exit_ns = bpf_ktime_get_ns();
 	if (!t || t->flags & TASK_SELF)
 		return 0;
-	if (scope != SCOPE_TASKS && split == SPLIT_NONE && !root)
+	if (watch && t->flags & TASK_IN_CALL)
+		watch_report(task, t, RING_VANISH, 0);
+	if (scope != SCOPE_TASKS && split == SPLIT_NONE && !root && !watch)
 		return 0;
 	struct ring_event e = {.kind = RING_DEATH,
 			       .pid = task->tgid,

@@ -107,8 +107,8 @@ struct task_state {
 	} cache[TASK_CACHE];
 };
 
-/* Events in the ring. */
-enum ring_event_kind { RING_NEW_TASK = 1, RING_EXEC, RING_DEATH };
+/* Events in the ring. RING_CALL and RING_VANISH are a struct ring_call or a struct ring_exec. */
+enum ring_event_kind { RING_NEW_TASK = 1, RING_EXEC, RING_DEATH, RING_CALL, RING_VANISH };
 
 struct ring_event {
 	unsigned int kind;
@@ -118,6 +118,53 @@ struct ring_event {
 	int status;
 	unsigned int pad;
 	unsigned long long time_ns;
+};
+
+/*
+ * How a call is reported if calls are printed and not counted (CAP_WATCH). `path` and `argv` are numbers of arguments,
+ * from 1 on; 0: none.
+ */
+#define WATCH_CALLS 1024
+#define WATCH_PATHS 2
+#define WATCH_PATH  256 /* a longer path is cut off */
+#define WATCH_ARGS  20
+#define WATCH_ARG   64
+struct watch_rule {
+	unsigned char wanted, path[WATCH_PATHS], argv;
+};
+
+struct watch_path {
+	unsigned long long addr; /* 0: it could not be read */
+	unsigned int size;       /* without the NUL */
+	unsigned int ended;      /* the NUL was found */
+	char bytes[WATCH_PATH];
+};
+
+struct watch_argv {
+	unsigned long long addr;
+	unsigned int n, pad; /* number of pointers, with the NULL at the end */
+	unsigned long long at[WATCH_ARGS];
+	struct {
+		unsigned int size, ended;
+		char bytes[WATCH_ARG];
+	} text[WATCH_ARGS];
+};
+
+/* A call that has ended. The first members are those of struct ring_event. */
+struct ring_call {
+	unsigned int kind, pid, tid, waited;
+	unsigned long long
+		args[8]; /* the arguments are args[1] to args[6], so that the verifier accepts a masked index */
+	unsigned long long ip, sp, enter_ns, exit_ns;
+	long long nr, result;
+	char comm[COMM_SIZE];
+	struct watch_path path[WATCH_PATHS];
+};
+
+/* A call that executes a program. */
+struct ring_exec {
+	struct ring_call call;
+	struct watch_argv argv;
 };
 
 /*

@@ -295,6 +295,7 @@ bool record_next(struct tracer *t, struct event *ev)
 	ev->time_ns = to_ns(p, item.ticks);
 	ev->call = th->call;
 	ev->launch = false;
+	ev->comm = NULL;
 	ev->mem = memory_of(p, th, &item);
 	rec->reported = th;
 	return true;
