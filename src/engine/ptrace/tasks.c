@@ -362,7 +362,7 @@ void tracer_on_event_stop(struct tracer *t, struct task *task, int sig)
 	if (stopping == task->group_stopped)
 		return;
 	task->group_stopped = stopping;
-	bool wanted = t->config.want & CAP_EVENTS || task->tid == t->root.pid;
+	bool wanted = tracer_reports_all(t) || task->tid == t->root.pid;
 	if (!wanted || !task->proc->counted)
 		return;
 	struct event *ev = tracer_event(t, stopping ? EV_STOP : EV_CONT, task);
@@ -386,7 +386,7 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 	 * Only events contain more than the number of a signal. Without events, the siginfo of a SIGCHLD is not read,
 	 * because this would delay the program once for each of its children.
 	 */
-	bool number_only = sig == SIGCHLD && !(t->config.want & CAP_EVENTS);
+	bool number_only = sig == SIGCHLD && !tracer_reports_all(t);
 	siginfo_t si = {.si_signo = sig};
 	if (!number_only && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0) {
 		/*
@@ -403,7 +403,7 @@ void tracer_on_signal(struct tracer *t, struct task *task, int sig)
 	if (sig == SIGTRAP && t->main.armed && task->proc->pid == t->root.pid && tracer_at_main(t, task))
 		return;
 	enum tracer_verdict v = t->ops->signal ? t->ops->signal(t, task, &si) : STOP_PASS;
-	bool shown = (v == STOP_PASS || v == STOP_IGNORED) && t->config.want & CAP_EVENTS && task->proc->counted;
+	bool shown = (v == STOP_PASS || v == STOP_IGNORED) && tracer_reports_all(t) && task->proc->counted;
 	/* If the engine could not find out whether it has caused a SIGSYS, the task may just have been killed. */
 	if (v == STOP_RESUMED || (shown && v == STOP_PASS && sig == SIGSYS && was_killed(task, sig))) {
 		task->stopped = false;

@@ -261,6 +261,12 @@ static inline bool tracer_is_stopping(int sig)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
+/* True if all events are reported, and not only those of some calls while the others are counted (CAP_EVENTS). */
+static inline bool tracer_reports_all(const struct tracer *t)
+{
+	return (t->config.want & (CAP_EVENTS | CAP_COUNTS)) == CAP_EVENTS;
+}
+
 static inline struct thread *thread_of(const struct task *task)
 {
 	return (struct thread *)task;
