@@ -60,7 +60,7 @@ void uring_ring_drop(struct uring *u, struct uring_ring *r)
 	for (size_t i = 0; (p = map_next(&r->pending, &i, NULL));)
 		for (struct uring_pending *next; p; p = next) {
 			next = p->next;
-			if (u->left.n < LEFT_MOST)
+			if (u->left.n < LEFT_MOST && !p->completed)
 				vec_push(&u->left, p->request);
 			free(p);
 		}
@@ -280,6 +280,7 @@ static struct uring_completion completion_of(struct uring_ring *r, const struct 
 	done.known = true;
 	done.request = p->request;
 	done.ns = ev->time_ns > p->request.began_ns ? ev->time_ns - p->request.began_ns : 0;
+	p->completed = true;
 	if (!(c->flags & URING_MORE))
 		remove_pending(r, c->user_data, p, NULL);
 	return done;

@@ -19,6 +19,7 @@ struct uring_pending {
 	struct uring_pending *next;
 	struct uring_pending *last; /* valid in the first element of the list */
 	struct uring_request request;
+	bool completed; /* it has had a completion, and will have more */
 	uint64_t id;
 };
 

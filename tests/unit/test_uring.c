@@ -325,6 +325,11 @@ static void completions_without_a_call_are_seen_later(void **state)
 	assert_int_equal(f->u.missed, 3);
 }
 
+static void count_left(void *ctx, const struct uring_request *q)
+{
+	*(uint64_t *)ctx += q->user_data;
+}
+
 static void one_request_can_have_several_completions(void **state)
 {
 	struct fixture *f = *state;
@@ -341,6 +346,15 @@ static void one_request_can_have_several_completions(void **state)
 	completion_is(b, 1, 1, OP_RECV, 20);
 	completion_is(b, 2, 1, OP_RECV, -105);
 	completion_is(b, 3, 1, -1, 30);
+	uint64_t left = 0; /* a request that will have more of them has not been left without one */
+	request(f, OP_RECV, 7, 5, 0);
+	request(f, OP_RECV, 7, 6, 0);
+	begins(f, 2);
+	take(f, 2);
+	complete(f, 5, 10, URING_MORE);
+	ends(f, 2, 2);
+	uring_each_left(&f->u, count_left, &left);
+	assert_int_equal(left, 6);
 }
 
 static void vectors_are_added_up(void **state)
@@ -441,11 +455,6 @@ static void a_kernel_thread_hides_the_requests(void **state)
 	uring_say(&f->u, &said);
 	assert_non_null(strstr(buf_str(&said), "the requests of 1 ring "));
 	buf_free(&said);
-}
-
-static void count_left(void *ctx, const struct uring_request *q)
-{
-	*(uint64_t *)ctx += q->user_data;
 }
 
 static void a_child_inherits_the_ring(void **state)
