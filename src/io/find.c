@@ -130,7 +130,8 @@ static bool waiting_reads(struct io_search *s)
 {
 	const struct io_file *f = s->f;
 	const double n = f->row.read_waits, reads = f->row.reads;
-	if (f->kind != IO_FILE || f->read_direct || n < SYNCED || n < reads * WAITS_SHARE ||
+	/* `n` is NAN if it is not known. */
+	if (f->kind != IO_FILE || f->read_direct || !(n >= SYNCED) || n < reads * WAITS_SHARE ||
 	    f->read_waited_ns < f->ns / 2)
 		return false;
 	s->e = (struct io_estimate){f->read_waited_ns, 0, f->read_waited_ns, {0}};
