@@ -73,6 +73,16 @@ void trace_page_show(struct trace *t, const struct engine_result *result)
 	buf_free(&why);
 }
 
+void trace_show_seccomp(struct trace *t)
+{
+	struct trace_out *out = &t->out.common;
+	struct buf why = {0};
+	int r = trace_seccomp_profile(&t->seccomp, t->o.profile, out->fd, &out->buf, &why);
+	if (r < 0)
+		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	buf_free(&why);
+}
+
 void trace_say_unseen(const struct trace *t)
 {
 	struct buf lines = {0};

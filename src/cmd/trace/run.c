@@ -197,16 +197,6 @@ static void begin_line(struct trace *t)
 		buf_addc(&t->out.common.buf, '\n');
 }
 
-static void show_seccomp(struct trace *t)
-{
-	struct trace_out *out = &t->out.common;
-	struct buf why = {0};
-	int r = trace_seccomp_profile(&t->seccomp, t->o.profile, out->fd, &out->buf, &why);
-	if (r < 0)
-		trace_fail(&t->failure, r, "%s", buf_str(&why));
-	buf_free(&why);
-}
-
 int trace_end(struct trace *t, struct engine_result *result)
 {
 	/* The recording must be saved before trace_pipeline_end() frees the last calls of each thread. */
@@ -218,7 +208,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 	trace_totals_complete(&t->totals, result);
 	begin_line(t);
 	if (t->o.profile)
-		show_seccomp(t);
+		trace_show_seccomp(t);
 	else if (trace_opts_page(&t->o) || t->o.html)
 		trace_page_show(t, result);
 	else if (t->o.count || t->o.count_too)

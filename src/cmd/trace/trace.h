@@ -144,6 +144,8 @@ int trace_end(struct trace *t, struct engine_result *result);
 int completion_script(const char *shell, struct buf *out);
 /* Frees everything except t->recording. */
 void trace_free(struct trace *t);
+/* Implements --profile=seccomp: prints the profile (page.c). */
+void trace_show_seccomp(struct trace *t);
 /* If no table is printed, whose footer would say it, prints notes that say what of io_uring was not seen (page.c). */
 void trace_say_unseen(const struct trace *t);
 /* For --io and --format=html: displays the calls (-c) and how files were used (--io), and saves both. */
