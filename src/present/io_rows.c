@@ -188,5 +188,8 @@ void io_short_name(const char *name, size_t room, const struct io_rows *rows, st
 		const char *start = character(end > name + before ? end - before : name);
 		buf_addf(out, "…%.*s", (int)(end - start), start);
 	}
-	buf_addf(out, "…%s", character(name + n - tail));
+	const char *end = character(name + n - tail), *slash = strchr(end, '/');
+	if (!shared && slash && slash[1] && !shared_end(name, strlen(slash), rows))
+		end = slash; /* no part of a folder's name */
+	buf_addf(out, "…%s", end);
 }

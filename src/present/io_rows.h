@@ -25,7 +25,7 @@ void io_rows_free(struct io_rows *rows);
 /*
  * Appends the end of the name, or all of it if it has at most `room` bytes. A last component that is too long loses its
  * middle. If other rows would look the same, shows the part before the end that they share and only little of the end:
- * "…/typing…pyc" and "…ipaddress…pyc".
+ * "…/typing…pyc" and "…ipaddress…pyc". Does not show a part of a folder's name if the rest is enough.
  */
 void io_short_name(const char *name, size_t room, const struct io_rows *rows, struct buf *out);
 

@@ -842,7 +842,7 @@ def test_names_can_be_told_apart(folder):
             names_shown = [line.split("  ")[0] for line in lines[title + 1:lines.index("", title) if "" in lines[title:] else None]]
             shown = [name for name in names_shown if name.endswith("yc")]
             assert len(shown) == len(set(shown)) == len(names), (width, text)
-    status, text = in_terminal(60, "--io", "cat", names[0])
+    status, text = in_terminal(60, "--io", "cat", names[0], names[0])
     assert re.search(r"^file +read +written +time$", text, re.M) or re.search(r"^file +calls +read +written +time$", text, re.M), text
     assert re.search(r"^file +seq +random +reread +rewritten$", text, re.M), text
 
