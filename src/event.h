@@ -70,6 +70,7 @@ struct event_name {
 	uint64_t rdev; /* st_rdev of the file, if `mode` is known */
 	const char *text;
 	size_t len;
+	const char *full; /* the name of a socket with its addresses (names.fd_in_full), terminated; NULL: unknown */
 };
 
 #define EVENT_NAMES_MOST 2

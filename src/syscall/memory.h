@@ -186,8 +186,9 @@ struct captured {
 	uint32_t len;
 	uint32_t before; /* 1: the capture was made before the call, which may have changed the memory since */
 };
-#define CAPTURED_NAME                                                                                                  \
-	2 /* a value of `before`: this is not memory, but the name of descriptor `addr` (struct captured_name) */
+/* Values of `before` for what is not memory: struct captured_name and struct captured_socket of the descriptor `addr`. */
+#define CAPTURED_NAME   2
+#define CAPTURED_SOCKET 3
 
 /* The rules, for both sides. */
 #define MEMORY_NEEDS    256

@@ -2,8 +2,10 @@
 
 #include "base/memory.h"
 #include "decode/inside.h"
+#include "syscall/kinds.h"
 #include "syscall/table.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -120,6 +122,12 @@ static void on_other(struct trace_pipeline *p, struct trace_task *k, const struc
 			p->sinks[i]->ops->other(p->sinks[i], k, ev);
 }
 
+/* Is it connect(2) or another call that changes the addresses of the socket that is its first argument? */
+static bool changes_addresses(const struct syscall_desc *d)
+{
+	return d->groups & G_NETWORK && d->groups & G_NAMES && d->result == R_INT && d->args[0].kind == K_FD;
+}
+
 /* Notes how a call that has ended has changed names. */
 static void change_names(struct names_kept *k, const struct event *ev)
 {
@@ -130,6 +138,8 @@ static void change_names(struct names_kept *k, const struct event *ev)
 		names_kept_end(k);
 	} else if (c->nr == SYS_close) { /* many errors of close(2) come after the descriptor was closed */
 		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[0], c->enter_ns);
+	} else if (changes_addresses(c->desc) && (!c->error || c->err == EINPROGRESS)) {
+		names_kept_readdress(k, (uint32_t)c->args[0], c->enter_ns);
 	} else if (c->error) {
 		return;
 	} else if (c->nr == SYS_close_range) {

@@ -21,6 +21,7 @@ struct kept_name {
 
 struct recorded_name {
 	struct buf text;
+	struct buf full; /* empty: `text`, or unknown */
 	uint32_t mode;
 	uint64_t rdev, time_ns;
 };
@@ -46,8 +47,10 @@ static void free_names(struct map *names)
 
 static void free_recorded(struct recorded_name *n)
 {
-	if (n)
+	if (n) {
 		buf_free(&n->text);
+		buf_free(&n->full);
+	}
 	free(n);
 }
 
@@ -189,9 +192,13 @@ static bool kept_fd_in_full(void *ctx, pid_t tid, int fd, struct buf *out)
 		return false;
 	if (fd == AT_FDCWD && k->caches) /* the name of a directory is the same */
 		return kept_fd(ctx, tid, fd, out);
-	if (!n || (*n->text.s != '/' && strncmp(buf_str(&n->text), "pipe:", 5) != 0))
+	const struct buf *full = !n                                                                 ? NULL
+				 : n->full.len                                                      ? &n->full
+				 : *n->text.s == '/' || strncmp(buf_str(&n->text), "pipe:", 5) == 0 ? &n->text
+												    : NULL;
+	if (!full)
 		return names_live.fd_in_full(&k->sockets, tid, fd, out);
-	buf_add(out, n->text.s, n->text.len);
+	buf_add(out, full->s, full->len);
 	return true;
 }
 
@@ -254,6 +261,9 @@ void names_kept_record(struct names_kept *k, const struct event_name *name, uint
 	}
 	buf_clear(&n->text);
 	buf_add(&n->text, name->text, name->len);
+	buf_clear(&n->full);
+	if (name->full)
+		buf_adds(&n->full, name->full);
 	n->mode = name->mode;
 	n->rdev = name->rdev;
 	n->time_ns = time_ns;
@@ -269,6 +279,14 @@ void names_kept_close(struct names_kept *k, uint32_t first, uint32_t last, uint6
 		forget_recorded(of, first, last, time_ns);
 	for (uint32_t i = 0; i < NAMES_CLOSED && i <= last - first; i++)
 		k->closed[(first + i) % NAMES_CLOSED]++;
+}
+
+void names_kept_readdress(struct names_kept *k, uint32_t fd, uint64_t time_ns)
+{
+	const struct recorded_names *of = map_get(&k->recorded, (uint64_t)k->pid);
+	const struct recorded_name *n = of ? map_get(&of->fds, fd) : NULL;
+	if (n && n->full.len)
+		names_kept_close(k, fd, fd, time_ns);
 }
 
 void names_kept_change(struct names_kept *k, uint64_t time_ns)

@@ -158,3 +158,36 @@ int sock_query_inet(bool v6, int protocol, unsigned long inode, struct inet_diag
 	buf_addc(out, ']');
 	return 1;
 }
+
+/* Appends an address, if it belongs to the family. */
+static bool add_address(struct buf *out, uint8_t family, const void *address)
+{
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	memcpy(&v4, address, sizeof(v4));
+	memcpy(&v6, address, sizeof(v6));
+	if (v4.sin_family != family || (family != AF_INET && family != AF_INET6))
+		return false;
+	add_end(out, family, family == AF_INET ? (const void *)&v4.sin_addr : &v6.sin6_addr, v4.sin_port);
+	return true;
+}
+
+bool sock_query_name(int protocol, const void *local, const void *peer, unsigned long inode, struct buf *out)
+{
+	struct sockaddr_in to;
+	memcpy(&to, local, sizeof(to));
+	const bool bound = to.sin_port != 0;
+	const uint8_t family = (uint8_t)to.sin_family;
+	buf_addf(out, "%s%s:[", protocol == IPPROTO_TCP ? "TCP" : "UDP", family == AF_INET6 ? "v6" : "");
+	if (!bound)
+		buf_addf(out, "%lu", inode);
+	else if (!add_address(out, family, local))
+		return false;
+	if (bound && peer) {
+		buf_adds(out, "->");
+		if (!add_address(out, family, peer))
+			return false;
+	}
+	buf_addc(out, ']');
+	return true;
+}

@@ -218,7 +218,7 @@ def test_names(folder):
             raise Skip("the patch engine does not work here")
         stopped, made = map(int, re.search(r"(?m)^sctrace: stopped (\d+) of (\d+)$", run.stderr).groups())
         print(f"# {options[0]}: {stopped} of {made} calls stopped")
-        assert made > 11000 and stopped < 100, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
+        assert made > 17000 and stopped < 100, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
 
 
 def test_pairs(folder):

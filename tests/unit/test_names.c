@@ -330,6 +330,18 @@ static void recorded_names_stay_until_their_descriptors_are_closed(void **state)
 	record_name(&kept, 4, "/two", 40);
 	names_kept_end(&kept);
 	assert_string_equal(kept_name(&kept, none, 4), "");
+	/* Only a name with addresses changes if the addresses change. */
+	const struct event_name plain = {.fd = 6, .text = "socket:[7]", .len = 10},
+				full = {.fd = 7, .text = "socket:[8]", .len = 10, .full = "TCP:[8]"};
+	names_kept_record(&kept, &plain, 60);
+	names_kept_record(&kept, &full, 60);
+	buf_clear(&out);
+	assert_true(kept.names.fd_in_full(kept.names.ctx, none, 7, &out));
+	assert_string_equal(buf_str(&out), "TCP:[8]");
+	names_kept_readdress(&kept, 6, 70);
+	names_kept_readdress(&kept, 7, 70);
+	assert_string_equal(kept_name(&kept, none, 6), "socket:[7]");
+	assert_string_equal(kept_name(&kept, none, 7), "");
 	record_name(&kept, 5, "/left", 50);
 	names_kept_free(&kept);
 	buf_free(&out);

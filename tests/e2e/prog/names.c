@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -136,11 +137,22 @@ static void test_root(int argc, char **argv)
 	puts("the root has changed");
 }
 
-/* Creates and closes descriptors of each kind that has no address, and makes calls that fail. */
+/* Creates and closes files, pipes and sockets, and makes calls that fail. */
 static void test_many(int argc, char **argv)
 {
 	long n = argc > 2 ? atol(argv[2]) : 1000;
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(at);
+	const struct linger now = {.l_onoff = 1}; /* so that no port stays in use */
+	int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK(listening >= 0 && bind(listening, (struct sockaddr *)&at, size) == 0 && listen(listening, 5) == 0 &&
+	      getsockname(listening, (struct sockaddr *)&at, &size) == 0);
 	for (long i = 0; i < n; i++) {
+		int ours = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), theirs;
+		CHECK(ours >= 0 && setsockopt(ours, SOL_SOCKET, SO_LINGER, &now, sizeof(now)) == 0 &&
+		      connect(ours, (struct sockaddr *)&at, size) == 0);
+		theirs = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+		CHECK(theirs >= 0 && close(ours) == 0 && close(theirs) == 0);
 		int ends[2], fd = open("/dev/null", O_RDONLY | O_CLOEXEC), other = dup(fd);
 		CHECK(fd >= 0 && other >= 0 && dup2(fd, other) == other && fcntl(fd, F_GETFD) == FD_CLOEXEC);
 		CHECK(pipe2(ends, O_CLOEXEC) == 0 && close(ends[0]) == 0 && close(ends[1]) == 0);

@@ -212,9 +212,9 @@ HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recip
 	enum { F_GETFD = 1, EBADF = 9, PR_SET_NAME = 15 };
 	if (!recipe->announces || (s->nr == 157 /* prctl */ && (uint32_t)s->args[0] != PR_SET_NAME))
 		return 0;
-	if (!recipe->closes || recipe->closes == CLOSES_MANY)
+	if (recipe->names != NAMES_SOCKET && (!recipe->closes || recipe->closes == CLOSES_MANY))
 		return 1;
-	uint32_t fd = (uint32_t)s->args[recipe->closes - 1];
+	uint32_t fd = (uint32_t)s->args[recipe->names == NAMES_SOCKET ? 0 : recipe->closes - 1];
 	if (permits & RING_PERMITS_NAMING && *(const volatile uint32_t *)named_row(fd) == fd + 1)
 		return 0;
 	bool absent = permits & RING_PERMITS_TESTING && own_call(72 /* fcntl */, fd, F_GETFD, 0, 0, 0, 0) == -EBADF;
@@ -241,8 +241,53 @@ HELPER void write_link(uint64_t path[4], uint32_t fd)
  */
 HELPER bool is_name(const char *text, uint64_t n, uint32_t permits)
 {
-	bool pipe = n > 4 && *(const uint32_t *)(const void *)text == 0x65706970 /* "pipe" */;
-	return text[n - 1] != ')' && (text[0] == '/' || pipe || !(permits & RING_NAMES_IN_FULL));
+	uint32_t first = n > 4 ? *(const uint32_t *)(const void *)text : 0;
+	return text[n - 1] != ')' && (text[0] == '/' || first == 0x65706970 /* "pipe" */ ||
+				      first == 0x6b636f73 /* "sock" */ || !(permits & RING_NAMES_IN_FULL));
+}
+
+/*
+ * Captures the addresses of a socket. Returns false if sctrace must look them up: not an internet socket, one whose address the
+ * kernel may yet choose without a call that is known to change names, or one that waits for its connection.
+ */
+PART bool put_socket(struct capture *c, uint32_t fd)
+{
+	enum {
+		GETSOCKNAME = 51,
+		GETPEERNAME = 52,
+		GETSOCKOPT = 55,
+		SOL_SOCKET = 1,
+		SO_PROTOCOL = 38,
+		TCP = 6,
+		UDP = 17
+	};
+	enum { TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
+	uint32_t size = sizeof(at->protocol), state = 0, one = 1;
+	if (c->room - c->at < sizeof(*to) + sizeof(*at))
+		return false;
+	at->protocol = 0;
+	at->nlocal = at->npeer = sizeof(at->local);
+	own_call(GETSOCKOPT, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&at->protocol, (uint64_t)&size, 0);
+	if ((at->protocol != TCP && at->protocol != UDP) ||
+	    own_call(GETSOCKNAME, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0)
+		return false;
+	int64_t peer = own_call(GETPEERNAME, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0);
+	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
+	at->npeer = peer < 0 ? 0 : at->npeer;
+	if ((local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local) ||
+	    at->npeer > sizeof(at->peer) || (peer < 0 && peer != -ENOTCONN))
+		return false;
+	if (at->protocol == TCP && own_call(GETSOCKOPT, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) < 0)
+		return false;
+	if (at->protocol == UDP ? !local[1] : state == SYN_SENT || (state == CLOSED && local[1]))
+		return false;
+	to->addr = fd;
+	to->len = sizeof(*at);
+	to->before = CAPTURED_SOCKET;
+	c->at += sizeof(*to) + sizeof(*at);
+	return true;
 }
 
 /* Captures the name of a descriptor. Returns false if sctrace must look it up. */
@@ -271,7 +316,7 @@ PART bool put_name(struct capture *c, uint32_t fd, uint32_t permits)
 	to->len = (uint32_t)(head + (uint64_t)n);
 	to->before = CAPTURED_NAME;
 	c->at += sizeof(*to) + ((to->len + 7) & ~7u);
-	return c->at <= c->room;
+	return c->at <= c->room && (name->text[0] != 's' || !(permits & RING_NAMES_IN_FULL) || put_socket(c, fd));
 }
 
 /* Descriptors that a call has created, and whose names are in its record. */
@@ -286,6 +331,16 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 	enum { F_DUPFD = 0, F_DUPFD_CLOEXEC = 1030, SOCKETPAIR = 53, RECVMSG = 47 };
 	uint32_t command = (uint32_t)s->args[1];
 	made->n = 0;
+	if (recipe->names == NAMES_SOCKET && permits & RING_PERMITS_NAMING &&
+	    (s->result >= 0 || s->result == -115 /* EINPROGRESS */)) {
+		made->fd[0] = (uint32_t)s->args[0];
+		made->n = put_name(c, made->fd[0], permits);
+		volatile uint32_t *row = (volatile uint32_t *)named_row(made->fd[0]);
+		bool named = *row == made->fd[0] + 1;
+		if (!made->n) /* the next call that changes its name stops before it is made */
+			*row = 0;
+		return made->n || !named;
+	}
 	if (!recipe->asks || s->result < 0 ||
 	    (recipe->names == NAMES_COMMAND && command != F_DUPFD && command != F_DUPFD_CLOEXEC))
 		return true;

@@ -23,10 +23,10 @@
  * descriptors.
  */
 #define RECORDER_CODE  (AGENT_DATA + 0x1000)
-#define RECORDER_ROOM  0x5000
+#define RECORDER_ROOM  0x6000
 #define OWN_CALL_AT    (RECORDER_CODE + 16)     /* the address of agent_own_call */
-#define MEMORY_AT      (RECORDER_CODE + 0x3000) /* struct memory_tables, in the same mapping */
-#define RECIPES_AT     (RECORDER_CODE + 0x5000)
+#define MEMORY_AT      (RECORDER_CODE + 0x4000) /* struct memory_tables, in the same mapping */
+#define RECIPES_AT     (RECORDER_CODE + 0x6000)
 #define RECIPES_ROOM   0x2000
 #define THREADS_AT     (AGENT_CODE + 0x40000)
 #define THREADS_ROOM   0x42000
@@ -235,12 +235,21 @@ static inline uint64_t named_row(uint32_t fd)
 #define NAMES_COMMAND 2 /* the same, for the commands F_DUPFD and F_DUPFD_CLOEXEC of fcntl(2) */
 #define NAMES_PAIR    3 /* two descriptors, in memory */
 #define NAMES_MESSAGE 4 /* with the control data of messages */
+#define NAMES_SOCKET  5 /* none, but it changes the addresses of the socket that is its first argument */
 
 /* The name of a descriptor in a record. It follows a struct captured whose `addr` is the descriptor. */
 struct captured_name {
 	uint64_t rdev; /* st_rdev of the file, if RING_NAMES_IN_FULL is set */
 	uint32_t mode; /* st_mode of the file, or 0 */
 	char text[];   /* the target of the link in /proc/self/fd; not terminated */
+};
+
+/* The ends of an internet socket, in a record after the name of its descriptor. `addr` of its struct captured is the descriptor. */
+struct captured_socket {
+	uint32_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
+	uint32_t nlocal, npeer; /* sizes of these addresses; npeer is 0 if the socket is not connected */
+	uint32_t pad;
+	unsigned char local[28], peer[28]; /* struct sockaddr_in or sockaddr_in6 */
 };
 
 /* Values of agent_recipe.fence. */

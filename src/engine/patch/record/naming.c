@@ -1,8 +1,10 @@
 /* Decides which calls the recorder may make on its own, such as those that name descriptors, and reads these names from records. */
 #include "engine/patch/record/record.h"
 
+#include "base/buf.h"
 #include "engine/patch/remote/remote.h"
 #include "syscall/table.h"
+#include "tracee/sock_query.h"
 
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -116,24 +118,43 @@ uint32_t record_absent(const struct patch *p, const struct agent_record *r)
 	return r->marks & MARK_ABSENT && closes && closes <= 6 ? (uint32_t)r->args[closes - 1] + 1 : 0;
 }
 
+/* Adds the addresses of a socket to its name. */
+static void add_socket(struct record *rec, struct event_name *to, const unsigned char *at, const struct captured *c)
+{
+	struct captured_socket ends;
+	struct buf *full = &rec->socket_names[to - rec->event_names.v];
+	unsigned long inode = 0;
+	char link[64] = "";
+	if (c->len != sizeof(ends) || to->len >= sizeof(link))
+		return;
+	memcpy(link, to->text, to->len);
+	memcpy(&ends, at, sizeof(ends));
+	buf_clear(full);
+	if (sscanf(link, "socket:[%lu]", &inode) == 1 &&
+	    sock_query_name((int)ends.protocol, ends.local, ends.npeer ? ends.peer : NULL, inode, full))
+		to->full = buf_str(full);
+}
+
 const struct event_names *record_names(struct record *rec, const struct agent_record *r)
 {
 	const unsigned char *at = (const unsigned char *)r;
 	const size_t head = offsetof(struct captured_name, text);
 	struct event_names *to = &rec->event_names;
 	to->n = 0;
-	for (uint32_t k = r->head; k < r->size && to->n < EVENT_NAMES_MOST;) {
+	for (uint32_t k = r->head; k < r->size;) {
 		struct captured c;
 		struct captured_name name;
 		memcpy(&c, at + k, sizeof(c));
 		k += sizeof(c);
-		if (c.before == CAPTURED_NAME && c.len > head) {
+		if (c.before == CAPTURED_NAME && c.len > head && to->n < EVENT_NAMES_MOST) {
 			memcpy(&name, at + k, head);
 			to->v[to->n++] = (struct event_name){.fd = (int)c.addr,
 							     .mode = name.mode,
 							     .rdev = name.rdev,
 							     .text = (const char *)at + k + head,
 							     .len = c.len - head};
+		} else if (c.before == CAPTURED_SOCKET && to->n && to->v[to->n - 1].fd == (int)c.addr) {
+			add_socket(rec, &to->v[to->n - 1], at + k, &c);
 		}
 		k += (c.len + 7) & ~7u;
 	}

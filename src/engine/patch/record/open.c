@@ -197,7 +197,9 @@ void record_open(struct patch *p, const struct engine_config *config)
 		recipes[nr].asks = creates;
 		recipes[nr].writes = use ? use->writes : 0;
 		recipes[nr].closes = (use || changes) && use_of(nr) ? use_of(nr)->closes : 0;
-		recipes[nr].names = creates ? way_to_name(d) : NAMES_NONE;
+		recipes[nr].names = creates                            ? way_to_name(d)
+				    : changes && d->groups & G_NETWORK ? NAMES_SOCKET
+								       : NAMES_NONE;
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES
 								     : RECORD_PASSES;
@@ -239,6 +241,8 @@ void record_close(struct patch *p)
 		record_thread_free(p->record->threads.v[i]);
 	if (p->record) {
 		vec_free(&p->record->threads);
+		for (size_t i = 0; i < EVENT_NAMES_MOST; i++)
+			buf_free(&p->record->socket_names[i]);
 		record_free_groups(p->record);
 		if (p->record->fd >= 0)
 			close(p->record->fd);

@@ -309,7 +309,7 @@ static const unsigned char *find(const struct agent_record *head, uint64_t addr,
 		k += sizeof(c);
 		bool other = (c.before != 0) != before;
 		/* If several captures overlap, uses the one that ends last. */
-		if (c.before == CAPTURED_NAME)
+		if (c.before >= CAPTURED_NAME)
 			;
 		else if (addr - c.addr < c.len && c.len - (addr - c.addr) > len[other]) {
 			len[other] = c.len - (addr - c.addr);

@@ -6,6 +6,7 @@
 #ifndef SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
 #define SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
 
+#include "base/buf.h"
 #include "engine/patch/record/reader.h"
 #include "engine/patch/record/recipe.h"
 #include "engine/patch/state.h"
@@ -53,15 +54,16 @@ struct record {
 	int fd;         /* a file with these bytes, or -1 */
 	uint32_t limit; /* upper limit for agent_ring.limit of all rings */
 	uint64_t string_max;
-	const struct statx *output;      /* engine_config.output */
-	bool names, full_names;          /* names of descriptors may be recorded, and must be names in full */
-	struct event_names event_names;  /* those of the last event */
-	unsigned pages_least;            /* size of the smallest rings */
-	VEC(struct ring_group *) groups; /* the first is that of sctrace */
-	uint64_t sync_ticks, sync_ns;    /* time stamp counter and clock, read together by the last record_look() */
-	struct mem mem, live;            /* read the memory of the last event, and the present memory of its thread */
-	struct mem entry_mem;            /* reads the memory before the call of the last event, if this is EV_CALL */
-	void *mem_record;                /* the record of the last event */
+	const struct statx *output;                /* engine_config.output */
+	bool names, full_names;                    /* names of descriptors may be recorded, and must be names in full */
+	struct event_names event_names;            /* those of the last event */
+	struct buf socket_names[EVENT_NAMES_MOST]; /* event_name.full */
+	unsigned pages_least;                      /* size of the smallest rings */
+	VEC(struct ring_group *) groups;           /* the first is that of sctrace */
+	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
+	struct mem mem, live;         /* read the memory of the last event, and the present memory of its thread */
+	struct mem entry_mem;         /* reads the memory before the call of the last event, if this is EV_CALL */
+	void *mem_record;             /* the record of the last event */
 	pid_t mem_pid;
 	/* The thread of the last event, or NULL. The event's memory stays valid until the next event. */
 	struct record_thread *reported;
