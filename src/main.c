@@ -1,7 +1,8 @@
 /*
  * sctrace: a system-call tracer and a comparator of I/O strategies.
  *
- * A map of the source. A folder uses only folders below it in this list; tests/lint/folders says which.
+ * A map of the source. A folder uses only folders below it in this list; tests/lint/folders says which. How the parts
+ * work together: docs/internals.md.
  *
  *   main.c                  this map; calls the command that argv[1] names
  *   cmd/show/               `sctrace show`
@@ -31,7 +32,7 @@
  *   engine/patch/image/     an address space: its counters, its call sites, and the agent in it
  *   engine/patch/remote/    reads and changes the program's memory and mappings, and runs code in the program
  *   engine/patch/arm/       makes calls from outside the agent stop
- *   engine/patch/state.h    the data that these folders share, and a glossary
+ *   engine/patch/state.h    the data that these folders share
  *   engine/patch/code/      the machine code that is placed in the program: the agent, stubs, jumps
  *   engine/bpf/             the bpf engine (privileged)
  *   engine/ptrace/          the ptrace engine (works everywhere). loop.c gets the wait statuses (wait.c); tasks.c and attach.c
@@ -50,7 +51,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/memory.h"
-#include "base/near.h"
+#include "base/words.h"
 #include "cmd/cmd.h"
 
 #include <fcntl.h>

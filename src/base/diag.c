@@ -3,7 +3,9 @@
 #include "base/buf.h"
 #include "base/escape.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Writes the line with one call, so that lines of several processes do not mix. */
@@ -35,4 +37,10 @@ void diag_note(const char *fmt, ...)
 	va_start(ap, fmt);
 	say("sctrace: note: ", fmt, ap);
 	va_end(ap);
+}
+
+const char *error_text(int err)
+{
+	return err == EMFILE ? "Too many open files; raise the limit with ulimit -n (64 is enough to trace one program)"
+			     : strerror(err);
 }

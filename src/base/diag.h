@@ -18,4 +18,12 @@ void diag_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "sctrace: note: MESSAGE\n", for facts that are not errors. */
 void diag_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* The reason of an error, for messages. */
+
+/*
+ * Returns the words of strerror(3) for `err` (ENOENT and others). If the user can remove the cause but the words do not
+ * say how, returns a sentence that does. The string is static.
+ */
+const char *error_text(int err);
+
 #endif

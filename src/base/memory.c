@@ -70,3 +70,11 @@ FILE *memory_fopen(const char *path)
 		memory_exhausted();
 	return f;
 }
+
+void vec_reserve(void **v, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap)
+		return;
+	*cap = *cap ? *cap * 2 : 8;
+	*v = memory_resize(*v, *cap * size);
+}

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "bench/progress.h"
 #include "bench/stop.h"
 
 #include <errno.h>

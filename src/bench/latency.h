@@ -4,7 +4,7 @@
 
 #include "bench/loads.h"
 #include "bench/place.h"
-#include "bench/progress.h"
+#include "bench/stop.h"
 #include "stats/hist.h"
 
 #include <stdbool.h>

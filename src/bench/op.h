@@ -70,7 +70,7 @@ const struct op *op_empty(void);
 int op_open(const struct op *op, struct op_state *s, const char *dir, struct buf *why);
 void op_close(const struct op *op, struct op_state *s);
 /*
- * ops_file.c: opens a file without a name in `dir` (O_TMPFILE, or with its name removed at once), so that no file
+ * op.c: opens a file without a name in `dir` (O_TMPFILE, or with its name removed at once), so that no file
  * remains if the process is killed. Returns the descriptor, or -1 with errno.
  */
 int op_nameless_file(const char *dir);

@@ -2,7 +2,7 @@
 #ifndef SCTRACE_BENCH_PLACE_H
 #define SCTRACE_BENCH_PLACE_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,9 @@
 #ifndef SCTRACE_BENCH_SLOWDOWN_H
 #define SCTRACE_BENCH_SLOWDOWN_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 #include "bench/loads.h"
-#include "bench/progress.h"
+#include "bench/stop.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 #include "bench/stop.h"
 
+#include "base/clock.h"
 #include "base/outfile.h"
 
 #include <stddef.h>
@@ -46,4 +47,17 @@ void stop_release(void)
 		if (sigaction(caught[i], NULL, &old) == 0 && old.sa_handler == ask)
 			signal(caught[i], SIG_DFL);
 	}
+}
+
+void progress_show(const struct progress *p)
+{
+	double more = p->since_ns ? (double)(clock_ns() - p->since_ns) : 0;
+	if (p->show)
+		p->show(p->ctx, p->done + more, p->all, p->what);
+}
+
+void progress_say(const struct progress *p, const char *what)
+{
+	if (p->show)
+		p->show(p->ctx, 0, 0, what);
 }

@@ -3,6 +3,7 @@
 #define SCTRACE_BENCH_STOP_H
 
 #include <signal.h>
+#include <stdint.h>
 
 /*
  * Installs handlers for SIGINT, SIGTERM and SIGHUP unless they are ignored; blocking calls then fail with EINTR. Also
@@ -15,5 +16,25 @@ int stop_signal(void);
 const volatile sig_atomic_t *stop_flag(void);
 /* Must be called in a new child: restores the default signal actions and clears the flag. */
 void stop_release(void);
+
+/* Shows how far a measurement has come. */
+
+/* A zeroed struct shows nothing. */
+struct progress {
+	/*
+	 * Shows that `done` of `all` has been measured, and that `what` is being measured. If `all` is 0, the duration
+	 * is unknown. NULL: nothing is shown.
+	 */
+	void (*show)(void *ctx, double done, double all, const char *what);
+	void *ctx;
+	double done, all;
+	const char *what;
+	uint64_t since_ns; /* if not 0, `done` is a time in ns, to which the time since `since_ns` is added */
+};
+
+/* Shows the members of `p`. Long measurements call this about ten times a second. */
+void progress_show(const struct progress *p);
+/* Shows `what`, a step of unknown duration. */
+void progress_say(const struct progress *p, const char *what);
 
 #endif

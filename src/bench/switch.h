@@ -3,9 +3,9 @@
 #define SCTRACE_BENCH_SWITCH_H
 
 #include "base/buf.h"
-#include "base/vec.h"
+#include "base/memory.h"
 #include "bench/place.h"
-#include "bench/progress.h"
+#include "bench/stop.h"
 
 #include <mqueue.h>
 #include <stdatomic.h>
@@ -61,7 +61,7 @@ const struct switch_kind *switch_kind_find(const char *name);
  */
 _Noreturn void switch_give_up(struct switch_pair *p, const char *what);
 
-/* The functions `rounds` of the mechanisms that switch at user level. They are defined in switch_user.c. */
+/* The functions `rounds` of the mechanisms that switch at user level. They are defined in switch_kinds.c. */
 void switch_ucontext_rounds(uint64_t n);
 void switch_bare_rounds(uint64_t n);
 /* Returns 0, or -ENOSYS with the reason in `why` if the mechanism "bare" is not implemented for this processor. */

@@ -2,8 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/near.h"
-#include "base/vec.h"
+#include "base/words.h"
 #include "bench/kid.h"
 #include "bench/stop.h"
 #include "stats/quantile.h"

@@ -3,9 +3,9 @@
 #define SCTRACE_BENCH_SYSCALL_H
 
 #include "base/buf.h"
-#include "base/vec.h"
+#include "base/memory.h"
 #include "bench/op.h"
-#include "bench/progress.h"
+#include "bench/stop.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,13 @@
 #include "cli/opt.h"
 
 #include "base/buf.h"
-#include "base/near.h"
+#include "base/size.h"
+#include "base/words.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct opt common[] = {
 	{.letter = 'h', .name = "help", .help = "print this help"},
@@ -218,4 +222,228 @@ enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc
 	}
 	*first = operands;
 	return OPT_OK;
+}
+
+/* Prints --help: each row of the table, wrapped and aligned. */
+#define BOLD       "\033[1m"
+#define PLAIN      "\033[0m"
+#define COLUMN_MAX 30 /* if the spellings of an option take more columns, its help text begins on the next line */
+
+static bool is_heading(const struct opt *o)
+{
+	return !o->letter && !o->name;
+}
+
+/* Appends the spellings of an option, such as "-s, --string-limit=N", "    --slower=DURATION" or "-e EXPR". */
+static void spelling(const struct opt *o, struct buf *out)
+{
+	if (o->letter)
+		buf_addf(out, "-%c", o->letter);
+	else
+		buf_adds(out, "   ");
+	if (o->name)
+		buf_addf(out, "%s--%s", o->letter ? ", " : " ", o->name);
+	if (!o->arg)
+		return;
+	if (o->arg[0] == '[')
+		buf_addf(out, "[=%s", o->arg + 1);
+	else
+		buf_addf(out, "%c%s", o->name ? '=' : ' ', o->arg);
+}
+
+static int help_column(const struct opt *table)
+{
+	int widest = 0;
+	for (const struct opt *o = table; !opt_is_end(o); o++) {
+		struct buf s = {0};
+		if (!is_heading(o))
+			spelling(o, &s);
+		if ((int)s.len > widest && s.len <= COLUMN_MAX - 4)
+			widest = (int)s.len;
+		buf_free(&s);
+	}
+	return widest + 4 < 16 ? 16 : widest + 4;
+}
+
+static void help_row(const struct opt *o, struct buf *out, int column, int width)
+{
+	struct buf s = {0};
+	buf_adds(&s, "  ");
+	spelling(o, &s);
+	if ((int)s.len + 2 <= column) {
+		buf_fill(&s, ' ', (size_t)column - s.len);
+	} else {
+		buf_addc(&s, '\n');
+		buf_fill(&s, ' ', (size_t)column);
+	}
+	buf_adds(out, buf_str(&s));
+	buf_add_wrapped(out, o->help ? o->help : "", column, column, width);
+	buf_free(&s);
+}
+
+static void heading(struct buf *out, const char *text, bool colour)
+{
+	buf_addf(out, "\n%s%s%s\n", colour ? BOLD : "", text, colour ? PLAIN : "");
+}
+
+void opt_help(const struct opt_command *c, struct buf *out, int width, bool colour)
+{
+	if (width <= 0 || width > 110)
+		width = width <= 0 ? 80 : 110;
+	if (width < 50)
+		width = 50;
+	for (size_t i = 0; c->usage[i]; i++)
+		buf_addf(out, "%s%s %s\n", i ? "       " : "Usage: ", c->name, c->usage[i]);
+	buf_addc(out, '\n');
+	buf_add_wrapped(out, c->about, 0, 0, width);
+	if (c->examples)
+		heading(out, "Examples:", colour);
+	for (size_t i = 0; c->examples && c->examples[i]; i += 2) {
+		buf_addf(out, "  %-32s", c->examples[i]);
+		buf_add_wrapped(out, c->examples[i + 1], 34, 34, width);
+	}
+	int column = help_column(c->table);
+	if (!is_heading(c->table))
+		heading(out, "Options:", colour);
+	for (const struct opt *o = c->table; !opt_is_end(o); o++) {
+		if (is_heading(o))
+			heading(out, o->help, colour);
+		else if (o->help)
+			help_row(o, out, column, width);
+	}
+	buf_addc(out, '\n');
+	help_row(&(struct opt){.letter = 'h', .name = "help", .help = "print this help"}, out, column, width);
+	help_row(&(struct opt){.letter = 'V', .name = "version", .help = "print the version"}, out, column, width);
+	if (c->epilog) {
+		buf_addc(out, '\n');
+		buf_add_wrapped(out, c->epilog, 0, 0, width);
+	}
+}
+
+/* The ready-made value parsers. */
+static void *target(void *settings, const struct opt *o)
+{
+	return (char *)settings + o->offset;
+}
+
+int opt_flag(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	(void)arg;
+	(void)why;
+	*(bool *)target(ctx, o) = true;
+	return 0;
+}
+
+int opt_count(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	(void)arg;
+	(void)why;
+	int *n = target(ctx, o);
+	if (*n < 100)
+		++*n;
+	return 0;
+}
+
+int opt_string(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	(void)why;
+	*(const char **)target(ctx, o) = arg;
+	return 0;
+}
+
+int opt_svg(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	static const char *const others[] = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".eps", ".ps"};
+	size_t n = strlen(arg);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		size_t len = strlen(others[i]);
+		if (n <= len || strcasecmp(arg + n - len, others[i]) != 0)
+			continue;
+		buf_addf(why,
+			 "pictures are written as SVG only, so '%s' must end in .svg; write %.*s.svg (rsvg-convert "
+			 "converts it to other formats)",
+			 arg, (int)(n - len), arg);
+		return -EINVAL;
+	}
+	return opt_string(ctx, o, arg, why);
+}
+
+int opt_int(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	int64_t value;
+	int r = number_parse(arg, o->min, o->max, &value);
+	if (r == -EINVAL)
+		buf_addf(why, "'%s' is not a whole number", arg);
+	else if (r < 0)
+		buf_addf(why, "%s is out of range; write a number from %ld to %ld", arg, o->min, o->max);
+	if (r < 0)
+		return -EINVAL;
+	*(int *)target(ctx, o) = (int)value;
+	return 0;
+}
+
+int opt_size(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	int r = size_parse(arg, target(ctx, o));
+	if (r == -EINVAL)
+		buf_addf(why, "'%s' is not a size; write for example 4096, 4K or 1M", arg);
+	else if (r < 0)
+		buf_addf(why, "%s is too large", arg);
+	return r < 0 ? -EINVAL : 0;
+}
+
+int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	int r = duration_parse(arg, target(ctx, o));
+	if (r == -EINVAL)
+		buf_addf(why, "'%s' is not a duration; write for example 250ms, 1.5s or 10us", arg);
+	else if (r < 0)
+		buf_addf(why, "%s is too long", arg);
+	else if (*(uint64_t *)target(ctx, o) < (uint64_t)o->min) {
+		buf_addf(why, "%s is too short; the shortest %s is ", arg, o->name);
+		duration_human(why, (double)o->min);
+		if (!arg[strspn(arg, "0123456789.")])
+			buf_adds(why, "; a number without a unit means microseconds, so write for example 2s or 250ms");
+		r = -EINVAL;
+	}
+	return r < 0 ? -EINVAL : 0;
+}
+
+/* Copies the next of the space-separated `words` into `word`. Returns false if no word is left. */
+static bool next_word(const char **words, char *word, size_t size)
+{
+	const char *w = *words + strspn(*words, " ");
+	size_t len = strcspn(w, " ");
+	if (!len || len >= size)
+		return false;
+	memcpy(word, w, len);
+	word[len] = '\0';
+	*words = w + len;
+	return true;
+}
+
+void opt_say_words(const struct opt *o, const char *arg, struct buf *why)
+{
+	char words[16][32];
+	struct near near;
+	const char *at = o->words;
+	near_init(&near, arg);
+	buf_addf(why, "'%s' is not one of", arg);
+	for (size_t i = 0; i < 16 && next_word(&at, words[i], sizeof(words[i])); i++) {
+		buf_addf(why, "%s %s", i ? "," : "", words[i]);
+		near_offer(&near, words[i]);
+	}
+	near_say(&near, "", why);
+}
+
+int opt_word(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+{
+	char word[32];
+	bool known = !arg; /* the value of "[WHEN]" was omitted */
+	for (const char *at = o->words; !known && next_word(&at, word, sizeof(word));)
+		known = strcmp(word, arg) == 0;
+	if (known)
+		return opt_string(ctx, o, arg ? arg : "", why);
+	opt_say_words(o, arg, why);
+	return -EINVAL;
 }

@@ -1,11 +1,15 @@
-#include "compare/compare.h"
-
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/size.h"
 #include "base/words.h"
+#include "compare/compare.h"
+#include "decode/decode.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 /*
  * Appends the word at *p to `word` without its quotes. As in the shell, characters are quoted by '...', by "..." (in
@@ -165,4 +169,167 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 	texts_clear(&places);
 	buf_free(&size);
 	return argv;
+}
+
+/* Runs that fail, and the commands beside a run: --setup, --prepare, --conclude and --cleanup. */
+const char *const compare_companions[BESIDES] = {"--setup", "--prepare", "--conclude", "--cleanup"};
+
+void compare_begin_run(struct compare *c, int round)
+{
+	char name[32];
+	c->round = round;
+	if (round >= 0)
+		snprintf(name, sizeof(name), "%d", round + 1);
+	else
+		snprintf(name, sizeof(name), "%s", round == ROUND_WARMUP ? "warmup" : "count");
+	setenv("SCTRACE_RUN", name, 1);
+}
+
+/* Appends "in timed run 3", or which other run it is. */
+static void say_run(const struct compare *c, struct buf *out)
+{
+	if (c->round >= 0)
+		buf_addf(out, " in timed run %d", c->round + 1);
+	else if (c->round == ROUND_WARMUP)
+		buf_adds(out, " in the warm-up run");
+	else if (c->round == ROUND_COUNT)
+		buf_adds(out, " in the run that counts calls");
+}
+
+static void say_end(int status, struct buf *out)
+{
+	const char *signal = WIFSIGNALED(status) ? decode_signal_name(WTERMSIG(status)) : NULL;
+	if (WIFSIGNALED(status))
+		buf_addf(out, "killed by %s", signal ? signal : "SIG?");
+	else
+		buf_addf(out, "exited with status %d", WEXITSTATUS(status));
+}
+
+/* Appends the message of a copier. In place of 'in', the input in the work directory, it names the file of the user. */
+static void add_complaint(const struct compare *c, const char *message, struct buf *out)
+{
+	const char *in = strstr(message, "'in'");
+	bool is_file = c->opt.input && !work_makes_input(c->opt.input);
+	if (in) {
+		buf_add(out, message, (size_t)(in - message));
+		if (is_file)
+			buf_addf(out, "'%s'", c->opt.input);
+		else
+			buf_adds(out, "the input");
+		message = in + strlen("'in'");
+	}
+	buf_adds(out, message);
+}
+
+int compare_exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool compare_permits(const struct compare *c, const struct subject *s, int status)
+{
+	int code = compare_exit_status(status);
+	bool permitted = code == 0 || (c->opt.ignore_failure && !s->strategy);
+	for (size_t i = 0; i < c->opt.ignored.n && !s->strategy; i++)
+		permitted |= c->opt.ignored.v[i] == code;
+	return permitted;
+}
+
+int compare_give_up(struct compare *c, struct subject *s, const char *reason, const char *advice)
+{
+	struct buf what = {0};
+	struct buf all = {0};
+	buf_adds(&what, reason);
+	if (!s->strategy)
+		say_run(c, &what);
+	if (!s->strategy) {
+		buf_addf(&all, "'%s' failed: %s%s", s->name, buf_str(&what), advice);
+		work_errors(&c->work, &all);
+		strings_add(&c->failures, buf_str(&all));
+	}
+	free(s->unable);
+	s->unable = buf_take(&what);
+	buf_free(&all);
+	return 1;
+}
+
+int compare_check_status(struct compare *c, struct subject *s, int status)
+{
+	struct buf reason = {0}, message = {0};
+	char advice[80];
+	if (compare_permits(c, s, status))
+		return 0;
+	if (s->strategy)
+		work_complaint(&c->work, s->strategy->program, &message);
+	add_complaint(c, buf_str(&message), &reason);
+	if (reason.len == 0)
+		say_end(status, &reason);
+	snprintf(advice, sizeof(advice), "; use --ignore-failure=%d to continue nevertheless",
+		 compare_exit_status(status));
+	compare_give_up(c, s, buf_str(&reason), advice);
+	buf_free(&message);
+	buf_free(&reason);
+	return 1;
+}
+
+int compare_settle(struct compare *c, struct subject *s, int err, struct buf *why)
+{
+	if (err >= 0 || err == -EINTR || (c->round == ROUND_COUNT && (err == -ENOTSUP || err == -EPERM)))
+		return err;
+	if (err == -ETIMEDOUT) {
+		buf_clear(why);
+		buf_adds(why, "did not end within ");
+		duration_human(why, (double)c->opt.timeout);
+	}
+	compare_give_up(c, s, buf_str(why), err == -ETIMEDOUT ? "; use a longer --timeout" : "");
+	buf_clear(why);
+	return 1;
+}
+
+int compare_beside(struct compare *c, const struct subject *s, enum companion which, struct buf *why)
+{
+	const struct compare_texts *given = &c->opt.beside[which];
+	if (!given->n)
+		return 0;
+	const char *command = given->v[given->n == 1 ? 0 : s->index];
+	char **argv = compare_command_argv(c, command, s->buffer, &s->params, why);
+	if (!argv)
+		return -EINVAL;
+	struct sample sample;
+	int err = sample_take(&(struct sample_spec){.argv = argv,
+						    .stdin_fd = c->null_fd,
+						    .stdout_fd = c->opt.show_output ? -1 : c->null_fd,
+						    .stderr_fd = -1,
+						    .stop = which == BESIDE_CLEANUP ? NULL : c->stop},
+			      &sample, why);
+	words_free(argv);
+	if (err == 0 && compare_exit_status(sample.status) != 0) {
+		buf_addf(why, "%s: '%s' failed: ", compare_companions[which], command);
+		say_end(sample.status, why);
+		err = -ECANCELED;
+	}
+	return err;
+}
+
+int compare_setup(struct compare *c, struct buf *why)
+{
+	int err = 0;
+	for (size_t i = 0; i < c->subjects.n && err >= 0; i++) {
+		struct subject *s = c->subjects.v[i];
+		compare_begin_run(c, ROUND_NONE);
+		err = s->unable ? 0 : compare_settle(c, s, compare_beside(c, s, BESIDE_SETUP, why), why);
+		s->set_up = err == 0;
+	}
+	return err < 0 ? err : 0;
+}
+
+void compare_cleanup(struct compare *c)
+{
+	for (size_t i = 0; i < c->subjects.n; i++) {
+		struct buf why = {0};
+		const struct subject *s = c->subjects.v[i];
+		if (s->set_up && compare_beside(c, s, BESIDE_CLEANUP, &why) < 0)
+			strings_add(&c->failures, buf_str(&why));
+		buf_free(&why);
+	}
 }

@@ -2,8 +2,8 @@
 #ifndef SCTRACE_COMPARE_COMPARE_H
 #define SCTRACE_COMPARE_COMPARE_H
 
-#include "base/vec.h"
-#include "measure/count.h"
+#include "base/memory.h"
+#include "measure/call_count.h"
 #include "measure/sample.h"
 #include "measure/work.h"
 #include "present/page.h"
@@ -53,7 +53,7 @@ struct compare_metric {
 enum companion { BESIDE_SETUP, BESIDE_PREPARE, BESIDE_CONCLUDE, BESIDE_CLEANUP, BESIDES };
 extern const char *const compare_companions[BESIDES]; /* their names: "--setup" */
 
-/* The options of the user, parsed by cmd/compare/options.c. */
+/* The options of the user, parsed by cmd/compare/cmd_compare.c. */
 struct compare_options {
 	uint64_t size; /* size of the input in bytes; 0: not given */
 	const char *input;
@@ -132,7 +132,7 @@ struct compare {
 	double resident; /* largest share (0 to 1) of the input in the page cache before a cold run; -1: unknown */
 };
 
-/* cmd/compare/options.c */
+/* cmd/compare/cmd_compare.c */
 /*
  * Parses the options. Sets *first to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with
  * *status.
@@ -193,7 +193,7 @@ int compare_measure(struct compare *c, struct buf *uncounted, struct buf *why);
 /* Returns true if something was measured, so that there is a result to display. */
 bool compare_any_result(const struct compare *c);
 
-/* plan.c: creates the subjects. Returns 0, or -EINVAL with the reason in `why`. */
+/* compare_plan.c: creates the subjects. Returns 0, or -EINVAL with the reason in `why`. */
 int compare_plan(struct compare *c, char *const *commands, size_t ncommands, struct buf *why);
 /* Appends the table of strategies that --list prints. */
 void compare_list(struct buf *out, const struct table_look *look);
@@ -272,7 +272,7 @@ int compare_fill(struct compare *c);
 /* Calls run_judge(), and replaces the notes, warnings, findings and explanations of the run by newly generated ones. */
 int compare_tell(struct run *r);
 
-/* notes.c: appends the lines that say how the figures were obtained. */
+/* warn.c: appends the lines that say how the figures were obtained. */
 void compare_notes(const struct run *r, struct buf *out);
 /* explain.c: compare_lessons() appends the findings; compare_explain() appends sentences about the time of each row. */
 void compare_lessons(const struct run *r, struct buf *out);

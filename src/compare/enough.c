@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "base/near.h"
 #include "base/words.h"
 #include "stats/change.h"
 

@@ -5,7 +5,7 @@
 #include "base/size.h"
 #include "run/judge.h"
 #include "strategy/strategy.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <math.h>
 #include <stdio.h>

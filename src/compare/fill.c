@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "run/judge.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <math.h>

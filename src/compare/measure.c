@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "measure/env.h"
+#include "measure/machine_env.h"
 
 #include <errno.h>
 #include <fcntl.h>

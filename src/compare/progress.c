@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/size.h"
-#include "out/term.h"
+#include "out/width.h"
 
 #include <stdio.h>
 #include <string.h>

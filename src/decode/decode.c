@@ -3,7 +3,7 @@
 #include "decode/emit.h"
 #include "decode/kinds.h"
 #include "decode/layout.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <linux/sockios.h>
 

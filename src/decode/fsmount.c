@@ -1,7 +1,7 @@
 /* Shows statx, statfs, mounts, and the related newer calls. Their structures are described by tables. */
 #include "decode/layout.h"
 #include "decode/show.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <linux/fs.h>
 #include <linux/stat.h>

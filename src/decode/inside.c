@@ -1,6 +1,6 @@
 #include "decode/inside.h"
 
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "tracee/mem.h"
 
 #include <linux/audit.h>

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "decode/layout.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <linux/aio_abi.h>
 #include <linux/mqueue.h>

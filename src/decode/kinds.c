@@ -1,12 +1,12 @@
 /* The table that says how each kind of argument and member is shown. Its rows come from syscall/kinds.def. */
 #include "decode/kinds.h"
 
+#include "decode/decode_memory.h"
 #include "decode/layout.h"
-#include "decode/memory.h"
 #include "decode/show.h"
 #include "decode/sock_diag.h"
 
-/* Memory rules (syscall/memory.h). `from` is the number of an argument, FROM_NEXT or FROM_PREVIOUS. */
+/* Memory rules (syscall/rules.h). `from` is the number of an argument, FROM_NEXT or FROM_PREVIOUS. */
 #define RULE(r, ...)                                                                                                   \
 	{                                                                                                              \
 		.rule = MEMORY_##r, __VA_ARGS__                                                                        \

@@ -6,8 +6,8 @@
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "decode/flags.h"
-#include "syscall/kinds.h"
-#include "syscall/memory.h"
+#include "syscall/call_table.h"
+#include "syscall/rules.h"
 
 #include <stdint.h>
 

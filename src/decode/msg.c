@@ -3,7 +3,7 @@
 
 #include "decode/layout.h"
 #include "decode/netlink.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <stdio.h>
 #include <sys/socket.h>

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "decode/kinds.h"
 #include "decode/show.h"
+#include "syscall/call_table.h"
 #include "syscall/restart.h"
-#include "syscall/table.h"
 
 static void error_result(const struct decode *d)
 {

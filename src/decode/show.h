@@ -25,7 +25,7 @@ show_fn show_open_flags, show_file_mode, show_stat, show_statx, show_dents, show
 	show_out_xattr_args, show_swap_flags;
 when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq_attr, when_file_handle;
 
-/* The commands of ioctl(2), and their arguments (ioctl.c, ioctl_data.c, ioctl_net.c). */
+/* The commands of ioctl(2), and their arguments (ioctl.c, ioctl_data.c). */
 show_fn show_ioctl_command, show_ioctl_arg, show_ioctl_arg_after, show_exchange, show_exchange_after, show_dedupe,
 	show_dedupe_after, show_fiemap_after, show_text64, show_ioctl_text;
 when_fn when_ioctl_arg;
@@ -45,7 +45,7 @@ show_fn show_ipc_key, show_ipc_get_flags, show_shmget_flags, show_ipc_cmd, show_
 	show_map_flags;
 when_fn when_ipc_buf, when_sem_arg;
 
-/* io_uring, bpf, keys, perf, landlock and kexec (misc.c, bpf.c, keys.c). */
+/* io_uring, bpf, keys, perf, landlock and kexec (misc.c, decode_bpf.c). */
 show_fn show_uring_fd, show_uring_requests, show_uring_enter_arg, show_uring_register_arg, show_uring_register_after,
 	show_landlock_rule, show_kexec_segments, show_perf_attr, show_one_byte, show_kernel_version, show_bpf_attr,
 	show_bpf_attr_after, show_key_serial, show_keyctl_arg;
@@ -70,7 +70,7 @@ void decode_uring_completions(const struct decode *d);
 /* Shows the result `v` of recvmmsg(2), and the time that it left in its last argument: 2 (left {tv_sec=1, tv_nsec=0}). */
 void decode_recvmmsg_result(const struct decode *d, int64_t v);
 
-/* poll, select and epoll (poll.c). */
+/* poll, select and epoll (time.c). */
 show_fn show_pollfds, show_epoll_event, show_epoll_events, show_fd_set;
 /* Shows the result `v` of poll(2), and the events that it found: 1 ([{fd=3, revents=POLLIN}]), or 0 (Timeout). */
 void decode_poll_result(const struct decode *d, int64_t v);

@@ -1,7 +1,7 @@
 #include "engine/engine.h"
 
 #include "base/buf.h"
-#include "base/near.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What each system call does to descriptors and files. */
 #include "io/call.h"
 #include "base/buf.h"
-#include "syscall/uring.h"
+#include "syscall/uring_ops.h"
 #include "tracee/mem.h"
 
 #include <errno.h>

@@ -1,14 +1,13 @@
 /*
  * Declarations for the functions that handle a system call. call.c contains the functions for calls with a descriptor,
- * call_create.c those for calls that create a pipe, a socket or a similar descriptor, call_memory.c those that read
- * buffers and messages, and call_path.c those for calls with a path. Only these four files include this header.
+ * call_kinds.c those for calls that create a pipe, a socket or a similar descriptor, call_kinds.c those that read
+ * buffers and messages, and call_kinds.c those for calls with a path. Only these four files include this header.
  */
 #ifndef SCTRACE_IO_CALL_H
 #define SCTRACE_IO_CALL_H
 
 #include "io/profile.h"
-#include "syscall/kinds.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* What the requests of io_uring(7) do to descriptors and files. */
 #include "io/profile.h"
 
-#include "syscall/uring.h"
+#include "syscall/uring_ops.h"
 #include "tracee/uring.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "io/probe.h"
+#include "syscall/call_table.h"
 #include "syscall/restart.h"
-#include "syscall/table.h"
 #include "tracee/mem.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "event.h"
-#include "io/descriptors.h"
+#include "io/file.h"
 #include "run/run.h"
 
 #include <stdint.h>
@@ -77,19 +77,19 @@ void io_profile_other(struct io_profile *p, struct io_thread *k, const struct ev
 void io_profile_finish(struct io_profile *p, struct run_io *out);
 void io_profile_free(struct io_profile *p);
 
-/* The rest is for src/io. Returns the file with this name (relative to p->start), or creates its entry (open.c). */
+/* The rest is for src/io. Returns the file with this name (relative to p->start), or creates its entry (io_open.c). */
 struct io_file *io_profile_file(struct io_profile *p, const char *name);
 /* Returns the file with this name, or NULL if it has no entry. */
 struct io_file *io_profile_known_file(const struct io_profile *p, const char *name);
 /* Like io_profile_file(), but for a pipe, a socket or another file that has no path. */
 struct io_file *io_profile_pathless(struct io_profile *p, const char *name, enum io_kind kind);
 /*
- * Returns the open file description to which `fd` refers (open.c). If the trace did not see how `fd` was opened, looks
+ * Returns the open file description to which `fd` refers (io_open.c). If the trace did not see how `fd` was opened, looks
  * up its name in p->names. Returns NULL if `fd` is negative.
  */
 struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t tid, int fd);
 /*
- * Must be called at the first event of a process (open.c). Looks up its standard descriptors, because it may close them
+ * Must be called at the first event of a process (io_open.c). Looks up its standard descriptors, because it may close them
  * soon, and its current directory. Relative names are relative to the directory of the first process. The names of
  * processes that are in other directories become absolute.
  */

@@ -1,8 +1,14 @@
 #include "measure/env_text.h"
 
-#include "measure/env.h"
+#include "base/buf.h"
+#include "base/memory.h"
+#include "measure/machine_env.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -147,4 +153,218 @@ bool env_activity_parse(const char *line, struct env_activity *a)
 	a->idle_s = ((double)v[3] + (double)v[4]) * tick;
 	a->steal_s = (double)v[7] * tick;
 	return true;
+}
+
+/*
+ * Properties of file systems, by name. A file system that is not listed is assumed to store every byte that is written,
+ * and not to share blocks between files.
+ */
+struct fs_traits {
+	const char *type;
+	bool in_memory, compresses, shares_extents;
+	const char *compress_option; /* the file system compresses only if it was mounted with this option */
+};
+
+static const struct fs_traits traits[] = {
+	{"tmpfs", .in_memory = true},
+	{"ramfs", .in_memory = true},
+	{"devtmpfs", .in_memory = true},
+	{"hugetlbfs", .in_memory = true},
+	{"btrfs", .compresses = true, .shares_extents = true, .compress_option = "compress"},
+	{"f2fs", .compresses = true, .compress_option = "compress"},
+	{"bcachefs", .compresses = true, .shares_extents = true, .compress_option = "compression"},
+	{"zfs", .compresses = true, .shares_extents = true},
+	{"ntfs3", .compresses = true, .compress_option = "compress"},
+	{"xfs", .shares_extents = true},
+	{"ocfs2", .shares_extents = true},
+	{"nfs4", .shares_extents = true},
+	{"cifs", .shares_extents = true},
+	{"smb3", .shares_extents = true},
+};
+
+/* Returns true if `dir` is the directory `mount`, or is below it. */
+static bool lies_under(const char *dir, const char *mount)
+{
+	size_t n = strlen(mount);
+	if (strcmp(mount, "/") == 0)
+		return true;
+	return strncmp(dir, mount, n) == 0 && (dir[n] == '/' || dir[n] == '\0');
+}
+
+static void apply_traits(struct env_fs *fs)
+{
+	for (size_t i = 0; i < sizeof(traits) / sizeof(*traits); i++) {
+		const struct fs_traits *t = &traits[i];
+		if (strcmp(fs->mount.type, t->type) != 0)
+			continue;
+		fs->in_memory = t->in_memory;
+		fs->shares_extents = t->shares_extents;
+		fs->compresses =
+			t->compresses && (!t->compress_option || strstr(fs->mount.options, t->compress_option));
+	}
+}
+
+/*
+ * An overlay has the properties of the file system that contains its upper directory, if the path of that directory is
+ * one of this mount namespace. In a container, it is one of the host.
+ */
+static void look_below(struct env_fs *fs)
+{
+	static const char option[] = "upperdir=";
+	struct env_fs below;
+	char path[PATH_MAX] = "";
+	const char *upper = strstr(fs->mount.options, option);
+	if (strcmp(fs->mount.type, "overlay") != 0)
+		return;
+	if (upper)
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(upper + strlen(option), ","), upper + strlen(option));
+	fs->hidden = !*path || env_fs_read(path, &below) < 0 || below.hidden;
+	if (fs->hidden)
+		return;
+	snprintf(fs->below, sizeof(fs->below), "%.*s", (int)sizeof(fs->below) - 1, below.mount.type);
+	fs->in_memory = below.in_memory;
+	fs->compresses = below.compresses;
+	fs->shares_extents = below.shares_extents;
+}
+
+int env_fs_read(const char *dir, struct env_fs *fs)
+{
+	*fs = (struct env_fs){0};
+	char path[PATH_MAX];
+	if (!realpath(dir, path))
+		return -errno;
+	FILE *f = memory_fopen("/proc/self/mountinfo");
+	if (!f)
+		return -errno;
+	char line[2 * PATH_MAX];
+	size_t best = 0;
+	while (fgets(line, sizeof(line), f)) {
+		struct env_fs candidate = {0};
+		/* If several file systems are mounted on the same directory, the last one hides the others. */
+		if (proc_mount_parse(line, &candidate.mount) && lies_under(path, candidate.mount.mount_point) &&
+		    strlen(candidate.mount.mount_point) >= best) {
+			best = strlen(candidate.mount.mount_point);
+			*fs = candidate;
+		}
+	}
+	fclose(f);
+	apply_traits(fs);
+	look_below(fs);
+	return best ? 0 : -ENOENT;
+}
+
+/* The limits that control groups set for sctrace and its children (cgroups(7)), of both versions. */
+/* The files of a controller, in the directory of each group. */
+struct controller {
+	const char *name, *mount;   /* in /proc/self/cgroup ("": version 2); the directory of the mount */
+	const char *quota, *period; /* `period` is NULL if `quota` contains both numbers */
+	const char *memory, *stat, *oom;
+};
+
+static const struct controller controllers[] = {
+	{"", "", "cpu.max", NULL, "memory.max", "cpu.stat", "memory.events"},
+	{"", "/unified", "cpu.max", NULL, "memory.max", "cpu.stat", "memory.events"},
+	{"cpu", "/cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us", NULL, "cpu.stat", NULL},
+	{"memory", "/memory", NULL, NULL, "memory.limit_in_bytes", NULL, "memory.oom_control"},
+};
+
+/* Reads the file `name` of the group in `dir` into `text`. Returns false if there is none. */
+static bool read_file(const char *dir, const char *name, char *text, size_t size)
+{
+	struct buf path = {0};
+	if (!name)
+		return false;
+	buf_addf(&path, "%s/%s", dir, name);
+	FILE *f = memory_fopen(buf_str(&path));
+	buf_free(&path);
+	if (!f)
+		return false;
+	size_t n = fread(text, 1, size - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	return n > 0;
+}
+
+/* Returns the number after `key` and a blank at the start of a line of the file, or 0. */
+static double number_in(const char *dir, const char *file, const char *key)
+{
+	char text[4096];
+	size_t n = strlen(key);
+	if (!read_file(dir, file, text, sizeof(text)))
+		return 0;
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, n) == 0 && line[n] == ' ')
+			return strtod(line + n, NULL);
+	}
+	return 0;
+}
+
+static void read_group(const struct controller *c, const char *dir, struct env_limits *l)
+{
+	enum { NO_LIMIT_BITS = 62 };
+	char text[128];
+	double period = 0;
+	double quota = 0;
+	if (read_file(dir, c->quota, text, sizeof(text)) && sscanf(text, "%lf %lf", &quota, &period) >= 1 &&
+	    quota > 0) {
+		if (read_file(dir, c->period, text, sizeof(text)))
+			period = strtod(text, NULL);
+		if (period > 0)
+			l->cpus = fmin(l->cpus, quota / period);
+	}
+	double bytes = 0;
+	if (read_file(dir, c->memory, text, sizeof(text)) && sscanf(text, "%lf", &bytes) == 1 &&
+	    bytes < ldexp(1, NO_LIMIT_BITS))
+		l->memory_bytes = fmin(l->memory_bytes, bytes);
+	l->throttled += number_in(dir, c->stat, "nr_throttled");
+	l->oom_kills = fmax(l->oom_kills, number_in(dir, c->oom, "oom_kill"));
+}
+
+/* Reads the limits of the group `path` and of all groups above it. A container sees only a part of the path. */
+static void read_path(const struct controller *c, const char *base, const char *path, struct env_limits *l)
+{
+	struct buf dir = {0};
+	buf_addf(&dir, "%s%s%s", base, c->mount, path);
+	size_t top = strlen(base) + strlen(c->mount);
+	char *p = buf_take(&dir);
+	for (size_t n = strlen(p); n >= top; n--) {
+		if (p[n] != '\0' && p[n] != '/')
+			continue;
+		p[n] = '\0';
+		read_group(c, p, l);
+	}
+	free(p);
+}
+
+/* Returns true if the list of words, separated by commas, contains `word`. Both can be empty. */
+static bool lists(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+	for (; list; list = strchr(list, ',')) {
+		list += *list == ',';
+		if (strncmp(list, word, n) == 0 && (list[n] == ',' || list[n] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+void env_limits_read(const char *groups, const char *base, struct env_limits *l)
+{
+	char line[4096];
+	FILE *f = memory_fopen(groups);
+	*l = (struct env_limits){.cpus = INFINITY, .memory_bytes = INFINITY};
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		char *names = strchr(line, ':');
+		char *path = names ? strchr(names + 1, ':') : NULL;
+		if (!path)
+			continue;
+		*path++ = '\0';
+		for (size_t i = 0; i < sizeof(controllers) / sizeof(*controllers); i++)
+			if (lists(names + 1, controllers[i].name))
+				read_path(&controllers[i], base, strcmp(path, "/") == 0 ? "" : path, l);
+	}
+	if (f)
+		fclose(f);
 }

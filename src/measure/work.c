@@ -1,7 +1,7 @@
 #include "measure/work.h"
 
 #include "base/buf.h"
-#include "base/error.h"
+#include "base/diag.h"
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "base/size.h"

@@ -101,7 +101,7 @@ struct chart_box {
 	double resolution;      /* a median below it is written as an upper limit: "<30 ns" */
 };
 /*
- * Draws box plots (stats/box.h), with the median written in the box, and a legend of their colours. Outliers are
+ * Draws box plots (stats/quantile.h), with the median written in the box, and a legend of their colours. Outliers are
  * points, at most 100 for each box, the outermost ones first. Below a vertical box, their number is written. On a
  * linear axis, outliers that are too far away would make the boxes very small, so such outliers are left out, and their
  * number is written instead.

@@ -2,9 +2,8 @@
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"
-#include "out/frame.h"
 #include "out/svg.h"
-#include "stats/box.h"
+#include "stats/quantile.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "out/axis.h"
 #include "out/chart.h"
-#include "out/frame.h"
 #include "out/svg.h"
 
 #include <math.h>

@@ -31,4 +31,15 @@ void html_figure(struct buf *out, html_draw_fn *draw, void *ctx);
 /* Ends the page with `footer`, which says how the page was made, such as the command and the date. */
 void html_end(struct buf *out, const char *footer);
 
+/* Text in Markdown. */
+
+struct buf;
+
+/* Appends text that Markdown shows as it is. */
+void markdown_text(struct buf *out, const char *text);
+/* Appends each line of the text with this prefix. */
+void markdown_lines(struct buf *out, const char *prefix, const char *text);
+/* Appends lines that Markdown shows one below the other, in a font with a fixed width. */
+void markdown_block(struct buf *out, const char *lines);
+
 #endif

@@ -2,11 +2,11 @@
 #include "out/summary_table.h"
 
 #include "base/buf.h"
-#include "base/near.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "decode/decode.h"
-#include "out/markdown.h"
-#include "syscall/table.h"
+#include "out/html.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
 #include "out/summary_rows.h"
 #include "out/table.h"
 #include "out/width.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <math.h>
 #include <stdlib.h>

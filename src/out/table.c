@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/svg.h"
-#include "out/table_impl.h"
+#include "out/table_text.h"
 
 #include <jansson.h>
 #include <math.h>

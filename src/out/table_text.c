@@ -1,13 +1,14 @@
-/* Prints a table as aligned text: chooses the columns that fit, aligns them, and colours them. */
+#include "out/table_text.h"
+
 #include "base/buf.h"
 #include "base/memory.h"
-#include "out/table_impl.h"
 #include "out/width.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Prints a table as aligned text: chooses the columns that fit, aligns them, and colours them. */
 #define GAP_WIDTH 2
 #define TEXT_MIN  6  /* the minimum width of a text column that is cut */
 #define TAIL_MIN  18 /* the width of a column with COL_TAIL before other columns are left out */

@@ -1,10 +1,18 @@
 #include "out/width.h"
 
+#include "base/buf.h"
 #include "base/escape.h"
+#include "base/size.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <wchar.h>
 
 /* Returns a locale in which wcwidth(3) knows many characters, or 0. Loading it takes long, so it is kept. */
@@ -116,4 +124,87 @@ const char *width_tail(const char *s, size_t columns)
 	while (*s && width_of(s) > columns)
 		s += character_len(s);
 	return s;
+}
+
+/* Returns true if a line may end before this character: a blank, but not that of "7 %". */
+static bool is_break(const char *c)
+{
+	return *c == ' ' && c[1] != '%';
+}
+
+static void wrap_line(struct buf *out, const char *prefix, const char *line, size_t len, size_t width)
+{
+	size_t indent = width_of(prefix), column = 0;
+	size_t room = width > indent + 20 ? width - indent : 20;
+	buf_adds(out, prefix);
+	for (size_t start = 0, end; start <= len; start = end + 1) {
+		/* A word that is longer than the line is not split. */
+		for (end = start; end < len && !is_break(line + end);)
+			end++;
+		size_t word = width_of_part(line + start, end - start);
+		if (start && width && column + 1 + word > room) {
+			buf_addc(out, '\n');
+			buf_fill(out, ' ', indent);
+			column = 0;
+		} else if (start) {
+			buf_addc(out, ' ');
+			column++;
+		}
+		buf_add(out, line + start, end - start);
+		column += word;
+	}
+	buf_addc(out, '\n');
+}
+
+void wrap_lines(struct buf *out, const char *prefix, const char *text, size_t width)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		wrap_line(out, prefix, text, len, width);
+		text += len + (text[len] == '\n');
+	}
+}
+
+/* Returns the width of a terminal, or 0 if it is unknown. */
+static int width_of_terminal(int fd)
+{
+	struct winsize ws;
+	return ioctl(fd, TIOCGWINSZ, &ws) == 0 ? ws.ws_col : 0;
+}
+
+/* Returns the width of the terminal on which the command was typed, if `fd` is a pipe (`| less`), or else 0. */
+static int width_behind_pipe(int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return 0;
+	int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	int width = terminal < 0 ? 0 : width_of_terminal(terminal);
+	if (terminal >= 0)
+		close(terminal);
+	return width;
+}
+
+int term_cut_width(int fd)
+{
+	if (isatty(fd)) {
+		int width = width_of_terminal(fd);
+		return width ? width : 80;
+	}
+	const char *columns = getenv("COLUMNS");
+	int64_t width;
+	return columns && number_parse(columns, 1, 10000, &width) == 0 ? (int)width : 0;
+}
+
+struct table_look term_look(int fd)
+{
+	struct table_look look = {.width = term_cut_width(fd)};
+	if (!look.width)
+		look.width = width_behind_pipe(fd);
+	if (!isatty(fd))
+		return look;
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+	look.colour = !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+	return look;
 }

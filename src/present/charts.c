@@ -2,11 +2,10 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/chart.h"
-#include "present/cells.h"
-#include "present/kinds.h"
 #include "present/machine.h"
+#include "present/page.h"
 #include "run/judge.h"
-#include "stats/box.h"
+#include "stats/quantile.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef SCTRACE_PRESENT_IO_ROWS_H
 #define SCTRACE_PRESENT_IO_ROWS_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 #include "run/run.h"
 
 #include <stddef.h>

@@ -1,7 +1,12 @@
 #include "present/page.h"
 
+#include "base/buf.h"
 #include "base/memory.h"
+#include "base/size.h"
+#include "run/judge.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,4 +70,109 @@ void page_free(struct page *p)
 	buf_free(&p->above);
 	buf_free(&p->alarm);
 	buf_free(&p->head);
+}
+
+void cell_real(struct table *t, size_t col, double value, struct buf *shown)
+{
+	table_real(t, col, value, buf_str(shown));
+	buf_free(shown);
+}
+
+void cell_time(struct table *t, size_t col, double seconds, double scale)
+{
+	if (isfinite(seconds))
+		table_duration(t, col, seconds * scale, "", seconds * 1e9, "");
+}
+
+void cell_time_above(struct table *t, size_t col, double seconds, double resolution, double scale)
+{
+	if (!isfinite(resolution) || !isfinite(seconds) || seconds >= resolution)
+		cell_time(t, col, seconds, scale);
+	else
+		table_duration(t, col, seconds * scale, "<", resolution * 1e9, "");
+}
+
+/*
+ * Converts a number to an integer. Limits it to the range of the type, because a number from a file may be arbitrarily
+ * large.
+ */
+static long long whole(double x)
+{
+	return (long long)fmax(fmin(x, 9e18), -9e18);
+}
+
+void cell_bytes(struct table *t, size_t col, double bytes)
+{
+	struct buf b = {0};
+	if (!isfinite(bytes))
+		return;
+	size_human(&b, (uint64_t)whole(fmax(bytes, 0)));
+	table_integer(t, col, whole(bytes), buf_str(&b));
+	buf_free(&b);
+}
+
+void cell_count(struct table *t, size_t col, double n, bool star)
+{
+	struct buf b = {0};
+	if (!isfinite(n))
+		return;
+	count_human(&b, (uint64_t)whole(fmax(n, 0)));
+	if (star)
+		buf_addc(&b, '*');
+	table_integer(t, col, whole(n), buf_str(&b));
+	buf_free(&b);
+}
+
+void cell_factor(struct table *t, size_t col, double x)
+{
+	struct buf b = {0};
+	if (isfinite(x))
+		factor_human(&b, x);
+	cell_real(t, col, x, &b);
+}
+
+void cell_share(struct table *t, size_t col, double share)
+{
+	struct buf b = {0};
+	if (!isfinite(share))
+		return;
+	buf_addf(&b, "%.1f %%", 100 * share);
+	cell_real(t, col, share, &b);
+}
+
+void cell_plain(struct table *t, size_t col, double x)
+{
+	struct buf b = {0};
+	if (!isfinite(x))
+		return;
+	if (fabs(x) >= 10000 && fabs(x) < 1e15) {
+		buf_adds(&b, x < 0 ? "-" : "");
+		count_human(&b, (uint64_t)llround(fabs(x)));
+	} else {
+		buf_addf(&b, "%.4g", x);
+	}
+	cell_real(t, col, x, &b);
+}
+
+void cell_printf(struct table *t, size_t col, double x, const char *fmt)
+{
+	char text[64];
+	if (!isfinite(x))
+		return;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(text, sizeof(text), fmt, x);
+#pragma GCC diagnostic pop
+	table_real(t, col, x, text);
+}
+
+double figure_of(const struct run_subject *s, size_t member)
+{
+	double v = *(const double *)(const void *)((const char *)s + member);
+	return member == FIGURE_PEAK_RSS && !(v > 0) ? NAN : v;
+}
+
+double figure_drawn(const struct run_subject *s, size_t member)
+{
+	return member == FIGURE(counts.calls) && run_counted_partly(s) ? NAN : figure_of(s, member);
 }

@@ -7,7 +7,7 @@
 #define SCTRACE_PRESENT_PAGE_H
 
 #include "base/buf.h"
-#include "base/vec.h"
+#include "base/memory.h"
 #include "out/table.h"
 #include "run/run.h"
 
@@ -112,5 +112,98 @@ struct page_section *page_section(struct page *p, enum section_kind kind, const 
 void page_add_figure(struct page *p, const char *name, int (*draw)(void *page, int width, struct buf *out));
 /* Moves the string in `text` to the page, which frees it at the end. Returns the string. */
 const char *page_keep(struct page *p, struct buf *text);
+
+/* Functions that fill a page, one for each kind of run, and functions that they share. Only for present/. */
+
+/* These fill the page of one run. */
+void page_of_compare(struct page *p);
+void page_of_test(struct page *p);  /* for one test of `sctrace bench` */
+void page_of_bench(struct page *p); /* for `sctrace bench` without a test */
+void page_of_count(struct page *p);
+/* These fill the page of several runs of one kind. */
+void page_of_several(struct page *p);
+void page_of_several_counts(struct page *p);
+
+/* Adds the table of the paths (--files). */
+void page_add_files(struct page *p);
+/* Adds the table of the processes (--tree), and says where a failure began. */
+void page_add_tree(struct page *p);
+/* Adds the tables and the findings of --io for one run. */
+void page_add_io(struct page *p);
+/*
+ * Adds a table of the files of several runs, and the findings that only one of these runs has. Adds nothing unless all
+ * runs have a profile.
+ */
+void page_add_several_io(struct page *p);
+/* Adds only the findings (page_io.c). */
+void page_add_io_findings(struct page *p);
+void page_add_several_io_findings(struct page *p);
+/* Appends the table of the files in the profile of a run as text or Markdown. */
+void io_render(const struct run *run, enum table_format format, const struct table_look *look, struct buf *out);
+
+/* For a page of several runs: fills in its title, the lines above its tables, and its notes. */
+void differences_fill(struct page *p);
+
+/*
+ * Adds the tables of bench sched for the subjects whose member `test` equals the argument `test`, or for all subjects
+ * if `test` is NULL.
+ */
+void add_sched_tables(struct page *p, const char *test);
+
+/* Appends all samples as CSV, with one sample in each row. */
+void samples_csv(struct page *p, struct buf *out);
+
+/* These draw the pictures (out/chart.h). `page` is a struct page. */
+int draw_boxes(void *page, int width, struct buf *out);
+int draw_scan(void *page, int width, struct buf *out);
+int draw_compare(void *page, int width, struct buf *out);
+int draw_tradeoff(void *page, int width, struct buf *out);
+int draw_latencies(void *page, int width, struct buf *out);
+int draw_progress(void *page, int width, struct buf *out);
+int draw_loads(void *page, int width, struct buf *out);
+
+/*
+ * The figures of subjects, and the cells of tables, so that all tables show times, sizes and counts in the same style.
+ * Only for present/.
+ */
+
+/*
+ * Sets a cell to a time. NAN leaves the cell empty. `scale` is the number of the column's units in a second: 1e9 if the
+ * key of the column ends with _ns.
+ */
+void cell_time(struct table *t, size_t col, double seconds, double scale);
+/*
+ * Like cell_time(), but if the time is below `resolution` seconds, the smallest time that the method can measure, the
+ * cell shows an upper limit, such as "<30.0 ns".
+ */
+void cell_time_above(struct table *t, size_t col, double seconds, double resolution, double scale);
+/* Sets a cell to a number of bytes, shown with a unit. NAN leaves the cell empty. */
+void cell_bytes(struct table *t, size_t col, double bytes);
+/*
+ * Sets a cell to a count, shown with commas. If `star` is set, appends a star, which means that only a part of the
+ * input was counted.
+ */
+void cell_count(struct table *t, size_t col, double n, bool star);
+/* Sets a cell to a factor, shown with three significant digits. NAN leaves the cell empty. */
+void cell_factor(struct table *t, size_t col, double x);
+/* Sets a cell to a share from 0 to 1, shown in percent. NAN leaves the cell empty. */
+void cell_share(struct table *t, size_t col, double share);
+/* Sets a cell to a number without a unit: four significant digits, or a whole number with commas. */
+void cell_plain(struct table *t, size_t col, double x);
+/* Sets a cell to a number that is shown by `fmt`, a format of printf(3) for one double. */
+void cell_printf(struct table *t, size_t col, double x, const char *fmt);
+/* Sets a cell to a number: `value` in CSV and JSON, and the text `shown` in the formats for people. Frees `shown`. */
+void cell_real(struct table *t, size_t col, double value, struct buf *shown);
+
+/* The offset of a member of struct run_subject, for figure_of(). The member must be a double. */
+#define FIGURE(member)  offsetof(struct run_subject, member)
+#define FIGURE_PEAK_RSS FIGURE(judged.of[METRIC_PEAK_RSS].median)
+/* Returns the member of `s` at this offset. Returns NAN for a peak RSS of zero, which means that it is unknown. */
+double figure_of(const struct run_subject *s, size_t member);
+/*
+ * Like figure_of(), but returns NAN for a number of calls that were counted for only a part of the input, because it
+ * cannot be compared with counts for all of the input.
+ */
+double figure_drawn(const struct run_subject *s, size_t member);
 
 #endif

@@ -1,11 +1,10 @@
 /* Writes a page in each format. */
 #include "base/escape.h"
 #include "out/html.h"
-#include "out/markdown.h"
 #include "out/summary_table.h"
-#include "out/wrap.h"
-#include "present/kinds.h"
+#include "out/width.h"
 #include "present/machine.h"
+#include "present/page.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * Writes all samples as CSV with one sample in each row, the form that spreadsheets and statistics programs can load.
  */
 #include "base/memory.h"
-#include "present/kinds.h"
+#include "present/page.h"
 #include "run/judge.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Displays the processes of a trace (--tree), and the paths that they used (--files). */
-#include "present/cells.h"
-#include "present/kinds.h"
+#include "present/page.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,9 +3,151 @@
 #define SCTRACE_RECORDING_ITEMS_H
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "event.h"
-#include "recording/captures.h"
-#include "recording/format.h"
+#include "tracee/mem.h"
+#include "tracee/names.h"
+
+#include <stdint.h>
+
+/*
+ * The format of recordings; see sctrace-recording(5). A recording is a header followed by zstd frames. A frame contains
+ * a block, which is a sequence of items. A block can be read without the previous blocks.
+ */
+
+#define RECORDING_MAGIC   "SCTRACE\n"
+#define RECORDING_VERSION 3 /* version 1 has no ITEM_CALL, and versions 1 and 2 have no NAME_RING */
+/* Bytes of the header: the magic, the version (4 bytes, little-endian), and 4 bytes that are 0. */
+#define RECORDING_HEADER 16
+
+#define RECORDING_BLOCK        (1u << 20)  /* a block is compressed and written when it has this size */
+#define RECORDING_BLOCK_LAST   (1u << 16)  /* the same limit for --last, which drops whole blocks */
+#define RECORDING_BLOCK_MOST   (64u << 20) /* a reader refuses a block that is larger than this */
+#define RECORDING_CAPTURES     (32u << 20) /* maximum number of captured bytes in one event */
+#define RECORDING_THREADS_MOST 4096        /* maximum number of threads in one block */
+#define RECORDING_SLOTS        4           /* number of calls of a thread with which the next call can be compared */
+
+enum recording_item {
+	ITEM_HEAD = 1, /* facts about the recording as a whole; always the first item of the first block */
+	ITEM_END,      /* always the last item; if it is missing, the recording is incomplete */
+	ITEM_THREAD,   /* introduces a thread; the threads of a block are numbered from 0 */
+	ITEM_NAME,     /* the name of a descriptor, process or network interface; valid from this item on */
+	ITEM_FRAME,    /* one frame of the stack of the next event; the innermost frame comes first */
+	ITEM_ENTER,    /* the remaining items are events, in the order of enum event_kind (event.h) */
+	ITEM_EXIT,
+	ITEM_VANISH,
+	ITEM_SIGNAL,
+	ITEM_STOP,
+	ITEM_CONT,
+	ITEM_NEW_TASK,
+	ITEM_EXEC,
+	ITEM_DEATH,
+	ITEM_CALL,
+};
+
+/* Bits 0 to 10 (0 to 5: the arguments): this part differs from that of the call with which the call is compared. */
+enum recording_mask {
+	MASK_IP = 1 << 6,
+	MASK_SP = 1 << 7,
+	MASK_ARCH = 1 << 8,
+	MASK_COST = 1 << 9,
+	MASK_SPREAD = 1 << 10,
+	MASK_DIFFERENCES = (1 << 11) - 1,
+	/* These bits are flags of the call itself. Nothing follows for them: */
+	MASK_FOREIGN = 1 << 11,
+	MASK_RESTART = 1 << 12,
+	MASK_LAUNCH = 1 << 13,
+	MASK_ERROR = 1 << 14,
+	/* A number or a text follows for these bits: */
+	MASK_ERRNO = 1 << 15,  /* the error number is not the negated result */
+	MASK_INSIDE = 1 << 16, /* an operation of a multiplexing call of i386 (socketcall, ipc); its name follows */
+	/* Flags of the call, for which nothing follows: */
+	MASK_INJECTED = 1 << 17,
+	MASK_DELAYED = 1 << 18,
+	MASK_JUDGED = 1 << 19, /* it is known whether the thread lost its CPU during the call (enum call_wait) */
+	MASK_WAITED = 1 << 20, /* the thread lost its CPU */
+};
+
+/* The second number of ITEM_DEATH. */
+enum {
+	DEATH_PROCESS = 1 << 0, /* the process has ended, and not only a thread */
+	DEATH_USAGE = 1 << 1,   /* two numbers follow: the CPU time of the process in ns, and its peak RSS in bytes */
+};
+
+/* Which question about a name an item answers. The questions are the functions of struct names (tracee/names.h). */
+enum recording_name {
+	NAME_FD,        /* fd() */
+	NAME_FULL,      /* fd_in_full() */
+	NAME_DELETED,   /* deleted(); the answer is a number */
+	NAME_DEVICE,    /* device() */
+	NAME_NETLINK,   /* netlink(); the answer is a number */
+	NAME_INTERFACE, /* interface() */
+	NAME_COMM,      /* comm() */
+	NAME_RING,      /* ring() */
+	NAME_KINDS,
+};
+
+/*
+ * Returns the key of a name in maps. `key` is the descriptor or the interface. The result has 29 bits for the thread
+ * id, which are enough, because thread ids are below pid_max (proc_sys_kernel(5)).
+ */
+static inline uint64_t recording_name_key(enum recording_name kind, int tid, uint32_t key)
+{
+	return (uint64_t)kind << 61 | (uint64_t)((uint32_t)tid & 0x1fffffff) << 32 | key;
+}
+
+/*
+ * Answers a question about a name. If the answer is a text, appends it to `out` and returns true. If it is a number,
+ * stores it in *number and returns false. Otherwise returns false. `out` is NULL if the answer must be a number.
+ */
+typedef bool recording_answer_fn(void *ctx, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
+				 int64_t *number);
+
+/* A source of names that passes all questions to `answer` (names.c). Must not be moved: names.ctx points to it. */
+struct recording_answers {
+	struct names names;
+	recording_answer_fn *answer;
+	void *ctx;
+};
+void recording_answers_init(struct recording_answers *a, recording_answer_fn *answer, void *ctx);
+
+/*
+ * How the address of a capture is written. Values 0 to 5: as the distance from the argument with this index;
+ * BASE_ABSOLUTE: as it is; BASE_SAME: as the index of an equal capture, which was written when the call began.
+ */
+enum { BASE_ABSOLUTE = 6, BASE_SAME = 7 };
+
+/*
+ * Captures are copies of those parts of a program's memory that were read to show an event. They are written to a
+ * recording. When the recording is read, the captures take the place of the program's memory.
+ */
+
+struct capture {
+	uint64_t addr;
+	size_t at; /* offset of the captured bytes in `bytes` */
+	uint32_t len;
+};
+
+/* A zeroed struct is an empty list of captures. */
+struct captures {
+	VEC(struct capture) list;
+	struct buf bytes;
+	size_t last; /* index of the capture that was read last; the next read usually needs it or the next one */
+	const struct mem *under; /* the memory whose reads are captured; NULL: none */
+};
+
+void captures_free(struct captures *c);
+/* Removes all captures. From now on, reads of `under` through captures_keeping() are captured. */
+void captures_begin(struct captures *c, const struct mem *under);
+/*
+ * Adds a capture of the `n` bytes at the address `addr`. Does nothing if one of the latest captures contains this memory,
+ * or if there would be more than RECORDING_CAPTURES bytes.
+ */
+void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n);
+/* Returns memory whose reads are passed to `under` and captured. */
+struct mem captures_keeping(struct captures *c);
+/* Returns memory that consists of the captures. Reading anything else fails with -EFAULT. */
+struct mem captures_memory(struct captures *c);
 
 #define ORDER_IS_SAME(kind)                                                                                            \
 	_Static_assert(ITEM_##kind - ITEM_ENTER == EV_##kind - EV_ENTER, "items are in the order of events")

@@ -5,7 +5,7 @@
 #ifndef SCTRACE_RECORDING_KEEP_H
 #define SCTRACE_RECORDING_KEEP_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 #include "recording/read.h"
 
-#include "base/error.h"
+#include "base/diag.h"
 #include "base/memory.h"
-#include "recording/block.h"
+#include "recording/source.h"
 
 #include <errno.h>
 #include <fcntl.h>

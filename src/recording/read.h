@@ -3,7 +3,7 @@
 #define SCTRACE_RECORDING_READ_H
 
 #include "engine/engine.h"
-#include "recording/head.h"
+#include "recording/write.h"
 #include "stack/stack.h"
 #include "tracee/names.h"
 

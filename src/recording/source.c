@@ -1,12 +1,11 @@
-/* A recording as a source of events: reads the items of a block, and provides the engine that delivers the events. */
-#include "recording/block.h"
+#include "recording/source.h"
 
 #include "base/memory.h"
-#include "syscall/kinds.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <string.h>
 
+/* A recording as a source of events: reads the items of a block, and provides the engine that delivers the events. */
 static void get_thread(struct recording *r)
 {
 	pid_t tid = (pid_t)item_get(&r->at), pid = (pid_t)item_get(&r->at);

@@ -2,9 +2,9 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "base/near.h"
 #include "base/size.h"
-#include "syscall/table.h"
+#include "base/words.h"
+#include "syscall/call_table.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef SCTRACE_RUN_CONDITION_H
 #define SCTRACE_RUN_CONDITION_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 #include "run/run.h"
 #include "syscall/filter.h"
 
@@ -46,7 +46,7 @@ struct condition {
 	struct filter calls;
 	enum condition_operator op;
 	double limit; /* in seconds, bytes or counts; in percent if `percent` is true */
-	bool percent; /* the limit is a change in percent of the value in the base run (gate.h) */
+	bool percent; /* the limit is a change in percent of the value in the base run (judge.h) */
 };
 
 /* A zeroed struct is an empty list. Free it with conditions_free(). */

@@ -5,7 +5,7 @@
 #ifndef SCTRACE_RUN_FIELD_H
 #define SCTRACE_RUN_FIELD_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -18,10 +18,10 @@
 #ifndef SCTRACE_RUN_RUN_H
 #define SCTRACE_RUN_RUN_H
 
-#include "base/vec.h"
-#include "run/env.h"
+#include "base/memory.h"
 #include "run/field.h"
-#include "stats/boot.h"
+#include "run/run_env.h"
+#include "stats/change.h"
 #include "stats/hist.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"

@@ -4,7 +4,7 @@
 #include "base/escape.h"
 #include "decode/decode.h"
 #include "stats/summary.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #define SCTRACE_STACK_STACK_H
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,10 +3,9 @@
 #include "base/buf.h"
 #include "base/library.h"
 #include "base/memory.h"
-#include "base/vec.h"
 #include "stack/demangle.h"
+#include "tracee/mem.h"
 #include "tracee/proc.h"
-#include "tracee/served.h"
 
 #include <elfutils/libdwfl.h>
 #include <errno.h>
@@ -43,7 +42,7 @@ struct code {
 /* What is known of a file system, by its device. */
 enum device { DEVICE_UNKNOWN, DEVICE_LOCAL, DEVICE_SERVED, DEVICE_SILENT };
 
-/* Memory to which a served file (tracee/served.h) is mapped. */
+/* Memory to which a served file (tracee/mem.h) is mapped. */
 struct remote {
 	uint64_t lo, hi, dev;
 };

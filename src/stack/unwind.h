@@ -3,6 +3,7 @@
 #define SCTRACE_STACK_UNWIND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -35,5 +36,21 @@ int unwind_walk(struct unwind *u, pid_t tid, const struct mem *mem, unwind_fn fn
 
 /* Returns a hash of the executable mappings of files in `pid`, which changes with them; 0 if they cannot be read. */
 uint64_t unwind_fingerprint(pid_t pid);
+
+/* Parses the head of an .eh_frame_hdr section, whose table leads to a program's unwind information. */
+
+/* Where the unwind table of a module is in the memory of the process. */
+struct eh_frame {
+	uint64_t header; /* address of .eh_frame_hdr */
+	uint64_t table;  /* address of its binary search table */
+	uint64_t count;  /* number of entries in that table, each of 8 bytes */
+};
+
+/*
+ * Parses the first `n` bytes, at `head`, of an .eh_frame_hdr section whose address is `addr` (Linux Standard Base, "Eh
+ * Frame Header"; DWARF exception header encodings). Returns 0 and fills in *t, or -ENOTSUP for an encoding that linkers
+ * do not write.
+ */
+int eh_frame_parse(const uint8_t *head, size_t n, uint64_t addr, struct eh_frame *t);
 
 #endif

@@ -40,4 +40,24 @@ void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summa
 /* Fills in `s` from values in any order, which are not changed. */
 void sample_summarise(const double *v, size_t n, struct sample_summary *s);
 
+/* The figures of a box plot. */
+
+/*
+ * The whiskers end at the smallest and the largest value within Tukey's fences. Values outside the fences are outliers
+ * (Tukey 1977, 2C).
+ */
+struct box {
+	struct sample_summary summary;
+	double whisker_low, whisker_high;
+	double *outliers; /* in ascending order; freed by box_free() */
+	size_t noutliers;
+};
+
+/*
+ * Fills in `b` from `n` values in any order. NANs are ignored. Free it with box_free(). Returns 0, or -EINVAL if there
+ * are no values.
+ */
+int box_init(struct box *b, const double *v, size_t n);
+void box_free(struct box *b);
+
 #endif

@@ -1,9 +1,8 @@
 #include "stats/summary.h"
 
 #include "base/memory.h"
-#include "syscall/kinds.h"
-#include "syscall/table.h"
-#include "syscall/uring.h"
+#include "syscall/call_table.h"
+#include "syscall/uring_ops.h"
 
 #include <errno.h>
 #include <math.h>

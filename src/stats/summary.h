@@ -3,7 +3,7 @@
 #define SCTRACE_STATS_SUMMARY_H
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/memory.h"
 #include "stats/hist.h"
 #include "syscall/life.h"
 
@@ -114,7 +114,7 @@ void call_stats_charge(struct call_stats *c, double n, double cost_ns, double sp
 /* Adds the statistics `from` to `to`. */
 void call_stats_add(struct call_stats *to, const struct call_stats *from);
 /*
- * Returns true if the row is not about a call but about an operation of io_uring (syscall/uring.h). Its requests do not
+ * Returns true if the row is not about a call but about an operation of io_uring (syscall/uring_ops.h). Its requests do not
  * belong to sums of calls, and its times are those until sctrace saw the completions.
  */
 bool call_stats_is_request(const struct call_stats *c);

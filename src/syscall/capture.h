@@ -1,5 +1,5 @@
 /*
- * Captures: copies of the memory that decoders need, as the memory rules describe it (memory.h).
+ * Captures: copies of the memory that decoders need, as the memory rules describe it (rules.h).
  *
  * This code is compiled twice. In the traced program, it runs after each recorded call, with plain loads, so it reads only
  * memory that the call is known to have read or written. After a call that failed, it may also read other memory, with the
@@ -17,7 +17,7 @@
 #ifndef SCTRACE_SYSCALL_CAPTURE_H
 #define SCTRACE_SYSCALL_CAPTURE_H
 
-#include "syscall/memory.h"
+#include "syscall/rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -566,7 +566,7 @@ CAPTURE_HELPER bool capture_after(struct capture *c, const struct memory_need *n
 
 /*
  * Captures memory of one argument that the call may change or discard. In the program, copying may fault; then the ring is
- * unchanged, because the record is not open yet, and threads/signals.c makes the call from the stub.
+ * unchanged, because the record is not open yet, and threads/patch_signals.c makes the call from the stub.
  */
 CAPTURE_HELPER bool capture_before(struct capture *c, const struct memory_need *n, unsigned arg)
 {

@@ -2,10 +2,10 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "base/near.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "event.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

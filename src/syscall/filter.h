@@ -2,7 +2,7 @@
 #ifndef SCTRACE_SYSCALL_FILTER_H
 #define SCTRACE_SYSCALL_FILTER_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 
 #include <regex.h>
 #include <stdbool.h>

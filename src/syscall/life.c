@@ -1,7 +1,7 @@
 #include "syscall/life.h"
 
+#include "syscall/call_table.h"
 #include "syscall/restart.h"
-#include "syscall/table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef SCTRACE_SYSCALL_LIFE_H
 #define SCTRACE_SYSCALL_LIFE_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 #include "event.h"
 
 #include <stdbool.h>

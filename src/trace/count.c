@@ -2,9 +2,9 @@
 
 #include "arch/arch.h"
 #include "base/buf.h"
+#include "syscall/call_table.h"
 #include "syscall/life.h"
-#include "syscall/table.h"
-#include "syscall/uring.h"
+#include "syscall/uring_ops.h"
 #include "tracee/names.h"
 #include "tracee/uring.h"
 

@@ -1,10 +1,10 @@
 /* The sink that writes calls as CSV (RFC 4180): one row for each call. The arguments are one column of JSON. */
 #include "base/clock.h"
 #include "base/escape.h"
+#include "syscall/call_table.h"
 #include "syscall/restart.h"
-#include "syscall/table.h"
 #include "trace/json.h"
-#include "trace/stack.h"
+#include "trace/trace_stack.h"
 #include "tracee/names.h"
 
 #include <string.h>

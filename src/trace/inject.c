@@ -2,8 +2,8 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "base/near.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "decode/decode.h"
 #include "trace/select.h"
 

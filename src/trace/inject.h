@@ -3,7 +3,7 @@
 #define SCTRACE_TRACE_INJECT_H
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/memory.h"
 #include "engine/engine.h"
 #include "syscall/filter.h"
 

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
-#include "syscall/table.h"
-#include "trace/stack.h"
+#include "syscall/call_table.h"
+#include "trace/trace_stack.h"
 #include "tracee/names.h"
 
 #include <string.h>

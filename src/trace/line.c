@@ -1,7 +1,7 @@
 #include "trace/line.h"
 
 #include "base/clock.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 void trace_line_free(struct trace_line *l)
 {

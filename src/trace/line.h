@@ -37,7 +37,7 @@ struct trace_line {
 	struct decode_memo memo;
 	int given;        /* number of arguments written so far */
 	struct buf text;  /* text that waits for the end of the call */
-	struct buf stack; /* the stack at the call's entry, if the call removes the stack (trace/stack.h) */
+	struct buf stack; /* the stack at the call's entry, if the call removes the stack (trace/trace_stack.h) */
 };
 
 void trace_line_free(struct trace_line *l);

@@ -2,10 +2,11 @@
 #ifndef SCTRACE_TRACE_LOOK_H
 #define SCTRACE_TRACE_LOOK_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 #include "decode/decode.h"
 #include "event.h"
 #include "syscall/filter.h"
+#include "trace/out.h"
 
 #include <stdbool.h>
 
@@ -74,5 +75,13 @@ bool trace_look_deep(const struct trace_look *l, const struct call *c);
 bool trace_look_raw(const struct trace_look *l, const struct call *c);
 /* Returns true if the data of descriptor `fd` is dumped. */
 bool trace_look_has_fd(const struct look_fds *s, int fd);
+
+/* Shows all bytes that a call transferred, in hexadecimal and as text (-e read=SET, -e write=SET). */
+
+/*
+ * If a call that has ended used a selected descriptor, writes the data that it transferred, below the line of the call.
+ * Flushes `out` from time to time, because a call may transfer more bytes than should be kept in memory.
+ */
+void trace_dump(const struct trace_look *l, const struct event *ev, struct trace_out *out);
 
 #endif

@@ -1,16 +1,16 @@
 #include "trace/out.h"
 
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/diag.h"
 #include "base/memory.h"
 #include "base/outfile.h"
-#include "trace/fail.h"
 #include "tracee/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,4 +321,15 @@ void trace_outputs_free(struct trace_outputs *o)
 {
 	map_free(&o->threads);
 	map_free(&o->earlier);
+}
+
+void trace_fail(struct trace_failure *f, int err, const char *fmt, ...)
+{
+	if (f->err)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addv(&f->why, fmt, ap);
+	va_end(ap);
+	f->err = err;
 }

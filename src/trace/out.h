@@ -84,4 +84,15 @@ void trace_outputs_gone(struct trace_outputs *o, pid_t tid);
 /* Frees the maps. All threads must have ended. */
 void trace_outputs_free(struct trace_outputs *o);
 
+/* The first failure of sctrace itself, kept until the end of the trace. */
+
+/* Zeros mean that nothing has failed yet. The owner frees `why`. */
+struct trace_failure {
+	int err; /* -errno, or 0 */
+	struct buf why;
+};
+
+/* Records the first failure; ignores later ones. `err` is -errno; `fmt` and the rest are a sentence for the user. */
+void trace_fail(struct trace_failure *f, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
 #endif

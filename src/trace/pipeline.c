@@ -2,8 +2,7 @@
 
 #include "base/memory.h"
 #include "decode/inside.h"
-#include "syscall/kinds.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

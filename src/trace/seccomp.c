@@ -1,9 +1,9 @@
 #include "trace/seccomp.h"
 
 #include "base/buf.h"
-#include "base/error.h"
+#include "base/diag.h"
 #include "base/memory.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <jansson.h>

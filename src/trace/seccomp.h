@@ -3,7 +3,7 @@
 #define SCTRACE_TRACE_SECCOMP_H
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/memory.h"
 #include "trace/sink.h"
 
 struct buf;

@@ -2,13 +2,13 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "base/near.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "decode/decode.h"
 #include "engine/engine.h"
 #include "run/field.h"
 #include "stats/summary.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "trace/subject.h"
 
 #include <errno.h>

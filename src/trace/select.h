@@ -2,7 +2,7 @@
 #ifndef SCTRACE_TRACE_SELECT_H
 #define SCTRACE_TRACE_SELECT_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 #include "event.h"
 #include "syscall/filter.h"
 

@@ -1,8 +1,7 @@
 #include "trace/subject.h"
 
-#include "syscall/kinds.h"
-#include "syscall/table.h"
-#include "syscall/uring.h"
+#include "syscall/call_table.h"
+#include "syscall/uring_ops.h"
 #include "tracee/mem.h"
 #include "tracee/names.h"
 

@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
-#include "syscall/table.h"
-#include "trace/dump.h"
-#include "trace/stack.h"
+#include "syscall/call_table.h"
+#include "trace/look.h"
+#include "trace/trace_stack.h"
 #include "trace/waiting.h"
 #include "tracee/names.h"
 

@@ -1,17 +1,17 @@
 #include "trace/totals.h"
 
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/diag.h"
 #include "base/escape.h"
 #include "base/memory.h"
 #include "base/size.h"
-#include "out/term.h"
+#include "out/width.h"
 #include "run/field.h"
-#include "syscall/table.h"
-#include "syscall/uring.h"
+#include "syscall/call_table.h"
+#include "syscall/uring_ops.h"
 #include "trace/expect.h"
-#include "trace/fail.h"
-#include "trace/save.h"
+#include "trace/out.h"
+#include "trace/trace_save.h"
 #include "tracee/uring.h"
 
 #include <stdlib.h>

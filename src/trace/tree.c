@@ -3,8 +3,7 @@
 #include "base/escape.h"
 #include "base/memory.h"
 #include "decode/decode.h"
-#include "syscall/kinds.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "tracee/mem.h"
 #include "tracee/names.h"
 

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "decode/decode.h"
+#include "syscall/call_table.h"
 #include "syscall/restart.h"
-#include "syscall/table.h"
 
 #include <stdlib.h>
 #include <string.h>

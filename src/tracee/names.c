@@ -1,8 +1,8 @@
 #include "tracee/names.h"
 
 #include "base/buf.h"
+#include "tracee/mem.h"
 #include "tracee/proc.h"
-#include "tracee/served.h"
 #include "tracee/sock_query.h"
 #include "tracee/uring.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/size.h"
 

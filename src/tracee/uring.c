@@ -1,8 +1,8 @@
 #include "tracee/uring.h"
 
 #include "base/memory.h"
-#include "syscall/table.h"
-#include "syscall/uring.h"
+#include "syscall/call_table.h"
+#include "syscall/uring_ops.h"
 #include "tracee/uring_ring.h"
 
 #include <stdlib.h>

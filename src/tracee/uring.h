@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/memory.h"
 #include "event.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "tracee/uring_ring.h"
 
 #include "base/memory.h"
-#include "syscall/uring.h"
+#include "syscall/uring_ops.h"
 #include "tracee/mem.h"
 #include "tracee/names.h"
 #include "tracee/proc.h"

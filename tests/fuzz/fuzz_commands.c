@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
-#include "cmd/report/report.h"
+#include "cmd/report/cmd_report.h"
 #include "cmd/trace/opts.h"
 #include "compare/compare.h"
 

@@ -8,7 +8,7 @@
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "decode/inside.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <jansson.h>

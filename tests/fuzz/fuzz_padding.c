@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "engine/patch/code/padding.h"
-#include "stack/eh_frame.h"
+#include "stack/unwind.h"
 
 #include <errno.h>
 

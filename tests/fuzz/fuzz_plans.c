@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "engine/patch/image/kept_plans.h"
-#include "engine/patch/image/module.h"
 
 #include <stdio.h>
 #include <stdlib.h>

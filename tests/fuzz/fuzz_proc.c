@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
-#include "measure/env.h"
 #include "measure/env_text.h"
+#include "measure/machine_env.h"
 #include "tracee/proc.h"
 
 /* Each mapping must be valid, and pointers into the text must stay on its line. */

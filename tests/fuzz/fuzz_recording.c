@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "recording/block.h"
+#include "recording/source.h"
 #include "stats/summary.h"
 #include "trace/count.h"
 #include "trace/json.h"

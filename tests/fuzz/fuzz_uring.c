@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "tracee/mem.h"
 #include "tracee/names.h"
 #include "tracee/uring.h"

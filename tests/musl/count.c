@@ -1,9 +1,9 @@
 /*
  * count PROGRAM [ARG...]: counts the calls of the program by the ptrace engine, and prints `name calls` on each line.
  */
-#include "measure/count.h"
 #include "base/buf.h"
-#include "syscall/table.h"
+#include "measure/call_count.h"
+#include "syscall/call_table.h"
 
 #include <stdio.h>
 

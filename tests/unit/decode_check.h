@@ -6,7 +6,7 @@
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "decode/inside.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "tracee/names.h"
 
 #include <errno.h>

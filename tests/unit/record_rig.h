@@ -4,7 +4,7 @@
 
 #include "engine/patch/record/reader.h"
 #include "engine/patch/record/recipe.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

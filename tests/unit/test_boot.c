@@ -1,4 +1,4 @@
-#include "stats/boot.h"
+#include "stats/change.h"
 #include "stats/quantile.h"
 #include "stats/random.h"
 

@@ -1,6 +1,6 @@
 #include "engine/ptrace/calls.h"
 
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>

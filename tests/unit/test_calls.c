@@ -3,8 +3,8 @@
 
 #include "engine/ptrace/attach.h"
 #include "engine/ptrace/tracer.h"
-#include "syscall/table.h"
-#include "tracee/tasks.h"
+#include "syscall/call_table.h"
+#include "tracee/task_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 #include "out/axis.h"
 #include "out/chart.h"
 #include "out/svg.h"
-#include "stats/box.h"
 #include "stats/hist.h"
+#include "stats/quantile.h"
 
 #include <errno.h>
 #include <math.h>

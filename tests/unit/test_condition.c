@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "stats/summary.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "decode/kinds.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <linux/audit.h>

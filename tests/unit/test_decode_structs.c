@@ -1,7 +1,7 @@
 /* Decodes structures, addresses and commands on fake memory. */
 #include "decode_check.h"
 
-#include "decode/memory.h"
+#include "decode/decode_memory.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

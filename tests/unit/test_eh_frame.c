@@ -1,4 +1,4 @@
-#include "stack/eh_frame.h"
+#include "stack/unwind.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-#include "measure/env.h"
 #include "measure/env_text.h"
+#include "measure/machine_env.h"
 #include "measure/work.h"
 
 #include "base/buf.h"

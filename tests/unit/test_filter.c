@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "event.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,9 +1,8 @@
 /* Tests the parts of an I/O profile that need no events: costs, ranges of offsets, names of files, measurements. */
 #include "base/buf.h"
-#include "io/cost.h"
-#include "io/path.h"
+#include "io/byte_ranges.h"
+#include "io/io_open.h"
 #include "io/probe.h"
-#include "io/ranges.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -1,6 +1,5 @@
 #include "base/memory.h"
 #include "engine/patch/image/kept_plans.h"
-#include "engine/patch/image/module.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

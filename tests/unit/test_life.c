@@ -5,8 +5,8 @@
 #include "syscall/life.h"
 
 #include "base/buf.h"
+#include "syscall/call_table.h"
 #include "syscall/restart.h"
-#include "syscall/table.h"
 
 #include <errno.h>
 #include <setjmp.h>

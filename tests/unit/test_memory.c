@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "base/vec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #include "cli/opt.h"
 
 #include "base/buf.h"
-#include "base/near.h"
+#include "base/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

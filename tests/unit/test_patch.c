@@ -7,8 +7,7 @@
 #include "engine/patch/code/encode.h"
 #include "engine/patch/code/padding.h"
 #include "engine/patch/code/relocate.h"
-#include "engine/patch/code/targets.h"
-#include "engine/patch/image/ranges.h"
+#include "engine/patch/image/image_ranges.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,9 +1,9 @@
 #include "tracee/proc.h"
 
 #include "base/buf.h"
-#include "measure/env.h"
 #include "measure/env_text.h"
-#include "tracee/served.h"
+#include "measure/machine_env.h"
+#include "tracee/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>

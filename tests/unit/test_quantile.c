@@ -1,4 +1,3 @@
-#include "stats/box.h"
 #include "stats/quantile.h"
 
 #include <errno.h>

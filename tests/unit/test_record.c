@@ -3,7 +3,7 @@
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "record_rig.h"
-#include "syscall/memory.h"
+#include "syscall/rules.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Compares the text of live events with the text of their recording. */
-#include "trace/recorder.h"
 #include "trace/text.h"
+#include "trace/trace_recorder.h"
 
 #include "recording_rig.h"
 

@@ -1,7 +1,7 @@
 #include "base/size.h"
 
 #include "base/buf.h"
-#include "out/wrap.h"
+#include "out/width.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 #include "stats/summary.h"
 
 #include "base/buf.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <math.h>
 #include <setjmp.h>

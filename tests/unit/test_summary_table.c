@@ -1,8 +1,8 @@
 #include "out/summary_table.h"
 
 #include "base/buf.h"
-#include "syscall/table.h"
-#include "syscall/uring.h"
+#include "syscall/call_table.h"
+#include "syscall/uring_ops.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,6 @@
 /* Compares the table of calls with libseccomp and with the kernel's own list. */
 #include "base/buf.h"
-#include "syscall/kinds.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <linux/audit.h>
 #include <seccomp.h>

@@ -2,7 +2,7 @@
  * Tests the stacks of calls: aggregated for flame graphs, as lines below calls, and as strings in JSON. A fake unwinder
  * returns the stacks.
  */
-#include "trace/folded.h"
+#include "trace/trace_stack.h"
 
 #include "trace/json.h"
 #include "trace/text.h"

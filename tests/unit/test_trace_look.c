@@ -1,6 +1,6 @@
 /* Tests which calls and descriptors -e abbrev=, verbose=, raw=, read=, write= and quiet= select. */
 #include "base/buf.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "trace/look.h"
 
 #include <errno.h>

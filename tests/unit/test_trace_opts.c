@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "cmd/cmd.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "trace/subject.h"
 #include "tracee/names.h"
 

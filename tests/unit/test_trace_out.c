@@ -1,8 +1,6 @@
 /* Tests the outputs of a trace: the common output and, with -ff, a file for each thread. */
 #include "trace/out.h"
 
-#include "trace/fail.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

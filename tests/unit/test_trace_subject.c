@@ -1,7 +1,7 @@
 /* Tests the subjects of calls: descriptors, paths, and paths relative to a folder. */
 #include "trace/subject.h"
 
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "tracee/mem.h"
 #include "tracee/names.h"
 

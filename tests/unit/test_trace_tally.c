@@ -1,5 +1,5 @@
 /* Tests which parts of a call are left out when two traces are compared. */
-#include "trace/tally.h"
+#include "trace/changes.h"
 
 #include <linux/futex.h>
 #include <sys/timerfd.h>

@@ -2,8 +2,8 @@
 #include "trace/totals.h"
 
 #include "base/buf.h"
-#include "syscall/table.h"
-#include "trace/fail.h"
+#include "syscall/call_table.h"
+#include "trace/out.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -3,8 +3,7 @@
 #define SCTRACE_TEST_TRACE_EVENTS_H
 
 #include "base/buf.h"
-#include "syscall/table.h"
-#include "trace/fail.h"
+#include "syscall/call_table.h"
 #include "trace/look.h"
 #include "trace/out.h"
 #include "trace/pipeline.h"

@@ -9,7 +9,7 @@
 #include "bench/slowdown.h"
 #include "bench/switch.h"
 #include "bench/syscall.h"
-#include "measure/env.h"
+#include "measure/machine_env.h"
 #include "run/run.h"
 
 #include <stddef.h>
@@ -62,5 +62,23 @@ void results_note_suite(struct run *run, const char *dir, struct buf *without);
  * system in memory, and 'suite' if some of its operations cannot run on this machine.
  */
 void results_note_loads(struct run *run, const char *dir, const struct load *loads, size_t n);
+
+/* Code that the files of this folder share. */
+
+struct buf;
+
+/* Appends a subject and its samples, which are in `unit` ("s", "ns"). */
+struct run_subject *results_add(struct run *run, const char *name, const char *unit, const double *samples, size_t n);
+/* Appends "CPU 0,2" for the CPUs, or "any CPU" for an empty list. */
+void results_say_cpus(struct buf *out, const struct cpu_list *cpus);
+/* Sets the member `cpus` of the run's method (NULL for an empty list). */
+void results_set_cpus(struct run *run, const struct cpu_list *cpus);
+/*
+ * Adds a note that some rows have fewer samples than requested. `rows` lists these rows and their numbers of samples
+ * ("SAMPLES of NAME, ..."). Adds no note if `rows` is empty, or if a signal ended the test.
+ */
+void results_note_shortage(struct run *run, const char *test, size_t samples, const struct buf *rows);
+/* Adds to subject `to` the work that the load did during the measurement, and the duration of the measurement. */
+void results_add_work(struct run_subject *to, const struct load *load);
 
 #endif

@@ -1,7 +1,7 @@
 /* The part of a recording that `sctrace show` shows: --last, --since, --until, --pid, --tid. */
 #include "base/buf.h"
 #include "base/memory.h"
-#include "cmd/show/show.h"
+#include "cmd/show/cmd_show.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Shell completion for all commands. */
-#include "cmd/trace/trace.h"
+#include "cmd/trace/cmd_trace.h"
 
 #include "base/buf.h"
 #include "cmd/cmd.h"

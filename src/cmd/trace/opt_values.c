@@ -1,8 +1,8 @@
 /* Parsers of the tracer's option values. */
 #include "base/buf.h"
 #include "base/memory.h"
-#include "base/near.h"
 #include "base/size.h"
+#include "base/words.h"
 #include "cmd/trace/opts.h"
 #include "engine/engine.h"
 #include "trace/files.h"

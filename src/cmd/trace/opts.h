@@ -2,7 +2,7 @@
 #ifndef SCTRACE_CMD_TRACE_OPTS_H
 #define SCTRACE_CMD_TRACE_OPTS_H
 
-#include "base/vec.h"
+#include "base/memory.h"
 #include "cli/opt.h"
 #include "out/summary_table.h"
 #include "recording/keep.h"

@@ -1,5 +1,5 @@
 /* Handles signals to sctrace itself, and its timer. */
-#include "cmd/trace/trace.h"
+#include "cmd/trace/cmd_trace.h"
 
 #include "base/clock.h"
 

@@ -1,15 +1,22 @@
-/* Connects the parts of a trace. The options decide which sinks there are and how each is configured. */
-#include "cmd/trace/trace.h"
-
 #include "base/clock.h"
 #include "base/diag.h"
-#include "out/term.h"
-#include "syscall/table.h"
+#include "cmd/display.h"
+#include "cmd/trace/cmd_trace.h"
+#include "config.h"
+#include "measure/machine_env.h"
+#include "out/width.h"
+#include "run/run.h"
+#include "syscall/call_table.h"
+#include "trace/trace_save.h"
+#include "trace/trace_stack.h"
 #include "tracee/names.h"
 #include "tracee/proc.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+/* Connects the parts of a trace. The options decide which sinks there are and how each is configured. */
 /* If only these views are shown, not all calls must be events, and the program runs faster. */
 static void want_few(struct trace *t)
 {
@@ -293,4 +300,169 @@ void trace_say_unjudged(const struct trace *t)
 			  marks    ? n == 1 ? "has no mark" : "have no mark"
 			  : n == 1 ? "is left out"
 				   : "are left out");
+}
+
+/*
+ * The end of a trace. With --io, --tree or --format=html: makes a run, and displays it as `sctrace report` does. Explains
+ * why no call was selected.
+ */
+/* Returns the name of the table's format for display_run_into(), such as "csv". */
+static const char *format_of(const struct trace_opts *o)
+{
+	static const char *const formats[] = {
+		[SUMMARY_TEXT] = "text",   [SUMMARY_WIDE] = "text", [SUMMARY_TRUSS] = "text",
+		[SUMMARY_STRACE] = "text", [SUMMARY_CSV] = "csv",   [SUMMARY_MARKDOWN] = "markdown",
+		[SUMMARY_JSON] = "json",
+	};
+	return o->html ? "html" : formats[o->view.format];
+}
+
+/* Prints the list of --format=paths. */
+static void show_paths(struct trace *t)
+{
+	struct trace_out *out = &t->out.common;
+	size_t left = trace_files_list(&t->files, t->o.files, isatty(out->fd), &out->buf);
+	if (left)
+		diag_note("%zu path%s left out of the list, because %s a newline; --json contains %s", left,
+			  left == 1 ? " is" : "s are", left == 1 ? "it contains" : "they contain",
+			  left == 1 ? "it" : "them");
+}
+
+/* Adds what --io has not seen to the lines below the tables. */
+static void add_unseen(const struct trace *t, struct run *run)
+{
+	struct buf lines = {0};
+	io_profile_say(&t->io.profile, &lines);
+	strings_add_lines(&run->footer, buf_str(&lines));
+	buf_free(&lines);
+}
+
+void trace_page_show(struct trace *t, const struct engine_result *result)
+{
+	struct run run;
+	struct buf why = {0};
+	struct table_look look = term_look(t->out.common.fd);
+	trace_totals_run(&t->totals, result, &run);
+	run.view.calls = t->o.count || t->o.count_too ? TRUTH_UNKNOWN : TRUTH_NO;
+	if (t->o.top_set)
+		run.view.files = t->o.view.top;
+	if (t->o.io) {
+		add_unseen(t, &run);
+		io_profile_finish(&t->io.profile, &run.io);
+	}
+	if (t->o.tree)
+		trace_tree_finish(&t->tree, &run.tree);
+	if (t->o.files)
+		trace_files_finish(&t->files, t->o.files, &run.files);
+	look.colour = t->totals.c.view.colour;
+	int r = t->o.save ? run_save(&run, t->o.save, &why) : 0;
+	if (r < 0)
+		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	if (t->o.paths)
+		show_paths(t);
+	else
+		display_run_into(&run, format_of(&t->o), &look, &t->out.common.buf);
+	trace_save_free(&run, t->totals.c.machine);
+	buf_free(&why);
+}
+
+void trace_show_seccomp(struct trace *t)
+{
+	struct trace_out *out = &t->out.common;
+	struct buf why = {0};
+	int r = trace_seccomp_profile(&t->seccomp, t->o.profile, out->fd, &out->buf, &why);
+	if (r < 0)
+		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	buf_free(&why);
+}
+
+void trace_say_unseen(const struct trace *t)
+{
+	struct buf lines = {0};
+	if (t->shows && !t->totals.c.tabled)
+		uring_say(&t->pipeline.uring, &lines);
+	for (const char *line = buf_str(&lines); *line; line += strcspn(line, "\n") + 1)
+		diag_note("%.*s", (int)strcspn(line, "\n"), line);
+	buf_free(&lines);
+}
+
+void trace_hint(const struct trace *t)
+{
+	struct buf selected = {0}, tampered = {0};
+	bool none =
+		t->pipeline.nsinks && !t->counts_requests ? !t->pipeline.selected : !summary_calls(&t->totals.summary);
+	if (none)
+		trace_select_hint(&t->o.select, &selected);
+	if (selected.len)
+		diag_note("no selected call was made; %s", buf_str(&selected));
+	trace_injects_hint(&t->o.injects, &tampered);
+	if (tampered.len)
+		diag_note("no call was tampered with; %s", buf_str(&tampered));
+	buf_free(&selected);
+	buf_free(&tampered);
+}
+
+/* --record and --last: begins the recording, saves its last part, and closes it. */
+void trace_record_begin(struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	const struct trace_recorder_config c = {.writer = t->writer,
+						.stack = t->stack,
+						.call_stacks = o->stacks,
+						.crash_stacks = o->last_set,
+						.all_calls = !o->select.by_call,
+						.string_max = trace_string_max(o),
+						.look = &o->look};
+	struct recording_head *h = &t->head;
+	h->start_ns = t->pipeline.session.start_ns;
+	h->real_offset_ns = t->pipeline.session.real_offset_ns;
+	h->string_max = c.string_max;
+	h->follow = o->follow > 0;
+	h->stacks = o->stacks;
+	h->last = o->last_set;
+	h->several = t->several;
+	if (o->last_set && o->last.calls)
+		h->about.last_calls = (double)o->last.calls;
+	field_set(&h->about.version, SCTRACE_VERSION);
+	field_set(&h->about.engine, t->ops->name);
+	h->about.program.known = t->program != NULL;
+	for (size_t i = 0; t->program && t->program[i]; i++)
+		strings_add(&h->about.program, t->program[i]);
+	h->about.selection.known = true;
+	trace_select_say(&o->select, &h->about.selection);
+	env_collect(&h->about.machine, NULL);
+	recording_begin(t->writer, h, t->out.common.stop);
+	trace_recorder_init(&t->recorder, &c, &t->pipeline.session);
+	trace_pipeline_add(&t->pipeline, &t->recorder.sink);
+}
+
+void trace_save_last(struct trace *t)
+{
+	struct engine_result result;
+	struct buf footer = {0};
+	t->ops->result(t->engine, &result);
+	t->ops->footer(t->engine, &footer);
+	recording_save(t->writer, &(struct recording_end){&result, buf_str(&footer)});
+	buf_free(&footer);
+}
+
+void trace_record_end_of(struct trace *t, const struct event *ev)
+{
+	bool asked = !t->program || ev->pid == t->root;
+	bool failed = WIFSIGNALED(ev->status) || WEXITSTATUS(ev->status) != 0;
+	if (failed && (asked || (WIFSIGNALED(ev->status) && trace_is_crash(WTERMSIG(ev->status)))))
+		trace_save_last(t);
+}
+
+void trace_record_close(struct trace *t, const struct engine_result *result)
+{
+	struct buf footer = {0}, why = {0};
+	t->ops->footer(t->engine, &footer);
+	const struct recording_end end = {result, buf_str(&footer)};
+	int r = recording_close(t->writer, &end, &why);
+	t->writer = NULL;
+	if (r < 0)
+		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	buf_free(&footer);
+	buf_free(&why);
 }

@@ -1,10 +1,10 @@
-/* The user-space half of the bpf engine: declarations that bpf.c, load.c, counts.c and calibrate.c share. */
+/* The user-space half of the bpf engine: declarations that bpf.c, bpf_load.c, counts.c and calibrate.c share. */
 #ifndef SCTRACE_ENGINE_BPF_LOADER_H
 #define SCTRACE_ENGINE_BPF_LOADER_H
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/memory.h"
 #include "engine/bpf/shared.h"
 #include "engine/engine.h"
 #include "stats/summary.h"

@@ -1,9 +1,9 @@
 /* Makes events of the calls that the kernel half reports (watch.bpf.h), with the memory that it has copied. */
 #include "engine/bpf/loader.h"
 
-#include "decode/memory.h"
+#include "decode/decode_memory.h"
 #include "engine/bpf/skeleton.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -1,48 +1,12 @@
 /*
- * The state that all parts of the patch engine share, and the terms that they use.
- *
- * The engine counts and times system calls inside the traced program. These are its terms:
- *
- *   agent         The code and data that sctrace maps into the traced program (code/agent.S). The agent makes the
- *                 program's calls, and counts and times them.
- *   image         One address space of the traced program, from its execve(2), or the clone(2) that copied it, to its
- *                 end.
- *   region        The memory in which an image's calls are counted. The program and sctrace both map it.
- *   slot          The counters of one call number in a region.
- *   unattended    Setting the agent up without a stop: the program does so by itself on the way to its first
- *                 instruction (image/unattended.c).
- *   arming        Making every call from outside the agent stop, either by Syscall User Dispatch (a signal is raised in
- *                 place of the call) or by a seccomp filter (a ptrace stop at the call's entry).
- *   forced SIGSYS The signal that Syscall User Dispatch raises. The kernel delivers it even to a thread that blocks or
- *                 ignores it, and then changes that thread's mask and action, which the engine must restore.
- *   site          The place of one `syscall` instruction. Its address here is that of the next instruction, to which
- *                 the call returns.
- *   stub          A piece of code that sctrace writes, one per site. It calls the agent and returns to the instruction
- *                 after the site.
- *   patching      Overwriting a site with a jump to its stub. A short jump covers the two bytes of `syscall`. A long
- *                 one also covers instructions after it, which move into the stub. An early one covers an instruction
- *                 before it instead, which also moves, with those between the two. relocate.h and targets.h say when a
- *                 long or early jump is possible. A site that cannot be patched is redirected: each call stops
- *                 once and is sent to the stub.
- *   padding       The unused bytes between two functions. A short jump cannot reach a stub, so it leads to padding.
- *   hop           One jump in padding, on the way from a short jump to the stub.
- *   plan          What was learned about a site of a file. The next image that maps the file patches that site without
- *                 a stop.
- *   exec word     A word in the region, one per image, that holds the time when the image began execve(2). The agent
- *                 cannot add the time of a call that does not return; sctrace does, from this word.
- *   vfork frame   A child of vfork(2) runs on its parent's stack and overwrites the agent's frame there. Until the
- *                 child ends, the agent keeps a copy of the frame in its data page (image/vfork_frame.h).
- *   stepping out  Moving a stopped thread out of the agent or a stub to where it would be natively, before a signal
- *                 handler, or the detached program, can see its position (threads/stepout.c).
- *   excursion     Running code of the engine in an attached thread. This code itself restores the thread's state at its
- *                 end, even if sctrace is killed in the meantime (remote/remote.c).
- *   fallback      A state of an image in which the agent is not used, or no longer used: ptrace stops at all its calls.
+ * The state that all parts of the patch engine share. The engine counts, times and records system calls inside the
+ * traced program. docs/internals.md explains its terms: agent, image, region, slot, site, stub, hop, plan, stepping out.
  */
 #ifndef SCTRACE_ENGINE_PATCH_STATE_H
 #define SCTRACE_ENGINE_PATCH_STATE_H
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/memory.h"
 #include "engine/patch/code/agent.h"
 #include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
@@ -227,9 +191,9 @@ struct patch_task {
 	/* The task is stopped at a call, and was moved back so that it makes this call again (sigkill_guard_waited). */
 	bool redone;
 	uint64_t delayed_ns; /* withdraw.c: CLOCK_MONOTONIC time at which the current call was first delayed, or 0 */
-	bool strict;         /* seccomp_mask.c: the program believes that it is in seccomp's strict mode */
+	bool strict;         /* arm.c: the program believes that it is in seccomp's strict mode */
 	struct record_thread *recorded; /* the thread's ring, or NULL */
-	bool pretend;                   /* seccomp_mask.c: the result of the current call will be set to 0 */
+	bool pretend;                   /* arm.c: the result of the current call will be set to 0 */
 };
 
 /* The position of a thread when its process was attached to. */

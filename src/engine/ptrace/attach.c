@@ -1,10 +1,10 @@
 #include "engine/ptrace/attach.h"
 
 #include "arch/arch.h"
-#include "base/error.h"
+#include "base/diag.h"
 #include "engine/ptrace/tracer.h"
+#include "tracee/mem.h"
 #include "tracee/proc.h"
-#include "tracee/served.h"
 
 #include <dirent.h>
 #include <elf.h>

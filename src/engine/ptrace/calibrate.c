@@ -6,7 +6,7 @@
 #include "engine/ptrace/loop.h"
 #include "engine/ptrace/tasks.h"
 #include "engine/ptrace/wait.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <sched.h>

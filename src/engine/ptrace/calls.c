@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "engine/ptrace/tracer.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "tracee/mem.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/diag.h"
 #include "engine/ptrace/attach.h"
 #include "engine/ptrace/calls.h"
 #include "engine/ptrace/tasks.h"

@@ -8,13 +8,13 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/ptrace.h"
-#include "base/vec.h"
 #include "engine/engine.h"
 #include "stats/summary.h"
 #include "syscall/life.h"
 #include "tracee/mem.h"
-#include "tracee/tasks.h"
+#include "tracee/task_list.h"
 
 #include <signal.h>
 

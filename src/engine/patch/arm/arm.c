@@ -1,17 +1,26 @@
 #include "engine/patch/arm/arm.h"
 
+#include "arch/arch.h"
+#include "base/helper.h"
 #include "base/memory.h"
-#include "engine/patch/arm/sud.h"
+#include "base/ptrace.h"
+#include "engine/patch/code/agent.h"
+#include "syscall/call_table.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* SECCOMP_RET_DATA of sctrace's filter. The kernel reports that of the newest filter with the action (seccomp(2)). */
@@ -131,4 +140,125 @@ void arm_answer_enosys(pid_t tid)
 bool arm_is_served(const struct patch *p, const struct task *task)
 {
 	return task->proc->counted || p->arming == ARM_FILTER;
+}
+
+/*
+ * If a program asks prctl(2) whether it has a filter (PR_GET_SECCOMP), the answer must be that it has none. The kernel
+ * refuses strict mode to a process that has a filter, so strict mode is enforced here (seccomp(2),
+ * SECCOMP_SET_MODE_STRICT).
+ */
+bool seccomp_sets_strict(int64_t nr, const uint64_t args[3])
+{
+	return (nr == SYS_prctl && args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_STRICT) ||
+	       (nr == SYS_seccomp && args[0] == SECCOMP_SET_MODE_STRICT && args[1] == 0 && args[2] == 0);
+}
+
+bool seccomp_sets_filter(int64_t nr, const uint64_t args[3])
+{
+	return (nr == SYS_seccomp && args[0] == SECCOMP_SET_MODE_FILTER) ||
+	       (nr == SYS_prctl && args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_FILTER);
+}
+
+static bool allowed_in_strict_mode(const struct call *c)
+{
+	return c->arch == syscall_native_arch() &&
+	       (c->nr == SYS_read || c->nr == SYS_write || c->nr == SYS_exit || c->nr == SYS_rt_sigreturn);
+}
+
+/* Ends the thread as if by SIGKILL, as the kernel does in strict mode (kernel/seccomp.c, __secure_computing_strict). */
+static void end_thread(const struct task *task)
+{
+	struct user_regs_struct r;
+	if (task->proc->ntasks == 1 || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0) {
+		kill(task->proc->pid, SIGKILL);
+		return;
+	}
+	r.orig_rax = SYS_exit;
+	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+}
+
+/* Has the program itself installed seccomp filters? The program may see its own filters. */
+static bool is_filtered(const struct patch *p, const struct task *task)
+{
+	struct proc_status s;
+	proc_status(task->tid, &s);
+	return arm_is_filtered(p, &s);
+}
+
+void seccomp_mask_enter(const struct patch *p, struct task *task)
+{
+	const struct call *c = &thread_of(task)->call;
+	struct patch_task *pt = patch_task_of(task);
+	if (pt->strict && !allowed_in_strict_mode(c))
+		end_thread(task);
+	bool asks = c->nr == SYS_prctl && c->args[0] == PR_GET_SECCOMP;
+	pt->pretend = c->arch == syscall_native_arch() && (seccomp_sets_strict(c->nr, c->args) || asks) &&
+		      !is_filtered(p, task);
+}
+
+void seccomp_mask_exit(struct task *task)
+{
+	struct patch_task *pt = patch_task_of(task);
+	if (!pt->pretend || arch_set_result(task->tid, 0) < 0)
+		return;
+	pt->strict = seccomp_sets_strict(thread_of(task)->call.nr, thread_of(task)->call.args);
+	pt->pretend = false;
+}
+
+/* Defined in linux/ptrace.h, which cannot be included together with sys/ptrace.h. */
+#define PTRACE_SET_SUD 0x4210
+struct sud_config {
+	uint64_t mode, selector, offset, len;
+};
+#define SUD_OFF 0
+#define SUD_ON  1
+
+int sud_arm(pid_t tid, bool on, uint64_t selector)
+{
+	struct sud_config c = {.mode = SUD_OFF};
+	if (on)
+		c = (struct sud_config){SUD_ON, selector, AGENT_CODE, AGENT_AT(agent_allowed_end) - AGENT_CODE};
+	return ptrace_retry(PTRACE_SET_SUD, tid, sizeof(c), &c) < 0 ? -errno : 0;
+}
+
+/* Turns dispatch on in a child. Returns 0 or -errno. */
+static int try_on_child(void)
+{
+	pid_t pid = helper_seize();
+	int status = 0;
+	int r = pid < 0 ? pid : ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 ? -errno : 0;
+	if (r == 0 && waitpid(pid, &status, __WALL) < 0)
+		r = -errno;
+	if (r == 0)
+		r = WIFSTOPPED(status) ? sud_arm(pid, true, 0) : -ECHILD;
+	if (pid > 0)
+		helper_kill(pid);
+	return r;
+}
+
+/*
+ * Returns true if PTRACE_SET_SUD surely works, so that try_on_child(), which takes 0.3 ms, is not needed. Linux 6.4 added
+ * the request. The prctl(2) changes nothing, because dispatch is already off in sctrace. It fails if this architecture or
+ * the kernel's configuration has no dispatch.
+ */
+static bool is_certain(void)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+	return uname(&u) == 0 && sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 4)) &&
+	       prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0) == 0;
+}
+
+int sud_probe(struct buf *why)
+{
+	static int known = 1; /* 1: not tried yet; the result is kept, because it does not change */
+	if (known > 0)
+		known = is_certain() ? 0 : try_on_child();
+	if (known < 0)
+		buf_addf(why,
+			 "the kernel cannot enable Syscall User Dispatch for another process, which needs Linux 6.4 or "
+			 "later: %s",
+			 strerror(-known));
+	return known;
 }

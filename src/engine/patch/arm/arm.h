@@ -2,7 +2,12 @@
 #ifndef SCTRACE_ENGINE_PATCH_ARM_ARM_H
 #define SCTRACE_ENGINE_PATCH_ARM_ARM_H
 
+#include "base/buf.h"
 #include "engine/patch/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 struct proc_status;
 
@@ -33,5 +38,34 @@ bool arm_is_filtered(const struct patch *p, const struct proc_status *s);
  * tracer such a call fails with ENOSYS (seccomp(2), SECCOMP_RET_TRACE).
  */
 void arm_answer_enosys(pid_t tid);
+
+/* Hides sctrace's seccomp filter from the program that runs under it. */
+
+/*
+ * Does call `nr` with these arguments ask for strict mode? seccomp(2) refuses strict mode if flags or arguments are not
+ * 0; libseccomp makes such calls to find out whether the kernel has seccomp(2).
+ */
+bool seccomp_sets_strict(int64_t nr, const uint64_t args[3]);
+/* Does call `nr` with these arguments install a filter? */
+bool seccomp_sets_filter(int64_t nr, const uint64_t args[3]);
+/* Called at the entry of a call under ptrace: notes whether its result must be changed; enforces strict mode. */
+void seccomp_mask_enter(const struct patch *p, struct task *task);
+/* Called at the end of the call, before its result is read: changes the result if necessary. */
+void seccomp_mask_exit(struct task *task);
+
+/*
+ * Arming by Syscall User Dispatch (Documentation/admin-guide/syscall-user-dispatch.rst), which a tracer can turn on in
+ * a thread since Linux 6.4.
+ */
+
+#define SUD_SIGSYS 2 /* si_code SYS_USER_DISPATCH (asm-generic/siginfo.h) */
+
+/*
+ * Turns dispatch on or off in a stopped thread. `selector` is the address of a byte in the thread's memory; while this
+ * byte is 0, dispatch has no effect. `selector` is 0 if there is no such byte. Returns 0 or -errno.
+ */
+int sud_arm(pid_t tid, bool on, uint64_t selector);
+/* Does this kernel support dispatch that a tracer sets? Returns 0, or -errno with the reason in `why`. */
+int sud_probe(struct buf *why);
 
 #endif

@@ -155,7 +155,7 @@ HELPER struct capture capture_in(const struct agent_scratch *s, const struct age
 
 /*
  * Captures memory that the system call may change or discard. Returns false if there is no room in the ring. If the
- * copying faults, the ring is unchanged, because the record is not open yet, and threads/signals.c makes the call from
+ * copying faults, the ring is unchanged, because the record is not open yet, and threads/patch_signals.c makes the call from
  * the stub.
  */
 HELPER bool capture_all_before(const struct agent_scratch *s, struct capture *c, const struct agent_recipe *recipe)

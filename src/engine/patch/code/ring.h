@@ -49,7 +49,7 @@
 /*
  * A ring has 1, 4, 16 or 64 pages, depending on how many calls its thread makes, and on how much memory there is. The rings
  * of an image follow its slots, in the same mapping. The program maps more of this memory only when it needs it
- * (record/admit.c), because mapped memory counts towards RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it
+ * (record/room.c), because mapped memory counts towards RLIMIT_AS and RLIMIT_MEMLOCK, and mlockall(2) makes all of it
  * resident.
  */
 #define RING_PAGES_MOST    64
@@ -117,7 +117,7 @@
 
 #ifndef __ASSEMBLER__
 #include "engine/patch/code/agent.h"
-#include "syscall/memory.h"
+#include "syscall/rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "engine/patch/arm/watchdog.h"
 #include "engine/ptrace/tracer.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 
 #include <errno.h>
 #include <fcntl.h>

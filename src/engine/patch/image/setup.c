@@ -4,14 +4,12 @@
 #include "engine/patch/arm/watchdog.h"
 #include "engine/patch/code/ring.h"
 #include "engine/patch/image/image.h"
+#include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/thread_table.h"
 #include "engine/patch/image/usage.h"
-#include "engine/patch/image/waits.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/patch/remote/unmap.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

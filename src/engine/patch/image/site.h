@@ -94,7 +94,7 @@ struct stub_page {
 	uint32_t max;  /* number of stubs that have room, with the head */
 };
 
-/* The addresses to which jumps may lead in a mapped file (targets.h). */
+/* The addresses to which jumps may lead in a mapped file (relocate.h). */
 struct image_targets {
 	uint64_t base, dev, ino;
 	struct targets *targets; /* NULL: they cannot be found */
@@ -174,5 +174,20 @@ void site_restore_flags(struct user_regs_struct *r, uint64_t saved);
 void site_say(const struct patch *p, const struct task *task, const struct site *s, bool known);
 /* Adds lines to the footer about the sites in p->often at which most calls stopped. */
 void site_say_often(const struct patch *p, struct buf *text);
+
+/*
+ * The positions of threads when their process was attached to. A thread that was in a call returns to the instruction
+ * after the call. Until the thread has returned, the instructions at that position must not move into a stub.
+ */
+
+/* Notes the position of a task. If the task is not stopped, it may be anywhere. */
+void resume_point_note(struct patch *p, const struct task *task);
+/*
+ * Forgets the position of the task. Called when the task has stopped at a call that it made after the agent was mapped,
+ * because it is then no longer in an earlier call.
+ */
+void resume_point_forget(struct patch *p, const struct task *task);
+/* May a thread still be in a call that it made before the agent was mapped, and return into [lo, hi)? */
+bool resume_point_may_be_in(const struct patch *p, uint64_t lo, uint64_t hi);
 
 #endif

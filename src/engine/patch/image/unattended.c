@@ -2,11 +2,11 @@
 
 #include "base/memory.h"
 #include "engine/patch/code/ring.h"
-#include "engine/patch/image/plan.h"
+#include "engine/patch/image/image_plan.h"
+#include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/thread_table.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 

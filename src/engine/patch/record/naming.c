@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "engine/patch/remote/remote.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "tracee/sock_query.h"
 
 #include <fcntl.h>

@@ -1,14 +1,23 @@
 #include "engine/patch/record/recipe.h"
 
-#include "decode/memory.h"
-#include "syscall/table.h"
+#include "base/buf.h"
+#include "base/memory.h"
+#include "decode/decode_memory.h"
+#include "engine/patch/record/record.h"
+#include "syscall/call_table.h"
+#include "tracee/mem.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 /*
  * Is this a call that sctrace itself must handle? These calls create an image, end a thread, continue an interrupted
@@ -133,4 +142,241 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct me
 	recipe->apart = in && out;
 	recipe->before |= recipe->apart;
 	return !is_special(nr);
+}
+
+/* Starts recording: prepares the memory that is mapped in programs, and decides how the agent must treat each call. */
+extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
+
+int record_probe(struct buf *why)
+{
+	if (agent_may_read_fs_base())
+		return 0;
+	buf_adds(why, "recording needs the instruction RDFSBASE, which this processor does not have, or which this "
+		      "kernel does not enable (Linux 5.9 and later do)");
+	return -ENOTSUP;
+}
+
+#define CODE_AFTER_JUMPS                                                                                               \
+	64 /* offset of the recorder's code; before it are the jumps to its functions, and OWN_CALL_AT */
+
+/* Writes a jump to one of the recorder's functions at offset `at`. agent.S calls these jumps at fixed offsets. */
+static void put_jump(unsigned char *room, ptrdiff_t at, const unsigned char *function)
+{
+	int32_t rel = (int32_t)(CODE_AFTER_JUMPS + (function - __start_recorder_text) - (at + 5));
+	room[at] = 0xe9;
+	memcpy(room + at + 1, &rel, sizeof(rel));
+}
+
+static void make_program(struct record *rec)
+{
+	size_t n = (size_t)(__stop_recorder_text - __start_recorder_text);
+	memcpy(rec->program + CODE_AFTER_JUMPS, __start_recorder_text, n);
+	put_jump(rec->program, 0, (const unsigned char *)(uintptr_t)recorder_enter);
+	put_jump(rec->program, 8, (const unsigned char *)(uintptr_t)recorder_leave);
+	const uint64_t own_call = AGENT_AT(agent_own_call);
+	memcpy(rec->program + (OWN_CALL_AT - RECORDER_CODE), &own_call, sizeof(own_call));
+}
+
+/*
+ * Puts the recorder and its tables into a sealed memfd, so that all images can map the same memory. If no memfd can be
+ * made, the recorder and its tables are written into each image instead.
+ */
+static void make_file(struct patch *p, struct record *rec)
+{
+	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	rec->fd = memfd_create("sctrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (rec->fd >= 0 && write(rec->fd, rec->program, sizeof(rec->program)) == sizeof(rec->program) &&
+	    fcntl(rec->fd, F_ADD_SEALS, seals) == 0)
+		snprintf(p->recorder_path, sizeof(p->recorder_path), "/proc/%d/fd/%d", (int)getpid(), rec->fd);
+}
+
+/* Is the call in the set? If `set` is NULL, it stands for all calls. */
+static bool is_in(const struct call_set *set, int64_t nr)
+{
+	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);
+}
+
+/*
+ * A child that runs in its parent's memory must not write to its parent's ring. The agent prevents that only if it records
+ * the call that creates the child. Other calls determine which memory sctrace may read.
+ */
+static bool must_stop(int64_t nr, bool wanted)
+{
+	/* Other threads and the kernel use the rings of io_uring at the same time, so sctrace reads them at both ends. */
+	if (wanted && (nr == SYS_io_uring_enter || nr == SYS_io_uring_register))
+		return true;
+	return ((nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted) || mem_call_serves_pages(nr);
+}
+
+/* Does the call, if it succeeds, give the program descriptors whose names are shown with its results? */
+static bool creates_names(const struct syscall_desc *d)
+{
+	for (unsigned i = 0; i < d->nargs; i++)
+		if (d->args[i].kind == K_OUT_FD_PAIR || d->args[i].kind == K_OUT_MSGHDR ||
+		    d->args[i].kind == K_OUT_MMSG)
+			return true;
+	return d->result == R_FD || d->result == R_FCNTL || d->result == R_BPF;
+}
+
+/*
+ * Can the call change the name of an open descriptor, or of the current directory? Then its arguments must be shown with
+ * the names from before the call. The addresses of sockets belong only to names in full. Being in G_NAMES is not enough: pipe(2), which only creates descriptors, is in that
+ * group. But of the calls whose result is a descriptor, only those that can also replace one, such as dup2(2), are in it.
+ */
+static bool changes_names(const struct syscall_desc *d, bool full)
+{
+	return d->groups & G_NAMES && (d->result == R_FD || !creates_names(d)) && (full || !(d->groups & G_NETWORK));
+}
+
+/* How the call, if it succeeds, creates descriptors whose names the recorder can find: NAMES_*. */
+static uint8_t way_to_name(const struct syscall_desc *d)
+{
+	for (unsigned i = 0; i < d->nargs; i++)
+		if (d->args[i].kind == K_OUT_FD_PAIR)
+			return NAMES_PAIR;
+		else if (d->args[i].kind == K_OUT_MSGHDR || d->args[i].kind == K_OUT_MMSG)
+			return NAMES_MESSAGE;
+	return d->result == R_FD ? NAMES_RESULT : d->result == R_FCNTL ? NAMES_COMMAND : NAMES_NONE;
+}
+
+/* The calls that can write to a descriptor, or close one. The numbers are those of struct agent_recipe. */
+static const struct use {
+	int16_t nr;
+	uint8_t writes, closes;
+	bool socket; /* the descriptor is that of a socket */
+} uses[] = {
+	{SYS_write, .writes = 1},
+	{SYS_writev, .writes = 1},
+	{SYS_pwrite64, .writes = 1},
+	{SYS_pwritev, .writes = 1},
+	{SYS_pwritev2, .writes = 1},
+	{SYS_ioctl, .writes = 1},
+	{SYS_sendfile, .writes = 1},
+	{SYS_splice, .writes = 3},
+	{SYS_tee, .writes = 2},
+	{SYS_vmsplice, .writes = 1},
+	{SYS_copy_file_range, .writes = 3},
+	{SYS_sendto, .writes = 1, .socket = true},
+	{SYS_sendmsg, .writes = 1, .socket = true},
+	{SYS_sendmmsg, .writes = 1, .socket = true},
+	{SYS_close, .closes = 1},
+	{SYS_dup2, .closes = 2},
+	{SYS_dup3, .closes = 2},
+	{SYS_close_range, .closes = CLOSES_MANY},
+	{SYS_io_uring_enter, .closes = CLOSES_MANY},
+};
+
+/* Returns how the call uses descriptors, or NULL. */
+static const struct use *use_of(int64_t nr)
+{
+	for (size_t i = 0; i < sizeof(uses) / sizeof(*uses); i++)
+		if (uses[i].nr == nr)
+			return &uses[i];
+	return NULL;
+}
+
+/* Returns how the call can write to the output of the trace, or make a descriptor refer to it; NULL: it cannot. */
+static const struct use *use_of_output(const struct engine_config *config, int64_t nr)
+{
+	const struct use *use = config->output ? use_of(nr) : NULL;
+	return use && use->socket && !S_ISSOCK(config->output->stx_mode) ? NULL : use;
+}
+
+/*
+ * Must the call stop before it is made, so that the lines of earlier calls are printed before what it writes to the output
+ * of the trace? Requests of io_submit(2) and io_uring_enter(2) may be writes. An untraced child may write while its parent
+ * waits for it, and the line of the waiting call belongs before that.
+ */
+static bool precedes_output(const struct engine_config *config, int64_t nr)
+{
+	bool waits = nr == SYS_wait4 || nr == SYS_waitid;
+	return config->output && (nr == SYS_io_submit || nr == SYS_io_uring_enter || (waits && !config->follow));
+}
+
+static bool ends_image(int64_t nr)
+{
+	return nr == SYS_execve || nr == SYS_exit_group;
+}
+
+void record_open(struct patch *p, const struct engine_config *config)
+{
+	static const uint8_t fences[] = {
+		[TIMES_NONE] = FENCE_NONE, [TIMES_USUAL] = FENCE_LOADS, [TIMES_EXACT] = FENCE_STORES};
+	struct record *rec = memory_zeroed(1, sizeof(*rec));
+	const char *limit = getenv("SCTRACE_RING");
+	make_program(rec);
+	struct agent_recipe *recipes = (struct agent_recipe *)(void *)(rec->program + (RECIPES_AT - RECORDER_CODE));
+	struct memory_tables *tables = (struct memory_tables *)(void *)(rec->program + (MEMORY_AT - RECORDER_CODE));
+	recipe_memory(tables, config->names);
+	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
+		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
+		/* The arguments of an unknown call are shown as numbers. */
+		recipes[nr].nargs = 6;
+		bool recordable = !d || recipe_of(d, nr, config->verbose, tables, &recipes[nr]);
+		bool asked = config->want & (CAP_INJECT | CAP_STOPS) && is_in(config->stops, nr);
+		const struct use *use = use_of_output(config, nr);
+		bool first = precedes_output(config, nr);
+		bool wanted = is_in(config->only, nr) || use || first;
+		bool creates = d && config->names && creates_names(d);
+		bool changes = d && config->names && changes_names(d, config->full_names);
+		bool stops = must_stop(nr, wanted) || (changes && (!wanted || ends_image(nr))) || (wanted && asked);
+		recipes[nr].fence = fences[config->times];
+		recipes[nr].announces = changes || first;
+		recipes[nr].asks = creates;
+		recipes[nr].writes = use ? use->writes : 0;
+		recipes[nr].closes = (use || changes) && use_of(nr) ? use_of(nr)->closes : 0;
+		recipes[nr].names = creates                            ? way_to_name(d)
+				    : changes && d->groups & G_NETWORK ? NAMES_SOCKET
+								       : NAMES_NONE;
+		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
+				    : wanted                         ? RECORD_WRITES
+								     : RECORD_PASSES;
+	}
+	rec->limit = limit ? (uint32_t)strtoul(limit, NULL, 0) & ~63u : RING_DATA;
+	if (rec->limit < 1024 || rec->limit > RING_DATA)
+		rec->limit = RING_DATA;
+	rec->string_max = config->string_max;
+	rec->output = config->output;
+	/* If only some calls are reported, names are looked up at each of them. */
+	rec->names = config->names && !config->only;
+	rec->full_names = config->full_names;
+	p->record = rec;
+	p->recorder = rec->program;
+	p->scratch_size = config->nattach ? SCRATCH_SIZE_ATTACHED : SCRATCH_SIZE;
+	make_file(p, rec);
+	record_plan_rings(p);
+}
+
+/* Prints how many calls were recorded, and how many of these sctrace had to complete (tests/bench/records.py). */
+static void say_calls(const struct record *rec)
+{
+	struct buf name = {0};
+	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
+		buf_clear(&name);
+		syscall_name(&name, syscall_native_arch(), nr);
+		if (rec->reported_calls[nr])
+			fprintf(stderr, "sctrace: recorded %s %u asked %u\n", buf_str(&name), rec->reported_calls[nr],
+				rec->asked_calls[nr]);
+	}
+	buf_free(&name);
+}
+
+void record_close(struct patch *p)
+{
+	if (p->record && p->debug)
+		say_calls(p->record);
+	for (size_t i = 0; p->record && i < p->record->threads.n; i++)
+		record_thread_free(p->record->threads.v[i]);
+	if (p->record) {
+		vec_free(&p->record->threads);
+		for (size_t i = 0; i < EVENT_NAMES_MOST; i++)
+			buf_free(&p->record->socket_names[i]);
+		record_free_groups(p->record);
+		if (p->record->fd >= 0)
+			close(p->record->fd);
+	}
+	p->recorder_path[0] = 0;
+	free(p->record);
+	p->record = NULL;
+	p->recorder = NULL;
 }

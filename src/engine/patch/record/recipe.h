@@ -3,7 +3,7 @@
 #define SCTRACE_ENGINE_PATCH_RECORD_RECIPE_H
 
 #include "engine/patch/code/ring.h"
-#include "syscall/memory.h"
+#include "syscall/rules.h"
 
 #include <stdbool.h>
 

@@ -2,11 +2,11 @@
 #include "engine/patch/record/record.h"
 
 #include "engine/patch/image/image.h"
+#include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/tracer.h"
-#include "syscall/table.h"
+#include "syscall/call_table.h"
 #include "tracee/proc.h"
 
 #include <linux/major.h>

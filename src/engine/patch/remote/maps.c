@@ -1,14 +1,17 @@
 #include "engine/patch/remote/maps.h"
 
 #include "engine/patch/remote/remote.h"
+#include "engine/ptrace/attach.h"
+#include "tracee/mem.h"
 #include "tracee/proc.h"
-#include "tracee/served.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -113,4 +116,27 @@ uint64_t maps_room(pid_t pid, size_t n)
 			found = m.hi - n;
 	buf_free(&text);
 	return found;
+}
+
+#define CALL_MAX 512 /* limit on the size of agent_call */
+
+bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n)
+{
+	unsigned char old[CALL_MAX];
+	size_t len = (size_t)(agent_call_end - agent_call);
+	uint64_t room = maps_room(task->tid, len);
+	uint64_t at = room ? room : tracer_entry_point(task->tid);
+	if (!at || len > sizeof(old) || !task->stopped || remote_read(task->tid, at, old, len) < 0 ||
+	    remote_write(task->tid, at, agent_call, len) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t args[6] = {v[i].addr, v[i].size};
+		struct user_regs_struct r;
+		if (task->stopped && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0)
+			remote_excursion_call(&p->t, task, at, &r, SYS_munmap, args);
+	}
+	if (!task->stopped)
+		return false;
+	remote_write(task->tid, at, old, len);
+	return true;
 }

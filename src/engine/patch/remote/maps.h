@@ -24,4 +24,22 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);
 /* Returns the address of `n` unused bytes at the end of the last page of a file's code, or 0 if there are none. */
 uint64_t maps_room(pid_t pid, size_t n);
 
+/* Unmaps what the engine has mapped in an attached process. */
+
+struct area {
+	uint64_t addr, size;
+};
+
+struct areas {
+	struct area *v;
+	size_t n, cap;
+};
+
+/*
+ * Makes a stopped task unmap `n` areas. The code for this is written to unused bytes of the program's own code, because
+ * the agent's code may be in one of the areas. Returns false if this code could not be written, or if the task has ended.
+ * The results of the calls of munmap(2) are not checked.
+ */
+bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n);
+
 #endif

@@ -1,6 +1,6 @@
 #include "engine/patch/threads/sigkill_guard.h"
 
-#include "engine/patch/arm/sud.h"
+#include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/dispatch.h"

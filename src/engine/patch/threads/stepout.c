@@ -5,13 +5,13 @@
 #include "engine/patch/threads/stepout.h"
 
 #include "engine/patch/image/image.h"
+#include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/vfork_frame.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/calls.h"
+#include "syscall/call_table.h"
 #include "syscall/restart.h"
-#include "syscall/table.h"
 
 #include <errno.h>
 #include <signal.h>

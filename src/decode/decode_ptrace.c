@@ -1,0 +1,184 @@
+#include "decode/layout.h"
+#include "decode/show.h"
+#include "syscall/call_table.h"
+
+#include <stdio.h>
+
+/* Shows the arguments of ptrace(2), which depend on the request. */
+/*
+ * The kinds of addr and data. K_END: the kernel ignores the argument, so it is not shown. Requests without a row show
+ * both as pointers.
+ */
+static const struct {
+	uint32_t request;
+	uint16_t addr, data;
+	enum when data_when;
+} ptraces[] = {
+	{1, K_PTR, K_HEX_AT, WHEN_LEFT},                 /* PTRACE_PEEKTEXT */
+	{2, K_PTR, K_HEX_AT, WHEN_LEFT},                 /* PTRACE_PEEKDATA */
+	{3, K_USER_OFFSET, K_HEX_AT, WHEN_LEFT},         /* PTRACE_PEEKUSER */
+	{4, K_PTR, K_HEX, 0},                            /* PTRACE_POKETEXT */
+	{5, K_PTR, K_HEX, 0},                            /* PTRACE_POKEDATA */
+	{6, K_USER_OFFSET, K_HEX, 0},                    /* PTRACE_POKEUSER */
+	{7, K_PTR, K_SIGNAL, 0},                         /* PTRACE_CONT */
+	{8, K_END, K_END, 0},                            /* PTRACE_KILL */
+	{9, K_PTR, K_SIGNAL, 0},                         /* PTRACE_SINGLESTEP */
+	{12, K_END, K_USER_REGS, WHEN_LEFT},             /* PTRACE_GETREGS */
+	{13, K_END, K_USER_REGS, 0},                     /* PTRACE_SETREGS */
+	{14, K_END, K_USER_FPREGS, WHEN_LEFT},           /* PTRACE_GETFPREGS */
+	{15, K_END, K_USER_FPREGS, 0},                   /* PTRACE_SETFPREGS */
+	{16, K_END, K_END, 0},                           /* PTRACE_ATTACH */
+	{17, K_PTR, K_SIGNAL, 0},                        /* PTRACE_DETACH */
+	{24, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSCALL */
+	{31, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSEMU */
+	{32, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSEMU_SINGLESTEP */
+	{33, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SINGLEBLOCK */
+	{0x4200, K_PTR, K_PTRACE_OPTIONS, 0},            /* PTRACE_SETOPTIONS */
+	{0x4201, K_PTR, K_ULONG_AT, WHEN_LEFT},          /* PTRACE_GETEVENTMSG */
+	{0x4202, K_PTR, K_SIGINFO, WHEN_LEFT},           /* PTRACE_GETSIGINFO */
+	{0x4203, K_PTR, K_SIGINFO, 0},                   /* PTRACE_SETSIGINFO */
+	{0x4204, K_REGSET, K_REGSET_BUFFER, WHEN_LEFT},  /* PTRACE_GETREGSET */
+	{0x4205, K_REGSET, K_REGSET_BUFFER, 0},          /* PTRACE_SETREGSET */
+	{0x4206, K_PTR, K_PTRACE_OPTIONS, 0},            /* PTRACE_SEIZE */
+	{0x4207, K_END, K_END, 0},                       /* PTRACE_INTERRUPT */
+	{0x4208, K_END, K_END, 0},                       /* PTRACE_LISTEN */
+	{0x4209, K_PEEK_SIGNALS, K_SIGINFOS, WHEN_LEFT}, /* PTRACE_PEEKSIGINFO */
+	{0x420a, K_SIZE, K_SIGSET, WHEN_LEFT},           /* PTRACE_GETSIGMASK */
+	{0x420b, K_SIZE, K_SIGSET, 0},                   /* PTRACE_SETSIGMASK */
+	{0x420e, K_SIZE, K_SYSCALL_INFO, WHEN_LEFT},     /* PTRACE_GET_SYSCALL_INFO */
+};
+#define NPTRACE (sizeof(ptraces) / sizeof(*ptraces))
+
+void ptrace_memory(command_memory_fn *add, void *ctx)
+{
+	for (size_t i = 0; i < NPTRACE; i++) {
+		const struct command_arg addr = {ptraces[i].request, ptraces[i].addr, WHEN_ENTERING},
+					 data = {ptraces[i].request, ptraces[i].data, ptraces[i].data_when};
+		command_memory(&addr, 1, TABLE_PTRACE, 2, add, ctx);
+		command_memory(&data, 1, TABLE_PTRACE, 3, add, ctx);
+	}
+}
+
+static size_t ptrace_row(const struct decode *d)
+{
+	size_t i = 0;
+	while (i < NPTRACE && ptraces[i].request != (uint32_t)d->call->args[0])
+		i++;
+	return i;
+}
+
+/* PTRACE_TRACEME (0) has no arguments after the request. */
+enum when when_ptrace_pid(const struct decode *d, int i)
+{
+	(void)i;
+	return (uint32_t)d->call->args[0] ? WHEN_ENTERING : WHEN_NEVER;
+}
+
+enum when when_ptrace_arg(const struct decode *d, int i)
+{
+	if (!(uint32_t)d->call->args[0])
+		return WHEN_NEVER;
+	size_t r = ptrace_row(d);
+	if (r == NPTRACE)
+		return WHEN_ENTERING;
+	if ((i == 2 ? ptraces[r].addr : ptraces[r].data) == K_END)
+		return WHEN_NEVER;
+	return i == 3 ? ptraces[r].data_when : WHEN_ENTERING;
+}
+
+void show_ptrace_arg(const struct decode *d, const struct value *x)
+{
+	size_t r = ptrace_row(d);
+	if (r == NPTRACE)
+		emit_ptr(d->out, x->v);
+	else
+		show_kind(d, x->arg == 2 ? ptraces[r].addr : ptraces[r].data, x->v, -1);
+}
+
+struct peek_signals {
+	uint64_t off;
+	uint32_t flags;
+	int32_t nr;
+};
+LAYOUT_SAME(peek_signals, struct peek_signals, (off, ULONG), (flags, PEEK_SIGNALS_FLAGS), (nr, INT));
+
+static void one_siginfo(const struct decode *d, uint64_t addr, void *ctx)
+{
+	(void)ctx;
+	show_kind(d, K_SIGINFO, addr, -1);
+}
+
+/* The result is the number of elements. */
+void show_siginfos(const struct decode *d, const struct value *x)
+{
+	decode_array(d, x->v, decode_returned(d), 128 /* sizeof(siginfo_t) */, one_siginfo, NULL);
+}
+
+/* struct ptrace_syscall_info (linux/ptrace.h) */
+struct stop_info {
+	uint8_t op, pad[3];
+	uint32_t arch;
+	uint64_t ip, sp;
+	union {
+		struct {
+			uint64_t nr, args[6];
+			uint32_t ret_data; /* only at a seccomp stop */
+		} entry;
+		struct {
+			int64_t rval;
+			uint8_t is_error;
+		} exit;
+	};
+};
+enum { STOP_NONE, STOP_ENTRY, STOP_EXIT, STOP_SECCOMP };
+
+static void entry_info(const struct decode *d, const struct stop_info *s, uint64_t addr)
+{
+	const struct syscall_desc *desc = syscall_lookup(s->arch, (int64_t)s->entry.nr);
+	char name[80];
+	emit_field(d->out, s->op == STOP_ENTRY ? "entry" : "seccomp");
+	emit_open(d->out, '{');
+	emit_field(d->out, "nr");
+	snprintf(name, sizeof(name), "__NR_%s", desc ? desc->name : "");
+	if (desc)
+		emit_sym(d->out, name, s->entry.nr);
+	else
+		emit_hex(d->out, s->entry.nr);
+	emit_field(d->out, "args");
+	decode_numbers(d, addr + offsetof(struct stop_info, entry.args), 6, sizeof(uint64_t), K_HEX);
+	if (s->op == STOP_SECCOMP)
+		show_field(d, "ret_data", K_HEX, s->entry.ret_data);
+	emit_close(d->out, '}');
+}
+
+static void exit_info(const struct decode *d, const struct stop_info *s)
+{
+	emit_field(d->out, "exit");
+	emit_open(d->out, '{');
+	show_field(d, "rval", s->exit.is_error ? K_NEGATIVE_ERRNO : K_LONG, (uint64_t)s->exit.rval);
+	show_field(d, "is_error", K_UINT, s->exit.is_error);
+	emit_close(d->out, '}');
+}
+
+/* PTRACE_GET_SYSCALL_INFO writes no more bytes than the previous argument says. */
+void show_syscall_info(const struct decode *d, const struct value *x)
+{
+	struct stop_info s = {0};
+	uint64_t room = d->call->args[2];
+	if (room < offsetof(struct stop_info, entry) || !decode_get(d, x->v, &s, room < sizeof(s) ? room : sizeof(s))) {
+		emit_ptr(d->out, x->v);
+		return;
+	}
+	emit_open(d->out, '{');
+	show_field(d, "op", K_SYSCALL_INFO_OP, s.op);
+	show_field(d, "arch", K_AUDIT_ARCH, s.arch);
+	show_field(d, "instruction_pointer", K_PTR, s.ip);
+	show_field(d, "stack_pointer", K_PTR, s.sp);
+	if (room < sizeof(s))
+		emit_more(d->out);
+	else if (s.op == STOP_ENTRY || s.op == STOP_SECCOMP)
+		entry_info(d, &s, x->v);
+	else if (s.op == STOP_EXIT)
+		exit_info(d, &s);
+	emit_close(d->out, '}');
+}

@@ -1,0 +1,177 @@
+#include "base/buf.h"
+#include "decode/show.h"
+#include "syscall/uring_ops.h"
+#include "tracee/uring.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Shows the requests and the completions of io_uring(7), which tracee/uring.h has read from the rings. */
+/* What the member `addr` of a request points at, for operations that move no bytes. */
+static const struct {
+	const char *name;
+	enum syscall_kind kind;
+} addresses[] = {
+	{"OPENAT", K_PATH},        {"OPENAT2", K_PATH},
+	{"STATX", K_PATH},         {"UNLINKAT", K_PATH},
+	{"RENAMEAT", K_PATH},      {"MKDIRAT", K_PATH},
+	{"LINKAT", K_PATH},        {"SYMLINKAT", K_PATH},
+	{"TIMEOUT", K_TIMESPEC64}, {"LINK_TIMEOUT", K_TIMESPEC64},
+};
+
+static enum syscall_kind kind_of_address(const struct uring_op *op)
+{
+	for (size_t i = 0; op && i < sizeof(addresses) / sizeof(*addresses); i++)
+		if (strcmp(addresses[i].name, op->name) == 0)
+			return addresses[i].kind;
+	return K_PTR;
+}
+
+static void show_opcode(const struct decode *d, uint8_t opcode)
+{
+	const struct uring_op *op = uring_op(opcode);
+	char text[48];
+	emit_field(d->out, "opcode");
+	snprintf(text, sizeof(text), "IORING_OP_%s", op ? op->name : "");
+	if (op)
+		emit_sym(d->out, text, opcode);
+	else
+		emit_unum(d->out, opcode);
+}
+
+static void show_descriptor(const struct decode *d, const struct uring_request *q, const struct uring_op *op)
+{
+	bool fixed = q->flags & URING_FIXED_FILE, none = !op || op->fd == URING_NO_FD;
+	if (none && (!q->fd || q->fd == -1))
+		return;
+	if (none || fixed)
+		show_field(d, "fd", K_INT, (uint64_t)q->fd);
+	else
+		show_field(d, "fd", op->fd == URING_DIRFD ? K_DIRFD : K_FD, (uint64_t)q->fd);
+	if (fixed && q->file >= 0)
+		show_field(d, "file", K_FD, (uint64_t)q->file);
+}
+
+/* Shows the data that are written. Buffers that will be filled are shown as pointers. */
+static void show_address(const struct decode *d, const struct uring_request *q, const struct uring_op *op)
+{
+	bool message =
+		op && (strstr(op->name, "MSG") || strcmp(op->name, "SPLICE") == 0 || strcmp(op->name, "TEE") == 0);
+	if (!q->address)
+		return;
+	emit_field(d->out, "addr");
+	if (op && op->vector)
+		decode_iovec(d, q->address, q->length, op->reads);
+	else if (op && op->writes && !message)
+		decode_bytes(d, q->address, q->length);
+	else if (op && strcmp(op->name, "CONNECT") == 0)
+		decode_sockaddr(d, q->address, q->offset);
+	else
+		show_kind(d, kind_of_address(op), q->address, -1);
+}
+
+static void show_request(const struct decode *d, const struct uring_request *q)
+{
+	const struct uring_op *op = uring_op(q->opcode);
+	const struct {
+		const char *name;
+		enum syscall_kind kind;
+		uint64_t v;
+	} rest[] = {
+		{"op_flags", K_HEX, q->op_flags},
+		{"ioprio", K_HEX, q->priority},
+		{"buf_index", K_UINT, q->buffer},
+		{"personality", K_UINT, q->personality},
+		{"file_index", K_INT, (uint32_t)q->other_fd},
+	};
+	emit_open(d->out, '{');
+	show_opcode(d, q->opcode);
+	if (q->flags)
+		show_field(d, "flags", K_URING_SQE_FLAGS, q->flags);
+	show_descriptor(d, q, op);
+	if (op && op->positioned)
+		show_field(d, "off", K_LONG, q->offset);
+	else if (q->offset)
+		show_field(d, "off", K_HEX, q->offset);
+	show_address(d, q, op);
+	if (q->length)
+		show_field(d, "len", K_UINT, q->length);
+	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++)
+		if (rest[i].v)
+			show_field(d, rest[i].name, rest[i].kind, rest[i].v);
+	show_field(d, "user_data", K_HEX, q->user_data);
+	emit_close(d->out, '}');
+}
+
+static void show_completion(const struct decode *d, const struct uring_completion *c)
+{
+	emit_open(d->out, '{');
+	show_field(d, "user_data", K_HEX, c->user_data);
+	if (c->known)
+		show_opcode(d, c->request.opcode);
+	show_field(d, "res", K_NEGATIVE_ERRNO, (uint32_t)c->result);
+	if (c->flags & UINT16_MAX)
+		show_field(d, "flags", K_URING_CQE_FLAGS, c->flags & UINT16_MAX);
+	if (c->flags >> 16)
+		show_field(d, "buffer", K_UINT, c->flags >> 16);
+	emit_close(d->out, '}');
+}
+
+/* Returns how many of `n` elements are shown. */
+static size_t most(const struct decode *d, size_t n)
+{
+	size_t limit = d->opts->verbose && d->opts->string_max < 4096 ? 4096 : d->opts->string_max;
+	return n < limit ? n : limit;
+}
+
+void show_uring_fd(const struct decode *d, const struct value *x)
+{
+	if (uring_is_index(d->call))
+		emit_num(d->out, (int32_t)x->v);
+	else
+		show_fd(d, x);
+}
+
+/* Shows the number of requests, and the requests themselves: an array in JSON, and a comment in text. */
+void show_uring_requests(const struct decode *d, const struct value *x)
+{
+	const struct uring_batch *b = d->opts->shallow ? NULL : d->uring;
+	char number[24];
+	if (!b || !b->requests.n) {
+		emit_unum(d->out, (uint32_t)x->v);
+		if (b && (uint32_t)x->v && b->sight != URING_SEEN)
+			emit_comment(d->out,
+				     b->sight == URING_POLLED ? "IORING_SETUP_SQPOLL" : "the ring is not known");
+		return;
+	}
+	snprintf(number, sizeof(number), "%u /* ", (uint32_t)x->v);
+	emit_wrap(d->out, number);
+	emit_open(d->out, '[');
+	for (size_t i = 0; i < most(d, b->requests.n); i++) {
+		emit_element(d->out);
+		show_request(d, &b->requests.v[i]);
+	}
+	if (most(d, b->requests.n) < b->requests.n)
+		emit_more(d->out);
+	emit_close(d->out, ']');
+	emit_wrap(d->out, " */");
+}
+
+void decode_uring_completions(const struct decode *d)
+{
+	const struct uring_batch *b = d->opts->shallow || d->opts->raw ? NULL : d->uring;
+	if (!b || !(b->completions.n || b->missed))
+		return;
+	emit_returned(d->out, RETURNED_BEGIN);
+	emit_open(d->out, '[');
+	if (b->missed)
+		emit_more(d->out); /* these were overwritten */
+	for (size_t i = 0; i < most(d, b->completions.n); i++) {
+		emit_element(d->out);
+		show_completion(d, &b->completions.v[i]);
+	}
+	if (most(d, b->completions.n) < b->completions.n)
+		emit_more(d->out);
+	emit_close(d->out, ']');
+	emit_returned(d->out, RETURNED_END);
+}

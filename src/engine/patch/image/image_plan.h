@@ -1,0 +1,77 @@
+/* Plans: what was learned about the call sites of files, so that the next image need not stop at each site. */
+#ifndef SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_PLAN_H
+#define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_PLAN_H
+
+#include "engine/patch/code/encode.h"
+#include "engine/patch/remote/maps.h"
+
+struct proc_status;
+struct site;
+
+/* Code that is written with the loader's sites while the image has no memory for stubs yet (unattended.c). */
+struct plan_extra {
+	uint64_t addr;             /* address of unused bytes, all 0, which `code` will overwrite */
+	const unsigned char *code; /* the code, `n` bytes, at most PLAN_EXTRA_MAX */
+	size_t n;
+	/* The buffer to which the stubs are copied instead of to the program; at most PLAN_EXTRA_STUBS bytes. */
+	unsigned char *stubs;
+	size_t nstubs; /* number of bytes of stubs */
+	bool written;  /* set if the code and the sites were written; otherwise nothing was written */
+};
+#define PLAN_EXTRA_MAX   1024
+#define PLAN_EXTRA_STUBS (PLAN_BATCH * STUB_SIZE)
+/* The number of sites patched together: one call reads all their bytes, and one call writes each run of bytes. */
+#define PLAN_BATCH 32
+
+/*
+ * Must be called before a new image runs its first instruction, which is at `entry`. `s` is the /proc/PID/status of its
+ * process. Notes the owner and the program of the image, and adds the plans that were kept for the program to the loader's
+ * module.
+ */
+void plan_begin(struct patch *p, struct task *task, const struct proc_status *s, uint64_t entry);
+/*
+ * The same for the image of a process that sctrace attaches to. `s` is the /proc/PID/status of the process's first thread.
+ * All calls are then expected of the program, because those that it made before are not known.
+ */
+void plan_begin_attached(struct patch *p, struct task *task, const struct proc_status *s);
+/* Remembers what was decided about a site in mapping `m`, where call `nr` was made, for the next images. */
+void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m, int64_t nr);
+/*
+ * Returns the end of the part of padding [lo, hi) of mapping `m` that plans for this image use, or `lo` if they use
+ * none.
+ */
+uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
+			 uint64_t hi);
+/* Called after a decision about a site in mapping `m`. If `m` has the image's first instruction, it is the loader. */
+void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m);
+/*
+ * Returns the address of the last `n` bytes of the loader's executable pages in a new image that begins at `entry`, or
+ * 0 if the image cannot have the known loader.
+ */
+uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n);
+/* Patches the loader's known sites in a new image that begins at `entry`. Also writes `extra` if it is not NULL. */
+void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra);
+/*
+ * Patches the known sites that the program probably uses (usage.h) in all files that the loader has mapped. Called at a
+ * stop that cannot be avoided anyway; `ip` is the address after the call that has stopped. Does nothing if it was already
+ * called for the image. Patches nothing if the call was not made by the loader: other programs, such as binary
+ * translators, may map a file to read it.
+ */
+void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
+/*
+ * Patches the known sites in all files that an attached process has mapped. Called while sctrace attaches (p->attaching),
+ * after resume_point_note().
+ */
+void plan_apply_attached(struct patch *p, struct task *task);
+/*
+ * Called when a call has stopped at `ip`, which is not yet a site of the image. Applies the file's plans for that site,
+ * if there is one, and for all sites whose calls the program probably makes (usage.h). Returns whether the image now has
+ * a site at `ip`.
+ */
+bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);
+/* Reads the plans that earlier runs have kept (kept_plans.h), unless this run excludes some kinds of jumps. */
+void plan_open_kept(struct patch *p);
+/* Keeps the plans for later runs (kept_plans.h), and frees them. */
+void plan_free_all(struct patch *p);
+
+#endif

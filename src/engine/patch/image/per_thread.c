@@ -1,0 +1,268 @@
+#include "engine/patch/image/per_thread.h"
+
+#include "base/memory.h"
+#include "engine/patch/code/ring.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/remote/remote.h"
+
+#include <asm/prctl.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct thread_table *thread_table_new(void)
+{
+	return memory_zeroed(1, sizeof(struct thread_table));
+}
+
+static struct agent_thread *bucket_new(void)
+{
+	return memory_zeroed(THREAD_ROWS, sizeof(struct agent_thread));
+}
+
+struct thread_table *thread_table_copy(const struct thread_table *from)
+{
+	struct thread_table *t = from ? thread_table_new() : NULL;
+	for (unsigned i = 0; t && i < THREAD_BUCKETS; i++)
+		if (from->buckets[i]) {
+			t->buckets[i] = bucket_new();
+			memcpy(t->buckets[i], from->buckets[i], THREAD_ROWS * sizeof(struct agent_thread));
+		}
+	return t;
+}
+
+void thread_table_free(struct thread_table *t)
+{
+	for (unsigned i = 0; t && i < THREAD_BUCKETS; i++)
+		free(t->buckets[i]);
+	free(t);
+}
+
+struct agent_thread *thread_table_row(struct thread_table *t, uint64_t fs_base)
+{
+	struct agent_thread **bucket = &t->buckets[thread_bucket(fs_base)], *free_row = NULL;
+	if (!*bucket)
+		*bucket = bucket_new();
+	for (struct agent_thread *row = *bucket; row < *bucket + THREAD_ROWS; row++) {
+		if (row->fs_base == fs_base && row->scratch)
+			return row;
+		if (!row->scratch && !free_row)
+			free_row = row;
+	}
+	return free_row;
+}
+
+uint64_t thread_table_address(const struct thread_table *t, unsigned bucket, const struct agent_thread *row)
+{
+	return THREADS_AT + ((uint64_t)bucket * THREAD_ROWS + (uint64_t)(row - t->buckets[bucket])) * sizeof(*row);
+}
+
+bool vfork_frame_is_kept(uint64_t ip)
+{
+	return agent_is_between(ip, AGENT_VFORK_PATH->after, agent_released) ||
+	       agent_is_between(ip, agent_record_vfork_after, agent_record_released);
+}
+
+bool vfork_frame_is_child(const struct user_regs_struct *r)
+{
+	return r->rax == 0 && (agent_is_between(r->rip, AGENT_VFORK_PATH->after, agent_loaded) ||
+			       agent_is_between(r->rip, agent_record_vfork_after, agent_record_end));
+}
+
+bool vfork_frame_has_room(uint64_t ip)
+{
+	return ip >= AGENT_AT(agent_record_lowered) || agent_is_between(ip, agent_lowered, agent_loaded);
+}
+
+uint64_t vfork_frame_reserved(const struct user_regs_struct *r)
+{
+	bool as_kind = agent_is_between(r->rip, agent_record_flagged, agent_record_entering) ||
+		       agent_is_between(r->rip, agent_record_refuse, agent_record_given);
+	if (agent_is_between(r->rip, agent_taken, agent_got))
+		return (r->rdx & 0xff) == 0 ? r->r11 : 0;
+	if (agent_is_between(r->rip, agent_got, agent_marked))
+		return r->r11;
+	if (agent_is_between(r->rip, agent_marked, AGENT_VFORK_PATH->after))
+		return r->r9;
+	return as_kind && r->rcx & KEPT_FIRST ? r->rcx : 0;
+}
+
+static bool exists(uint64_t number)
+{
+	return number - KEPT_FIRST < KEPT_FRAMES;
+}
+
+/* Reads the words of a kept frame: the frame itself, and the program's r9. */
+static int read_words(const struct task *task, uint64_t number, uint64_t words[KEPT_WORDS])
+{
+	uint64_t all[KEPT_WORDS][KEPT_FRAMES];
+	int err = exists(number) ? remote_read(task->tid, AGENT_DATA_AT(kept), all, sizeof(all)) : -EINVAL;
+	for (int i = 0; err == 0 && i < KEPT_WORDS; i++)
+		words[i] = all[i][number - KEPT_FIRST];
+	return err;
+}
+
+int vfork_frame_read(const struct task *task, uint64_t number, struct agent_frame *kept)
+{
+	uint64_t words[KEPT_WORDS];
+	int err = read_words(task, number, words);
+	if (err == 0)
+		memcpy(kept, words, sizeof(*kept));
+	return err;
+}
+
+int vfork_frame_restore_r9(const struct task *task, struct user_regs_struct *r)
+{
+	uint64_t words[KEPT_WORDS];
+	int err = 0;
+	if (vfork_frame_is_kept(r->rip) || agent_is_between(r->rip, agent_marked, AGENT_VFORK_PATH->after)) {
+		err = read_words(task, r->r9, words);
+		r->r9 = err < 0 ? r->r9 : words[KEPT_R9];
+	} else if (agent_is_between(r->rip, agent_released, agent_loaded) ||
+		   agent_is_between(r->rip, agent_record_released, agent_record_loaded))
+		r->r9 = r->r11;
+	return err;
+}
+
+int vfork_frame_note_fs(const struct task *task, const struct user_regs_struct *r)
+{
+	const uint64_t at = AGENT_DATA_AT(kept) + 8 * (KEPT_FRAMES * KEPT_FS + r->r9 - KEPT_FIRST);
+	if (!vfork_frame_is_kept(r->rip) || !exists(r->r9))
+		return -EINVAL;
+	return remote_write(task->tid, at, &r->fs_base, sizeof(r->fs_base));
+}
+
+void vfork_frame_release(const struct task *task, uint64_t number)
+{
+	static const uint8_t none;
+	if (exists(number))
+		remote_write(task->tid, AGENT_DATA_AT(taken) + number - KEPT_FIRST, &none, sizeof(none));
+}
+
+#define RSEQ_CS offsetof(struct area, cs)
+
+/* The beginning of struct rseq (linux/rseq.h). */
+struct area {
+	uint32_t cpu_id_start, cpu_id;
+	uint64_t cs;
+};
+
+/* struct rseq_cs (linux/rseq.h) */
+struct section {
+	uint32_t version, flags;
+	uint64_t start, length, abort;
+} __attribute__((aligned(32)));
+
+/* struct ptrace_rseq_configuration (linux/ptrace.h, since Linux 5.13) */
+struct rseq_configuration {
+	uint64_t pointer;
+	uint32_t size, signature, flags, pad;
+};
+#define GET_RSEQ_CONFIGURATION 0x420f
+
+/* Symbols of glibc since version 2.35 (sys/rseq.h). */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+
+enum probe { PROBE_PAUSE, PROBE_CLOSE };
+
+/* Makes a call while rseq_cs points at a section. Returns true if the kernel has set rseq_cs to 0. */
+static bool is_cleared(enum probe what)
+{
+	static const uint32_t signature[2] = {RSEQ_SIGNATURE, 0};
+	static struct section section = {.length = 1};
+	const struct timespec shortest = {.tv_nsec = 1};
+	volatile struct area *own = (struct area *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	int fd = what == PROBE_CLOSE ? open("/", O_RDONLY | O_CLOEXEC) : -1;
+	section.start = (uint64_t)(uintptr_t)&section;
+	section.abort = (uint64_t)(uintptr_t)(signature + 1);
+	own->cs = (uint64_t)(uintptr_t)&section;
+	if (what == PROBE_PAUSE)
+		nanosleep(&shortest, NULL);
+	else
+		close(fd);
+	bool cleared = own->cs == 0;
+	own->cs = 0;
+	return cleared;
+}
+
+uint64_t waits_probe(void)
+{
+	if (!agent_may_read_fs_base() || !&__rseq_size || !__rseq_size || !is_cleared(PROBE_PAUSE))
+		return 0;
+	/* Once is not enough: this thread may lose its CPU meanwhile. */
+	bool closes = is_cleared(PROBE_CLOSE) && is_cleared(PROBE_CLOSE) && is_cleared(PROBE_CLOSE);
+	return WATCH_WAITS | (closes ? WATCH_CLOSES : 0);
+}
+
+/* Returns the distance from the fs base to rseq_cs of the thread's registered area, or 0. */
+static uint64_t registered(const struct task *task)
+{
+	struct rseq_configuration c = {0};
+	struct user_regs_struct r;
+	if (ptrace(GET_RSEQ_CONFIGURATION, task->tid, sizeof(c), &c) < 0 || !c.pointer ||
+	    c.signature != RSEQ_SIGNATURE || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		return 0;
+	return c.pointer - r.fs_base + RSEQ_CS;
+}
+
+void waits_begin(const struct patch *p, const struct task *task)
+{
+	struct image *img = image_of(task);
+	img->watch |= p->waits;
+	img->rseq = p->waits && p->attaching ? registered(task) : 0;
+}
+
+static uint64_t current(const struct task *task)
+{
+	uint64_t rseq = 0;
+	return remote_read(task->tid, AGENT_DATA_AT(rseq), &rseq, sizeof(rseq)) == 0 ? rseq : 0;
+}
+
+void waits_note_call(const struct task *task, int64_t nr, const struct user_regs_struct *r)
+{
+	struct image *img = image_of(task);
+	static const uint64_t unknown;
+	if ((nr != SYS_rseq && !(nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS)) || !(img->watch & WATCH_WAITS))
+		return;
+	/* The first fs base is set before an area is registered. If this is not the first, the call stops once more. */
+	if (nr == SYS_arch_prctl && img->start.observed && !img->has_fs_base) {
+		img->has_fs_base = true;
+		return;
+	}
+	uint64_t rseq = current(task), here = r->rdi - r->fs_base + RSEQ_CS;
+	bool usual = nr == SYS_rseq
+			     ? (uint32_t)r->rdx == 0 && (uint32_t)r->r10 == RSEQ_SIGNATURE && (!rseq || rseq == here)
+			     : !rseq;
+	if (usual)
+		return;
+	img->rseq = rseq;
+	img->watch &= ~(uint64_t)WATCH_WAITS;
+	remote_write(task->tid, AGENT_DATA_AT(watch), &img->watch, sizeof(img->watch));
+	remote_write(task->tid, AGENT_DATA_AT(rseq), &unknown, sizeof(unknown));
+}
+
+void waits_leave(const struct task *task)
+{
+	static const uint64_t none;
+	const struct image *img = image_of(task);
+	struct user_regs_struct r;
+	uint64_t cs = 0, rseq = current(task);
+	rseq = rseq ? rseq : img->rseq;
+	if (rseq && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
+	    remote_read(task->tid, r.fs_base + rseq, &cs, sizeof(cs)) == 0 && cs - AGENT_CODE < AGENT_CODE_SIZE)
+		remote_write(task->tid, r.fs_base + rseq, &none, sizeof(none));
+}
+
+void waits_end(const struct patch *p, const struct image *img)
+{
+	size_t i = 0;
+	const struct task *task;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (task->proc && image_of(task) == img)
+			waits_leave(task);
+}

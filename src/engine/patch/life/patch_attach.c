@@ -1,0 +1,352 @@
+#include "engine/patch/life/patch_attach.h"
+
+#include "base/clock.h"
+#include "engine/patch/arm/arm.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/image_plan.h"
+#include "engine/patch/image/per_thread.h"
+#include "engine/patch/image/region.h"
+#include "engine/patch/image/setup.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/image/unattended.h"
+#include "engine/patch/life/children.h"
+#include "engine/patch/record/record.h"
+#include "engine/patch/remote/maps.h"
+#include "engine/patch/remote/remote.h"
+#include "engine/patch/threads/dispatch.h"
+#include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/threads/stepout.h"
+#include "engine/ptrace/attach.h"
+#include "engine/ptrace/calls.h"
+#include "engine/ptrace/loop.h"
+#include "engine/ptrace/tasks.h"
+#include "engine/ptrace/wait.h"
+#include "tracee/proc.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+/*
+ * How long sctrace waits for a stop. A thread does not stop while it waits for a disk or for its vfork(2) child. The child
+ * may wait for another thread of its parent, which has stopped, so all threads are given only a short time at first.
+ */
+#define ATTACH_PATIENCE_NS NSEC_PER_SEC
+#define ATTACH_SHORT_NS    (NSEC_PER_SEC / 20)
+
+/* A program can be started as well (-p PID PROGRAM): it is set up when it is executed. */
+static bool is_attached(const struct task *task)
+{
+	return task->proc && task->proc->attached;
+}
+
+/*
+ * Waits until a point in time for the stop after PTRACE_INTERRUPT; an earlier signal is kept. Returns false if the task
+ * has neither stopped nor ended.
+ */
+static bool wait_for_stop(struct patch *p, struct task *task, uint64_t until)
+{
+	int status;
+	pid_t tid;
+	for (;;) {
+		while (((tid = tracer_wait(&p->t, task->tid, &status, WNOHANG, NULL)) == 0 || tid == -EINTR) &&
+		       clock_ns() < until && !p->t.failed)
+			clock_sleep_ns(50000);
+		if (tid == 0 || tid == -EINTR || p->t.failed)
+			return false; /* the stop loop handles the stop when it comes */
+		if (tid < 0 || !WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT) {
+			tracer_keep_status(&p->t, task->tid, tid < 0 ? 0 : status);
+			return true;
+		}
+		if (status >> 16 == 0 || status >> 16 == PTRACE_EVENT_STOP)
+			break;
+		/* The task has stopped inside clone(2). It must go on to the requested stop. */
+		tracer_stop(&p->t, task, status);
+		p->t.events.n = 0;
+		p->t.current = NULL;
+		ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL);
+		task->stopped = false;
+	}
+	task->stopped = true;
+	task->fresh = false;
+	tracer_call_at_attach(&p->t, task, false);
+	task->listening = status >> 16 == PTRACE_EVENT_STOP && tracer_is_stopping(WSTOPSIG(status));
+	task->group_stopped = task->listening;
+	if (status >> 16 == 0)
+		task->deliver = WSTOPSIG(status);
+	return true;
+}
+
+/* Sets `why` if the agent cannot be put into this process, otherwise *s to its /proc/PID/status. */
+static void find_obstacle(struct patch *p, struct task *task, struct proc_status *s, struct buf *why)
+{
+	struct user_regs_struct r;
+	if (task->listening)
+		buf_adds(why, "the process is stopped");
+	else if (task->deliver || task->exiting)
+		buf_adds(why, "a signal was pending");
+	else if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || r.cs != 0x33)
+		buf_adds(why, "it is a 32-bit program");
+	else {
+		proc_status(task->tid, s);
+		/* Filters that were installed before sctrace attached belong to the baseline. */
+		p->filters = s->filters > p->filters ? s->filters : p->filters;
+		setup_is_refused(s, why);
+	}
+}
+
+/* Returns the address of the first instruction of the process's loader, or of a program without a loader; 0: not known. */
+static uint64_t first_instruction(pid_t pid)
+{
+	Elf64_Ehdr head;
+	uint64_t base = tracer_loader_base(pid);
+	if (base && remote_read(pid, base, &head, sizeof(head)) == 0)
+		return base + head.e_entry;
+	return tracer_entry_point(pid);
+}
+
+/*
+ * Puts the agent into a process by running code in one stopped task. Afterwards the task gets its registers back. If it
+ * was stopped in a call, the kernel restarts that call.
+ */
+static void enter_process(struct patch *p, struct task *task)
+{
+	struct buf why = {0};
+	struct user_regs_struct saved;
+	uint64_t at = first_instruction(task->tid);
+	struct proc_status s = {.has_signals = false}, first;
+	find_obstacle(p, task, &s, &why);
+	if (!why.len && (!at || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
+		buf_adds(&why, "its entry point is not known");
+	image_of(task)->start.interrupted = !s.has_signals || s.caught;
+	proc_status(task->proc->pid, &first);
+	plan_begin_attached(p, task, &first);
+	if (exec_enter_image(p, task, at, &saved, NULL, &why) && !why.len) {
+		image_note_faults(task, &s);
+		plan_apply_attached(p, task);
+	}
+	buf_free(&why);
+}
+
+/* Is there no need to wait for a thread? The agent can be put into its process, and it runs no code before it stops. */
+static bool may_stop_later(struct patch *p, const struct task *task)
+{
+	struct proc_status s;
+	size_t i = 0;
+	const struct task *other;
+	if (proc_status(task->tid, &s) < 0 || s.state != 'D')
+		return false;
+	while ((other = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (other->proc == task->proc && other->stopped)
+			return true;
+	return false;
+}
+
+/* Waits until all tasks have stopped. The stop loop handles the stops of tasks that are created during this wait. */
+static void stop_all(struct patch *p)
+{
+	VEC(struct task *) all = {0}, late = {0};
+	size_t i = 0;
+	struct task *task;
+	uint64_t soon = clock_ns() + ATTACH_SHORT_NS;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (is_attached(task))
+			vec_push(&all, task);
+	for (i = 0; i < all.n; i++) {
+		task = all.v[i];
+		children_give_state(task);
+		if (!task->proc->image)
+			task->proc->image = image_new();
+		if (!task->stopped && !wait_for_stop(p, task, soon))
+			vec_push(&late, task);
+	}
+	for (i = 0; i < late.n; i++)
+		if (!may_stop_later(p, late.v[i]))
+			wait_for_stop(p, late.v[i], clock_ns() + ATTACH_PATIENCE_NS);
+	for (i = 0; i < all.n; i++)
+		resume_point_note(p, all.v[i]);
+	vec_free(&late);
+	vec_free(&all);
+}
+
+void attach_all(struct patch *p)
+{
+	size_t i = 0;
+	struct task *task;
+	stop_all(p);
+	p->attaching = true;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (task->stopped && is_attached(task) && image_of(task) && image_of(task)->state == IMAGE_NEW)
+			enter_process(p, task);
+	p->attaching = false;
+	if (p->t.failed)
+		return; /* all tasks will be detached; if they were armed, nothing would handle their stops */
+	i = 0;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL))) {
+		if (!task->stopped || !is_attached(task) || !image_of(task))
+			continue;
+		record_admit(p, task);
+		arm_task(p, task, image_of(task)->state == IMAGE_READY);
+		tracer_resume(&p->t, task);
+	}
+}
+
+/*
+ * Discards a forced SIGSYS that is pending for a task that is about to be detached, because the signal would end the
+ * task. Moves the task back to before its call.
+ */
+static void settle_pending(struct patch *p, struct task *task)
+{
+	int status;
+	siginfo_t si;
+	struct user_regs_struct r;
+	const struct patch_task *pt = patch_task_of(task);
+	if (!pt || !pt->armed || task->deliver || !dispatch_is_pending(task->tid))
+		return;
+	/*
+	 * The kernel first delivers signals that faults and calls raise (signal(7)), so the thread stops before it runs
+	 * more of the program's code. An event-stop may come before this stop, because of SIGCONT or of
+	 * PTRACE_INTERRUPT. A thread that was in a group-stop returns to it when it is detached (__ptrace_unlink() in
+	 * kernel/ptrace.c).
+	 */
+	do {
+		if (ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
+			return;
+	} while (status >> 16 == PTRACE_EVENT_STOP);
+	if (status >> 16 == 0 && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0) {
+		const struct call call = {.arch = si.si_arch, .nr = si.si_syscall};
+		if (dispatch_is_forced(task, &si, &r)) {
+			dispatch_mend_forced(p, task);
+			if (task->stopped)
+				dispatch_stop(p, task, &call, &r);
+		} else
+			task->deliver = WSTOPSIG(status);
+	}
+}
+
+/*
+ * True if a handler of the thread will return to an instruction that has moved into a stub. While sctrace traces the thread,
+ * it sees rt_sigreturn(2), and lets the thread continue in the stub. Without sctrace, the instruction must be back.
+ */
+static bool task_returns(const struct task *task)
+{
+	return patch_task_of(task) && patch_task_of(task)->moved_frames > 0;
+}
+
+void detach_task(struct tracer *t, struct task *task)
+{
+	struct patch *p = patch_of(t);
+	const struct image *img = image_of(task);
+	if (p->record)
+		record_free_child(task);
+	if (!img)
+		image_refuse_all(task);
+	if (!img || !img->counters.region)
+		return;
+	unattended_settle(p, task);
+	/*
+	 * Clearing the selector byte also turns dispatch off for threads that cannot be stopped. The byte is not
+	 * cleared if a child is detached alone, because the child may share this byte with its parent.
+	 */
+	if (img->sigsys.selected && t->detaching)
+		region_tail(img->counters.region)->selector = 0;
+	if (t->detaching)
+		region_tail(img->counters.region)->records = 0;
+	settle_pending(p, task);
+	arm_task(p, task, false);
+	/* A child of vfork(2) that is not followed runs in its parent's memory, from which the agent is removed. */
+	if (task->proc->counted || task->proc->hold)
+		stepout(p, task, STEPOUT_PROGRAM);
+	/* The memory may be removed only later, when a thread that waits in vfork(2) stops, and this task runs again. */
+	if (t->detaching)
+		waits_leave(task);
+	/*
+	 * detach_clean() restores the code of attached processes. In other processes, the jumps usually stay, and the
+	 * instructions that they have replaced are executed in the stub.
+	 */
+	if (!t->detaching || !task->proc->attached)
+		site_follow_moved(task);
+	if (!t->detaching)
+		sigkill_guard_inherit(p, task);
+	if (!t->detaching && img->refs == 1)
+		image_refuse_all(task);
+	/* A child that is not followed, and whose parent was in a handler, is detached alone, without detach_clean(). */
+	if (img->refs == 1 && task->proc->ntasks == 1 && task_returns(task))
+		site_restore_all(task);
+}
+
+/*
+ * True if all threads that run in the image are stopped, and no handler will return to a stub, so that no thread runs in
+ * memory that will be unmapped. Threads of other processes count as well: the parent of a vfork(2) child waits in the
+ * agent of the same image.
+ */
+static bool can_unmap(const struct patch *p, const struct image *img)
+{
+	size_t i = 0;
+	const struct task *task;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (task->proc && image_of(task) == img && (!task->stopped || task_returns(task)))
+			return false;
+	return true;
+}
+
+/*
+ * Moves a thread from the stop at the end of an interrupted call to an event-stop, in which it can run code (remote.h).
+ * Returns false if it is in the middle of another call, or has stopped differently. Any stop discards the event-stop that
+ * PTRACE_INTERRUPT has requested (ptrace_stop() in kernel/signal.c), so it is requested again.
+ */
+static bool leave_call(struct patch *p, struct task *task)
+{
+	int status;
+	struct user_regs_struct r;
+	if (!task->mid_call)
+		return true;
+	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !remote_restart_pending(&r) ||
+	    ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
+	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
+		return false;
+	task->mid_call = false;
+	if (status >> 16 == 0)
+		task->deliver = WSTOPSIG(status);
+	task->listening = status >> 16 == PTRACE_EVENT_STOP && tracer_is_stopping(WSTOPSIG(status));
+	return !task->deliver && !task->listening;
+}
+
+static void unmap_all(struct patch *p, struct task *task)
+{
+	struct image *img = image_of(task);
+	struct areas areas = {0};
+	/* A thread would have to leave its group-stop to unmap the agent. So the agent stays, unused. */
+	if (task->listening || task->deliver || !leave_call(p, task))
+		return;
+	sigkill_guard_remove(p, task, false);
+	setup_areas(img, &areas);
+	img->cleaned = unmap_areas(p, task, areas.v, areas.n);
+	vec_free(&areas);
+}
+
+/* Does the same for any thread of an image. */
+static bool image_returns(const struct patch *p, const struct image *img)
+{
+	size_t i = 0;
+	const struct task *task;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (task->proc && image_of(task) == img && task_returns(task))
+			return true;
+	return false;
+}
+
+void detach_clean(struct tracer *t, struct task *task)
+{
+	struct patch *p = patch_of(t);
+	struct image *img = image_of(task);
+	if (!img || img->state != IMAGE_READY || img->cleaned)
+		return;
+	if (task->proc->attached || image_returns(p, img))
+		site_restore_all(task);
+	if (task->proc->attached && can_unmap(p, img))
+		unmap_all(p, task);
+}

@@ -1,0 +1,133 @@
+#include "recording/live_names.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An epoch ends after this time at the latest, because untraced programs can change names without an event. */
+#define EPOCH_NS (NSEC_PER_SEC / 100)
+
+struct answer {
+	uint64_t epoch; /* the epoch of the look-up; 0: none yet */
+	struct buf text;
+	int64_t number;
+	bool is_text;
+};
+
+void recording_asked_free(struct recording_asked *a)
+{
+	size_t i = 0;
+	struct answer *x;
+	while ((x = map_next(&a->answers, &i, NULL))) {
+		buf_free(&x->text);
+		free(x);
+	}
+	map_free(&a->answers);
+}
+
+void recording_asked_event(struct recording_asked *a, struct recording_asked_thread *th, uint64_t block,
+			   uint64_t now_ns)
+{
+	bool is_new = block != a->block;
+	if (is_new)
+		recording_asked_free(a); /* the answers belong to the previous block */
+	a->block = block;
+	if (is_new || now_ns >= a->epoch_end_ns) {
+		a->epoch++;
+		a->epoch_end_ns = now_ns + EPOCH_NS;
+	}
+	if (th->epoch != a->epoch)
+		*th = (struct recording_asked_thread){.epoch = a->epoch};
+}
+
+void recording_asked_changed(struct recording_asked *a)
+{
+	a->epoch++;
+}
+
+/* Looks a name up on the live system, and stores the result in *x. */
+static void ask(const struct recording_asked *a, enum recording_name kind, pid_t tid, uint32_t key, struct answer *x)
+{
+	const struct names *n = a->live;
+	bool (*const by_fd[])(void *, pid_t, int, struct buf *) = {
+		[NAME_FD] = n->fd, [NAME_FULL] = n->fd_in_full, [NAME_DEVICE] = n->device};
+	*x = (struct answer){.epoch = a->epoch};
+	if (kind == NAME_DELETED)
+		x->number = n->deleted && n->deleted(n->ctx, tid, (int)key);
+	else if (kind == NAME_NETLINK)
+		x->number = n->netlink(n->ctx, tid, (int)key);
+	else if (kind == NAME_INTERFACE)
+		x->is_text = n->interface && n->interface(n->ctx, tid, key, &x->text);
+	else if (kind == NAME_RING)
+		x->is_text = n->ring && n->ring(n->ctx, tid, (int)key, &x->text);
+	else if (kind == NAME_COMM)
+		x->is_text = n->comm(n->ctx, tid, &x->text);
+	else
+		x->is_text = by_fd[kind] && by_fd[kind](n->ctx, tid, (int)key, &x->text);
+}
+
+static bool is_same(const struct answer *x, const struct answer *y)
+{
+	return x->epoch && x->is_text == y->is_text && x->number == y->number && x->text.len == y->text.len &&
+	       (!x->text.len || memcmp(x->text.s, y->text.s, x->text.len) == 0);
+}
+
+static const struct answer *answer_to(struct recording_asked *a, enum recording_name kind, pid_t tid, uint32_t key)
+{
+	struct answer *x = map_get(&a->answers, recording_name_key(kind, tid, key)), now;
+	if (x && x->epoch == a->epoch)
+		return x;
+	if (!x) {
+		x = memory_zeroed(1, sizeof(*x));
+		map_put(&a->answers, recording_name_key(kind, tid, key), x);
+	}
+	ask(a, kind, tid, key, &now);
+	if (!is_same(x, &now))
+		recording_name(a->writer, kind, tid, key, now.is_text ? &now.text : NULL, now.number);
+	buf_free(&x->text);
+	*x = now;
+	return x;
+}
+
+void recording_asked_decode(struct recording_asked *a, struct recording_asked_thread *th)
+{
+	a->decoding = th;
+}
+
+/* Returns the bit of `fd` in recording_asked_thread.fds, or 0 if it has none. */
+static uint64_t bit_of(int fd)
+{
+	return fd == AT_FDCWD ? 1 : fd >= 0 && fd < 63 ? UINT64_C(2) << fd : 0;
+}
+
+bool recording_asked_has(const struct recording_asked_thread *th, int fd)
+{
+	return th->fds & bit_of(fd);
+}
+
+static bool answer(void *asked, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out, int64_t *number)
+{
+	struct recording_asked *a = asked;
+	if (kind == NAME_FULL) {
+		if (a->decoding && recording_asked_has(a->decoding, (int)key))
+			return false;
+		if (a->decoding)
+			a->decoding->fds |= bit_of((int)key);
+		/* The short name is recorded as well, because the recording may later be shown with short names. */
+		(void)answer_to(a, NAME_FD, tid, key);
+	}
+	const struct answer *x = answer_to(a, kind, tid, key);
+	*number = x->number;
+	if (x->is_text)
+		buf_add(out, buf_str(&x->text), x->text.len);
+	return x->is_text;
+}
+
+void recording_asked_init(struct recording_asked *a, const struct names *live, struct recording_writer *writer)
+{
+	*a = (struct recording_asked){.live = live, .writer = writer};
+	recording_answers_init(&a->names, answer, a);
+}

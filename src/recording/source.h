@@ -1,0 +1,65 @@
+/* The state of the reader of recordings, which several files share. */
+#ifndef SCTRACE_RECORDING_SOURCE_H
+#define SCTRACE_RECORDING_SOURCE_H
+
+#include "base/map.h"
+#include "recording/read.h"
+
+#include <zstd.h>
+
+/* A thread that occurs in the current block. */
+struct block_thread {
+	pid_t tid, pid;
+	struct item_calls calls;
+	struct captures entry; /* the memory that was captured when the thread's current call began */
+};
+
+struct recording {
+	struct engine engine; /* must be the first member */
+	struct engine_ops ops;
+	struct stack stack;
+	struct recording_answers names;
+	struct recording_head head;
+	struct engine_result result;
+	struct buf footer;
+	bool complete; /* the item ITEM_END was read */
+	bool damaged;
+	bool continues; /* the file contains more data after ITEM_END */
+
+	int fd;
+	uint64_t size, done; /* size of the file (0: not a regular one), and bytes read so far */
+	ZSTD_DCtx *zstd;
+	unsigned char *input;
+	ZSTD_inBuffer in;
+	bool ended; /* the end of the file was reached, or the file cannot be read any further */
+	int err;    /* -errno of the read(2) that failed; 0: none did */
+
+	unsigned char *content; /* the decompressed items of the current block */
+	size_t room;
+	bool cut;              /* the file ends within the current block */
+	struct item_reader at; /* position of the next item */
+	uint64_t time_ns;
+	VEC(struct block_thread *) threads; /* the first `nthreads` ones occur in the block; the others are spare */
+	size_t nthreads;
+	struct map known; /* recording_name_key() -> the address of the answer in the current block */
+
+	struct captures captures; /* the memory that was captured for the last event */
+	struct captures *before;  /* where that memory is looked for next, or NULL; see read_event() */
+	struct mem mem, entry_mem;
+	VEC(const unsigned char *) frames; /* addresses, in the current block, of the stack frames of the last event */
+	bool told;                         /* an event was returned; its frames are dropped before the next one */
+};
+
+/* Returns true if there is data that recording_next_block() has not used yet. Reads more if necessary. */
+bool recording_fill(struct recording *r);
+/*
+ * Reads and decompresses the next block. If the file ends within the block, its first part is used. Returns 1; 0 at the
+ * end of the file, or if it cannot be read (r->err); or -EBADMSG if the block is damaged or too large.
+ */
+int recording_next_block(struct recording *r);
+/* Initialises r->names and r->stack, which return the names and stacks that were recorded. */
+void recording_answer(struct recording *r);
+/* Reads the rest of an ITEM_NAME, whose first byte was already read, and remembers the position of its answer. */
+void recording_learn(struct recording *r, struct item_reader *item);
+
+#endif

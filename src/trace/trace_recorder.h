@@ -1,0 +1,39 @@
+/*
+ * The sink of --record, which writes calls to a recording. The sinks that later show the recording need memory and
+ * names of the program, so this sink reads them while the program runs, and saves them with the calls.
+ */
+#ifndef SCTRACE_TRACE_TRACE_RECORDER_H
+#define SCTRACE_TRACE_TRACE_RECORDER_H
+
+#include "recording/live_names.h"
+#include "recording/write.h"
+#include "trace/line.h"
+#include "trace/sink.h"
+
+/* Pointers are not owned and must outlive the sink. */
+struct trace_recorder_config {
+	struct recording_writer *writer;
+	struct stack *stack;           /* walks the stacks of stopped threads, or NULL */
+	bool call_stacks;              /* record the stack of each call (-k) */
+	bool crash_stacks;             /* record the stack at a signal that may end the program (--last) */
+	bool all_calls;                /* every call is an event, so names are kept until a call may change them */
+	unsigned string_max;           /* number of bytes of each buffer that are recorded */
+	const struct trace_look *look; /* the descriptors whose data is recorded in full (-e read=, -e write=) */
+};
+
+struct trace_recorder {
+	struct trace_sink sink;
+	struct trace_recorder_config c;
+	struct recording_asked asked;
+	struct trace_decoding decoding;
+	struct captures captures; /* memory that was read while the current event was decoded */
+	struct captures after;    /* for EV_CALL, memory after the call; `captures` is that before it */
+	struct buf scratch;
+};
+
+/* Initialises the sink. Replaces session->names (of its pipeline), to record the names that other sinks look up. */
+void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_config *c,
+			 struct trace_session *session);
+void trace_recorder_free(struct trace_recorder *r);
+
+#endif
