@@ -229,12 +229,34 @@ def check_names_of_tests(root):
             yield f"{path.relative_to(root)}: two functions have the name {name}"
 
 
+def check_base_names(root):
+    """No two modules have the same name, so that a name says where to look."""
+    places = {}
+    for path in sources(root / "src", ".c", ".h", ".S"):
+        places.setdefault(path.stem, set()).add(str(path.parent.relative_to(root)))
+    for name, where in sorted(places.items()):
+        if len(where) > 1:
+            yield f"{name} is the name of a file in {' and in '.join(sorted(where))}"
+
+
+def check_mentions(root):
+    """The files that the documents for contributors mention exist."""
+    known = ["/" + str(path.relative_to(root)) for path in root.glob("[!b]*/**/*.*")]
+    for document in ("CONTRIBUTING.md", "docs/internals.md"):
+        text = (root / document).read_text(encoding="utf-8")
+        for name in sorted(set(re.findall(r"`([\w./]+\.(?:c|h|S|def|py))`", text))):
+            if "thing" not in name and not any(path.endswith("/" + name) for path in known):
+                yield f"{document} mentions {name}, which does not exist"
+
+
 CHECKS = [
     ("folders use what the list of folders allows", check_folders),
     ("the list of folders is complete, and folders use only what is below them", check_list),
     ("the map in main.c follows the list", check_map),
     ("files form no cycle by calls", lambda root: check_cycles(root, Path(sys.argv[2]))),
     ("a file includes its own header first", check_own_header_first),
+    ("every file has a name of its own", check_base_names),
+    ("documents mention files that exist", check_mentions),
     ("files are short", check_file_length),
     ("functions are short", check_function_length),
     ("text files are clean", check_control_bytes),
