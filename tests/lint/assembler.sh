@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks that clang's assembler accepts the assembly files, too, and that its agent fits into the page. The GNU assembler
-# has directives that clang's does not know, and clang's makes some jumps longer.
+# has directives that clang's does not know, and clang's makes some jumps longer. Also checks that the recorder, which is
+# copied into programs, refers to nothing outside its own section.
 set -eu
 cd "$1"
 # shellcheck source=tests/lint/lib.sh
@@ -20,3 +21,9 @@ for file in src/engine/patch/*/*.S; do
 		exit 1
 	fi
 done
+
+recorder=$(find "$2" -path '*librecorder.a.p/recorder.c.o' | head -n 1)
+if [ -n "$recorder" ] && objdump -r -j recorder_text "$recorder" | grep R_X86_64; then
+	echo "$recorder: the recorder refers to other code or data, which the program does not have; see recorder.c"
+	exit 1
+fi

@@ -290,13 +290,33 @@ PART bool put_socket(struct capture *c, uint32_t fd)
 	return true;
 }
 
+/*
+ * Finds out whether a descriptor refers to a device. This does not ask the server of a remote file system or of FUSE, which
+ * may not answer, and which would see a request that the program does not make.
+ */
+HELPER bool put_device(struct captured_name *name, uint32_t fd)
+{
+	enum { STATX = 332, DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, TYPE = 1 };
+	struct {
+		uint32_t start[7];
+		uint16_t mode, pad;
+		uint32_t middle[24], major, minor, end[30];
+	} at; /* struct statx */
+	_Static_assert(sizeof(at) == 256 && offsetof(__typeof__(at), major) == 128, "statx(2)");
+	at.end[0] = 0; /* the empty path; the kernel reads it before it writes */
+	if (own_call(STATX, fd, (uint64_t)at.end, EMPTY_PATH | DONT_SYNC, TYPE, (uint64_t)&at, 0) < 0)
+		return false;
+	name->mode = at.mode;
+	name->rdev = (at.minor & 0xff) | (uint64_t)at.major << 8 | (uint64_t)(at.minor & ~0xffu) << 12; /* makedev(3) */
+	return true;
+}
+
 /* Captures the name of a descriptor. Returns false if sctrace must look it up. */
 PART bool put_name(struct capture *c, uint32_t fd, uint32_t permits)
 {
-	enum { STAT_WORDS = 18, STAT_MODE = 3, STAT_RDEV = 5 }; /* words of 64 bits in a struct stat */
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
 	struct captured_name *name = (struct captured_name *)(void *)(to + 1);
-	uint64_t path[4], stat[STAT_WORDS], head = offsetof(struct captured_name, text);
+	uint64_t path[4], head = offsetof(struct captured_name, text);
 	uint64_t from = c->at + sizeof(*to) + head, room = from < c->room ? smaller(c->room - from, CAPTURE_PAGE) : 0;
 	if (!(permits & RING_PERMITS_NAMING) || !room)
 		return false;
@@ -306,12 +326,8 @@ PART bool put_name(struct capture *c, uint32_t fd, uint32_t permits)
 		return false;
 	name->rdev = 0;
 	name->mode = 0;
-	if (permits & RING_NAMES_IN_FULL) {
-		if (own_call(5 /* fstat */, fd, (uint64_t)stat, 0, 0, 0, 0) < 0)
-			return false;
-		name->mode = (uint32_t)stat[STAT_MODE];
-		name->rdev = stat[STAT_RDEV];
-	}
+	if (permits & RING_NAMES_IN_FULL && !put_device(name, fd))
+		return false;
 	to->addr = fd;
 	to->len = (uint32_t)(head + (uint64_t)n);
 	to->before = CAPTURED_NAME;
