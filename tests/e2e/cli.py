@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import stat
@@ -338,15 +339,13 @@ def test_a_reader_that_does_not_read(tmp):
     """Ctrl-C and SIGTERM detach from a process although nothing reads the trace; the process continues"""
     os.mkfifo(tmp / "trace")
     reader = os.open(tmp / "trace", os.O_RDONLY | os.O_NONBLOCK)
+    writer = os.open(tmp / "trace", os.O_WRONLY | os.O_NONBLOCK)
     with subprocess.Popen([sys.executable, "-c", "import os\nwhile True: os.getppid()"]) as target:
         for args in (["-o", "trace"], ["--json", "-o", "trace"], ["--engine=ptrace", "-o", "trace"], ["--record", "trace"]):
             for sig in (signal.SIGINT, signal.SIGTERM):
                 with subprocess.Popen([SCTRACE, "-p", str(target.pid), *args], cwd=tmp, stderr=subprocess.PIPE, text=True) as tracer:
-                    size = struct.pack("i", 0)
-                    while struct.unpack("i", size)[0] < 32768:
+                    while select.select([], [writer], [], 0)[1]:
                         time.sleep(0.01)
-                        size = fcntl.ioctl(reader, termios.FIONREAD, size)
-                    time.sleep(0.2)
                     tracer.send_signal(sig)
                     said = tracer.communicate(timeout=TIMEOUT)[1]
                 assert tracer.returncode == 125 and re.search("cannot write (the recording )?'trace': its reader does not read\n$", said), (args, sig, said)
@@ -355,6 +354,7 @@ def test_a_reader_that_does_not_read(tmp):
                     pass
         target.kill()
     os.close(reader)
+    os.close(writer)
 
 
 def test_engines_that_cannot(_):
@@ -1461,11 +1461,12 @@ def test_attach_again(_):
 
 def test_attach_and_start(tmp):
     """-p and a program are traced together until both have ended"""
-    code = "import os, sys, time\nuntil = time.monotonic() + 1\nwhile time.monotonic() < until: os.getppid(); time.sleep(0.01)"
+    code = "import os, time\nwhile not os.path.exists('stop'): time.sleep(0.01)\nos.getppid()"
     for words in (["--engine=ptrace"], ["--engine=patch"], []):
-        with subprocess.Popen([sys.executable, "-c", code]) as prog:
-            r = run(*words, "-f", "-o", str(tmp / "t"), "-p", str(prog.pid), "sh", "-c", "cat /dev/null; echo x; exit 3")
+        with subprocess.Popen([sys.executable, "-c", code], cwd=tmp) as prog:
+            r = run(*words, "-f", "-o", "t", "-p", str(prog.pid), "sh", "-c", "cat /dev/null; echo x; : >stop; exit 3", cwd=tmp)
             assert prog.wait(TIMEOUT) == 0
+        (tmp / "stop").unlink()
         text = (tmp / "t").read_text()
         assert r.returncode == 3 and r.stdout == "x\n" and "engine" not in r.stderr, (words, r)
         assert re.search(rf"(?m)^{prog.pid} +getppid\(\) += \d+$", text) and re.search(rf"(?m)^{prog.pid} +\+\+\+ exited with 0 ", text), text
