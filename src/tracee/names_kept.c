@@ -17,6 +17,7 @@ struct kept_name {
 	struct buf text;
 	uint64_t drops;  /* value of names_kept.drops when the name was looked up */
 	uint32_t closed; /* value of names_kept.closed[] */
+	bool ended;      /* a thread's name: the thread has ended */
 };
 
 struct recorded_name {
@@ -104,6 +105,7 @@ static struct kept_name *keep(struct map *names, uint64_t key, const char *text,
 	}
 	buf_clear(&n->text);
 	buf_add(&n->text, text, len);
+	n->ended = false;
 	return n;
 }
 
@@ -328,8 +330,17 @@ void names_kept_learn(struct names_kept *k, pid_t tid)
 
 void names_kept_forget(struct names_kept *k, pid_t tid)
 {
-	free_name(map_remove(&k->comms, (uint64_t)tid));
+	struct kept_name *n = map_get(&k->comms, (uint64_t)tid);
+	const struct kept_name *oldest = map_get(&k->comms, (uint64_t)k->ended[k->ended_at]);
 	k->said = tid == k->said ? 0 : k->said;
+	if (n) {
+		n->ended = true;
+		n->drops = 0; /* another program may get the number, and then has a name of its own */
+		if (oldest && oldest != n && oldest->ended)
+			free_name(map_remove(&k->comms, (uint64_t)k->ended[k->ended_at]));
+		k->ended[k->ended_at] = tid;
+		k->ended_at = (k->ended_at + 1) % NAMES_GONE_MOST;
+	}
 	struct names_ids *ids = map_remove(&k->apart, (uint64_t)tid);
 	if (!ids)
 		return;

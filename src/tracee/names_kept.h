@@ -18,12 +18,18 @@ struct names_kept {
 	struct names names; /* based on names_live */
 	struct names_sockets sockets;
 	struct map fds;   /* thread id and descriptor -> struct kept_name, which is freed with the map */
-	struct map comms; /* thread id -> struct kept_name, in which only the text is used */
+	struct map comms; /* thread id -> struct kept_name */
+	/*
+	 * The latest threads that have ended, whose names are kept: the parent learns the number of such a thread later, from
+	 * wait4(2) or SIGCHLD. `ended_at` is where the next one is stored.
+	 */
+	pid_t ended[NAMES_GONE_MOST];
+	size_t ended_at;
 	struct map
 		apart; /* thread id -> struct names_ids: the thread is in another pid namespace, or had ended at once */
 	/*
-	 * The latest threads of other pid namespaces that have ended. The parent learns a number of such a thread later,
-	 * from wait4(2) or SIGCHLD. `gone_at` is where the next one is stored.
+	 * The latest threads of other pid namespaces that have ended, for the same reason. `gone_at` is where the next one is
+	 * stored.
 	 */
 	struct names_ids *gone[NAMES_GONE_MOST];
 	size_t gone_at;
@@ -70,7 +76,7 @@ void names_kept_born(struct names_kept *k, pid_t child);
 void names_kept_say(struct names_kept *k, pid_t tid, const char *comm);
 /* Learns the name of a thread that is new, or that has called execve(2). */
 void names_kept_learn(struct names_kept *k, pid_t tid);
-/* Must be called after a thread has ended: another thread may get its number. */
+/* Must be called after a thread has ended: another thread may get its number. Its name is kept until then. */
 void names_kept_forget(struct names_kept *k, pid_t tid);
 void names_kept_free(struct names_kept *k);
 

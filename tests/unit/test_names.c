@@ -369,6 +369,13 @@ static void names_of_ended_processes_are_kept(void **state)
 	assert_true(n->comm(n->ctx, pid, &out));
 	assert_int_equal(strncmp("test_names", buf_str(&out), 10), 0);
 	names_kept_forget(&kept, pid);
+	buf_clear(&out);
+	assert_true(n->comm(n->ctx, pid, &out)); /* its parent still has to learn its end */
+	assert_int_equal(strncmp("test_names", buf_str(&out), 10), 0);
+	for (pid_t other = 1 << 23; other < (1 << 23) + NAMES_GONE_MOST; other++) {
+		names_kept_say(&kept, other, "other");
+		names_kept_forget(&kept, other);
+	}
 	assert_false(n->comm(n->ctx, pid, &out));
 	names_kept_forget(&kept, pid);
 	names_kept_free(&kept);
