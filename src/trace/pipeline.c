@@ -159,7 +159,8 @@ static void note_names(struct trace_pipeline *p, const struct event *ev)
 	const struct syscall_desc *d = ev->call.desc;
 	bool late = ev->time_ns > p->kept_until;
 	bool ends = ev->kind == EV_EXIT || ev->kind == EV_VANISH;
-	names_kept_at(p->kept, ev->tid, ev->pid, ev->kind == EV_ENTER && ev->absent ? (int)(ev->absent - 1) : -1);
+	bool begins = ev->kind == EV_ENTER || ev->kind == EV_CALL;
+	names_kept_at(p->kept, ev->tid, ev->pid, begins && ev->absent ? (int)(ev->absent - 1) : -1);
 	if (ends && d && syscall_changes_names(d))
 		change_names(p->kept, ev);
 	if (ev->kind == EV_EXEC || (ev->kind == EV_DEATH && ev->is_process))

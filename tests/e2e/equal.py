@@ -198,6 +198,32 @@ def test_names_at_end(folder):
     shell(folder, f"cd {folder}; for i in 1 2 3; do sh script <lines; done", options=["-y"])
 
 
+def test_closed_descriptors(folder):
+    """python3 -yy: calls on descriptors that are not open, but are soon afterwards"""
+    needs("python3")
+    script = folder / "closed.py"
+    script.write_text("""import os
+def fails(call, *args):
+    try:
+        call(*args)
+    except OSError:
+        pass
+for i in range(100):
+    fails(os.fstat, 50)
+    fails(os.write, 51, b"x")
+    f = os.open(__file__, os.O_RDONLY)
+    fails(os.sendfile, 52, f, 0, 10)
+    fails(os.dup2, 53, 54)
+    for n in range(50, 55):
+        os.dup2(f, n)
+    fails(os.write, 51, b"x")
+    for n in range(50, 55):
+        os.close(n)
+    os.close(f)
+""")
+    compare(folder, ["python3", "-S", str(script)], options=["-yy"], env={"PYTHONHASHSEED": "0"})
+
+
 def test_tar(folder):
     """tar, which writes and reads an archive"""
     shell(folder, f"tar cf a.tar -C {make_tree(folder)} . && mkdir x && tar xf a.tar -C x", "tar")

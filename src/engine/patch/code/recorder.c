@@ -202,6 +202,8 @@ HELPER void forget_closed(const struct agent_scratch *s, const struct agent_reci
 		*(volatile uint32_t *)named_row(fd) = 0;
 }
 
+enum { F_GETFD = 1, EBADF = 9 };
+
 /*
  * Must sctrace see the beginning of the call? It need not see that the name of a descriptor changes if earlier records contain
  * this name, or if the descriptor is not open (MARK_ABSENT). The only command of prctl(2) that changes a name is PR_SET_NAME.
@@ -209,7 +211,7 @@ HELPER void forget_closed(const struct agent_scratch *s, const struct agent_reci
  */
 HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t permits)
 {
-	enum { F_GETFD = 1, EBADF = 9, PR_SET_NAME = 15 };
+	enum { PR_SET_NAME = 15 };
 	if (!recipe->announces || (s->nr == 157 /* prctl */ && (uint32_t)s->args[0] != PR_SET_NAME))
 		return 0;
 	if (recipe->names != NAMES_SOCKET && (!recipe->closes || recipe->closes == CLOSES_MANY))
@@ -219,6 +221,19 @@ HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recip
 		return 0;
 	bool absent = permits & RING_PERMITS_TESTING && own_call(72 /* fcntl */, fd, F_GETFD, 0, 0, 0, 0) == -EBADF;
 	return absent ? MARK_ABSENT : 1;
+}
+
+/*
+ * Looks at the descriptor of a call that has failed with EBADF: the file may also have been open for another use. Returns
+ * MARK_ABSENT, 0, or 1 if sctrace must look.
+ */
+HELPER uint8_t bad_descriptor(const struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t permits)
+{
+	if (s->result != -EBADF || !recipe->fd)
+		return 0;
+	if (recipe->fd == FD_SEVERAL || !(permits & RING_PERMITS_TESTING))
+		return 1;
+	return own_call(72 /* fcntl */, s->args[recipe->fd - 1], F_GETFD, 0, 0, 0, 0) == -EBADF ? MARK_ABSENT : 0;
 }
 
 /* Writes the path of the link in /proc that stands for a descriptor. The text is not a constant in another section. */
@@ -494,7 +509,10 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	note_rseq(s);
 	if (limit > RING_DATA || r->end > RING_END || off >= limit)
 		return 1;
-	rec->marks = (rec->marks & MARK_ABSENT) | marks;
+	const uint8_t bad = rec->marks & MARK_ABSENT ? 0 : bad_descriptor(s, recipe, r->permits);
+	rec->marks = (rec->marks & MARK_ABSENT) | (bad & MARK_ABSENT) | marks;
+	if (bad == 1)
+		return 1;
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	struct capture c = capture_in(s, recipe, off, used);
 	c.at = rec->before;

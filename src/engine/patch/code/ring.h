@@ -144,7 +144,8 @@ struct agent_record {
 	uint64_t sp;  /* the stack pointer at the agent's frame */
 	uint64_t args[6];
 };
-#define MARK_ABSENT       0x20 /* the descriptor agent_recipe.closes was not open before the call */
+#define MARK_ABSENT                                                                                                    \
+	0x20 /* the descriptor agent_recipe.closes or, without it, agent_recipe.fd was not open before the call */
 #define MARK_JUDGED       0x40 /* it is known whether the thread lost its CPU during the call */
 #define MARK_WAITED       0x80 /* the thread lost its CPU */
 #define MARKS_OF_RECORDER (MARK_ABSENT | MARK_JUDGED | MARK_WAITED)
@@ -258,6 +259,7 @@ struct captured_socket {
 #define FENCE_STORES 2
 
 #define CLOSES_MANY 15 /* agent_recipe.closes: close_range(2) */
+#define FD_SEVERAL  15
 #define RECIPE_OPS  6
 /* How the recorder treats a call. */
 struct agent_recipe {
@@ -269,7 +271,12 @@ struct agent_recipe {
 	uint8_t before : 1;       /* 1: the recorder must look at the arguments before the call */
 	/* 1 + the number of the argument to which the call can write, or that it closes; 0: there is none. */
 	uint8_t writes : 4, closes : 4;
-	uint8_t names; /* NAMES_* */
+	uint8_t names : 4; /* NAMES_* */
+	/*
+	 * If names are reported: 1 + the number of the only argument that is a descriptor, or FD_SEVERAL, or 0. A call that
+	 * fails with EBADF may have had a descriptor that was not open, and may be open when sctrace looks its name up.
+	 */
+	uint8_t fd : 4;
 	struct {
 		uint8_t need, arg; /* the index of the memory rule in memory_tables.needs */
 	} op[RECIPE_OPS];

@@ -114,8 +114,9 @@ uint32_t record_absent(const struct patch *p, const struct agent_record *r)
 {
 	const struct agent_recipe *recipes =
 		(const struct agent_recipe *)(const void *)(p->recorder + (RECIPES_AT - RECORDER_CODE));
-	const unsigned closes = recipes[r->nr].closes;
-	return r->marks & MARK_ABSENT && closes && closes <= 6 ? (uint32_t)r->args[closes - 1] + 1 : 0;
+	const struct agent_recipe *of = &recipes[r->nr];
+	const unsigned arg = of->closes ? of->closes : of->fd;
+	return r->marks & MARK_ABSENT && arg && arg <= 6 ? (uint32_t)r->args[arg - 1] + 1 : 0;
 }
 
 /* Adds the addresses of a socket to its name. */

@@ -298,6 +298,16 @@ static bool ends_image(int64_t nr)
 	return nr == SYS_execve || nr == SYS_exit_group;
 }
 
+/* Returns agent_recipe.fd of a call. */
+static unsigned descriptor_of(const struct syscall_desc *d)
+{
+	unsigned found = 0;
+	for (unsigned i = 0; i < d->nargs; i++)
+		if (d->args[i].kind == K_FD || d->args[i].kind == K_DIRFD)
+			found = found ? FD_SEVERAL : i + 1;
+	return found;
+}
+
 void record_open(struct patch *p, const struct engine_config *config)
 {
 	static const uint8_t fences[] = {
@@ -325,6 +335,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 		recipes[nr].asks = creates;
 		recipes[nr].writes = use ? use->writes : 0;
 		recipes[nr].closes = (use || changes) && use_of(nr) ? use_of(nr)->closes : 0;
+		recipes[nr].fd = d && config->names ? descriptor_of(d) : 0;
 		recipes[nr].names = creates                            ? way_to_name(d)
 				    : changes && d->groups & G_NETWORK ? NAMES_SOCKET
 								       : NAMES_NONE;
