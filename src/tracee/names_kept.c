@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "tracee/proc.h"
 
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -137,8 +138,13 @@ static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
 		return true;
 	}
 	size_t start = out->len;
-	if (!names_live.fd(names_live.ctx, tid, fd, out))
-		return false;
+	if (!names_live.fd(names_live.ctx, tid, fd, out)) {
+		/* A thread that had descriptors of its own may have ended: an earlier call has shown the name. */
+		bool known_before = n && n->closed == k->closed[(uint32_t)fd % NAMES_CLOSED];
+		if (known_before && proc_has_ended(tid) > 0)
+			buf_add(out, n->text.s, n->text.len);
+		return out->len > start;
+	}
 	n = keep(&k->fds, key, out->s + start, out->len - start);
 	n->drops = k->drops;
 	n->closed = k->closed[(uint32_t)fd % NAMES_CLOSED];

@@ -280,6 +280,37 @@ static void kept_names_stay_until_they_are_dropped(void **state)
 	names_kept_free(&kept);
 }
 
+static void names_of_descriptors_outlive_their_thread(void **state)
+{
+	(void)state;
+	struct names_kept kept;
+	struct buf out = {0};
+	int pipe_[2], fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(pipe(pipe_), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(pipe_[1]);
+		_exit(read(pipe_[0], &(char){0}, 1) != 0);
+	}
+	names_keep(&kept);
+	const struct names *n = &kept.names;
+	assert_true(n->fd(n->ctx, pid, fd, &out));
+	close(pipe_[0]);
+	close(pipe_[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	names_kept_drop(&kept);
+	buf_clear(&out);
+	assert_true(n->fd(n->ctx, pid, fd, &out));
+	assert_string_equal(buf_str(&out), "/dev/null");
+	assert_false(n->fd(n->ctx, pid, pipe_[0], &out)); /* its name was never looked up */
+	names_kept_at(&kept, pid, pid, -1);
+	names_kept_close(&kept, (uint32_t)fd, (uint32_t)fd, 1);
+	assert_false(n->fd(n->ctx, pid, fd, &out));
+	close(fd);
+	names_kept_free(&kept);
+	buf_free(&out);
+}
+
 static const char *kept_name(struct names_kept *k, pid_t tid, int fd)
 {
 	static struct buf out;
@@ -397,6 +428,7 @@ int main(void)
 		cmocka_unit_test(unix_names_are_escaped),
 		cmocka_unit_test(a_process_descriptor_names_it),
 		cmocka_unit_test(kept_names_stay_until_they_are_dropped),
+		cmocka_unit_test(names_of_descriptors_outlive_their_thread),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
