@@ -201,7 +201,7 @@ def test_questions_in_sql(folder):
     assert [(r["host"], r["process"], r["calls"], r["bytes_per_call"]) for r in small] == [("beta", "dd", 300, 10)], small
     programs = {Path(r["program"]).name: r for r in rows("executed programs")}
     assert programs["cat"]["hosts"] == ["alpha", "beta", "gamma"] and programs["dd"]["hosts"] == ["beta"], programs
-    missing = {r["path"]: r["hosts"] for r in rows("do not exist anywhere")}
+    missing = {r["path"]: r["hosts"] for r in rows("no machine found")}
     assert missing.get(where + "/nowhere") == 3 or len(missing) == 20, missing
     written = [r for r in rows("opened for writing") if r["path"] == where + "/out"]
     assert [(r["host"], r["process"], r["times"]) for r in written] == [("beta", "dd", 1)] and "O_CREAT" in written[0]["flags"], written
