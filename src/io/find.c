@@ -139,7 +139,7 @@ static bool waiting_reads(struct io_search *s)
 	buf_adds(&s->text, " of ");
 	say(s, reads, "read", " waited for the device and took ", f->read_waited_ns, "");
 	if (n < reads) {
-		buf_adds(&s->text, "; the others, which the page cache served, took ");
+		buf_adds(&s->text, "; the others took ");
 		duration_human(&s->text, fmax(f->reads_ns - f->read_waited_ns, 0));
 	}
 	buf_adds(&s->text, ". Requesting the data before they are needed (posix_fadvise with POSIX_FADV_WILLNEED, "

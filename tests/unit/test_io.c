@@ -199,8 +199,8 @@ static void reads_that_wait_are_counted(void **state)
 	const struct run_io_finding *found = finding(f, "waiting-reads");
 	assert_non_null(found);
 	assert_non_null(strstr(found->text,
-			       "/file5: 100 of 1,000 reads waited for the device and took 100 ms; the others, which "
-			       "the page cache served, took 9.00 ms. "));
+			       "/file5: 100 of 1,000 reads waited for the device and took 100 ms; the others took "
+			       "9.00 ms. "));
 	assert_float_equal(found->saving_high_s, 0.1, 1e-9);
 	/* A larger buffer saves calls, but no time in which the program waits for the device. */
 	found = finding(f, "small-reads");
