@@ -315,19 +315,17 @@ void uring_say(const struct uring *u, struct buf *out)
 	if (u->polled)
 		buf_addf(out,
 			 "io_uring: a kernel thread takes the requests of %llu ring%s without a call "
-			 "(IORING_SETUP_SQPOLL), "
-			 "so they are not seen\n",
+			 "(IORING_SETUP_SQPOLL), so they are not seen\n",
 			 (unsigned long long)u->polled, u->polled == 1 ? "" : "s");
 	if (u->unknown)
 		buf_addf(out,
 			 "io_uring: the requests of %llu call%s of io_uring_enter are not known, because the ring "
-			 "could not "
-			 "be read\n",
+			 "could not be read\n",
 			 (unsigned long long)u->unknown, u->unknown == 1 ? "" : "s");
 	if (u->missed)
 		buf_addf(out,
-			 "io_uring: %llu completion%s were overwritten before the next call, so they were not seen\n",
-			 (unsigned long long)u->missed, u->missed == 1 ? "" : "s");
+			 "io_uring: completions were overwritten before the next call, so they were not seen: %llu\n",
+			 (unsigned long long)u->missed);
 }
 
 void uring_free(struct uring *u)
