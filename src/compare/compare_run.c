@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "compare/compare.h"
 #include "measure/cache.h"
+#include "measure/machine_env.h"
 #include "measure/runner.h"
 #include "measure/sample.h"
 #include "trace/io.h"
@@ -128,6 +129,16 @@ static void output_close(struct compare *c, struct subject *s, struct output *o)
 		s->output_bytes = sum.bytes;
 }
 
+/* Notes how many threads of other programs can run now. No program of ours does between two runs. */
+static void look_for_others(struct compare *c)
+{
+	int others = env_runnable_read();
+	if (c->round < 0 || others < 0)
+		return;
+	c->looks++;
+	c->others += (unsigned)others;
+}
+
 static int sample_subject(struct compare *c, struct subject *s, struct sample *out, struct buf *why)
 {
 	struct output o;
@@ -148,6 +159,7 @@ static int sample_subject(struct compare *c, struct subject *s, struct sample *o
 		.limit_ns = c->opt.timeout,
 		.stop = c->stop,
 	};
+	look_for_others(c);
 	err = sample_take(&spec, out, why);
 	output_close(c, s, &o);
 	if (errors >= 0)

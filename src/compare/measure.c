@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #define DEFAULT_SIZE (1u << 20)
+/* Of fewer looks at the other programs, one that finds a short-lived thread of the kernel would say that they are busy. */
+#define LOOKS_MIN 10
 
 /* Notes what is special about the input: it has holes, or it is on another file system than the copies. */
 static void describe_input(struct compare *c)
@@ -98,9 +100,15 @@ static void activity_end(struct compare *c, const struct activity *a)
 	double busy = after.busy_s - a->all.busy_s;
 	double steal = after.steal_s - a->all.steal_s;
 	double all = busy + after.idle_s - a->all.idle_s + steal;
-	/* /proc/stat counts in ticks of 10 ms, which is too coarse if the runs took less than half a second. */
-	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2)
+	/*
+	 * /proc/stat counts in ticks of 10 ms, which is too coarse if the runs took less than half a second. What was
+	 * seen between the runs is used then.
+	 */
+	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2) {
+		if (c->looks >= LOOKS_MIN)
+			c->other_share = fmin(1, (double)c->others / c->looks / (double)sysconf(_SC_NPROCESSORS_ONLN));
 		return;
+	}
 	c->other_share = fmax(0, (busy - (own_cpu_s(c) - a->own_s)) / all);
 	c->steal_share = fmax(0, steal / all);
 }

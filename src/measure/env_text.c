@@ -155,6 +155,13 @@ bool env_activity_parse(const char *line, struct env_activity *a)
 	return true;
 }
 
+int env_runnable_parse(const char *line)
+{
+	int runnable;
+	/* The first three fields are the load averages, the fourth is "runnable/all" (proc_loadavg(5)). */
+	return sscanf(line, "%*f %*f %*f %d/%*d", &runnable) == 1 ? runnable : -1;
+}
+
 /*
  * Properties of file systems, by name. A file system that is not listed is assumed to store every byte that is written,
  * and not to share blocks between files.

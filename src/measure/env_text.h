@@ -35,4 +35,7 @@ bool env_is_telling(const char *word);
 /* Parses the first line of /proc/stat. Returns false and leaves *a unchanged if `line` is a different line. */
 bool env_activity_parse(const char *line, struct env_activity *a);
 
+/* Parses /proc/loadavg. Returns how many threads of the machine can run or are running, or -1 for a different line. */
+int env_runnable_parse(const char *line);
+
 #endif

@@ -408,3 +408,12 @@ int env_activity_read(struct env_activity *a)
 		return -errno;
 	return env_activity_parse(line, a) ? 0 : -EINVAL;
 }
+
+int env_runnable_read(void)
+{
+	char line[128];
+	if (!read_line("/proc/loadavg", line, sizeof(line)))
+		return -errno;
+	int all = env_runnable_parse(line);
+	return all > 0 ? all - 1 : -EINVAL;
+}

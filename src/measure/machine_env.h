@@ -53,4 +53,11 @@ struct env_activity {
  */
 int env_activity_read(struct env_activity *a);
 
+/*
+ * Returns how many threads except the caller can run or are running on this machine now, or -errno (/proc/loadavg). If
+ * this is read often, its mean tells how busy other programs are, and needs less time than /proc/stat, which counts
+ * ticks of 10 ms.
+ */
+int env_runnable_read(void);
+
 #endif

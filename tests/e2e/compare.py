@@ -907,6 +907,22 @@ def test_tables_need_no_locale(place):
     assert "true 漢字é".encode() in want, want.decode()
 
 
+def test_other_programs_are_seen_beside_short_runs(place):
+    """Programs that use the processors are seen, although the runs are shorter than what the ticks of /proc/stat can tell"""
+    saved = place / "short.json"
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
+    try:
+        status, out, err = run(place, "--runs=12", "--no-count", "--no-shell", "--save", str(saved), "true")
+    finally:
+        for other in busy:
+            other.kill()
+            other.wait()
+    assert status == 0, err
+    share = json.loads(saved.read_text())["settings"]["other_cpu_share"]
+    assert share is not None and share > 0.1, share
+    assert "other programs used the processors" in " ".join(out.split()), out
+
+
 def test_a_page_needs_no_network(place):
     status, out, err = run(place, "--format=html", "--size=8K", "--runs=2")
     assert status == 0 and err == "", err

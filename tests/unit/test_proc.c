@@ -265,6 +265,9 @@ static void lines_of_the_machine(void **state)
 	assert_true(env_activity_parse("cpu  100 0 0 200 0 0 0 300", &a));
 	assert_true(a.busy_s > 0 && a.idle_s == 2 * a.busy_s && a.steal_s == 3 * a.busy_s);
 	assert_false(env_activity_parse("intr 5", &a));
+	assert_int_equal(env_runnable_parse("1.66 1.02 0.52 3/135 23786"), 3);
+	assert_int_equal(env_runnable_parse("1.66 1.02 0.52"), -1);
+	assert_int_equal(env_runnable_parse(""), -1);
 }
 
 int main(void)
