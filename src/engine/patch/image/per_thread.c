@@ -169,6 +169,8 @@ extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned __rseq_size __attribute__((weak));
 
 enum probe { PROBE_PAUSE, PROBE_CLOSE };
+/* How often it is tried whether a pause clears rseq_cs. */
+#define PROBES 10
 
 /* Makes a call while rseq_cs points at a section. Returns true if the kernel has set rseq_cs to 0. */
 static bool is_cleared(enum probe what)
@@ -192,7 +194,13 @@ static bool is_cleared(enum probe what)
 
 uint64_t waits_probe(void)
 {
-	if (!agent_may_read_fs_base() || !&__rseq_size || !__rseq_size || !is_cleared(PROBE_PAUSE))
+	if (!agent_may_read_fs_base() || !&__rseq_size || !__rseq_size)
+		return 0;
+	/* Once is not enough: the timer may expire before the thread has given up its CPU (do_nanosleep() in the kernel). */
+	bool pauses = false;
+	for (int i = 0; i < PROBES && !pauses; i++)
+		pauses = is_cleared(PROBE_PAUSE);
+	if (!pauses)
 		return 0;
 	/* Once is not enough: this thread may lose its CPU meanwhile. */
 	bool closes = is_cleared(PROBE_CLOSE) && is_cleared(PROBE_CLOSE) && is_cleared(PROBE_CLOSE);
