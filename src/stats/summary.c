@@ -46,6 +46,7 @@ void summary_clear(struct summary *s)
 			*c = (struct call_stats){.arch = c->arch, .nr = c->nr};
 		}
 		g->errnos.n = 0;
+		g->unfinished_ns = 0;
 	}
 }
 
@@ -226,6 +227,11 @@ void summary_merge_group(struct summary *s, struct summary_group *to, const stru
 	}
 	for (size_t k = 0; k < from->errnos.n; k++)
 		summary_errno(s, to, &from->errnos.v[k]);
+	if (from->first_ns && (!to->first_ns || from->first_ns < to->first_ns))
+		to->first_ns = from->first_ns;
+	if (from->last_ns > to->last_ns)
+		to->last_ns = from->last_ns;
+	to->unfinished_ns += from->unfinished_ns;
 }
 
 void summary_merge(struct summary *s, const struct summary *from)

@@ -49,6 +49,9 @@ struct summary_group {
 	struct map index;
 	VEC(struct call_stats *) calls; /* in the order in which they first occurred; the pointers stay valid */
 	VEC(struct call_errno) errnos;
+	/* Of a thread whose calls a sink counts: when its first and last events were (CLOCK_MONOTONIC; 0: unknown). */
+	uint64_t first_ns, last_ns;
+	double unfinished_ns; /* how long it was in calls that did not return */
 };
 
 /* A zeroed struct is an empty summary. Free it with summary_free(). */
@@ -71,7 +74,7 @@ struct call_outcome {
 };
 
 void summary_free(struct summary *s);
-/* Sets all counts to zero. Pointers to groups and rows stay valid. */
+/* Sets all counts to zero. Pointers to groups and rows, and the times of first and last events, stay valid. */
 void summary_clear(struct summary *s);
 /*
  * A program may create any number of processes and open any number of paths. When there are this many groups, the calls

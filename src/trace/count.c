@@ -137,6 +137,20 @@ static void leave(struct trace_count *t, struct counted *k, const struct event *
 	record(t, &ends);
 }
 
+/* Notes the time of an event of the thread whose calls are in this group. */
+static void note_time(const struct trace_count *t, struct counted *k, const struct event *ev)
+{
+	struct summary_group *g = k->group;
+	if (t->by != BY_THREAD || !g)
+		return;
+	if (!g->first_ns)
+		g->first_ns = ev->time_ns;
+	if (ev->time_ns > g->last_ns)
+		g->last_ns = ev->time_ns;
+	if (ev->kind == EV_VANISH)
+		g->unfinished_ns += (double)(ev->time_ns - ev->call.enter_ns);
+}
+
 static void count_enter(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_count *t = (struct trace_count *)s;
@@ -146,6 +160,7 @@ static void count_enter(struct trace_sink *s, struct trace_task *task, const str
 	if (!k->group || t->by == BY_FD || t->by == BY_PATH)
 		k->group = group_of(t, task, ev);
 	k->life.tag = k->group;
+	note_time(t, k, ev);
 }
 
 /*
@@ -226,6 +241,7 @@ static void count_leave(struct trace_sink *s, struct trace_task *task, const str
 	struct counted *k = trace_own(s, task);
 	regroup((struct trace_count *)s, k, ev);
 	leave((struct trace_count *)s, k, ev);
+	note_time((struct trace_count *)s, k, ev);
 }
 
 /* Handles a call that is not selected. It is not counted, but it may show how an interrupted call ended. */
@@ -239,13 +255,15 @@ static void count_unwanted(struct trace_sink *s, struct trace_task *task, const 
 		leave((struct trace_count *)s, k, ev);
 }
 
-/* If a thread executes another program, counts its calls under the new program's name. */
+/* If a thread executes another program, counts its calls under the new program's name. Notes when a thread ends. */
 static void count_other(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_count *t = (struct trace_count *)s;
 	struct counted *k = trace_own(s, task);
 	if (ev->kind == EV_EXEC && k->group && (t->by == BY_PROCESS || t->by == BY_THREAD))
 		k->group = group_of(t, task, ev);
+	if (ev->kind == EV_DEATH)
+		note_time(t, k, ev);
 }
 
 /* Handles the end of a thread: its interrupted calls are recorded as calls that never returned. */

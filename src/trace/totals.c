@@ -12,6 +12,7 @@
 #include "trace/expect.h"
 #include "trace/out.h"
 #include "trace/trace_save.h"
+#include "trace/wall.h"
 #include "tracee/uring.h"
 
 #include <stdlib.h>
@@ -201,78 +202,6 @@ void trace_totals_complete(const struct trace_totals *t, struct engine_result *r
 	r->before_main = summary_calls(&t->before);
 }
 
-static void add_seconds(struct buf *out, double ns)
-{
-	if (ns >= 1e8 || ns <= 0)
-		buf_addf(out, "%.2f s", ns / 1e9);
-	else
-		duration_human(out, ns);
-}
-
-static double timeval_ns(const struct timeval *tv)
-{
-	return (double)tv->tv_sec * 1e9 + (double)tv->tv_usec * 1e3;
-}
-
-/* Appends "0.72 s waiting in calls (read 0.70 s)". Returns the time in ns. */
-static double add_waiting(const struct summary *s, struct buf *out)
-{
-	struct summary all = {0};
-	const struct call_stats *most = NULL;
-	double ns = 0;
-	for (size_t i = 0; i < s->groups.n; i++)
-		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++) {
-			const struct call_stats *c = s->groups.v[i]->calls.v[k];
-			struct call_stats *sum = summary_call(&all, summary_group(&all, "", -1), c->arch, c->nr);
-			call_stats_add(sum, c);
-			ns += c->waited_ns;
-			most = !most || sum->waited_ns > most->waited_ns ? sum : most;
-		}
-	add_seconds(out, ns);
-	buf_adds(out, " waiting in calls (");
-	if (most)
-		syscall_name(out, most->arch, most->nr);
-	buf_addc(out, ' ');
-	add_seconds(out, most ? most->waited_ns : 0);
-	buf_addc(out, ')');
-	summary_free(&all);
-	return ns;
-}
-
-static bool any_waited(const struct summary *s)
-{
-	for (size_t i = 0; i < s->groups.n; i++)
-		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
-			if (s->groups.v[i]->calls.v[k]->waits)
-				return true;
-	return false;
-}
-
-/*
- * Appends where the wall-clock time went: "1.45 s wall = 0.13 s user + 0.60 s system + 0.72 s waiting in calls (read 0.70
- * s)". The parts add up only if there was one thread, because others work and wait at the same time. What remains is
- * named: the program waited for a CPU or for memory between its calls, or sctrace held it. A call that waited has also
- * used some system time, so the parts may be a little more than the whole.
- */
-static void time_spent(const struct trace_totals *t, const struct engine_result *r, struct buf *out)
-{
-	double wall = (double)r->wall_ns, user = timeval_ns(&r->usage.ru_utime),
-	       system = timeval_ns(&r->usage.ru_stime);
-	bool waited = any_waited(&t->summary), one = waited && r->threads == 1 && !t->c.selection->n;
-	add_seconds(out, wall);
-	buf_adds(out, one ? " wall = " : " wall, ");
-	add_seconds(out, user);
-	buf_adds(out, one ? " user + " : " user, ");
-	add_seconds(out, system);
-	buf_adds(out, one ? " system + " : waited ? " system, " : " system");
-	double rest = wall - user - system - (waited ? add_waiting(&t->summary, out) : 0);
-	if (one && rest > wall / 20) {
-		buf_adds(out, " + ");
-		add_seconds(out, rest);
-		buf_adds(out, " between calls or held by sctrace");
-	}
-}
-
 /*
  * Appends "program: 2.11 s wall, 0.14 s user, 1.95 s system, peak RSS 968 KiB; 31 calls before main". The end of the
  * program is missing, for example, in a recording that was truncated, or that was saved while the program ran (--last).
@@ -286,7 +215,7 @@ static void program_line(const struct trace_totals *t, const struct engine_resul
 		buf_adds(out, "its times are not known, because its end is not part of the trace\n");
 		return;
 	}
-	time_spent(t, r, out);
+	trace_wall_program(&t->summary, r, t->c.selection->n == 0, out);
 	if (r->peak_rss_bytes) {
 		buf_adds(out, r->rss_is_largest ? ", peak RSS of the largest process " : ", peak RSS ");
 		size_human(out, r->peak_rss_bytes);
@@ -374,6 +303,8 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 	if (t->c.waiting && t->c.waiting->len)
 		buf_addf(text, "waiting: %s\n", buf_str(t->c.waiting));
 	program_line(t, r, text);
+	if (t->c.by == BY_THREAD && !t->c.selection->n)
+		trace_wall_threads(&t->summary, text);
 	unfollowed_line(r, text);
 	selection_line(t, text);
 	uring_lines(t, text);
@@ -393,10 +324,16 @@ static void footer(const struct trace_totals *t, const char *lines)
 
 static void json_document(const struct trace_totals *t, const struct engine_result *r, const char *expect)
 {
-	struct buf calls = {0};
+	struct buf calls = {0}, more = {0};
+	if (*expect)
+		buf_addf(&more, "\"expect\": %s,\n", expect);
+	if (t->c.by == BY_THREAD && !t->c.selection->n)
+		trace_wall_threads_json(&t->summary, &more);
 	summary_render(&t->summary, &t->c.view, &calls);
-	trace_save_document(t->c.engine->ops->name, t->c.program != NULL, buf_str(&calls), expect, r, &t->c.out->buf);
+	trace_save_document(t->c.engine->ops->name, t->c.program != NULL, buf_str(&calls), buf_str(&more), r,
+			    &t->c.out->buf);
 	buf_free(&calls);
+	buf_free(&more);
 }
 
 static void judge(struct trace_totals *t, const struct engine_result *r, struct buf *json)

@@ -33,7 +33,7 @@ static void fill_program(struct run_program *p, const struct engine_result *r)
 	p->lost_calls = (double)r->lost;
 }
 
-void trace_save_document(const char *engine, bool program, const char *calls, const char *expect,
+void trace_save_document(const char *engine, bool program, const char *calls, const char *more,
 			 const struct engine_result *r, struct buf *out)
 {
 	struct run_program p;
@@ -41,8 +41,7 @@ void trace_save_document(const char *engine, bool program, const char *calls, co
 	fill_program(&p, r);
 	json_t *o = program ? fields_write(&run_program_fields, &p, 0) : json_null();
 	char *text = json_dumps(o, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
-	buf_addf(out, "{\"engine\": \"%s\",\n\"program\": %s,\n%s%s%s\"syscalls\": %s}\n", engine, text,
-		 *expect ? "\"expect\": " : "", expect, *expect ? ",\n" : "", calls);
+	buf_addf(out, "{\"engine\": \"%s\",\n\"program\": %s,\n%s\"syscalls\": %s}\n", engine, text, more, calls);
 	free(text);
 	json_decref(o);
 	fields_free(&run_program_fields, &p);

@@ -11,10 +11,10 @@ struct run;
 struct strings;
 
 /*
- * Appends {"syscalls": `calls`, "program": {...} or null, "engine": name} and a newline. `calls` is JSON text. `expect`
- * is JSON text for the member "expect"; "" leaves this member out.
+ * Appends {"syscalls": `calls`, "program": {...} or null, "engine": name} and a newline. `calls` is JSON text. `more`
+ * has further members, each with a comma and a newline after it.
  */
-void trace_save_document(const char *engine, bool program, const char *calls, const char *expect,
+void trace_save_document(const char *engine, bool program, const char *calls, const char *more,
 			 const struct engine_result *r, struct buf *out);
 /* The data from which a run is made. Pointers are not owned. */
 struct trace_save {

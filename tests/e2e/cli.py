@@ -1328,7 +1328,7 @@ def test_views_of_the_fast_engine(tmp):
             assert lines(r.stderr, "engine: ptrace; .*" if engine == "ptrace" else "engine: patch; .*"), (flags, r)
             before = re.findall(r"(\d+ (?:selected )?calls) before main", r.stderr)
             table = re.sub(r"[([]\d+[])]| +", " ", r.stderr)
-            shown.append((before, sorted(x for x in table.splitlines() if not re.match(r" -|program:|engine:|\d.* s, in total:", x))))
+            shown.append((before, sorted(x for x in table.splitlines() if not re.match(r" -|program:|thread \d|engine:|\d.* s, in total:", x))))
         assert shown[0] == shown[1], (flags, shown)
     r = run("-c", "--by=thread", "--interval=10ms", "sh", "-c", "sleep 0.1; exit 3")
     assert r.returncode == 3 and "since the last table" in r.stderr and "so far" not in r.stderr, r
@@ -1336,6 +1336,32 @@ def test_views_of_the_fast_engine(tmp):
         run("-c", "--by=fd", f"-O{cost}s", "--format=csv", "-o", str(tmp / "t"), "-U", "resolved", "true")
         told = [x.rsplit(",", 1)[1] for x in (tmp / "t").read_text().splitlines()[1:]]
         assert ("unresolved" in told) == (cost > 0), (cost, told)
+
+
+def test_where_the_time_of_threads_went(tmp):
+    """-c --by=thread: a line for each thread says where its wall-clock time went, and names each part"""
+    command = ("-f", "-c", "--by=thread", "sh", "-c", "sleep 0.3 & sleep 0.2; wait; exit 3")
+    r = run("--format=json", *command)
+    threads = json.loads(r.stderr)["threads"]
+    parts = ("waiting_s", "may_have_waited_s", "other_calls_s", "unfinished_s", "between_calls_s")
+    assert r.returncode == 3 and len(threads) == 3, r
+    for t in threads:
+        assert 0.2 <= t["wall_s"] and all(t[p] >= 0 for p in parts), t
+        # The cost of tracing is subtracted from times of calls, so the parts are as long as the whole, unless it was too high.
+        assert abs(sum(t[p] for p in parts) - t["wall_s"]) < 0.1 * t["wall_s"], t
+    text = run(*command)
+    told = " ".join(text.stderr.split())
+    lines_of = re.findall(r"thread (\d+) \((sh|sleep)\): ([\d.]+) m?s wall = (.*?)(?= thread \d+ \(| engine:)", told)
+    assert len(lines_of) == 3, told
+    if any("waiting in calls" in x[3] for x in lines_of):
+        assert [("clock_nanosleep" in x[3], "wait4" in x[3]) for x in lines_of].count((True, False)) == 2, told
+    # Nothing is told if only some calls were counted, and of the threads of an engine that counts by itself.
+    for flags in (["-e", "trace=wait4"], ["--engine=ptrace"]):
+        r = run(*flags, *command)
+        assert r.returncode == 3 and " wall = " not in r.stderr.replace("program: ", ""), r
+    many = "import threading\nfor i in range(14): t = threading.Thread(target=lambda: None); t.start(); t.join()"
+    told = " ".join(run("-c", "--by=thread", "python3", "-c", many).stderr.split())
+    assert len(re.findall(r"thread \d+ \(", told)) == 10 and re.search(r"threads: \d+ more, which lived shorter; --format=json has all", told), told
 
 
 def until(what, condition):
