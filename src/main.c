@@ -33,7 +33,8 @@
  *   engine/patch/remote/    reads and changes the program's memory and mappings, and runs code in the program
  *   engine/patch/arm/       makes calls from outside the agent stop
  *   engine/patch/state.h    the data that these folders share
- *   engine/patch/code/      the machine code that is placed in the program: the agent, stubs, jumps
+ *   engine/patch/x86_64/    what depends on the processor: the agent's machine code, stubs, jumps, moved instructions
+ *   engine/patch/code/      what the agent and sctrace share: the layout of their data; the code that writes records
  *   engine/bpf/             the bpf engine (privileged)
  *   engine/ptrace/          the ptrace engine (works everywhere). loop.c gets the wait statuses (wait.c); tasks.c and attach.c
  *                           follow threads; calls.c follows calls. The patch engine is built on these.

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "engine/patch/code/padding.h"
+#include "engine/patch/x86_64/padding.h"
 #include "stack/unwind.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "engine/patch/code/relocate.h"
+#include "engine/patch/x86_64/relocate.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -17,6 +17,8 @@ RECURSION = {
     ("decode/show.c", "decode/kinds.c"): "a kind's function shows its parts through the table of kinds",
 }
 
+PROCESSORS = ("aarch64", "x86_64")  # the folders that each implement src/engine/patch for one processor
+
 FILE_LINES = 600  # a longer file is refused, except tables (.def)
 FUNCTION_LINES = 80  # a longer function is refused
 FUNCTION_ADVICE = 45  # a longer function is named in a comment
@@ -230,10 +232,11 @@ def check_names_of_tests(root):
 
 
 def check_base_names(root):
-    """No two modules have the same name, so that a name says where to look."""
+    """No two modules have the same name, so that a name says where to look. Those of the processors are parts of code/."""
     places = {}
     for path in sources(root / "src", ".c", ".h", ".S"):
-        places.setdefault(path.stem, set()).add(str(path.parent.relative_to(root)))
+        place = path.parent.with_name("code") if path.parent.name in PROCESSORS else path.parent
+        places.setdefault(path.stem, set()).add(str(place.relative_to(root)))
     for name, where in sorted(places.items()):
         if len(where) > 1:
             yield f"{name} is the name of a file in {' and in '.join(sorted(where))}"

@@ -4,10 +4,10 @@
  */
 
 #include "engine/patch/code/agent.h"
-#include "engine/patch/code/encode.h"
-#include "engine/patch/code/padding.h"
-#include "engine/patch/code/relocate.h"
 #include "engine/patch/image/image_ranges.h"
+#include "engine/patch/x86_64/encode.h"
+#include "engine/patch/x86_64/padding.h"
+#include "engine/patch/x86_64/relocate.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,13 +1,13 @@
 #include "engine/patch/image/image_plan.h"
 
 #include "base/memory.h"
-#include "engine/patch/code/encode.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_ranges.h"
 #include "engine/patch/image/kept_plans.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/usage.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/patch/x86_64/encode.h"
 #include "tracee/proc.h"
 
 #include <stdlib.h>

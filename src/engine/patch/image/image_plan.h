@@ -2,8 +2,8 @@
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_PLAN_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_PLAN_H
 
-#include "engine/patch/code/encode.h"
 #include "engine/patch/remote/maps.h"
+#include "engine/patch/x86_64/encode.h"
 
 struct proc_status;
 struct site;

@@ -2,9 +2,9 @@
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_SITE_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_SITE_H
 
-#include "engine/patch/code/encode.h"
-#include "engine/patch/code/relocate.h"
 #include "engine/patch/state.h"
+#include "engine/patch/x86_64/encode.h"
+#include "engine/patch/x86_64/relocate.h"
 
 _Static_assert(RELOCATE_MAX + RELOCATE_GROWTH <= STUB_MOVED_MAX,
 	       "a stub has room for all instructions that may move into it");

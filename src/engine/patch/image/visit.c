@@ -1,14 +1,14 @@
 #include "engine/patch/image/visit.h"
 
 #include "base/memory.h"
-#include "engine/patch/code/padding.h"
-#include "engine/patch/code/relocate.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_plan.h"
 #include "engine/patch/image/image_ranges.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/patch/x86_64/padding.h"
+#include "engine/patch/x86_64/relocate.h"
 #include "engine/ptrace/tracer.h"
 
 #include <errno.h>

@@ -791,7 +791,7 @@ agent_apart:
 	mov	(%rsp), %rdx
 	mov	16(%rsp), %rax
 	jmp	agent_mapped
-#include "engine/patch/code/record.S.inc"
+#include "engine/patch/x86_64/record.S.inc"
 agent_pre_end:
 
 /*

@@ -1,4 +1,4 @@
-#include "engine/patch/code/padding.h"
+#include "engine/patch/x86_64/padding.h"
 
 #include <Zydis/Zydis.h>
 #include <elf.h>

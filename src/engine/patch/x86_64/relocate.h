@@ -2,8 +2,8 @@
  * Finds out which instructions may move into a call's stub to make room for a long jump, and what may lead to them. The
  * functions only compute.
  */
-#ifndef SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
-#define SCTRACE_ENGINE_PATCH_CODE_RELOCATE_H
+#ifndef SCTRACE_ENGINE_PATCH_X86_64_RELOCATE_H
+#define SCTRACE_ENGINE_PATCH_X86_64_RELOCATE_H
 
 #include "tracee/mem.h"
 

@@ -6,8 +6,8 @@
  * has a frame description entry (LSB Core, "Exception Frames"). If all bytes between the end of one function and the
  * beginning of the next are fill, these bytes belong to no function.
  */
-#ifndef SCTRACE_ENGINE_PATCH_CODE_PADDING_H
-#define SCTRACE_ENGINE_PATCH_CODE_PADDING_H
+#ifndef SCTRACE_ENGINE_PATCH_X86_64_PADDING_H
+#define SCTRACE_ENGINE_PATCH_X86_64_PADDING_H
 
 #include "tracee/mem.h"
 

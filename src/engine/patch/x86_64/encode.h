@@ -1,6 +1,6 @@
 /* The machine code that the patch engine writes (Intel SDM vol. 2). The functions only compute. */
-#ifndef SCTRACE_ENGINE_PATCH_CODE_ENCODE_H
-#define SCTRACE_ENGINE_PATCH_CODE_ENCODE_H
+#ifndef SCTRACE_ENGINE_PATCH_X86_64_ENCODE_H
+#define SCTRACE_ENGINE_PATCH_X86_64_ENCODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-#include "engine/patch/code/encode.h"
+#include "engine/patch/x86_64/encode.h"
 
-#include "engine/patch/code/relocate.h"
+#include "engine/patch/x86_64/relocate.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-#include "engine/patch/code/relocate.h"
+#include "engine/patch/x86_64/relocate.h"
 
 #include "base/memory.h"
-#include "engine/patch/code/padding.h"
+#include "engine/patch/x86_64/padding.h"
 
 #include <Zydis/Zydis.h>
 #include <elf.h>
