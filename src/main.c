@@ -35,6 +35,8 @@
  *   engine/patch/state.h    the data that these folders share
  *   engine/patch/x86_64/    what depends on the processor: the agent's machine code, stubs, jumps, moved instructions
  *   engine/patch/code/      what the agent and sctrace share: the layout of their data; the code that writes records
+ *   engine/patch/cpu.h      the boundary between x86_64/ and the other folders of engine/patch
+ *   engine/patch/x86_64/cpu_x86_64.h  implements it
  *   engine/bpf/             the bpf engine (privileged)
  *   engine/ptrace/          the ptrace engine (works everywhere). loop.c gets the wait statuses (wait.c); tasks.c and attach.c
  *                           follow threads; calls.c follows calls. The patch engine is built on these.

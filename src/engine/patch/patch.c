@@ -2,7 +2,8 @@
  * The patch engine counts and times calls inside the program. state.h defines its terms. Its folders, each of which
  * uses only those before it:
  *
- *   code/     the machine code that goes into the program: the agent, stubs and jumps; the search for padding
+ *   code/     what the code in the program and sctrace share
+ *   x86_64/   what depends on the processor (cpu.h): the agent, stubs and jumps; the search for padding
  *   arm/      how calls from outside the agent are made to stop; the watchdog
  *   remote/   the program's memory and mappings, and code that runs in it
  *   image/    an address space: its counters, its call sites, and the agent in it
@@ -40,14 +41,12 @@
 #include "engine/ptrace/loop.h"
 #include "engine/ptrace/tracer.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 /* Called when the filter has stopped a call. Under ptrace, the entry of the call was already handled. */
 static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
@@ -61,7 +60,7 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	if (filter_owner == ARM_STOP_PROGRAM)
 		arm_answer_enosys(task->tid);
 	if (filter_owner != ARM_STOP_SCTRACE || thread_of(task)->in_call || !img || img->state != IMAGE_READY || !pt ||
-	    pt->slow || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	    pt->slow || cpu_get(task->tid, &r) < 0)
 		return STOP_HANDLED;
 	if (withdraw_before(p, task, &call, &r))
 		return task->stopped ? STOP_HANDLED : STOP_RESUMED;
@@ -156,17 +155,10 @@ static const struct tracer_ops patch_ops = {
 
 /* --- the engine --- */
 
-/* Does the time stamp counter tick evenly in all states (Intel SDM 3B, 17.17.1: CPUID 80000007H, EDX bit 8)? */
-static bool tsc_is_invariant(void)
-{
-	unsigned a, b, c, d;
-	return __get_cpuid(0x80000007, &a, &b, &c, &d) && d >> 8 & 1;
-}
-
 static int patch_probe(unsigned want, struct buf *why)
 {
 	enum arming how;
-	if (!tsc_is_invariant()) {
+	if (!cpu_has_steady_ticks()) {
 		buf_adds(why, "the processor's time stamp counter is not invariant");
 		return -ENOTSUP;
 	}
@@ -197,7 +189,7 @@ static struct patch *patch_new(void)
 	struct patch *p = memory_zeroed(1, sizeof(*p));
 	p->t.base.ops = &engine_patch;
 	tracer_init(&p->t, &patch_ops);
-	p->tsc0 = __rdtsc();
+	p->tsc0 = cpu_ticks();
 	p->ns0 = clock_ns();
 	p->ways = WAY_SHORT | WAY_LONG | WAY_REDIRECT;
 	p->watchdog_fd = -1;

@@ -91,7 +91,7 @@ static int adopt(struct patch *p, pid_t pid)
 	task->proc->counted = true;
 	task->proc->image = image_new();
 	if (ptrace_retry(PTRACE_INTERRUPT, pid, NULL, NULL) < 0 || tracer_wait_task(t, pid, &status) < 0 ||
-	    !WIFSTOPPED(status) || ptrace_retry(PTRACE_GETREGS, pid, NULL, &r) < 0)
+	    !WIFSTOPPED(status) || cpu_get(pid, &r) < 0)
 		return -ECHILD;
 	task->stopped = true;
 	saved = r;
@@ -99,7 +99,7 @@ static int adopt(struct patch *p, pid_t pid)
 	image_of(task)->start.observed = true;
 	uint64_t at = tracer_entry_point(pid);
 	int err = at ? setup_image(p, task, at, &saved, NULL) : -ENOEXEC;
-	ptrace_retry(PTRACE_SETREGS, pid, NULL, &saved);
+	cpu_set(pid, &saved);
 	arm_task(p, task, true);
 	t->current = task;
 	return err;

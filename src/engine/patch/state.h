@@ -8,12 +8,12 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "engine/patch/code/agent.h"
+#include "engine/patch/cpu.h"
 #include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 
 #include <errno.h>
-#include <sys/user.h>
 
 struct image_targets;
 struct gap_use;
@@ -56,7 +56,7 @@ struct image_start {
 	bool observed;
 	/* sctrace attached to a process with signal handlers, so a handler may return to any instruction. */
 	bool interrupted;
-	/* The program ignores SIGTRAP, which an int3 of the engine would change. */
+	/* The program ignores SIGTRAP, which a breakpoint of the engine would change. */
 	bool no_traps;
 	uint64_t entry;          /* address of the image's first instruction; 0: not known */
 	struct owner owner;      /* the user of the process when the image began; {0, 0} if this user is unknown */

@@ -33,7 +33,7 @@
  */
 static const struct sock_filter template[] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(arch)),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 5),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CPU_ARCH, 0, 5),
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(instruction_pointer) + 4),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AGENT_CODE >> 32, 0, 3),
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(instruction_pointer)),
@@ -130,11 +130,11 @@ enum arm_stop arm_read_stop(pid_t tid, struct call *call)
 void arm_answer_enosys(pid_t tid)
 {
 	struct user_regs_struct r;
-	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, &r) < 0)
+	if (cpu_get(tid, &r) < 0)
 		return;
-	r.orig_rax = (unsigned long long)-1;
-	r.rax = (unsigned long long)-ENOSYS;
-	ptrace_retry(PTRACE_SETREGS, tid, NULL, &r);
+	r.CPU_RESTARTED = CPU_NO_CALL;
+	r.CPU_RESULT = (unsigned long long)-ENOSYS;
+	cpu_set(tid, &r);
 }
 
 bool arm_is_served(const struct patch *p, const struct task *task)
@@ -169,12 +169,12 @@ static bool allowed_in_strict_mode(const struct call *c)
 static void end_thread(const struct task *task)
 {
 	struct user_regs_struct r;
-	if (task->proc->ntasks == 1 || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0) {
+	if (task->proc->ntasks == 1 || cpu_get(task->tid, &r) < 0) {
 		kill(task->proc->pid, SIGKILL);
 		return;
 	}
-	r.orig_rax = SYS_exit;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+	r.CPU_RESTARTED = SYS_exit;
+	cpu_set(task->tid, &r);
 }
 
 /* Has the program itself installed seccomp filters? The program may see its own filters. */

@@ -90,24 +90,19 @@
 #define AGENT_WORDS 255 /* number of struct agent_words in a region; each image uses one */
 #define DATA_RSEQ                                                                                                      \
 	(72 + 4 * AGENT_CALLS + 16 * (AGENT_RANGES + 2) + 8 * KEPT_WORDS * KEPT_FRAMES + 256) /* agent_data.rseq */
-/*
- * The signature that the C library uses for rseq(2) on x86 (sys/rseq.h). The word before the abort address of the agent's
- * critical section must have it.
- */
-#define RSEQ_SIGNATURE 0x53053053
-#define AGENT_RANGES   64 /* largest number of code ranges in the agent's table (agent_data.code) */
+#define AGENT_RANGES 64 /* largest number of code ranges in the agent's table (agent_data.code) */
 /*
  * The number of vfork-like calls that the agent makes at the same time in an image. Each needs a kept frame; the first
  * frame has the number KEPT_FIRST.
  */
 #define KEPT_FRAMES 8
 #define KEPT_FIRST  8
-#define KEPT_R9     6 /* words after those of the frame: the program's r9, */
+#define KEPT_SAVED  6 /* words after those of the frame: the program's CPU_KEPT, */
 #define KEPT_FS     7 /* and the fs base of the caller, if sctrace has set BASE_APART */
 #define KEPT_WORDS  8
 /* Bit of agent_data.base: a child of a vfork-like call runs in this memory, and its calls must not be counted. */
 #define BASE_APART         63
-#define SETUP_POOLED       1 /* flags in rbp at the start of the setup code: what the code must do */
+#define SETUP_POOLED       1 /* CPU_SETUP_FLAGS at the start of the setup code: what the code must do */
 #define SETUP_RECORDS      2
 #define SETUP_NO_RECORDER  4 /* result flags: what the setup code could not map, because the range is in use */
 #define SETUP_NO_THREADS   8
@@ -143,6 +138,8 @@
 
 #define TAIL_SELECTOR (AGENT_STATS + AGENT_CALLS * SLOT_SIZE) /* agent_tail.selector */
 #define TAIL_RECORDS  (TAIL_SELECTOR + 1)                     /* agent_tail.records */
+
+#include "engine/patch/cpu.h"
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -196,10 +193,10 @@ _Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_
 
 /*
  * The stack frame of agent_entry, from its lowest address. The last member is the return address into the stub.
- * `flags`: AH from lahf, AL from seto.
+ * `saved` is the program's CPU_TICKS.
  */
 struct agent_frame {
-	uint64_t t0, slot, rdx, flags, nr, ret;
+	uint64_t t0, slot, saved, flags, nr, ret;
 };
 
 #define AGENT_BASE    ((uint64_t)AGENT_STATS - SLOT_ALIGN)
@@ -231,7 +228,7 @@ struct agent_data {
 	uint64_t code[AGENT_RANGES + 2][2];
 	/*
 	 * A child of vfork(2) runs on its parent's stack. Until the child ends, the words of the parent's frame are kept
-	 * here, with the words KEPT_R9 and KEPT_FS. Word number i of all frames comes before word number i + 1.
+	 * here, with the words KEPT_SAVED and KEPT_FS. Word number i of all frames comes before word number i + 1.
 	 */
 	uint64_t kept[KEPT_WORDS][KEPT_FRAMES];
 	uint8_t scratch[256]; /* memory for the arguments of calls that the tracer has the program make */
@@ -251,7 +248,7 @@ _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_
 	       "agent.S");
 _Static_assert(UNATTENDED_DATA == offsetof(struct agent_data, code[2]), "agent.S");
 _Static_assert(offsetof(struct agent_data, rseq) == DATA_RSEQ, "agent.S");
-_Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 8 * KEPT_R9, "agent.S");
+_Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 8 * KEPT_SAVED, "agent.S");
 
 /* The state that a thread restores by itself (agent.S, `back`). */
 struct agent_back {
@@ -291,9 +288,9 @@ extern const unsigned char agent_exit[], agent_remote[], agent_own_call[], agent
 extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];
 /*
- * vfork-like calls: from `got` on, the thread has reserved the kept frame whose number is in r11, and from `marked` on,
- * in r9. At `taken`, it has done so if dl is 0. From `lowered` on, there is room for the frame on the stack of a child. At
- * `released`, the frame is on the stack again, and the program's r9 is in r11.
+ * vfork-like calls: from `got` on, the thread has reserved the kept frame whose number is in CPU_SPARE, and from
+ * `marked` on, in CPU_KEPT. From `lowered` on, there is room for the frame on the stack of a child. At
+ * `released`, the frame is on the stack again, and the program's CPU_KEPT is in CPU_SPARE.
  */
 extern const unsigned char agent_taken[], agent_got[];
 extern const unsigned char agent_marked[], agent_lowered[], agent_released[], agent_loaded[];
@@ -337,9 +334,9 @@ extern const struct agent_path agent_paths[AGENT_PATHS]; /* `single`, `shared`, 
 #define AGENT_THREAD_PATH (&agent_paths[3])
 #define AGENT_QUERY_PATH  (&agent_paths[4])
 #define AGENT_RSEQ_PATH   (&agent_paths[5])
-/* On the path `thread`, the program's rdi and rsi are on the stack, below the frame, between these labels. */
+/* On the path `thread`, the program's first two arguments are on the stack, below the frame, between these labels. */
 extern const unsigned char agent_thread_saved[], agent_thread_restored[];
-/* On the path `query`, the program's rsi is on the stack, below the frame, between these labels. */
+/* On the path `query`, the program's second argument is on the stack, below the frame, between these labels. */
 extern const unsigned char agent_query_saved[], agent_query_restored[];
 
 /* Code that runs once, at an address of the program's own code, to set up the agent (see agent.S). */

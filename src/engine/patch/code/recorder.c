@@ -63,12 +63,7 @@ HELPER uint64_t capture_text(void *at, const void *memory, uint64_t addr, uint64
  */
 PART int64_t own_call(int64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
-	register uint64_t r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-	__asm__ volatile("call *%[at]"
-			 : "+a"(nr)
-			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9), [at] "b"(*(const uint64_t *)OWN_CALL_AT)
-			 : "rcx", "r11", "memory", "cc");
-	return nr;
+	return cpu_own_call(*(const uint64_t *)OWN_CALL_AT, nr, a, b, c, d, e, f);
 }
 
 /*
@@ -169,17 +164,16 @@ HELPER bool capture_all_before(const struct agent_scratch *s, struct capture *c,
 }
 
 /*
- * rdtsc does not wait for the instructions before it (Intel SDM, volume 2, RDTSC). lfence waits for these instructions,
- * but not until the values that they have stored reach the cache. A store to the ring can take 100 ns, because sctrace
- * has read the ring on another CPU. The kernel would wait for it at its first locked instruction. mfence waits for the
- * stores, but then the program takes longer.
+ * Reading the clock does not wait for the instructions before it. A store to the ring can take 100 ns, because sctrace
+ * has read the ring on another CPU. The kernel would wait for it at its first locked instruction. FENCE_STORES waits for
+ * the stores, but then the program takes longer.
  */
 HELPER void wait_before_t0(uint8_t fence)
 {
 	if (fence == FENCE_STORES)
-		__asm__ volatile("mfence\n\tlfence" : : : "memory");
+		cpu_wait_all();
 	else if (fence == FENCE_LOADS)
-		__asm__ volatile("lfence" : : : "memory");
+		cpu_wait_loads();
 }
 
 HELPER void clear(uint64_t table, uint32_t rows)

@@ -103,12 +103,6 @@
 #define KIND_QUERY     4 /* rt_sigaction(2) that reads the action of SIGSYS (agent.S) */
 /* vfork(2) and similar calls: the number of the kept frame, from KEPT_FIRST on (agent.h) */
 
-/* Bytes below the program's stack pointer during a call of the agent: red zone, return address, three registers. */
-#define BELOW_PROGRAM (128 + 8 + 24)
-/* Offsets in the frame of a signal (struct ucontext, arch/x86/include/uapi/asm/ucontext.h). */
-#define UC_RAX  144
-#define UC_MASK 296
-
 /*
  * The kernel has no call with this number. The agent makes it only to stop the thread for sctrace, which then reports
  * that a recorded call begins (from agent_announce), or completes the record of a call that was made (from agent_ask).
@@ -185,12 +179,12 @@ enum ring_lack {
 struct agent_scratch {
 	uint32_t busy, kind;
 	uint64_t nr;
-	uint64_t args[6]; /* rdi, rsi, rdx, r10, r8, r9 */
+	uint64_t args[6]; /* CPU_ARG0 to CPU_ARG5 */
 	uint64_t ret, sp;
 	int64_t result;
 	uint64_t record; /* the open record */
 	/*
-	 * rbx, rbp, r12 to r15. The recorder's C code restores these registers only when it returns. These copies are
+	 * The registers of cpu_set_saved(). The recorder's C code restores these registers only when it returns. These copies are
 	 * for a thread that the tracer moves out of that code.
 	 */
 	uint64_t saved[6];

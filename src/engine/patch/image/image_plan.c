@@ -193,7 +193,7 @@ static void add_pieces(struct work *w, const struct site *s, int site)
 {
 	/* The number of moved bytes that the jump overwrites, and the address of the first moved byte. */
 	const size_t jumped = s->kind == SITE_EARLY ? 5 : 3;
-	const uint64_t at = s->kind == SITE_EARLY ? s->ip - 2 - s->moved : s->ip;
+	const uint64_t at = s->kind == SITE_EARLY ? s->ip - CPU_CALL_SIZE - s->moved : s->ip;
 	for (int k = 0; k < s->nchanges; k++)
 		w->piece[w->npieces++] =
 			(struct piece){s->change[k].addr, s->change[k].len, s->change[k].old, s->change[k].new, site};

@@ -87,7 +87,7 @@ static void release(struct image *img, struct task *task, uint64_t lo, uint64_t 
 	for (size_t k = 0; k < img->mappings.n; k++)
 		known |= img->mappings.v[k].lo < hi && img->mappings.v[k].hi > lo;
 	while ((s = map_next(&img->sites.by_ip, &i, NULL)))
-		if (s->ip - 2 >= lo && s->ip - 2 < hi)
+		if (s->ip - CPU_CALL_SIZE >= lo && s->ip - CPU_CALL_SIZE < hi)
 			site_restore(task, s, task->proc->ntasks == 1);
 	if (known)
 		img->mappings.n = 0;
@@ -98,11 +98,11 @@ void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *
 	const uint64_t page = AGENT_PAGE - 1;
 	struct image *img = image_of(task);
 	bool covers = nr == SYS_munmap || nr == SYS_mprotect || nr == SYS_pkey_mprotect || nr == SYS_madvise ||
-		      nr == SYS_mremap || (nr == SYS_mmap && r->r10 & MAP_FIXED);
+		      nr == SYS_mremap || (nr == SYS_mmap && r->CPU_ARG3 & MAP_FIXED);
 	if (covers)
-		release(img, task, r->rdi & ~page, (r->rdi + r->rsi + page) & ~page);
-	if (nr == SYS_mremap && r->r10 & MREMAP_FIXED)
-		release(img, task, r->r8 & ~page, (r->r8 + r->rdx + page) & ~page);
+		release(img, task, r->CPU_ARG0 & ~page, (r->CPU_ARG0 + r->CPU_ARG1 + page) & ~page);
+	if (nr == SYS_mremap && r->CPU_ARG3 & MREMAP_FIXED)
+		release(img, task, r->CPU_ARG4 & ~page, (r->CPU_ARG4 + r->CPU_ARG2 + page) & ~page);
 }
 
 enum overlap { OVERLAP_NONE, OVERLAP_PART, OVERLAP_INSIDE };

@@ -69,8 +69,8 @@ bool vfork_frame_is_kept(uint64_t ip)
 
 bool vfork_frame_is_child(const struct user_regs_struct *r)
 {
-	return r->rax == 0 && (agent_is_between(r->rip, AGENT_VFORK_PATH->after, agent_loaded) ||
-			       agent_is_between(r->rip, agent_record_vfork_after, agent_record_end));
+	return r->CPU_RESULT == 0 && (agent_is_between(r->CPU_IP, AGENT_VFORK_PATH->after, agent_loaded) ||
+				      agent_is_between(r->CPU_IP, agent_record_vfork_after, agent_record_end));
 }
 
 bool vfork_frame_has_room(uint64_t ip)
@@ -80,15 +80,15 @@ bool vfork_frame_has_room(uint64_t ip)
 
 uint64_t vfork_frame_reserved(const struct user_regs_struct *r)
 {
-	bool as_kind = agent_is_between(r->rip, agent_record_flagged, agent_record_entering) ||
-		       agent_is_between(r->rip, agent_record_refuse, agent_record_given);
-	if (agent_is_between(r->rip, agent_taken, agent_got))
-		return (r->rdx & 0xff) == 0 ? r->r11 : 0;
-	if (agent_is_between(r->rip, agent_got, agent_marked))
-		return r->r11;
-	if (agent_is_between(r->rip, agent_marked, AGENT_VFORK_PATH->after))
-		return r->r9;
-	return as_kind && r->rcx & KEPT_FIRST ? r->rcx : 0;
+	bool as_kind = agent_is_between(r->CPU_IP, agent_record_flagged, agent_record_entering) ||
+		       agent_is_between(r->CPU_IP, agent_record_refuse, agent_record_given);
+	if (agent_is_between(r->CPU_IP, agent_taken, agent_got))
+		return (r->CPU_TICKS & 0xff) == 0 ? r->CPU_SPARE : 0;
+	if (agent_is_between(r->CPU_IP, agent_got, agent_marked))
+		return r->CPU_SPARE;
+	if (agent_is_between(r->CPU_IP, agent_marked, AGENT_VFORK_PATH->after))
+		return r->CPU_KEPT;
+	return as_kind && r->CPU_KIND & KEPT_FIRST ? r->CPU_KIND : 0;
 }
 
 static bool exists(uint64_t number)
@@ -96,7 +96,7 @@ static bool exists(uint64_t number)
 	return number - KEPT_FIRST < KEPT_FRAMES;
 }
 
-/* Reads the words of a kept frame: the frame itself, and the program's r9. */
+/* Reads the words of a kept frame: the frame itself, and the program's CPU_KEPT. */
 static int read_words(const struct task *task, uint64_t number, uint64_t words[KEPT_WORDS])
 {
 	uint64_t all[KEPT_WORDS][KEPT_FRAMES];
@@ -115,25 +115,25 @@ int vfork_frame_read(const struct task *task, uint64_t number, struct agent_fram
 	return err;
 }
 
-int vfork_frame_restore_r9(const struct task *task, struct user_regs_struct *r)
+int vfork_frame_restore(const struct task *task, struct user_regs_struct *r)
 {
 	uint64_t words[KEPT_WORDS];
 	int err = 0;
-	if (vfork_frame_is_kept(r->rip) || agent_is_between(r->rip, agent_marked, AGENT_VFORK_PATH->after)) {
-		err = read_words(task, r->r9, words);
-		r->r9 = err < 0 ? r->r9 : words[KEPT_R9];
-	} else if (agent_is_between(r->rip, agent_released, agent_loaded) ||
-		   agent_is_between(r->rip, agent_record_released, agent_record_loaded))
-		r->r9 = r->r11;
+	if (vfork_frame_is_kept(r->CPU_IP) || agent_is_between(r->CPU_IP, agent_marked, AGENT_VFORK_PATH->after)) {
+		err = read_words(task, r->CPU_KEPT, words);
+		r->CPU_KEPT = err < 0 ? r->CPU_KEPT : words[KEPT_SAVED];
+	} else if (agent_is_between(r->CPU_IP, agent_released, agent_loaded) ||
+		   agent_is_between(r->CPU_IP, agent_record_released, agent_record_loaded))
+		r->CPU_KEPT = r->CPU_SPARE;
 	return err;
 }
 
 int vfork_frame_note_fs(const struct task *task, const struct user_regs_struct *r)
 {
-	const uint64_t at = AGENT_DATA_AT(kept) + 8 * (KEPT_FRAMES * KEPT_FS + r->r9 - KEPT_FIRST);
-	if (!vfork_frame_is_kept(r->rip) || !exists(r->r9))
+	const uint64_t at = AGENT_DATA_AT(kept) + 8 * (KEPT_FRAMES * KEPT_FS + r->CPU_KEPT - KEPT_FIRST);
+	if (!vfork_frame_is_kept(r->CPU_IP) || !exists(r->CPU_KEPT))
 		return -EINVAL;
-	return remote_write(task->tid, at, &r->fs_base, sizeof(r->fs_base));
+	return remote_write(task->tid, at, &r->CPU_THREAD_POINTER, sizeof(r->CPU_THREAD_POINTER));
 }
 
 void vfork_frame_release(const struct task *task, uint64_t number)
@@ -213,9 +213,9 @@ static uint64_t registered(const struct task *task)
 	struct rseq_configuration c = {0};
 	struct user_regs_struct r;
 	if (ptrace(GET_RSEQ_CONFIGURATION, task->tid, sizeof(c), &c) < 0 || !c.pointer ||
-	    c.signature != RSEQ_SIGNATURE || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	    c.signature != RSEQ_SIGNATURE || cpu_get(task->tid, &r) < 0)
 		return 0;
-	return c.pointer - r.fs_base + RSEQ_CS;
+	return c.pointer - r.CPU_THREAD_POINTER + RSEQ_CS;
 }
 
 void waits_begin(const struct patch *p, const struct task *task)
@@ -235,17 +235,17 @@ void waits_note_call(const struct task *task, int64_t nr, const struct user_regs
 {
 	struct image *img = image_of(task);
 	static const uint64_t unknown;
-	if ((nr != SYS_rseq && !(nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS)) || !(img->watch & WATCH_WAITS))
+	if ((nr != SYS_rseq && !(nr == SYS_arch_prctl && r->CPU_ARG0 == ARCH_SET_FS)) || !(img->watch & WATCH_WAITS))
 		return;
 	/* The first fs base is set before an area is registered. If this is not the first, the call stops once more. */
 	if (nr == SYS_arch_prctl && img->start.observed && !img->has_fs_base) {
 		img->has_fs_base = true;
 		return;
 	}
-	uint64_t rseq = current(task), here = r->rdi - r->fs_base + RSEQ_CS;
-	bool usual = nr == SYS_rseq
-			     ? (uint32_t)r->rdx == 0 && (uint32_t)r->r10 == RSEQ_SIGNATURE && (!rseq || rseq == here)
-			     : !rseq;
+	uint64_t rseq = current(task), here = r->CPU_ARG0 - r->CPU_THREAD_POINTER + RSEQ_CS;
+	bool usual = nr == SYS_rseq ? (uint32_t)r->CPU_ARG2 == 0 && (uint32_t)r->CPU_ARG3 == RSEQ_SIGNATURE &&
+					      (!rseq || rseq == here)
+				    : !rseq;
 	if (usual)
 		return;
 	img->rseq = rseq;
@@ -261,9 +261,10 @@ void waits_leave(const struct task *task)
 	struct user_regs_struct r;
 	uint64_t cs = 0, rseq = current(task);
 	rseq = rseq ? rseq : img->rseq;
-	if (rseq && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
-	    remote_read(task->tid, r.fs_base + rseq, &cs, sizeof(cs)) == 0 && cs - AGENT_CODE < AGENT_CODE_SIZE)
-		remote_write(task->tid, r.fs_base + rseq, &none, sizeof(none));
+	if (rseq && cpu_get(task->tid, &r) == 0 &&
+	    remote_read(task->tid, r.CPU_THREAD_POINTER + rseq, &cs, sizeof(cs)) == 0 &&
+	    cs - AGENT_CODE < AGENT_CODE_SIZE)
+		remote_write(task->tid, r.CPU_THREAD_POINTER + rseq, &none, sizeof(none));
 }
 
 void waits_end(const struct patch *p, const struct image *img)

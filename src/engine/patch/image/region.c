@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 /*
  * Returns how much memory for rings a region may have. It takes address space of sctrace only, and no memory until it is
@@ -167,7 +166,7 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 /* Measures the length of a tick again: the longer sctrace runs, the more exact the measurement is. */
 static void update_tick(struct patch *p)
 {
-	uint64_t ticks = __rdtsc() - p->tsc0;
+	uint64_t ticks = cpu_ticks() - p->tsc0;
 	if (ticks)
 		p->tick_ns = (double)(clock_ns() - p->ns0) / (double)ticks;
 }

@@ -57,31 +57,33 @@ static int write_recorder(pid_t tid, struct image *img, const unsigned char *rec
 
 #define SETUP_MAX 1024 /* the largest size of the code of a struct setup, in bytes */
 
-/* Code of agent.S that runs once in the program, and the function that sctrace calls at the code's first int3. */
+/* Code of agent.S that runs once in the program, and the function that sctrace calls at the code's first trap. */
 struct setup {
-	const unsigned char *begin, *end; /* the code and its data; the code ends with the second int3 */
+	const unsigned char *begin, *end; /* the code and its data; the code ends with the second trap */
 	const unsigned char *trap[2], *closed, *masked, *back, *back_end; /* labels for an excursion (remote.h) */
 	int (*middle)(struct region *, pid_t, const struct user_regs_struct *);
 };
 
 static int check_setup(const struct user_regs_struct *r)
 {
-	if (r->rbp & SETUP_NO_RECORDS)
+	if (r->CPU_SETUP_FLAGS & SETUP_NO_RECORDS)
 		return -EEXIST;
-	if (r->r13 == AGENT_CODE && r->r14 == AGENT_DATA && r->r15 == AGENT_STATS)
+	if (r->CPU_SETUP_CODE == AGENT_CODE && r->CPU_SETUP_DATA == AGENT_DATA && r->CPU_SETUP_STATS == AGENT_STATS)
 		return 0;
-	return (int64_t)r->r13 < 0 ? (int)(int64_t)r->r13 : (int64_t)r->r15 < 0 ? (int)(int64_t)r->r15 : -ENOMEM;
+	return (int64_t)r->CPU_SETUP_CODE < 0    ? (int)(int64_t)r->CPU_SETUP_CODE
+	       : (int64_t)r->CPU_SETUP_STATS < 0 ? (int)(int64_t)r->CPU_SETUP_STATS
+						 : -ENOMEM;
 }
 
 static int finish_setup(struct region *region, pid_t tid, const struct user_regs_struct *r)
 {
 	int err = check_setup(r);
-	return err < 0 ? err : region_adopt(region, tid, (int)r->r12);
+	return err < 0 ? err : region_adopt(region, tid, (int)r->CPU_SETUP_FD);
 }
 
 static int finish_region(struct region *region, pid_t tid, const struct user_regs_struct *r)
 {
-	return r->r15 != AGENT_STATS ? -ENOMEM : region_adopt(region, tid, (int)r->r12);
+	return r->CPU_SETUP_STATS != AGENT_STATS ? -ENOMEM : region_adopt(region, tid, (int)r->CPU_SETUP_FD);
 }
 
 static const struct setup whole_setup = {.begin = setup_begin,
@@ -101,7 +103,7 @@ static const struct setup region_setup = {.begin = region_begin,
 					  .back_end = region_back_end,
 					  .middle = finish_region};
 
-/* Runs the code at `at` as an excursion. No-ops are in place of the two int3. */
+/* Runs the code at `at` as an excursion. No-ops are in place of the two traps. */
 static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
 			 struct user_regs_struct *r, struct region *region)
 {
@@ -109,26 +111,26 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
 			      .halt = at + (uint64_t)(s->closed - s->begin),
 			      .masked = at + (uint64_t)(s->masked - s->begin),
 			      .back = at + (uint64_t)(s->back - s->begin)};
-	r->r12 = 0;
+	r->CPU_SETUP_FD = 0;
 	int halted = remote_excursion(t, task, &d, r);
-	int err = halted > 0 ? s->middle(region, task->tid, r) : halted < 0 ? halted : (int)r->r12;
+	int err = halted > 0 ? s->middle(region, task->tid, r) : halted < 0 ? halted : (int)r->CPU_SETUP_FD;
 	struct user_regs_struct rest;
 	if (halted > 0 && remote_excursion_on(t, task, &d, &rest) == -ESRCH)
 		return -ESRCH;
 	return err != -ESRCH && halted >= 0 && remote_excursion_end(t, task, &d) == -ESRCH ? -ESRCH : err;
 }
 
-/* Runs the code at `at` up to its first int3, calls s->middle(), and runs the code to its second int3. */
+/* Runs the code at `at` up to its first trap, calls s->middle(), and runs the code to its second trap. */
 static int run_to_traps(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
 			struct user_regs_struct *r, const uint64_t *mask, struct region *region, const char *path)
 {
-	r->rip = at;
-	r->r12 = ROOM_MIN;
+	r->CPU_IP = at;
+	r->CPU_SETUP_FD = ROOM_MIN;
 	int err = remote_run(t, task, r, mask);
 	if (err < 0)
 		return err;
-	if ((int64_t)r->r12 < 0)
-		return path && (int64_t)r->r12 != -E2BIG ? -ENOENT : (int)r->r12;
+	if ((int64_t)r->CPU_SETUP_FD < 0)
+		return path && (int64_t)r->CPU_SETUP_FD != -E2BIG ? -ENOENT : (int)r->CPU_SETUP_FD;
 	if (path)
 		return check_setup(r);
 	err = s->middle(region, task->tid, r);
@@ -138,7 +140,7 @@ static int run_to_traps(struct tracer *t, struct task *task, uint64_t at, const 
 
 /*
  * Runs code for setup, which overwrites the program's code at `at` for a short time. If `path` is the name of pooled
- * memory, the program maps that memory instead, and there is no first int3. Returns -ENOENT if the program cannot open
+ * memory, the program maps that memory instead, and there is no first trap. Returns -ENOENT if the program cannot open
  * `path`; in this case, nothing has changed.
  */
 static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
@@ -149,14 +151,14 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 	size_t n = (size_t)((excursion ? s->back_end : s->end) - s->begin);
 	uint64_t room = excursion && s == &whole_setup ? maps_room(task->tid, n) : 0;
 	at = room ? room : at; /* in unused bytes, the code can stay if sctrace is killed */
-	r->rbp = (path ? SETUP_POOLED : 0) | (patch_of(t)->recorder ? SETUP_RECORDS : 0);
+	r->CPU_SETUP_FLAGS = (path ? SETUP_POOLED : 0) | (patch_of(t)->recorder ? SETUP_RECORDS : 0);
 	if (n > sizeof(code) || remote_read(task->tid, at, old, n) < 0)
 		return -EFAULT;
 	memcpy(code, s->begin, n);
 	if (path)
 		memcpy(code + (setup_path - setup_begin), path, SETUP_PATH);
 	if (excursion)
-		code[s->trap[0] - s->begin] = code[s->trap[1] - s->begin] = 0x90 /* nop */;
+		code[s->trap[0] - s->begin] = code[s->trap[1] - s->begin] = CPU_NOP;
 	if (remote_write(task->tid, at, code, n) < 0)
 		return -EFAULT;
 	int err = excursion ? run_excursion(t, task, at, s, r, region)
@@ -175,7 +177,7 @@ static int map_agent(struct patch *p, struct task *task, uint64_t at, struct use
 	*region = image_of(task)->start.no_traps ? NULL : region_from_pool(p, task, path);
 	int err = *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, path) : -ENOENT;
 	if (err != -ENOENT)
-		return err < 0 || r->r9 == region_tail(*region)->mark ? err : -EBADF;
+		return err < 0 || r->CPU_SETUP_MARK == region_tail(*region)->mark ? err : -EBADF;
 	p->no_pool |= *region != NULL;
 	region_put(p, *region);
 	*r = before;
@@ -194,21 +196,22 @@ static void close_memory(struct patch *p, const struct region *region)
 
 void setup_unmap(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
 {
-	const bool records = r->rbp & SETUP_RECORDS;
+	const bool records = r->CPU_SETUP_FLAGS & SETUP_RECORDS;
 	const uint64_t rings = records ? RING_ROOM_AT_FIRST : 0;
 	const struct {
 		bool there;
 		struct area area;
-	} made[] = {{r->r13 == AGENT_CODE, {AGENT_CODE, AGENT_CODE_SIZE}},
-		    {r->r14 == AGENT_DATA, {AGENT_DATA, AGENT_PAGE}},
-		    {r->r15 == AGENT_STATS, {AGENT_STATS, AGENT_STATS_SIZE + rings}},
-		    {r->rbx && r->rbx == stubs, {stubs, STUB_AREA}},
-		    {records && !(r->rbp & SETUP_NO_RECORDER), {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM}},
-		    {records && !(r->rbp & SETUP_NO_THREADS), {THREADS_AT, THREADS_ROOM}},
-		    {records && !(r->rbp & SETUP_NO_SCRATCHES), {SCRATCHES_AT, SCRATCH_ROOM_AT_FIRST}}};
+	} made[] = {
+		{r->CPU_SETUP_CODE == AGENT_CODE, {AGENT_CODE, AGENT_CODE_SIZE}},
+		{r->CPU_SETUP_DATA == AGENT_DATA, {AGENT_DATA, AGENT_PAGE}},
+		{r->CPU_SETUP_STATS == AGENT_STATS, {AGENT_STATS, AGENT_STATS_SIZE + rings}},
+		{r->CPU_SETUP_STUBS && r->CPU_SETUP_STUBS == stubs, {stubs, STUB_AREA}},
+		{records && !(r->CPU_SETUP_FLAGS & SETUP_NO_RECORDER), {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM}},
+		{records && !(r->CPU_SETUP_FLAGS & SETUP_NO_THREADS), {THREADS_AT, THREADS_ROOM}},
+		{records && !(r->CPU_SETUP_FLAGS & SETUP_NO_SCRATCHES), {SCRATCHES_AT, SCRATCH_ROOM_AT_FIRST}}};
 	struct area areas[sizeof(made) / sizeof(*made)];
 	size_t n = 0;
-	for (size_t i = 0; r->r13 == AGENT_CODE && i < sizeof(made) / sizeof(*made); i++)
+	for (size_t i = 0; r->CPU_SETUP_CODE == AGENT_CODE && i < sizeof(made) / sizeof(*made); i++)
 		if (made[i].there)
 			areas[n++] = made[i].area;
 	if (n)
@@ -256,7 +259,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 	struct region *region = NULL;
 	struct user_regs_struct r = *saved;
 	uint64_t gap = at > 1ull << 32 && !p->attaching ? setup_stubs(at) : maps_gap(task->tid, at, STUB_AREA);
-	r.rbx = gap;
+	r.CPU_SETUP_STUBS = gap;
 	int err = map_agent(p, task, at, &r, mask, &region);
 	if (err == 0) {
 		setup_counters(p, task, region);
@@ -275,7 +278,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct us
 	}
 	close_memory(p, region);
 	img->sigsys.selected = p->watchdog_fd >= 0;
-	if (gap && r.rbx == gap)
+	if (gap && r.CPU_SETUP_STUBS == gap)
 		site_add_page(task, gap, STUB_AREA);
 	img->counters.ring_room = p->recorder ? RING_ROOM_AT_FIRST : 0;
 	img->counters.scratch_room = p->recorder ? SCRATCH_ROOM_AT_FIRST : 0;
@@ -304,7 +307,7 @@ int setup_own_region(struct patch *p, struct task *task)
 	struct image *img = image_of(task);
 	struct region *region = region_new(p, task);
 	struct user_regs_struct saved, r;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+	if (cpu_get(task->tid, &saved) < 0)
 		return -ESRCH;
 	r = saved;
 	/* Unused bytes in the agent's page, to which the program cannot write. */
@@ -312,7 +315,7 @@ int setup_own_region(struct patch *p, struct task *task)
 	int err = run_setup(&p->t, task, at, &region_setup, &r, NULL, region, NULL);
 	if (err == -ESRCH)
 		return err;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
+	cpu_set(task->tid, &saved);
 	if (err < 0) {
 		region->discard = true;
 		region_put(p, region);

@@ -41,9 +41,9 @@ _Static_assert(sizeof(reasons) / sizeof(*reasons) == WHYS, "a text for each reas
 void site_say(const struct patch *p, const struct task *task, const struct site *s, bool known)
 {
 	if (p->debug)
-		fprintf(stderr, "sctrace: [%d] site %#llx: %s%s%s%s\n", (int)task->tid, (unsigned long long)s->ip - 2,
-			kinds[s->kind], !site_is_patched(s) ? ": " : "", !site_is_patched(s) ? reasons[s->why] : "",
-			known ? ", as known" : "");
+		fprintf(stderr, "sctrace: [%d] site %#llx: %s%s%s%s\n", (int)task->tid,
+			(unsigned long long)s->ip - CPU_CALL_SIZE, kinds[s->kind], !site_is_patched(s) ? ": " : "",
+			!site_is_patched(s) ? reasons[s->why] : "", known ? ", as known" : "");
 }
 
 #define OFTEN_SHOWN 3
@@ -252,17 +252,17 @@ const struct site *site_moved_from(const struct image *img, uint64_t ip)
 
 bool site_follow_registers(const struct image *img, struct user_regs_struct *r)
 {
-	const struct site *s = site_moved_from(img, r->rip);
-	r->rip += s ? s->stub + STUB_MOVED - s->ip : 0;
+	const struct site *s = site_moved_from(img, r->CPU_IP);
+	r->CPU_IP += s ? s->stub + STUB_MOVED - s->ip : 0;
 	return s;
 }
 
 bool site_follow_moved(struct task *task)
 {
 	struct user_regs_struct r;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !site_follow_registers(image_of(task), &r))
+	if (cpu_get(task->tid, &r) < 0 || !site_follow_registers(image_of(task), &r))
 		return false;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+	cpu_set(task->tid, &r);
 	return true;
 }
 
@@ -274,28 +274,26 @@ bool site_is_moved(const struct image *img, uint64_t ip)
 
 void site_set_before_call(struct user_regs_struct *r, const struct site *s)
 {
-	r->rip = s->ip - 2;
-	r->orig_rax = (unsigned long long)-1;
+	r->CPU_IP = s->ip - CPU_CALL_SIZE;
+	r->CPU_RESTARTED = CPU_NO_CALL;
 }
 
 void site_set_after_call(struct user_regs_struct *r, const struct site *s)
 {
-	r->rip = s->ip;
-	r->rcx = s->ip;
-	r->r11 = r->eflags;
+	cpu_after_call(r, s->ip);
 }
 
 void site_restore_flags(struct user_regs_struct *r, uint64_t saved)
 {
-	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
+	cpu_set_flags(r, saved);
 }
 
 void resume_point_note(struct patch *p, const struct task *task)
 {
 	struct user_regs_struct r = {0}; /* an ip of 0 means that the thread may be anywhere */
 	if (task->stopped)
-		ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r);
-	vec_push(&p->resume_points, (struct resume_point){task->tid, r.rip});
+		cpu_get(task->tid, &r);
+	vec_push(&p->resume_points, (struct resume_point){task->tid, r.CPU_IP});
 }
 
 void resume_point_forget(struct patch *p, const struct task *task)

@@ -15,9 +15,9 @@ _Static_assert(RELOCATE_EARLY_MAX <= STUB_EARLY_MAX, "a stub has room for the in
 
 enum site_kind {
 	SITE_NEW,
-	SITE_SHORT,    /* jmp rel8 over the two bytes of the instruction */
-	SITE_LONG,     /* jmp rel32 over `syscall` and the instructions after it; these moved into the stub */
-	SITE_EARLY,    /* jmp rel32 over an instruction before the call; it and those after it moved into the stub */
+	SITE_SHORT, /* a short jump over the two bytes of the instruction */
+	SITE_LONG,  /* a long jump over the call instruction and the instructions after it; these moved into the stub */
+	SITE_EARLY, /* a long jump over an instruction before the call; it and those after it moved into the stub */
 	SITE_REDIRECT, /* unchanged: each call stops once and is sent to the stub */
 	SITE_HOPELESS, /* unchanged: the calls are traced by ptrace */
 };
@@ -164,9 +164,9 @@ bool site_follow_moved(struct task *task);
 bool site_follow_registers(const struct image *img, struct user_regs_struct *r);
 /* Is `ip` the address of a moved instruction in the stub of a long jump? */
 bool site_is_moved(const struct image *img, uint64_t ip);
-/* Sets the native state before the call: the thread is at the site. The call's number must be in rax. */
+/* Sets the native state before the call: the thread is at the site. The call's number must be in CPU_NR. */
 void site_set_before_call(struct user_regs_struct *r, const struct site *s);
-/* Sets the native state after the call, with rcx and r11 as `syscall` leaves them (Intel SDM 2B, SYSCALL). */
+/* Sets the native state after the call, as the call instruction leaves it. */
 void site_set_after_call(struct user_regs_struct *r, const struct site *s);
 /* Restores the arithmetic flags (CF PF AF ZF SF from lahf, OF from seto), which the agent changes. */
 void site_restore_flags(struct user_regs_struct *r, uint64_t saved);

@@ -27,29 +27,11 @@ _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointe
 
 static uint64_t work_address(const struct user_regs_struct *r)
 {
-	return (r->rsp - WORK_BELOW) & ~(uint64_t)15;
-}
-
-/* Returns the registers with which execve(2) starts a program (ELF_PLAT_INIT in the kernel's asm/elf.h). */
-static struct user_regs_struct first_registers(const struct user_regs_struct *r, uint64_t entry)
-{
-	const uint64_t arithmetic = 0x8d5;
-	return (struct user_regs_struct){.rip = entry,
-					 .orig_rax = (unsigned long long)-1,
-					 .rsp = r->rsp,
-					 .cs = r->cs,
-					 .ss = r->ss,
-					 .ds = r->ds,
-					 .es = r->es,
-					 .fs = r->fs,
-					 .gs = r->gs,
-					 .fs_base = r->fs_base,
-					 .gs_base = r->gs_base,
-					 .eflags = r->eflags & ~arithmetic};
+	return (r->CPU_SP - WORK_BELOW) & ~(uint64_t)15;
 }
 
 /*
- * Is unattended setup possible? The setup code ends with the registers of first_registers(), so the program must begin
+ * Is unattended setup possible? The setup code ends with the registers of cpu_first(), so the program must begin
  * with these registers. If the setup code fails, it raises SIGTRAP or a fault, and the kernel would change the mask or
  * action of a program that blocks or ignores this signal. If a program ignores SIGSYS or a fault, sctrace must note
  * that in the agent's data, which does not exist yet.
@@ -57,10 +39,11 @@ static struct user_regs_struct first_registers(const struct user_regs_struct *r,
 static bool is_possible(const struct patch *p, const struct user_regs_struct *r, const struct proc_status *s)
 {
 	const uint64_t faults = SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP);
-	const struct user_regs_struct first = first_registers(r, r->rip);
-	return !p->attended && (!p->recorder || (p->recorder_path[0] && !r->fs_base)) && p->arming == ARM_SUD &&
-	       p->watchdog_fd < 0 && s->has_signals && !((s->blocked | s->ignored) & (faults | SIGBIT(SIGSYS))) &&
-	       r->rip > 1ull << 32 && memcmp(r, &first, sizeof(first)) == 0;
+	const struct user_regs_struct first = cpu_first(r, r->CPU_IP);
+	return !p->attended && (!p->recorder || (p->recorder_path[0] && !r->CPU_THREAD_POINTER)) &&
+	       p->arming == ARM_SUD && p->watchdog_fd < 0 && s->has_signals &&
+	       !((s->blocked | s->ignored) & (faults | SIGBIT(SIGSYS))) && r->CPU_IP > 1ull << 32 &&
+	       memcmp(r, &first, sizeof(first)) == 0;
 }
 
 /* Fills in the work area, except for the stubs at its end. Returns the address to which their code must be copied. */
@@ -85,7 +68,7 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 {
 	const struct image *img = image_of(task);
 	const uint64_t mark = region_tail(img->counters.region)->mark;
-	struct agent_unattended about = {.entry = r->rip,
+	struct agent_unattended about = {.entry = r->CPU_IP,
 					 .work = work_address(r),
 					 .mark = mark,
 					 .stats = AGENT_STATS_SIZE + img->counters.ring_room,
@@ -98,17 +81,17 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 	memcpy(about.recorder, p->recorder_path, SETUP_PATH);
 	memcpy(code, unattended_code, CODE_SIZE);
 	memcpy(code + (unattended_data - unattended_code), &about, sizeof(about));
-	plan_apply_loader(p, task, r->rip, &extra);
+	plan_apply_loader(p, task, r->CPU_IP, &extra);
 	if (!extra.written)
 		return false;
 	const uint64_t nstubs = sizeof(struct stub_head) + extra.nstubs;
 	memcpy(work + UNATTENDED_WORK_STUBS, &nstubs, sizeof(nstubs));
-	to.rip = room;
-	to.rbx = stubs;
-	to.rbp = p->recorder ? SETUP_RECORDS | SETUP_NO_RECORDS : 0;
+	to.CPU_IP = room;
+	to.CPU_SETUP_STUBS = stubs;
+	to.CPU_SETUP_FLAGS = p->recorder ? SETUP_RECORDS | SETUP_NO_RECORDS : 0;
 	memset(code, 0, CODE_SIZE);
 	if (remote_write(task->tid, about.work, work, (size_t)(extra.stubs - work) + extra.nstubs) == 0 &&
-	    ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &to) == 0)
+	    cpu_set(task->tid, &to) == 0)
 		return true;
 	site_restore_all(task);
 	remote_write(task->tid, room, code, CODE_SIZE);
@@ -135,14 +118,14 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 	struct image *img = image_of(task);
 	char path[SETUP_PATH] = "";
 	bool tried = img->setup.lo != 0;
-	uint64_t room = tried ? 0 : plan_loader_room(p, r->rip, CODE_SIZE);
+	uint64_t room = tried ? 0 : plan_loader_room(p, r->CPU_IP, CODE_SIZE);
 	struct region *region = room && is_possible(p, r, s) ? region_from_pool(p, task, path) : NULL;
-	const uint64_t stubs = setup_stubs(r->rip);
+	const uint64_t stubs = setup_stubs(r->CPU_IP);
 	if (!region)
 		return false;
 	setup_counters(p, task, region);
 	img->start.observed = true;
-	img->start.entry = r->rip;
+	img->start.entry = r->CPU_IP;
 	img->setup.lo = room;
 	img->setup.hi = room + CODE_SIZE;
 	vec_push(&img->sites.pages, (struct stub_page){stubs, 1, STUB_AREA / STUB_SIZE});
@@ -161,7 +144,7 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 bool unattended_runs(const struct task *task, const struct user_regs_struct *r)
 {
 	struct image *img = image_of(task);
-	if (img && img->setup.hi && (r->rip < img->setup.lo || r->rip >= img->setup.hi))
+	if (img && img->setup.hi && (r->CPU_IP < img->setup.lo || r->CPU_IP >= img->setup.hi))
 		img->setup.hi = 0;
 	return img && img->setup.hi;
 }
@@ -172,31 +155,30 @@ bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct
 	struct image *img = image_of(task);
 	const uint64_t stubs = setup_stubs(img->start.entry);
 	/* If everything could be mapped, a later step has failed, which will fail in other images as well. */
-	p->attended |= r->r15 == AGENT_STATS && r->rbx == stubs;
+	p->attended |= r->CPU_SETUP_STATS == AGENT_STATS && r->CPU_SETUP_STUBS == stubs;
 	patch_task_of(task)->armed = false;
 	site_restore_all(task);
 	remote_write(task->tid, img->setup.lo, zeros, CODE_SIZE);
 	remote_write(task->tid, work_address(r), zeros, WORK_MAX);
 	setup_unmap(p, task, r, stubs);
-	*r = first_registers(r, img->start.entry);
+	*r = cpu_first(r, img->start.entry);
 	setup_forget(p, img);
 	return task->stopped;
 }
 
 void unattended_settle(struct patch *p, struct task *task)
 {
-	static const unsigned char trap = 0xcc;
+	static const unsigned char trap = CPU_TRAP;
 	struct user_regs_struct r;
 	struct image *img = image_of(task);
 	uint64_t end = img->setup.lo + (uint64_t)(unattended_armed - unattended_code);
-	if (!img->setup.hi || !task->stopped || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 ||
-	    !unattended_runs(task, &r) || remote_write(task->tid, end, &trap, sizeof(trap)) < 0 ||
-	    remote_run(&p->t, task, &r, NULL) == -ESRCH)
+	if (!img->setup.hi || !task->stopped || cpu_get(task->tid, &r) < 0 || !unattended_runs(task, &r) ||
+	    remote_write(task->tid, end, &trap, sizeof(trap)) < 0 || remote_run(&p->t, task, &r, NULL) == -ESRCH)
 		return;
-	if (r.rip == end + sizeof(trap)) {
-		r = first_registers(&r, img->start.entry);
+	if (r.CPU_IP == end + sizeof(trap)) {
+		r = cpu_first(&r, img->start.entry);
 		img->setup.hi = 0;
 	} else if (!unattended_undo(p, task, &r))
 		return;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+	cpu_set(task->tid, &r);
 }

@@ -89,7 +89,7 @@ static int unused_gaps(const struct patch *p, const struct image *img, const str
 		uint64_t elsewhere = plan_used_until(p, img, m, g.lo, g.hi);
 		if (g.hi > m->hi || size > sizeof(bytes) || mem_get(mem, g.lo, bytes, size) < 0)
 			continue;
-		/* The rest of an overwritten nop is not a nop, but the whole gap was checked before. */
+		/* The rest of an overwritten no-op is not a no-op, but the whole gap was checked before. */
 		bool fill = here > g.lo || padding_is_fill(bytes, size);
 		g.lo = here > elsewhere ? here : elsewhere;
 		if (fill && g.lo < g.hi)
@@ -117,7 +117,7 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 	struct gap all[PADDING_GAPS];
 	unsigned char window[2 * WINDOW];
 	/* Use only padding in the site's page, so that mmap(2) or madvise(2) replaces both or neither. */
-	uint64_t page = (ip - 2) & ~(uint64_t)(AGENT_PAGE - 1);
+	uint64_t page = (ip - CPU_CALL_SIZE) & ~(uint64_t)(AGENT_PAGE - 1);
 	uint64_t lo = ip - WINDOW < page ? page : ip - WINDOW;
 	uint64_t hi = ip + WINDOW > page + AGENT_PAGE ? page + AGENT_PAGE : ip + WINDOW;
 	uint64_t from, to;
@@ -131,7 +131,7 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 		found--;
 	int n = unused_gaps(p, img, m, &mem, all, found, gaps);
 	/* Even if there is an unwind table, it does not describe functions of Go. */
-	if (n > 0 || ip >= hi || (m->base && padding_function(&mem, m->base, ip - 2, &from, &to) == 0) ||
+	if (n > 0 || ip >= hi || (m->base && padding_function(&mem, m->base, ip - CPU_CALL_SIZE, &from, &to) == 0) ||
 	    mem_get(&mem, lo, window, hi - lo) < 0)
 		return n;
 	undo_changes(img, lo, hi, window);
@@ -160,7 +160,7 @@ static bool add_change(struct site *s, pid_t tid, uint64_t addr, const unsigned 
 static bool plan_changes(struct site *s, pid_t tid, const struct padding_way *way)
 {
 	unsigned char code[5];
-	uint64_t site = s->ip - 2;
+	uint64_t site = s->ip - CPU_CALL_SIZE;
 	s->nchanges = 0;
 	if (!encode_jmp32(code, way->at[way->n - 1], s->stub) || !add_change(s, tid, way->at[way->n - 1], code, 5))
 		return false;
@@ -203,7 +203,7 @@ static bool write_long(struct task *task, struct site *s)
 {
 	static const unsigned char spin[2] = {0xeb, 0xfe};
 	unsigned char jump[5];
-	uint64_t at = s->ip - 2 - (s->kind == SITE_EARLY ? s->moved : 0);
+	uint64_t at = s->ip - CPU_CALL_SIZE - (s->kind == SITE_EARLY ? s->moved : 0);
 	s->nchanges = 0;
 	if (!encode_jmp32(jump, at, site_target(s)) || !add_change(s, task->tid, at, jump, sizeof(jump)))
 		return false;
@@ -307,7 +307,7 @@ static bool may_have_another(const struct patch *p, const struct image *img, con
 
 /*
  * Returns WHY_NONE if no thread can reach an address above `lo` and below `hi` except through the instruction at `lo`, and
- * otherwise the reason. If `number` is true, the instruction is mov $number, %eax: an indirect jump leads to the
+ * otherwise the reason. If `number` is true, the instruction loads the number of a call: an indirect jump leads to the
  * beginning of an instruction, so never into the middle of this one.
  */
 static enum site_why reachable(struct image *img, const struct around *a, const struct mem *native,
@@ -353,7 +353,7 @@ static enum site_why jump_over(const struct patch *p, struct task *task, struct 
 	struct mem_pages pages;
 	const struct mem native = {read_native, &ctx, NULL};
 	const struct mem mem = {mem_read_pages, &pages, NULL};
-	uint64_t site = s->ip - 2, lo = site, hi = s->ip;
+	uint64_t site = s->ip - CPU_CALL_SIZE, lo = site, hi = s->ip;
 	enum site_why why = WHY_NO_BOUNDS;
 	struct around *a = memory_get(sizeof(*a));
 	size_t n = 0, taken = 0;
@@ -405,19 +405,18 @@ static enum site_why patch_long(struct patch *p, struct task *task, struct site 
 
 /*
  * Is this the call of a signal handler's return (sigaction(2), SA_RESTORER) that no unwind table describes? Then
- * unwinders recognise the frame of the signal by these bytes (x86_64_fallback_frame_state() in libgcc).
+ * unwinders recognise the frame of the signal by these bytes (the functions *_fallback_frame_state() in libgcc).
  */
 static bool is_restorer(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)
 {
-	static const unsigned char restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0,
-						 0,    0,    0x0f, 0x05}; /* mov $15,%rax; syscall */
+	static const unsigned char restorer[] = CPU_RESTORER;
 	unsigned char code[sizeof(restorer)];
 	pid_t pid = task->tid;
 	const struct mem mem = tracer_mem_of(&p->t, &pid);
 	uint64_t lo, hi;
 	return remote_read(task->tid, ip - sizeof(code), code, sizeof(code)) == 0 &&
 	       memcmp(code, restorer, sizeof(code)) == 0 &&
-	       !(m->base && padding_function(&mem, m->base, ip - 2, &lo, &hi) == 0);
+	       !(m->base && padding_function(&mem, m->base, ip - CPU_CALL_SIZE, &lo, &hi) == 0);
 }
 
 /* Patches the site. Returns WHY_NONE, or the reason why that is not possible. */
@@ -427,11 +426,11 @@ static enum site_why patch_site(struct patch *p, struct task *task, struct site 
 	enum site_why why = WHY_FORBIDDEN;
 	if (!m || !m->patchable)
 		return WHY_NO_FILE;
-	if (remote_read(task->tid, s->ip - 2, code, 2) < 0 || code[0] != 0x0f || code[1] != 0x05)
+	if (remote_read(task->tid, s->ip - CPU_CALL_SIZE, code, 2) < 0 || !cpu_is_call(code))
 		return WHY_NO_CALL;
 	if (is_restorer(p, task, m, s->ip))
 		return WHY_RESTORER;
-	bool one_line = (s->ip - 2) % CACHE_LINE != CACHE_LINE - 1 || image_others_wait(p, task);
+	bool one_line = (s->ip - CPU_CALL_SIZE) % CACHE_LINE != CACHE_LINE - 1 || image_others_wait(p, task);
 	/*
 	 * A signal handler that was running when sctrace attached may return to the instruction after this call. A long
 	 * jump would move that instruction into the stub, and after a SIGKILL of sctrace, nothing would send the thread
@@ -523,7 +522,8 @@ static void count_stop(struct patch *p, struct task *task, struct site *s)
 	if (++s->stops < SITE_OFTEN || (s->stops > SITE_OFTEN && !s->often))
 		return;
 	for (size_t i = 0; m && !s->often && i < p->often.n; i++)
-		if (p->often.v[i].ino == m->ino && p->often.v[i].offset == s->ip - 2 - m->lo + m->file_offset)
+		if (p->often.v[i].ino == m->ino &&
+		    p->often.v[i].offset == s->ip - CPU_CALL_SIZE - m->lo + m->file_offset)
 			s->often = (uint32_t)i + 1;
 	if (s->often) {
 		p->often.v[s->often - 1].stops += s->stops == SITE_OFTEN ? SITE_OFTEN : 1;
@@ -532,7 +532,7 @@ static void count_stop(struct patch *p, struct task *task, struct site *s)
 	if (!m || p->often.n == SITES_OFTEN_MAX)
 		return;
 	new.ino = m->ino;
-	new.offset = s->ip - 2 - m->lo + m->file_offset;
+	new.offset = s->ip - CPU_CALL_SIZE - m->lo + m->file_offset;
 	file_name(task->tid, s->ip, new.file, sizeof(new.file));
 	vec_push(&p->often, new);
 	s->often = (uint32_t)p->often.n;

@@ -74,7 +74,7 @@ static void inherit(const struct task *parent, struct task *child)
  */
 static bool may_run_untraced(const struct tracer *t, const struct task *parent, const struct user_regs_struct *r)
 {
-	return !t->hold && !parent->proc->attached && r->rip == AGENT_AT(agent_record_vfork_after);
+	return !t->hold && !parent->proc->attached && r->CPU_IP == AGENT_AT(agent_record_vfork_after);
 }
 
 /* Gives a new process its parent's image, or a copy of it. */
@@ -93,8 +93,7 @@ static void give_image(struct tracer *t, const struct task *parent, const struct
 	if (!(flags & CLONE_SIGHAND))
 		image_borrow(parent, child);
 	bool apart = !child->proc->counted || (t->config.want & CAP_BY_PROCESS);
-	bool ignored = !child->proc->counted && flags & CLONE_VFORK &&
-		       ptrace_retry(PTRACE_GETREGS, parent->tid, NULL, &r) == 0;
+	bool ignored = !child->proc->counted && flags & CLONE_VFORK && cpu_get(parent->tid, &r) == 0;
 	if (!apart || (ignored && may_run_untraced(t, parent, &r)))
 		return;
 	/* The child's calls must not be counted as its parent's. */
@@ -174,8 +173,6 @@ void children_on_death(struct tracer *t, struct task *task)
 	task->data = NULL;
 }
 
-#define USER32_CS 0x23 /* arch/x86/include/asm/segment.h */
-
 /* Notes which of SIGSYS, SIGSEGV and SIGBUS the program ignores at its start, because execve(2) keeps that. */
 static void note_ignored(struct task *task, const struct proc_status *s)
 {
@@ -199,7 +196,7 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 			task->stopped = false;
 			return false;
 		}
-		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
+		cpu_set(task->tid, r);
 		if (err == -E2BIG)
 			buf_adds(why, "its address-space limit (ulimit -v) is too small for the agent");
 		else if (err == -EEXIST)
@@ -219,7 +216,7 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 static void find_obstacle(const struct patch *p, const struct user_regs_struct *r, const struct proc_status *s,
 			  struct buf *why)
 {
-	if (r->cs == USER32_CS)
+	if (cpu_is_compat(r))
 		buf_adds(why, "it is a 32-bit program");
 	else if (setup_is_refused(s, why))
 		;
@@ -232,13 +229,13 @@ static void prepare_attended(struct patch *p, struct task *task, const struct us
 			     const struct proc_status *s, struct buf *why)
 {
 	struct image *img = image_of(task);
-	if (!exec_enter_image(p, task, r->rip, r, s->has_signals ? &s->blocked : NULL, why) || why->len)
+	if (!exec_enter_image(p, task, r->CPU_IP, r, s->has_signals ? &s->blocked : NULL, why) || why->len)
 		return;
 	img->start.observed = true;
-	img->start.entry = r->rip;
+	img->start.entry = r->CPU_IP;
 	note_ignored(task, s);
-	plan_apply_loader(p, task, r->rip, NULL);
-	record_admit_at(p, task, r->fs_base);
+	plan_apply_loader(p, task, r->CPU_IP, NULL);
+	record_admit_at(p, task, r->CPU_THREAD_POINTER);
 	arm_task(p, task, true);
 }
 
@@ -256,9 +253,9 @@ static void prepare_image(struct patch *p, struct task *task, struct user_regs_s
 	image_of(task)->start.no_traps = s.ignored & SIGBIT(SIGTRAP);
 	find_obstacle(p, r, &s, &why);
 	/* execve(2) has returned, and must not look like a call that the kernel restarts. */
-	r->rax = 0;
-	r->orig_rax = (unsigned long long)-1;
-	plan_begin(p, task, &s, r->rip);
+	r->CPU_RESULT = 0;
+	r->CPU_RESTARTED = CPU_NO_CALL;
+	plan_begin(p, task, &s, r->CPU_IP);
 	if (!why.len && unattended_start(p, task, r, &s, &page)) {
 		p->images++;
 		note_ignored(task, &s);
@@ -282,8 +279,7 @@ enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const sigin
 					 si->si_signo == SIGILL);
 	if (img && si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS)
 		img->setup.hi = 0;
-	if (!img || !img->setup.hi || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 ||
-	    !unattended_runs(task, &r))
+	if (!img || !img->setup.hi || cpu_get(task->tid, &r) < 0 || !unattended_runs(task, &r))
 		return signals_stop(t, task, si);
 	if (!fault)
 		return STOP_PASS;
@@ -310,7 +306,7 @@ bool exec_done(struct tracer *t, struct task *task)
 	task->proc->hold = false;
 	task->proc->image = image_new();
 	*pt = (struct patch_task){0};
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (cpu_get(task->tid, &r) < 0)
 		return recorded;
 	bool stopped = thread_of(task)->in_call;
 	if (stopped) {

@@ -88,7 +88,7 @@ static void find_obstacle(struct patch *p, struct task *task, struct proc_status
 		buf_adds(why, "the process is stopped");
 	else if (task->deliver || task->exiting)
 		buf_adds(why, "a signal was pending");
-	else if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || r.cs != 0x33)
+	else if (cpu_get(task->tid, &r) < 0 || !cpu_is_native(&r))
 		buf_adds(why, "it is a 32-bit program");
 	else {
 		proc_status(task->tid, s);
@@ -119,7 +119,7 @@ static void enter_process(struct patch *p, struct task *task)
 	uint64_t at = first_instruction(task->tid);
 	struct proc_status s = {.has_signals = false}, first;
 	find_obstacle(p, task, &s, &why);
-	if (!why.len && (!at || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0))
+	if (!why.len && (!at || cpu_get(task->tid, &saved) < 0))
 		buf_adds(&why, "its entry point is not known");
 	image_of(task)->start.interrupted = !s.has_signals || s.caught;
 	proc_status(task->proc->pid, &first);
@@ -304,7 +304,7 @@ static bool leave_call(struct patch *p, struct task *task)
 	struct user_regs_struct r;
 	if (!task->mid_call)
 		return true;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !remote_restart_pending(&r) ||
+	if (cpu_get(task->tid, &r) < 0 || !remote_restart_pending(&r) ||
 	    ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
 	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
 		return false;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <x86intrin.h>
 
 /* Converts the records of threads to events, ordered by time. */
 static void look_at(struct patch *p, struct record_thread *th)
@@ -64,7 +63,7 @@ void record_look(struct patch *p)
 	struct record *rec = p->record;
 	rec->ordered = false;
 	rec->sync_ns = clock_ns();
-	rec->sync_ticks = __rdtsc();
+	rec->sync_ticks = cpu_ticks();
 	/*
 	 * Measures the length of a tick again, because the calibration may have failed, and because the measurement
 	 * becomes more exact the longer the run is.
@@ -219,7 +218,7 @@ static void call_ends(const struct patch *p, struct record_thread *th, const str
 	struct life_ends ends;
 	c->result = item->record->result;
 	c->withdrawn = item->withdrawn;
-	/* The result of rt_sigreturn(2) is the interrupted program's value of rax. */
+	/* The result of rt_sigreturn(2) is the interrupted program's value of CPU_RESULT. */
 	c->error = (uint64_t)c->result >= (uint64_t)-4095 && c->nr != SYS_rt_sigreturn;
 	c->err = c->error ? (int)-c->result : 0;
 	/* A signal interrupts only calls that wait. */
@@ -346,7 +345,7 @@ bool record_exec(struct patch *p, struct task *task)
 	look_at(p, th);
 	const struct agent_record *open = &th->reader.open;
 	bool recorded = th->reader.has_open && open->nr == SYS_execve && !open->t1;
-	uint64_t now = __rdtsc();
+	uint64_t now = cpu_ticks();
 	if (recorded) {
 		call_of(p, th, open, open->t0, &k->call);
 		k->call.duration_ns = now > open->t0 ? (uint64_t)((double)(now - open->t0) * p->tick_ns) : 0;

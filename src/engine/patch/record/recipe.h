@@ -15,7 +15,7 @@ struct syscall_desc;
  */
 void recipe_memory(struct memory_tables *tables, bool names);
 /*
- * Fills in the recipe of x86-64 call `nr`, which `d` describes. With `verbose`, all arguments and variables of
+ * Fills in the recipe of call `nr`, which `d` describes. With `verbose`, all arguments and variables of
  * execve(2) are shown. Returns false if the call must stop, because only sctrace can find out everything that is shown.
  */
 bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct memory_tables *tables,

@@ -143,8 +143,8 @@ static bool extend(struct patch *p, struct task *task, uint64_t at, uint64_t old
 {
 	struct user_regs_struct r;
 	const uint64_t args[6] = {at, old, new};
-	return ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
-	       remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_mremap, args) == 0 && r.rbx == at;
+	return cpu_get(task->tid, &r) == 0 &&
+	       remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_mremap, args) == 0 && r.CPU_MADE == at;
 }
 
 /*
@@ -426,8 +426,7 @@ void record_expect(const struct task *task, uint64_t fs_base)
 bool record_admit(struct patch *p, struct task *task)
 {
 	struct user_regs_struct r;
-	return p->record && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
-	       record_admit_at(p, task, r.fs_base);
+	return p->record && cpu_get(task->tid, &r) == 0 && record_admit_at(p, task, r.CPU_THREAD_POINTER);
 }
 
 void record_forget_copied(struct task *task)

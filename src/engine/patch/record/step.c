@@ -14,7 +14,6 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <x86intrin.h>
 
 #define FRAME_AH 8 /* offset of the flags in the values that agent_entry has pushed */
 
@@ -67,18 +66,8 @@ bool record_is_recorder(uint64_t ip)
 /* Sets the registers that the recorder's C code may have changed to their values at the call. */
 static void restore_registers(struct user_regs_struct *r, const struct agent_scratch *s)
 {
-	r->rdi = s->args[0];
-	r->rsi = s->args[1];
-	r->rdx = s->args[2];
-	r->r10 = s->args[3];
-	r->r8 = s->args[4];
-	r->r9 = s->args[5];
-	r->rbx = s->saved[0];
-	r->rbp = s->saved[1];
-	r->r12 = s->saved[2];
-	r->r13 = s->saved[3];
-	r->r14 = s->saved[4];
-	r->r15 = s->saved[5];
+	cpu_set_args(r, s->args);
+	cpu_set_saved(r, s->saved);
 }
 
 /* Marks the ring of a stopped thread as having no open record. The recorder's own changes to the ring are discarded. */
@@ -104,7 +93,7 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 		th->reader.open.size = th->reader.open.before;
 		record_capture(p, th, result, true);
 	}
-	reader_complete(&th->reader, result, t1 ? t1 : __rdtsc(),
+	reader_complete(&th->reader, result, t1 ? t1 : cpu_ticks(),
 			(live ? RECORD_LIVE : 0) | (caught ? RECORD_CAUGHT : 0));
 	close_ring(th, task);
 	p->t.hold_current = true;
@@ -112,12 +101,12 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 
 static bool is_announcing(const struct user_regs_struct *r)
 {
-	return r->rip == AGENT_AT(agent_announce) + 2;
+	return r->CPU_IP == AGENT_AT(agent_announce) + CPU_CALL_SIZE;
 }
 
 bool record_is_asking(const struct user_regs_struct *r)
 {
-	return r->rip == AGENT_AT(agent_ask) + 2 || is_announcing(r);
+	return r->CPU_IP == AGENT_AT(agent_ask) + CPU_CALL_SIZE || is_announcing(r);
 }
 
 /*
@@ -171,7 +160,7 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
 	struct record_thread *th = recorded_of(task);
 	bool before = is_announcing(r);
 	if (before && th && th->reader.ring)
-		reader_announce(&th->reader, __rdtsc());
+		reader_announce(&th->reader, cpu_ticks());
 	/* This also finds the open record, so that the beginning of its call is reported. */
 	if (before || !th)
 		record_look(p);
@@ -191,9 +180,9 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
 	if (before && th)
 		note_elsewhere(p, task, th);
 	p->t.hold_current = true;
-	r->rip = before ? AGENT_AT(agent_announced) : AGENT_AT(agent_ask_after);
-	r->orig_rax = (unsigned long long)-1;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
+	r->CPU_IP = before ? AGENT_AT(agent_announced) : AGENT_AT(agent_ask_after);
+	r->CPU_RESTARTED = CPU_NO_CALL;
+	cpu_set(task->tid, r);
 }
 
 /* Completes the record of a call that was made, and moves the thread to where it would be when the recorder returns. */
@@ -204,24 +193,24 @@ static void finish(struct patch *p, struct record_thread *th, const struct task 
 	complete(p, th, task, result, false);
 	remote_write(task->tid, at + offsetof(struct agent_scratch, result), &result, sizeof(result));
 	restore_registers(r, s);
-	r->rsp = s->sp;
-	r->r11 = at;
-	r->rip = AGENT_AT(agent_record_done);
+	r->CPU_SP = s->sp;
+	r->CPU_SPARE = at;
+	r->CPU_IP = AGENT_AT(agent_record_done);
 }
 
 void record_free_child(const struct task *task)
 {
 	struct user_regs_struct r;
-	if (recorded_of(task) || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || r.rax)
+	if (recorded_of(task) || cpu_get(task->tid, &r) < 0 || r.CPU_RESULT)
 		return;
-	if (r.rip == AGENT_AT(agent_record_after)) {
-		r.rsp += sizeof(uint64_t); /* the address of the scratch memory */
-		r.rip = AGENT_AT(agent_plain_after);
-	} else if (r.rip == AGENT_AT(agent_record_thread_after))
-		r.rip = AGENT_AT(AGENT_THREAD_PATH->after);
+	if (r.CPU_IP == AGENT_AT(agent_record_after)) {
+		r.CPU_SP += sizeof(uint64_t); /* the address of the scratch memory */
+		r.CPU_IP = AGENT_AT(agent_plain_after);
+	} else if (r.CPU_IP == AGENT_AT(agent_record_thread_after))
+		r.CPU_IP = AGENT_AT(AGENT_THREAD_PATH->after);
 	else
 		return;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+	cpu_set(task->tid, &r);
 }
 
 bool record_survive_fault(struct patch *p, struct task *task)
@@ -229,12 +218,12 @@ bool record_survive_fault(struct patch *p, struct task *task)
 	struct record_thread *th = p->record ? recorded_of(task) : NULL;
 	struct user_regs_struct r;
 	struct agent_scratch s;
-	if (!th || !th->reader.ring || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 ||
-	    !record_is_recorder(r.rip) || !read_scratch(task, th, &s) || s.busy != SCRATCH_MADE)
+	if (!th || !th->reader.ring || cpu_get(task->tid, &r) < 0 || !record_is_recorder(r.CPU_IP) ||
+	    !read_scratch(task, th, &s) || s.busy != SCRATCH_MADE)
 		return false;
 	record_look(p);
 	finish(p, th, task, &r, &s, s.result);
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+	cpu_set(task->tid, &r);
 	return true;
 }
 
@@ -248,9 +237,9 @@ static bool is_after_call(uint64_t ip)
 /* Is the thread on the path of a recorded call? The child of a recorded vfork(2) is not. */
 static bool is_on_path(const struct user_regs_struct *r)
 {
-	return agent_is_between(r->rip, agent_record_entering, agent_record_refuse) ||
-	       (agent_is_between(r->rip, agent_record_special, agent_record_end) && !vfork_frame_is_child(r)) ||
-	       agent_is_between(r->rip, agent_announce, agent_ask_end) || record_is_recorder(r->rip);
+	return agent_is_between(r->CPU_IP, agent_record_entering, agent_record_refuse) ||
+	       (agent_is_between(r->CPU_IP, agent_record_special, agent_record_end) && !vfork_frame_is_child(r)) ||
+	       agent_is_between(r->CPU_IP, agent_announce, agent_ask_end) || record_is_recorder(r->CPU_IP);
 }
 
 /*
@@ -260,17 +249,17 @@ static bool is_on_path(const struct user_regs_struct *r)
 static bool is_made(const struct agent_scratch *s, const struct user_regs_struct *r, int64_t *result)
 {
 	if (s->kind == KIND_RETURN) {
-		*result = (int64_t)r->rax;
-		return r->rip == AGENT_AT(agent_record_return_bad);
+		*result = (int64_t)r->CPU_RESULT;
+		return r->CPU_IP == AGENT_AT(agent_record_return_bad);
 	}
-	bool after_child = agent_is_between(r->rip, agent_record_vfork_after, agent_record_end) ||
-			   agent_is_between(r->rip, agent_record_thread_after, agent_record_vfork);
-	bool just_after = agent_is_between(r->rip, agent_record_after, agent_record_made) &&
-			  r->rip <= AGENT_AT(agent_record_after) + 2 /* pop %r11 */;
-	*result = just_after || after_child ? (int64_t)r->rax : s->result;
-	return after_child || agent_is_between(r->rip, agent_record_after, agent_record_refuse) ||
-	       agent_is_between(r->rip, agent_ask, agent_ask_end) ||
-	       (record_is_recorder(r->rip) && s->busy != SCRATCH_ENTERING);
+	bool after_child = agent_is_between(r->CPU_IP, agent_record_vfork_after, agent_record_end) ||
+			   agent_is_between(r->CPU_IP, agent_record_thread_after, agent_record_vfork);
+	bool just_after = agent_is_between(r->CPU_IP, agent_record_after, agent_record_made) &&
+			  r->CPU_IP <= AGENT_AT(agent_record_after) + CPU_RECORD_POP;
+	*result = just_after || after_child ? (int64_t)r->CPU_RESULT : s->result;
+	return after_child || agent_is_between(r->CPU_IP, agent_record_after, agent_record_refuse) ||
+	       agent_is_between(r->CPU_IP, agent_ask, agent_ask_end) ||
+	       (record_is_recorder(r->CPU_IP) && s->busy != SCRATCH_ENTERING);
 }
 
 /* Sets the registers to those of the native state before or after the call. */
@@ -281,12 +270,12 @@ static bool leave_path(const struct image *img, const struct task *task, struct 
 	const struct site *site = site_of_stub(img, s->ret);
 	if (!site || remote_read(task->tid, s->sp + FRAME_AH, &flags, sizeof(flags)) < 0)
 		return false;
-	bool at_call = r->rip == AGENT_AT(agent_record_sys) || r->rip == AGENT_AT(agent_record_vfork_sys) ||
-		       r->rip == AGENT_AT(agent_record_thread_sys);
+	bool at_call = r->CPU_IP == AGENT_AT(agent_record_sys) || r->CPU_IP == AGENT_AT(agent_record_vfork_sys) ||
+		       r->CPU_IP == AGENT_AT(agent_record_thread_sys);
 	restore_registers(r, s);
-	r->rsp = s->sp + BELOW_PROGRAM;
+	r->CPU_SP = s->sp + BELOW_PROGRAM;
 	site_restore_flags(r, flags);
-	r->rax = made ? (unsigned long long)result : at_call ? r->rax : s->nr;
+	r->CPU_RESULT = made ? (unsigned long long)result : at_call ? r->CPU_RESULT : s->nr;
 	(made ? site_set_after_call : site_set_before_call)(r, site);
 	return true;
 }
@@ -312,7 +301,7 @@ static void interrupt(struct patch *p, struct record_thread *th, int64_t result)
 	if (th->reader.halted)
 		return;
 	reader_renew(&th->reader, &live);
-	reader_interrupt(&th->reader, result, __rdtsc());
+	reader_interrupt(&th->reader, result, cpu_ticks());
 	p->t.hold_current = true;
 }
 
@@ -325,7 +314,7 @@ static void end_call(struct patch *p, struct record_thread *th, const struct tas
 {
 	struct agent_scratch s = {0};
 	int64_t result;
-	bool after = is_after_call(r->rip);
+	bool after = is_after_call(r->CPU_IP);
 	bool again = after && remote_restart_pending(r);
 	if (!after && !read_scratch(task, th, &s))
 		return;
@@ -335,7 +324,7 @@ static void end_call(struct patch *p, struct record_thread *th, const struct tas
 	if (again) {
 		interrupt(p, th, result);
 	} else if (made && th->reader.has_open) {
-		reader_end(&th->reader, result, th->reader.open.t1 ? th->reader.open.t1 : __rdtsc());
+		reader_end(&th->reader, result, th->reader.open.t1 ? th->reader.open.t1 : cpu_ticks());
 		p->t.hold_current = true;
 	}
 }
@@ -349,13 +338,13 @@ static bool settle_vfork(const struct task *task, const struct agent_scratch *s,
 			 bool made)
 {
 	struct agent_frame f;
-	bool kept = vfork_frame_is_kept(r->rip);
+	bool kept = vfork_frame_is_kept(r->CPU_IP);
 	if (kept && (vfork_frame_read(task, s->kind, &f) < 0 ||
-		     remote_write(task->tid, s->sp - offsetof(struct agent_frame, rdx), &f, sizeof(f)) < 0))
+		     remote_write(task->tid, s->sp - offsetof(struct agent_frame, saved), &f, sizeof(f)) < 0))
 		return false;
 	if (kept || (!made && s->kind & KEPT_FIRST))
 		vfork_frame_release(task, s->kind);
-	return !agent_is_between(r->rip, agent_record_vfork_after, agent_record_settled) || record_take_back(task);
+	return !agent_is_between(r->CPU_IP, agent_record_vfork_after, agent_record_settled) || record_take_back(task);
 }
 
 bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
@@ -372,7 +361,7 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 	if (!read_scratch(task, th, &s))
 		return false;
 	bool made = is_made(&s, r, &result);
-	bool again = is_after_call(r->rip) && remote_restart_pending(r);
+	bool again = is_after_call(r->CPU_IP) && remote_restart_pending(r);
 	th->reader.halted = th->reader.halted && again;
 	record_look(p);
 	if (s.kind == KIND_RETURN && !made && !th->reader.has_open)
@@ -384,7 +373,7 @@ bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct
 	bool unfinished = p->t.detaching && (!made || again || task->mid_call);
 	if (made && th->reader.has_open && !unfinished)
 		complete(p, th, task, result, what == STEPOUT_CAUGHT);
-	else if (!unfinished && reader_withdraw(&th->reader, __rdtsc()))
+	else if (!unfinished && reader_withdraw(&th->reader, cpu_ticks()))
 		p->t.hold_current = true;
 	close_ring(th, task);
 	if (p->t.detaching)

@@ -119,7 +119,7 @@ static bool is_woken(void)
  * Has the task ended without a status to wait for? The status of a process's first thread comes only after all other
  * threads of the process have been waited for (ptrace(2), "Death under ptrace"), and sctrace may not have waited for
  * them yet. If that is not known, the task counts as ended only if it was interrupted and still has not stopped
- * (`overdue`). A living task must not count as ended: it would run into the int3 of the agent's code, and the SIGTRAP
+ * (`overdue`). A living task must not count as ended: it would run into the trap of the agent's code, and the SIGTRAP
  * would end the program.
  */
 static bool has_ended(pid_t tid, bool overdue)
@@ -198,7 +198,7 @@ int remote_interrupt(struct tracer *t, const struct task *task, uint64_t limit_n
 /* A limit on the number of stops before the expected one, larger than any code of the engine needs. */
 #define STOPS_MAX 64
 
-/* Waits until the task has stopped at the int3. If a group-stop comes first, the task joins it at its next stop. */
+/* Waits until the task has stopped at the trap. If a group-stop comes first, the task joins it at its next stop. */
 static int wait_for_trap(struct tracer *t, struct task *task)
 {
 	for (int i = 0; i < STOPS_MAX; i++) {
@@ -217,14 +217,9 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 
 static void set_call(struct user_regs_struct *r, uint64_t nr, const uint64_t args[6])
 {
-	r->orig_rax = (unsigned long long)-1;
-	r->rax = nr;
-	r->rdi = args[0];
-	r->rsi = args[1];
-	r->rdx = args[2];
-	r->r10 = args[3];
-	r->r8 = args[4];
-	r->r9 = args[5];
+	r->CPU_RESTARTED = CPU_NO_CALL;
+	r->CPU_NR = nr;
+	cpu_set_args(r, args);
 }
 
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask)
@@ -233,16 +228,16 @@ int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, 
 	uint64_t mask = known_mask ? *known_mask : 0;
 	/* All signals are blocked except the trap itself, and faults. */
 	uint64_t all = ~(SIGBIT(SIGTRAP) | SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL));
-	r->orig_rax = (unsigned long long)-1;
+	r->CPU_RESTARTED = CPU_NO_CALL;
 	if ((!known_mask && ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0) ||
-	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0 ||
-	    ptrace_retry(PTRACE_SETREGS, tid, NULL, r) < 0 || ptrace_retry(PTRACE_CONT, tid, NULL, NULL) < 0)
+	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0 || cpu_set(tid, r) < 0 ||
+	    ptrace_retry(PTRACE_CONT, tid, NULL, NULL) < 0)
 		return -ESRCH;
 	int err = wait_for_trap(t, task);
 	if (err == -ESRCH)
 		return err;
 	ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
-	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, r) < 0)
+	if (cpu_get(tid, r) < 0)
 		return -ESRCH;
 	return err;
 }
@@ -251,7 +246,7 @@ int remote_call_to_trap(struct tracer *t, struct task *task, struct user_regs_st
 			const uint64_t args[6])
 {
 	set_call(r, nr, args);
-	r->rip = AGENT_AT(agent_remote);
+	r->CPU_IP = AGENT_AT(agent_remote);
 	return remote_run(t, task, r, NULL);
 }
 
@@ -278,7 +273,7 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 
 bool remote_restart_pending(const struct user_regs_struct *r)
 {
-	return (int64_t)r->orig_rax >= 0 && IS_RESTART_ERROR((int64_t)-r->rax);
+	return (int64_t)r->CPU_RESTARTED >= 0 && IS_RESTART_ERROR((int64_t)-r->CPU_RESULT);
 }
 
 /* Makes an interrupted call again, as the kernel does if there is no handler to run (signal(7)). */
@@ -286,16 +281,16 @@ static void restart_call(struct user_regs_struct *r)
 {
 	if (!remote_restart_pending(r))
 		return;
-	r->rip -= 2;
-	r->rax = (int64_t)r->rax == -ERESTART_RESTARTBLOCK ? SYS_restart_syscall : r->orig_rax;
+	r->CPU_IP -= CPU_CALL_SIZE;
+	r->CPU_RESULT = (int64_t)r->CPU_RESULT == -ERESTART_RESTARTBLOCK ? SYS_restart_syscall : r->CPU_RESTARTED;
 }
 
 static int write_back(const struct task *task, uint64_t at, struct user_regs_struct r, uint64_t mask)
 {
 	restart_call(&r);
-	struct agent_back b = {.mask = mask, .flags = r.eflags, .ip = r.rip};
-	_Static_assert(offsetof(struct user_regs_struct, rdi) + 8 == sizeof(b.regs),
-		       "r15 to rdi, in the order of agent.S");
+	struct agent_back b = {.mask = mask, .flags = r.CPU_FLAGS, .ip = r.CPU_IP};
+	_Static_assert(offsetof(struct user_regs_struct, CPU_BACK_LAST) + 8 == sizeof(b.regs),
+		       "in the order of agent.S");
 	memcpy(b.regs, &r, sizeof(b.regs));
 	return remote_write(task->tid, at, &b, sizeof(b));
 }
@@ -304,7 +299,7 @@ static int write_back(const struct task *task, uint64_t at, struct user_regs_str
 static int restore_position(const struct task *task, const struct excursion *d)
 {
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(d->mask), &d->mask);
-	return ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &d->saved) < 0 ? -ESRCH : -EFAULT;
+	return cpu_set(task->tid, &d->saved) < 0 ? -ESRCH : -EFAULT;
 }
 
 /*
@@ -323,10 +318,10 @@ static int excursion_to(struct tracer *t, struct task *task, const struct excurs
 		if (err < 0 || status >> 16 == 0) {
 			if (err < 0 || status >> 8 != (SIGTRAP | 0x80))
 				break;
-			if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, r) < 0)
+			if (cpu_get(task->tid, r) < 0)
 				return -ESRCH;
-			if (r->rip == ip || r->rip == d->masked)
-				return r->rip == ip && ip != d->masked;
+			if (r->CPU_IP == ip || r->CPU_IP == d->masked)
+				return r->CPU_IP == ip && ip != d->masked;
 		}
 	}
 	return restore_position(task, d);
@@ -347,16 +342,14 @@ int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, s
 {
 	const uint64_t all = ~(SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL));
 	pid_t tid = task->tid;
-	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, &d->saved) < 0 ||
-	    ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(d->mask), &d->mask) < 0)
+	if (cpu_get(tid, &d->saved) < 0 || ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(d->mask), &d->mask) < 0)
 		return note_lost(task, -ESRCH);
 	if (write_back(task, d->back, d->saved, d->mask) < 0)
 		return -EFAULT;
-	r->rip = d->start;
-	r->orig_rax = (unsigned long long)-1;
+	r->CPU_IP = d->start;
+	r->CPU_RESTARTED = CPU_NO_CALL;
 	/* The order of these requests matters: if sctrace dies between them, the thread still restores its state. */
-	if (ptrace_retry(PTRACE_SETREGS, tid, NULL, r) < 0 ||
-	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
+	if (cpu_set(tid, r) < 0 || ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return note_lost(task, -ESRCH);
 	return note_lost(task, excursion_to(t, task, d, d->halt ? d->halt : d->masked, r));
 }
@@ -399,20 +392,18 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	uint64_t mask = 0;
 	const uint64_t all = ~0ull;
 	pid_t tid = task->tid;
-	if (ptrace_retry(PTRACE_GETREGS, tid, NULL, &saved) < 0 ||
-	    ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
+	if (cpu_get(tid, &saved) < 0 || ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
 		return -ESRCH;
 	r = saved;
-	r.rip = AGENT_AT(agent_call);
+	r.CPU_IP = AGENT_AT(agent_call);
 	set_call(&r, nr, args);
 	/*
-	 * Two syscall-stops show the end of the call, instead of an int3, because the kernel would force the SIGTRAP of
-	 * an int3 even on a program that ignores SIGTRAP.
+	 * Two syscall-stops show the end of the call, instead of a trap, because the kernel would force the SIGTRAP of
+	 * a trap even on a program that ignores SIGTRAP.
 	 */
 	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
 		return -EFAULT;
-	if (ptrace_retry(PTRACE_SETREGS, tid, NULL, &r) < 0 ||
-	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
+	if (cpu_set(tid, &r) < 0 || ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return -ESRCH;
 	/* In a seccomp stop, the task is at the entry of a call. The syscall-stop at that call's end comes first. */
 	struct call at;
@@ -422,8 +413,8 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 		err = wait_for_syscall_stop(t, task);
 	if (err == -ESRCH)
 		return err;
-	ptrace_retry(PTRACE_GETREGS, tid, NULL, &r);
+	cpu_get(tid, &r);
 	ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
-	ptrace_retry(PTRACE_SETREGS, tid, NULL, &saved);
-	return err < 0 ? err : (int64_t)r.rax;
+	cpu_set(tid, &saved);
+	return err < 0 ? err : (int64_t)r.CPU_RESULT;
 }

@@ -47,15 +47,15 @@ int remote_interrupt(struct tracer *t, const struct task *task, uint64_t limit_n
 bool remote_restart_pending(const struct user_regs_struct *r);
 
 /*
- * Runs code from r->rip to the next int3 with registers `r`. Signals are blocked while the code runs. `known_mask` is
- * the task's signal mask, or NULL if it is not known. Afterwards `r` holds the registers at the int3, and the caller
+ * Runs code from r->CPU_IP to the next trap with registers `r`. Signals are blocked while the code runs. `known_mask` is
+ * the task's signal mask, or NULL if it is not known. Afterwards `r` holds the registers at the trap, and the caller
  * sets the registers with which the task continues. Returns 0; -ESRCH if the task died (the stop loop still waits for
- * its end); or -EFAULT if it did not reach the int3 and is stopped elsewhere.
+ * its end); or -EFAULT if it did not reach the trap and is stopped elsewhere.
  */
 int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask);
 /*
- * Makes one call with code of the agent, as remote_run() runs code: the call is followed by an int3, because only a
- * signal-delivery-stop can deliver a signal. `r` holds the task's registers; the caller restores them. Sets r->rax to
+ * Makes one call with code of the agent, as remote_run() runs code: the call is followed by a trap, because only a
+ * signal-delivery-stop can deliver a signal. `r` holds the task's registers; the caller restores them. Sets r->CPU_RESULT to
  * the result of the call. Returns 0, or an error as remote_run() does.
  */
 int remote_call_to_trap(struct tracer *t, struct task *task, struct user_regs_struct *r, uint64_t nr,
@@ -94,7 +94,7 @@ int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d
  */
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d);
 /*
- * Makes one call with a copy of agent_call at `at`. `r` holds the task's registers. Sets r->rbx to the result of the
+ * Makes one call with a copy of agent_call at `at`. `r` holds the task's registers. Sets r->CPU_MADE to the result of the
  * call. Returns 0, or an error as remote_run() does.
  */
 int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r, uint64_t nr,

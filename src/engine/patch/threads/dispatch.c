@@ -27,13 +27,13 @@
 /* So many calls of an image must have run under ptrace before it can fall back for that reason; a power of two. */
 #define SLOW_LEAST 512
 
-/* Moves the task back to its `syscall` instruction, so that it makes call `nr` again. */
+/* Moves the task back to its call instruction, so that it makes call `nr` again. */
 static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr)
 {
-	r->rip -= 2;
-	r->rax = (unsigned long long)nr;
-	r->orig_rax = (unsigned long long)-1;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
+	r->CPU_IP -= CPU_CALL_SIZE;
+	r->CPU_NR = (unsigned long long)nr;
+	r->CPU_RESTARTED = CPU_NO_CALL;
+	cpu_set(task->tid, r);
 }
 
 void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
@@ -139,10 +139,9 @@ void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 
 bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r)
 {
-	uint64_t back = patch_task_of(task) && patch_task_of(task)->redone ? 2 : 0;
-	return si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS &&
-	       ptrace_retry(PTRACE_GETREGS, task->tid, NULL, r) == 0 &&
-	       r->rip + back == (uint64_t)(uintptr_t)si->si_call_addr;
+	uint64_t back = patch_task_of(task) && patch_task_of(task)->redone ? CPU_CALL_SIZE : 0;
+	return si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS && cpu_get(task->tid, r) == 0 &&
+	       r->CPU_IP + back == (uint64_t)(uintptr_t)si->si_call_addr;
 }
 
 bool dispatch_is_pending(pid_t tid)
@@ -166,14 +165,14 @@ bool dispatch_undo(const struct task *task, int status)
 	struct user_regs_struct r;
 	bool forced = status >> 8 == SIGSYS && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0 &&
 		      dispatch_is_forced(task, &si, &r);
-	bool pending = status >> 16 == PTRACE_EVENT_STOP && dispatch_is_pending(task->tid) &&
-		       ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
+	bool pending =
+		status >> 16 == PTRACE_EVENT_STOP && dispatch_is_pending(task->tid) && cpu_get(task->tid, &r) == 0;
 	struct patch_task *pt = patch_task_of(task);
 	/* A call by which the recorder asks sctrace is not a call of the program. */
 	if ((forced || pending) && !record_is_asking(&r)) {
-		r.rip += pt->redone ? 2 : 0;
+		r.CPU_IP += pt->redone ? CPU_CALL_SIZE : 0;
 		pt->redone = false;
-		redo(task, &r, (int64_t)r.rax); /* the kernel has set rax to the call's number (syscall_rollback()) */
+		redo(task, &r, (int64_t)r.CPU_NR); /* the kernel has set it to the call's number (syscall_rollback()) */
 	}
 	return forced;
 }
@@ -233,8 +232,9 @@ void dispatch_note_delivery(struct task *task, int sig)
 static void watch_action(struct task *task, const struct user_regs_struct *r)
 {
 	uint64_t action[ACTION_WORDS];
-	if (r->rsi && r->rdi - 1 < 64 && r->r10 == 8 && remote_read(task->tid, r->rsi, action, sizeof(action)) == 0)
-		dispatch_note_action(task, (int)r->rdi, action);
+	if (r->CPU_ARG1 && r->CPU_ARG0 - 1 < 64 && r->CPU_ARG3 == 8 &&
+	    remote_read(task->tid, r->CPU_ARG1, action, sizeof(action)) == 0)
+		dispatch_note_action(task, (int)r->CPU_ARG0, action);
 }
 
 /* Notes what the call is about to change, if the engine depends on it. */
@@ -243,7 +243,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 	struct image *img = image_of(task);
 	ranges_watch(task, nr, r);
 	waits_note_call(task, nr, r);
-	const uint64_t args[3] = {r->rdi, r->rsi, r->rdx};
+	const uint64_t args[3] = {r->CPU_ARG0, r->CPU_ARG1, r->CPU_ARG2};
 	record_watch_names(p, task, nr, args);
 	bool filter = seccomp_sets_filter(nr, args);
 	bool strict = seccomp_sets_strict(nr, args);
@@ -251,14 +251,14 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 	if (filter || strict)
 		record_permit_all(p);
 	if (filter && p->arming == ARM_FILTER)
-		make_room_for_filter(p, task, nr == SYS_seccomp && r->rsi & SECCOMP_FILTER_FLAG_TSYNC);
-	if (strict || (nr == SYS_prctl && r->rdi == PR_SET_TSC))
+		make_room_for_filter(p, task, nr == SYS_seccomp && r->CPU_ARG1 & SECCOMP_FILTER_FLAG_TSYNC);
+	if (strict || (nr == SYS_prctl && r->CPU_ARG0 == PR_SET_TSC))
 		image_fall_back(p, task, "it has disabled the time stamp counter");
-	if (nr == SYS_prctl && r->rdi == 59) { /* PR_SET_SYSCALL_USER_DISPATCH */
+	if (nr == SYS_prctl && r->CPU_ARG0 == 59) { /* PR_SET_SYSCALL_USER_DISPATCH */
 		image_fall_back(p, task, "it uses Syscall User Dispatch itself");
 		site_restore_running(task); /* the kernel compares the address of each call with a range */
 	}
-	if (nr == SYS_rt_sigaction && r->rdi != SIGSYS)
+	if (nr == SYS_rt_sigaction && r->CPU_ARG0 != SIGSYS)
 		watch_action(task, r);
 }
 
@@ -268,7 +268,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
  */
 static void watch_sigsys_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
 {
-	if (nr == SYS_rt_sigaction && r->rdi == SIGSYS)
+	if (nr == SYS_rt_sigaction && r->CPU_ARG0 == SIGSYS)
 		watch_action(task, r);
 }
 
@@ -283,7 +283,7 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 	unsigned char code[2];
 	siginfo_t again = *si;
 	uint64_t args[6] = {0}, mask;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+	if (cpu_get(task->tid, &saved) < 0)
 		return;
 	r = saved;
 	if (!delivers && sigsys_action(task, args)) {
@@ -292,24 +292,24 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 	} else if (sigsys_action(task, args)) {
 		if (remote_call_to_trap(&p->t, task, &r, SYS_rt_sigaction, args) == -ESRCH)
 			return;
-		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
+		cpu_set(task->tid, &saved);
 		ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);
 	}
 	/*
-	 * If the kernel has moved the thread back before a call, rax holds the call's number. If a call has ended at
+	 * If the kernel has moved the thread back before a call, CPU_NR holds the call's number. If a call has ended at
 	 * this address, its result may be the same number.
 	 */
-	bool ended = saved.rip == patch_task_of(task)->completed_ip && !thread_of(task)->call.error &&
-		     (uint64_t)thread_of(task)->call.result == saved.rax;
-	bool lost = si->si_code <= 0 && saved.rax == saved.orig_rax && !ended &&
-		    remote_read(task->tid, saved.rip - 2, code, 2) == 0 && code[0] == 0x0f && code[1] == 0x05 &&
-		    saved.rip - AGENT_CODE >= AGENT_CODE_SIZE;
+	bool ended = saved.CPU_IP == patch_task_of(task)->completed_ip && !thread_of(task)->call.error &&
+		     (uint64_t)thread_of(task)->call.result == saved.CPU_RESULT;
+	bool lost = si->si_code <= 0 && saved.CPU_NR == saved.CPU_RESTARTED && !ended &&
+		    remote_read(task->tid, saved.CPU_IP - CPU_CALL_SIZE, code, CPU_CALL_SIZE) == 0 &&
+		    cpu_is_call(code) && saved.CPU_IP - AGENT_CODE >= AGENT_CODE_SIZE;
 	if (lost ? was_blocked(task, &mask) : patch_task_of(task)->sigsys_blocked)
 		block_sigsys(task);
 	if (lost) {
-		watch_call(p, task, (int64_t)saved.rax, &saved);
-		watch_sigsys_action(task, (int64_t)saved.rax, &saved);
-		dispatch_run_slow(p, task, &saved, (int64_t)saved.rax);
+		watch_call(p, task, (int64_t)saved.CPU_NR, &saved);
+		watch_sigsys_action(task, (int64_t)saved.CPU_NR, &saved);
+		dispatch_run_slow(p, task, &saved, (int64_t)saved.CPU_RESULT);
 	}
 }
 
@@ -318,11 +318,11 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 			 enum stop_reason *why)
 {
 	struct image *img = image_of(task);
-	img->handlers.unsteady |= call->arch != AUDIT_ARCH_X86_64;
-	*why = call->arch != AUDIT_ARCH_X86_64 ? STOP_FOREIGN : STOP_SHARED;
-	if (call->arch != AUDIT_ARCH_X86_64 || img->state != IMAGE_READY || img->counters.off)
+	img->handlers.unsteady |= call->arch != CPU_ARCH;
+	*why = call->arch != CPU_ARCH ? STOP_FOREIGN : STOP_SHARED;
+	if (call->arch != CPU_ARCH || img->state != IMAGE_READY || img->counters.off)
 		return 0;
-	struct site *s = site_of_stub(img, r->rip);
+	struct site *s = site_of_stub(img, r->CPU_IP);
 	bool refused = s != NULL;
 	if (!s && call->nr >= 0 && call->nr < AGENT_CALLS && p->record_way[call->nr] == RECORD_STOPS) {
 		/*
@@ -330,17 +330,17 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		 * arch_prctl(2) after it has mapped the libraries, so their known sites can be patched at this stop.
 		 */
 		if (call->nr == SYS_arch_prctl)
-			plan_apply_mapped(p, task, r->rip);
+			plan_apply_mapped(p, task, r->CPU_IP);
 		*why = STOP_REQUIRED;
 		return 0;
 	}
 	*why = STOP_SITE;
 	if (!s)
-		s = visit_site(p, task, r->rip, call->nr);
+		s = visit_site(p, task, r->CPU_IP, call->nr);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
-	if (call->nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS && p->record)
-		record_expect(task, r->rsi);
+	if (call->nr == SYS_arch_prctl && r->CPU_ARG0 == ARCH_SET_FS && p->record)
+		record_expect(task, r->CPU_ARG1);
 	bool fast = image_map_call(p, task, call->nr, refused);
 	*why = !fast ? STOP_ARGUMENTS : refused ? STOP_WATCHED : s->kind == SITE_REDIRECT ? STOP_SITE : STOP_FIRST;
 	return fast || (refused && record_retry(p, task, call->nr, why)) ? s->stub : 0;
@@ -350,20 +350,20 @@ void dispatch_leave_stub(const struct patch *p, const struct task *task)
 {
 	struct user_regs_struct r;
 	const struct site *s;
-	if (!(p->t.config.want & CAP_STOPS) || ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (!(p->t.config.want & CAP_STOPS) || cpu_get(task->tid, &r) < 0)
 		return;
-	s = site_of_stub(image_of(task), r.rip);
-	if (!s || s->kind == SITE_LONG || r.rip != s->stub + STUB_AFTER_CALL)
+	s = site_of_stub(image_of(task), r.CPU_IP);
+	if (!s || s->kind == SITE_LONG || r.CPU_IP != s->stub + STUB_AFTER_CALL)
 		return;
-	r.rip = r.rcx = s->ip;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+	cpu_return_to(&r, s->ip);
+	cpu_set(task->tid, &r);
 }
 
 /* Makes the call run under ptrace: from its entry, where the filter has stopped it, or from the call instruction. */
 static void go_slow(struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
 {
 	struct call at;
-	const struct site *s = map_get(&image_of(task)->sites.by_ip, r->rip);
+	const struct site *s = map_get(&image_of(task)->sites.by_ip, r->CPU_IP);
 	if (p->arming == ARM_SUD || arm_read_stop(task->tid, &at) == ARM_STOP_NONE) {
 		dispatch_run_slow(p, task, r, nr);
 		return;
@@ -406,13 +406,13 @@ static bool restart_slow(const struct patch *p, struct task *task)
 	const struct life_interrupted *it = life_restarting(&thread_of(task)->life);
 	struct user_regs_struct r;
 	if (!it || (p->record && !it->begun_unseen) || image_of(task)->state != IMAGE_READY ||
-	    ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	    cpu_get(task->tid, &r) < 0)
 		return false;
-	const struct site *s = map_get(&image_of(task)->sites.by_ip, r.rip + 2);
+	const struct site *s = map_get(&image_of(task)->sites.by_ip, r.CPU_IP + CPU_CALL_SIZE);
 	if (!s || !s->stub || s->ip != it->call.ip)
 		return false;
-	r.rip = s->stub + STUB_AFTER_CALL;
-	dispatch_run_slow(p, task, &r, (int64_t)r.rax);
+	r.CPU_IP = s->stub + STUB_AFTER_CALL;
+	dispatch_run_slow(p, task, &r, (int64_t)r.CPU_NR);
 	return true;
 }
 
@@ -435,21 +435,21 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	const struct call *c = &thread_of(task)->call;
 	bool returned = c->nr == SYS_rt_sigreturn;
 	struct user_regs_struct r = {0};
-	bool read = ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
+	bool read = cpu_get(task->tid, &r) == 0;
 	pt->slow = false;
-	pt->completed_ip = r.rip;
+	pt->completed_ip = r.CPU_IP;
 	if (c->nr == SYS_mlockall && !c->error && image_of(task)->state == IMAGE_READY)
 		unlock_agent(p, task);
 	p->seccomp_seen |= !c->error && seccomp_sets_filter(c->nr, c->args);
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
 		image_note_mask(p, task);
 	pt->returns_blocked &= !returned;
-	if (returned && (site_follow_moved(task) || site_is_moved(image_of(task), r.rip)) && pt->moved_frames)
+	if (returned && (site_follow_moved(task) || site_is_moved(image_of(task), r.CPU_IP)) && pt->moved_frames)
 		pt->moved_frames--;
 	image_note_frames(task);
 	record_forget_closed(p, task, c);
 	if (read)
-		record_admit_at(p, task, r.fs_base);
+		record_admit_at(p, task, r.CPU_THREAD_POINTER);
 	if (!returned || !restart_slow(p, task))
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 }
@@ -458,7 +458,7 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 				  struct user_regs_struct *r)
 {
 	int64_t nr = call->nr;
-	r->rip += patch_task_of(task)->redone ? 2 : 0;
+	r->CPU_IP += patch_task_of(task)->redone ? CPU_CALL_SIZE : 0;
 	patch_task_of(task)->redone = false;
 	resume_point_forget(p, task);
 	patch_task_of(task)->completed_ip = 0;
@@ -487,9 +487,9 @@ enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const stru
 		go_slow(p, task, r, nr);
 		return STOP_HANDLED;
 	}
-	r->rip = stub;
-	r->rax = (unsigned long long)nr;
-	r->orig_rax = (unsigned long long)-1;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
+	r->CPU_IP = stub;
+	r->CPU_NR = (unsigned long long)nr;
+	r->CPU_RESTARTED = CPU_NO_CALL;
+	cpu_set(task->tid, r);
 	return STOP_HANDLED;
 }

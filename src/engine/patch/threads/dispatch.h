@@ -21,7 +21,7 @@ bool dispatch_is_pending(pid_t tid);
 bool dispatch_undo(const struct task *task, int status);
 /* Blocks SIGSYS again in a thread that had blocked it before one was forced. Returns whether it had. */
 bool dispatch_block_again(const struct task *task);
-/* Runs call `nr` under ptrace, at the instruction that ends at r->rip. The task is disarmed for this call. */
+/* Runs call `nr` under ptrace, at the instruction that ends at r->CPU_IP. The task is disarmed for this call. */
 void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr);
 /* At the entry of a call from a stub: makes it return to its site instead if stacks are read (CAP_STOPS). */
 void dispatch_leave_stub(const struct patch *p, const struct task *task);

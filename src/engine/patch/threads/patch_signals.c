@@ -58,7 +58,7 @@ static enum stepout_for seen_by(const struct patch *p, const struct task *task, 
 	 * /proc is soon out of date if the thread has counted a new action, but has not made the call that sets it yet.
 	 * At the end of a call, no such call is outstanding.
 	 */
-	h->known = steady && s.has_signals && (int64_t)r->orig_rax >= 0;
+	h->known = steady && s.has_signals && (int64_t)r->CPU_RESTARTED >= 0;
 	h->actions = actions;
 	h->caught = s.caught;
 	if (!s.has_signals || s.caught & SIGBIT(sig))
@@ -97,14 +97,14 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	if (ip == AGENT_AT(agent_sigreturn_bad) || ip == AGENT_AT(agent_record_return_bad))
 		return false;
 	stepout(p, task, STEPOUT_PROGRAM);
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (cpu_get(task->tid, &r) < 0)
 		return false;
-	const struct site *before = map_get(&image_of(task)->sites.by_ip, r.rip + 2);
+	const struct site *before = map_get(&image_of(task)->sites.by_ip, r.CPU_IP + CPU_CALL_SIZE);
 	const struct site *after =
-		ip - AGENT_CODE < AGENT_CODE_SIZE ? map_get(&image_of(task)->sites.by_ip, r.rip) : NULL;
+		ip - AGENT_CODE < AGENT_CODE_SIZE ? map_get(&image_of(task)->sites.by_ip, r.CPU_IP) : NULL;
 	if (before && before->stub) {
-		r.rip = before->stub + STUB_AFTER_CALL;
-		dispatch_run_slow(p, task, &r, (int64_t)r.rax);
+		r.CPU_IP = before->stub + STUB_AFTER_CALL;
+		dispatch_run_slow(p, task, &r, (int64_t)r.CPU_NR);
 		return true;
 	}
 	if (after && after->kind == SITE_LONG)
@@ -131,12 +131,12 @@ static void note_way_out(struct task *task, uint64_t from, uint64_t ip)
 	const struct map *sites = &image_of(task)->sites.by_ip;
 	struct call *last = life_interrupted(&thread_of(task)->life);
 	const struct site *after = map_get(sites, ip);
-	const struct site *before = map_get(sites, ip + 2);
+	const struct site *before = map_get(sites, ip + CPU_CALL_SIZE);
 	if (site_moved_from(image_of(task), ip))
 		patch_task_of(task)->moved_frames++;
 	if (last && after && last->ip == from)
 		last->ip = after->ip;
-	else if (last && before && last->ip == from + 2)
+	else if (last && before && last->ip == from + CPU_CALL_SIZE)
 		last->ip = before->ip;
 }
 
@@ -165,9 +165,9 @@ static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, u
 static enum tracer_verdict leave_code(struct patch *p, struct task *task, const siginfo_t *si)
 {
 	struct user_regs_struct r;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (cpu_get(task->tid, &r) < 0)
 		return STOP_PASS;
-	uint64_t ip = r.rip;
+	uint64_t ip = r.CPU_IP;
 	if (hide_step(p, task, si, ip))
 		return STOP_HANDLED;
 	bool inside = stepout_needed(task, ip);
@@ -179,7 +179,7 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 			return task->stopped ? STOP_HANDLED : STOP_RESUMED;
 		}
 		/* Reads the registers again, because survive_fault() may have moved the thread. */
-		if ((fault || si->si_signo == SIGTRAP) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+		if ((fault || si->si_signo == SIGTRAP) && cpu_get(task->tid, &r) < 0)
 			return STOP_PASS;
 	}
 	bool sees = inside || core_is_dumped_by(si->si_signo);
@@ -198,7 +198,7 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	if (inside) {
 		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : outlives ? STEPOUT_HANDLER : what);
 		if (handled)
-			note_way_out(task, ip, r.rip);
+			note_way_out(task, ip, r.CPU_IP);
 	}
 	if (what == STEPOUT_CORE)
 		core_prepare(p, task, si);

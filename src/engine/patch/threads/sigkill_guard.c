@@ -22,14 +22,13 @@
 
 /*
  * Makes the program set its action for SIGSYS. `old` is set to the previous action. If the next stop must be one that can
- * deliver a signal (`delivers`), the call must end at an int3.
+ * deliver a signal (`delivers`), the call must end at a trap.
  */
 static int set_action(struct patch *p, struct task *task, const uint64_t *action, uint64_t *old, bool delivers)
 {
 	struct user_regs_struct saved, r;
 	size_t size = ACTION_WORDS * sizeof(*action);
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0 ||
-	    remote_write(task->tid, SCRATCH, action, size) < 0)
+	if (cpu_get(task->tid, &saved) < 0 || remote_write(task->tid, SCRATCH, action, size) < 0)
 		return -ESRCH;
 	const uint64_t args[6] = {SIGSYS, SCRATCH, SCRATCH + size, sizeof(uint64_t)};
 	r = saved;
@@ -37,8 +36,8 @@ static int set_action(struct patch *p, struct task *task, const uint64_t *action
 			   : remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_rt_sigaction, args);
 	if (err == -ESRCH)
 		return err;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
-	if (err < 0 || (int64_t)(delivers ? r.rax : r.rbx) < 0)
+	cpu_set(task->tid, &saved);
+	if (err < 0 || (int64_t)(delivers ? r.CPU_RESULT : r.CPU_MADE) < 0)
 		return -EINVAL;
 	return remote_read(task->tid, SCRATCH + size, old, size);
 }
@@ -90,14 +89,14 @@ void sigkill_guard_waited(struct tracer *t, pid_t tid, int status)
 	const struct task *task = patch_of(t)->watchdog_fd >= 0 ? tasks_find(&t->tasks, tid) : NULL;
 	if (!task || !task->proc || !patch_task_of(task) || !WIFSTOPPED(status) || status >> 8 != SIGSYS)
 		return;
-	if (ptrace_retry(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || ptrace_retry(PTRACE_GETREGS, tid, NULL, &r) < 0) {
+	if (ptrace_retry(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || cpu_get(tid, &r) < 0) {
 		send_again(task);
 		return;
 	}
-	if (si.si_code != SUD_SIGSYS || r.rip != (uint64_t)(uintptr_t)si.si_call_addr)
+	if (si.si_code != SUD_SIGSYS || r.CPU_IP != (uint64_t)(uintptr_t)si.si_call_addr)
 		return;
-	uint64_t site = r.rip - 2;
-	patch_task_of(task)->redone = ptrace_retry(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), site) == 0;
+	uint64_t site = r.CPU_IP - CPU_CALL_SIZE;
+	patch_task_of(task)->redone = cpu_set_ip(tid, site) == 0;
 	if (!patch_task_of(task)->redone)
 		send_again(task);
 }

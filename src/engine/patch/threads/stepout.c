@@ -18,24 +18,21 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <x86intrin.h>
-
-#define RED_ZONE 128
 
 static void out_of_stub(struct user_regs_struct *r, const struct site *s)
 {
-	uint64_t off = r->rip - s->stub;
+	uint64_t off = r->CPU_IP - s->stub;
 	bool down = off > STUB_LEA_DOWN && off < STUB_DECIDE;
 	bool made = off == STUB_AFTER_CALL || off == STUB_MOVED ||
-		    ((off == STUB_LEA_UP || off == STUB_DECIDE) && r->rcx == 0);
+		    ((off == STUB_LEA_UP || off == STUB_DECIDE) && r->CPU_REFUSED == 0);
 	if (down)
-		r->rsp += RED_ZONE;
+		r->CPU_SP += CPU_RED_ZONE;
 	if (s->kind == SITE_EARLY && off >= STUB_EARLY && off - STUB_EARLY < s->moved)
-		r->rip = s->ip - 2 - s->moved + (off - STUB_EARLY);
+		r->CPU_IP = s->ip - CPU_CALL_SIZE - s->moved + (off - STUB_EARLY);
 	else if (s->kind == SITE_EARLY && off > STUB_EARLY && off < STUB_EXIT)
 		site_set_before_call(r, s);
 	else if (off > STUB_MOVED && off < STUB_EXIT)
-		r->rip = s->ip + (off - STUB_MOVED < s->moved ? off - STUB_MOVED : s->moved);
+		r->CPU_IP = s->ip + (off - STUB_MOVED < s->moved ? off - STUB_MOVED : s->moved);
 	else if (made)
 		site_set_after_call(r, s);
 	else
@@ -61,11 +58,10 @@ static bool is_after_fork(uint64_t ip)
 /* Has a thread that is about to make execve(2), or has just made it, set the image's exec word (state.h)? */
 static bool has_set_exec_word(const struct user_regs_struct *r, const struct agent_path *path, uint64_t slot)
 {
-	const uint64_t zf = 0x40;
 	if (path)
-		return slot & SLOT_F_EXEC && r->rip < AGENT_AT(path->gave);
-	return (r->rip == AGENT_AT(agent_go_shared) && r->rcx & SLOT_F_EXEC) ||
-	       (agent_is_between(r->rip, agent_exec_taken, agent_exec_end) && r->eflags & zf);
+		return slot & SLOT_F_EXEC && r->CPU_IP < AGENT_AT(path->gave);
+	return (r->CPU_IP == AGENT_AT(agent_go_shared) && r->CPU_SLOT & SLOT_F_EXEC) ||
+	       (agent_is_between(r->CPU_IP, agent_exec_taken, agent_exec_end) && cpu_exec_taken(r));
 }
 
 /*
@@ -78,12 +74,12 @@ static void clear_exec_word(const struct image *img)
 		__atomic_store_n(&img->counters.words->exec_t0, 0, __ATOMIC_RELAXED);
 }
 
-/* Reads the agent's frame, `skip` bytes above rsp. If `skip` is negative, its first -skip bytes are not on the stack. */
+/* Reads the agent's frame, `skip` bytes above the stack pointer. If `skip` is negative, its first -skip bytes are not on the stack. */
 static int read_frame(const struct task *task, const struct user_regs_struct *r, int64_t skip, struct agent_frame *f)
 {
 	memset(f, 0, sizeof(*f));
 	size_t from = skip < 0 ? (size_t)-skip : 0;
-	uint64_t at = skip < 0 ? r->rsp : r->rsp + (uint64_t)skip;
+	uint64_t at = skip < 0 ? r->CPU_SP : r->CPU_SP + (uint64_t)skip;
 	return remote_read(task->tid, at, (char *)f + from, sizeof(*f) - from);
 }
 
@@ -113,55 +109,55 @@ static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
  */
 static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r)
 {
-	bool counted = r->rip == AGENT_AT(agent_sigreturn_counted) || r->rip == AGENT_AT(agent_sigreturn_sys);
-	struct agent_slot *slot = counted ? image_slot(img, r->rcx) : NULL;
+	bool counted = r->CPU_IP == AGENT_AT(agent_sigreturn_counted) || r->CPU_IP == AGENT_AT(agent_sigreturn_sys);
+	struct agent_slot *slot = counted ? image_slot(img, r->CPU_SLOT) : NULL;
 	if (slot)
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED);
-	if (r->rip == AGENT_AT(agent_sigreturn_sys) || r->rip == AGENT_AT(agent_sigreturn_bad))
-		r->rsp -= offsetof(struct agent_frame, ret) - offsetof(struct agent_frame, rdx) + sizeof(uint64_t) +
-			  RED_ZONE;
+	if (r->CPU_IP == AGENT_AT(agent_sigreturn_sys) || r->CPU_IP == AGENT_AT(agent_sigreturn_bad))
+		r->CPU_SP -= offsetof(struct agent_frame, ret) - offsetof(struct agent_frame, saved) +
+			     sizeof(uint64_t) + CPU_RED_ZONE;
 }
 
 /*
- * On the path of a call that creates a thread, sets rdi and rsi to the program's values, and `r` to the beginning of the
+ * On the path of a call that creates a thread, sets the first two arguments to the program's values, and `r` to the beginning of the
  * code after the call if the call was made.
  */
 static void out_of_thread(const struct task *task, struct user_regs_struct *r)
 {
 	uint64_t args[2];
-	const uint64_t ip = r->rip;
+	const uint64_t ip = r->CPU_IP;
 	if (agent_is_between(ip, agent_thread_saved, agent_thread_restored) &&
-	    remote_read(task->tid, r->rsp, args, sizeof(args)) == 0) {
-		r->rdi = args[0];
-		r->rsi = args[1];
-		r->rsp += sizeof(args);
+	    remote_read(task->tid, r->CPU_SP, args, sizeof(args)) == 0) {
+		r->CPU_ARG0 = args[0];
+		r->CPU_ARG1 = args[1];
+		r->CPU_SP += sizeof(args);
 	}
 	if (agent_is_between(ip, AGENT_THREAD_PATH->after, AGENT_THREAD_PATH->end))
-		r->rip = AGENT_AT(AGENT_THREAD_PATH->after);
+		r->CPU_IP = AGENT_AT(AGENT_THREAD_PATH->after);
 }
 
-/* On the path `query`, sets rdi and rsi to the program's values, and `r` to the beginning of the code after the call as above. */
+/* On the path `query`, sets the first two arguments to the program's values, and `r` to the beginning of the code after the call as above. */
 static void out_of_query(const struct task *task, struct user_regs_struct *r)
 {
-	const uint64_t ip = r->rip;
-	uint64_t rsi;
+	const uint64_t ip = r->CPU_IP;
+	uint64_t second;
 	if (path_at(ip) != AGENT_QUERY_PATH)
 		return;
-	r->rdi = SIGSYS;
+	r->CPU_ARG0 = SIGSYS;
 	if (agent_is_between(ip, agent_query_saved, agent_query_restored) &&
-	    remote_read(task->tid, r->rsp, &rsi, sizeof(rsi)) == 0) {
-		r->rsi = rsi;
-		r->rsp += sizeof(rsi);
+	    remote_read(task->tid, r->CPU_SP, &second, sizeof(second)) == 0) {
+		r->CPU_ARG1 = second;
+		r->CPU_SP += sizeof(second);
 	}
 	if (ip > AGENT_AT(AGENT_QUERY_PATH->after))
-		r->rip = AGENT_AT(AGENT_QUERY_PATH->after);
+		r->CPU_IP = AGENT_AT(AGENT_QUERY_PATH->after);
 }
 
 /* On the path `rseq`, sets `r` to the beginning of the code after the call if the call was made. */
 static void out_of_rseq(struct user_regs_struct *r)
 {
-	if (path_at(r->rip) == AGENT_RSEQ_PATH && r->rip > AGENT_AT(AGENT_RSEQ_PATH->after))
-		r->rip = AGENT_AT(AGENT_RSEQ_PATH->after);
+	if (path_at(r->CPU_IP) == AGENT_RSEQ_PATH && r->CPU_IP > AGENT_AT(AGENT_RSEQ_PATH->after))
+		r->CPU_IP = AGENT_AT(AGENT_RSEQ_PATH->after);
 }
 
 /* Undoes what the agent did before the call. */
@@ -170,15 +166,15 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	struct agent_frame f;
 	out_of_thread(task, r);
 	out_of_query(task, r);
-	uint64_t ip = r->rip;
+	uint64_t ip = r->CPU_IP;
 	bool bad_frame = ip == AGENT_AT(agent_sigreturn_bad);
-	uint64_t result = r->rax;
+	uint64_t result = r->CPU_RESULT;
 	out_of_sigreturn(img, r);
 	const uint64_t reserved = vfork_frame_reserved(r);
-	if (vfork_frame_restore_r9(task, r) < 0)
+	if (vfork_frame_restore(task, r) < 0)
 		return false;
 	if (ip == AGENT_AT(AGENT_VFORK_PATH->sys))
-		r->rsp -= sizeof(f) + RED_ZONE;
+		r->CPU_SP -= sizeof(f) + CPU_RED_ZONE;
 	const struct agent_path *path = path_at(ip);
 	int64_t missing = missing_frame(ip, path);
 	if (read_frame(task, r, -missing, &f) < 0)
@@ -193,16 +189,16 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	if (slot && ip >= AGENT_AT(path->p5))
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED);
 	if (missing <= 16)
-		r->rdx = f.rdx;
+		r->CPU_TICKS = f.saved;
 	if (missing <= 24)
 		site_restore_flags(r, f.flags);
-	/* At the call instruction itself, rax is not restored, because it may be the number of restart_syscall(2). */
+	/* At the call instruction itself, CPU_NR is not restored, because it may be the number of restart_syscall(2). */
 	if (missing <= 32 && ip != AGENT_AT(agent_plain_sys) && !(path && ip == AGENT_AT(path->sys)))
-		r->rax = f.nr;
-	r->rsp += sizeof(f) - (uint64_t)missing + RED_ZONE;
+		r->CPU_NR = f.nr;
+	r->CPU_SP += sizeof(f) - (uint64_t)missing + CPU_RED_ZONE;
 	site_set_before_call(r, s);
 	if (bad_frame) {
-		r->rax = result;
+		r->CPU_RESULT = result;
 		site_set_after_call(r, s);
 	}
 	return true;
@@ -255,7 +251,7 @@ void stepout_exec(const struct image *img)
 	uint32_t entry = img->counters.map[SYS_execve];
 	struct agent_slot *slot = entry ? image_slot(img, AGENT_STATS - SLOT_ALIGN + entry) : NULL;
 	uint64_t t0 = img->counters.words ? __atomic_load_n(&img->counters.words->exec_t0, __ATOMIC_RELAXED) : 0;
-	uint64_t now = __rdtsc();
+	uint64_t now = cpu_ticks();
 	if (!slot || !t0)
 		return;
 	clear_exec_word(img);
@@ -270,11 +266,11 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 {
 	thread_of(task)->call = (struct call){.arch = syscall_native_arch(),
 					      .nr = (int64_t)f->nr,
-					      .args = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9},
+					      .args = CPU_ARGS(r),
 					      .ip = s->ip,
-					      .sp = r->rsp,
+					      .sp = r->CPU_SP,
 					      .error = true,
-					      .err = (int)-(int64_t)r->rax,
+					      .err = (int)-(int64_t)r->CPU_RESULT,
 					      .wait = f->slot & SLOT_F_ARMED ? WAIT_YES : WAIT_UNKNOWN};
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
@@ -286,10 +282,10 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	out_of_thread(task, r);
 	out_of_query(task, r);
 	out_of_rseq(r);
-	uint64_t ip = r->rip;
+	uint64_t ip = r->CPU_IP;
 	const struct agent_path *path = path_at(ip);
 	struct agent_frame f;
-	const uint64_t number = r->r9;
+	const uint64_t number = r->CPU_KEPT;
 	bool kept = vfork_frame_is_kept(ip);
 	bool first =
 		ip == AGENT_AT(path->after) || kept || ip == AGENT_AT(agent_released) || ip == AGENT_AT(agent_loaded);
@@ -297,23 +293,23 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	bool tail = ip >= AGENT_AT(path->ret);
 	int64_t pushed = ip == AGENT_AT(path->pushed) ? sizeof(uint64_t) : 0;
 	int64_t skip = first ? 0 : tail ? pushed - 40 : 8;
-	uint64_t result = r->rax;
+	uint64_t result = r->CPU_RESULT;
 	if ((kept ? vfork_frame_read(task, number, &f) : read_frame(task, r, skip, &f)) < 0 ||
-	    vfork_frame_restore_r9(task, r) < 0)
+	    vfork_frame_restore(task, r) < 0)
 		return false;
-	if (!first && !tail && remote_read(task->tid, r->rsp, &result, sizeof(result)) < 0)
+	if (!first && !tail && remote_read(task->tid, r->CPU_SP, &result, sizeof(result)) < 0)
 		return false;
 	if (kept && !vfork_frame_has_room(ip))
-		r->rsp -= sizeof(f) + RED_ZONE;
+		r->CPU_SP -= sizeof(f) + CPU_RED_ZONE;
 	struct site *s = site_of_stub(img, f.ret);
 	struct agent_slot *slot = tail ? NULL : image_slot(img, f.slot);
 	if (!s || (!tail && !slot))
 		return false;
-	uint64_t now = __rdtsc();
+	uint64_t now = cpu_ticks();
 	uint64_t ticks = now > f.t0 ? now - f.t0 : 0;
-	/* From `timed` on, rdx holds the time. After the histogram was updated, the time is no longer needed. */
+	/* From `timed` on, CPU_TICKS holds the time. After the histogram was updated, the time is no longer needed. */
 	if (!first && ip >= AGENT_AT(path->timed) && ip <= AGENT_AT(path->add_hist))
-		ticks = r->rdx;
+		ticks = r->CPU_TICKS;
 	bool child = slot && f.slot & SLOT_F_FORKS && result == 0;
 	bool again = ip == AGENT_AT(path->after) && remote_restart_pending(r);
 	/* A signal ends only calls that wait. Of other calls that are not judged yet, the stop hides whether they waited. */
@@ -325,11 +321,11 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 	if (!tail && has_set_exec_word(r, path, f.slot))
 		clear_exec_word(img);
 	if (!tail) {
-		r->rdx = f.rdx;
-		r->rax = result;
+		r->CPU_TICKS = f.saved;
+		r->CPU_RESULT = result;
 		site_restore_flags(r, f.flags);
 	}
-	r->rsp += sizeof(f) + (uint64_t)skip + RED_ZONE;
+	r->CPU_SP += sizeof(f) + (uint64_t)skip + CPU_RED_ZONE;
 	site_set_after_call(r, s);
 	if (again && what == STEPOUT_CORE)
 		return true;
@@ -345,7 +341,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 static bool step_out_after_plain(const struct task *task, struct user_regs_struct *r)
 {
 	struct agent_frame f;
-	uint64_t ip = r->rip;
+	uint64_t ip = r->CPU_IP;
 	bool tail = ip >= AGENT_AT(agent_plain_ret);
 	int64_t skip = !tail ? -16 : ip == AGENT_AT(agent_plain_pushed) ? -32 : -40;
 	if (read_frame(task, r, skip, &f) < 0)
@@ -356,8 +352,8 @@ static bool step_out_after_plain(const struct task *task, struct user_regs_struc
 	if (!tail)
 		site_restore_flags(r, f.flags);
 	if (!tail && ip != AGENT_AT(agent_plain_after))
-		r->rax = f.nr;
-	r->rsp += sizeof(f) + (uint64_t)skip + RED_ZONE;
+		r->CPU_NR = f.nr;
+	r->CPU_SP += sizeof(f) + (uint64_t)skip + CPU_RED_ZONE;
 	site_set_after_call(r, s);
 	return true;
 }
@@ -369,22 +365,22 @@ static bool step_out_after_plain(const struct task *task, struct user_regs_struc
 static bool leave_as_child(const struct task *task, struct user_regs_struct *r)
 {
 	struct agent_frame f;
-	bool kept = vfork_frame_is_kept(r->rip);
-	if (r->rip == AGENT_AT(agent_record_child_up)) /* rdx is on top of the stack */
-		r->rsp -= offsetof(struct agent_frame, rdx);
-	if ((kept ? vfork_frame_read(task, r->r9, &f) : read_frame(task, r, 0, &f)) < 0 ||
-	    vfork_frame_restore_r9(task, r) < 0)
+	bool kept = vfork_frame_is_kept(r->CPU_IP);
+	if (r->CPU_IP == AGENT_AT(agent_record_child_up)) /* `saved` is on top of the stack */
+		r->CPU_SP -= offsetof(struct agent_frame, saved);
+	if ((kept ? vfork_frame_read(task, r->CPU_KEPT, &f) : read_frame(task, r, 0, &f)) < 0 ||
+	    vfork_frame_restore(task, r) < 0)
 		return false;
 	const struct site *s = site_of_stub(image_of(task), f.ret);
 	if (!s)
 		return false;
-	r->rdx = f.rdx;
+	r->CPU_TICKS = f.saved;
 	site_restore_flags(r, f.flags);
-	if (!kept || vfork_frame_has_room(r->rip))
-		r->rsp += sizeof(f) + RED_ZONE;
+	if (!kept || vfork_frame_has_room(r->CPU_IP))
+		r->CPU_SP += sizeof(f) + CPU_RED_ZONE;
 	site_set_after_call(r, s);
 	if (s->kind == SITE_LONG)
-		r->rip = s->stub + STUB_AFTER_CALL;
+		r->CPU_IP = s->stub + STUB_AFTER_CALL;
 	return true;
 }
 
@@ -397,7 +393,7 @@ static bool in_agent_mapping(const struct image *img, uint64_t ip)
 void stepout(struct patch *p, struct task *task, enum stepout_for what)
 {
 	struct user_regs_struct r;
-	if (image_of(task) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0)
+	if (image_of(task) && cpu_get(task->tid, &r) == 0)
 		stepout_from(p, task, &r, what);
 }
 
@@ -406,7 +402,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 	struct image *img = image_of(task);
 	struct site *s;
 	bool moved = false;
-	uint64_t ip = r->rip;
+	uint64_t ip = r->CPU_IP;
 	if (img->state != IMAGE_READY)
 		return;
 	if (p->record && record_step_out(p, task, r, what))
@@ -434,7 +430,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 	struct user_regs_struct to = *r;
 	if (what == STEPOUT_HANDLER)
 		site_follow_registers(img, &to);
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &to);
+	cpu_set(task->tid, &to);
 }
 
 bool stepout_needed(const struct task *task, uint64_t ip)
@@ -446,8 +442,8 @@ bool stepout_needed(const struct task *task, uint64_t ip)
 void stepout_child(struct task *task, bool copied)
 {
 	struct user_regs_struct r;
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0 || !is_after_fork(r.rip))
+	if (cpu_get(task->tid, &r) < 0 || !is_after_fork(r.CPU_IP))
 		return;
 	if ((vfork_frame_is_child(&r) || copied) && leave_as_child(task, &r))
-		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+		cpu_set(task->tid, &r);
 }

@@ -80,11 +80,11 @@ static bool leave(struct patch *p, struct task *task, bool stay)
 	struct user_regs_struct r;
 	if (!stay)
 		stepout(p, task, STEPOUT_PROGRAM);
-	if (ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) < 0)
+	if (cpu_get(task->tid, &r) < 0)
 		return true;                     /* it has ended */
 	if (stay && !remote_restart_pending(&r)) /* a restart begins at the call, where the jump begins */
 		site_follow_moved(task);
-	return !stepout_needed(task, r.rip);
+	return !stepout_needed(task, r.CPU_IP);
 }
 
 /* Calls leave() for all other threads of the image. */
@@ -151,21 +151,21 @@ static void clean(struct patch *p, struct task *task)
 /* Moves the task back to before its call, so that it stops there again. */
 static void repeat(struct task *task, const struct call *call, struct user_regs_struct r, uint64_t after)
 {
-	r.rip = after - 2;
-	r.rax = (unsigned long long)call->nr;
-	r.orig_rax = (unsigned long long)-1;
+	r.CPU_IP = after - CPU_CALL_SIZE;
+	r.CPU_NR = (unsigned long long)call->nr;
+	r.CPU_RESTARTED = CPU_NO_CALL;
 	patch_task_of(task)->redone = false;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &r);
+	cpu_set(task->tid, &r);
 }
 
 bool withdraw_before(struct patch *p, struct task *task, const struct call *call, struct user_regs_struct *r)
 {
 	struct patch_task *pt = patch_task_of(task);
 	struct halted halted = {0};
-	const uint64_t back = pt->redone ? 2 : 0, args[6] = {r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9};
+	const uint64_t back = pt->redone ? CPU_CALL_SIZE : 0, args[6] = CPU_ARGS(r);
 	if (p->t.detaching || !ranges_meet(task, call, args))
 		return false;
-	const struct site *s = site_of_stub(image_of(task), r->rip + back);
+	const struct site *s = site_of_stub(image_of(task), r->CPU_IP + back);
 	const uint64_t now = clock_ns(), after = s ? s->ip : 0;
 	pt->delayed_ns = pt->delayed_ns ? pt->delayed_ns : now;
 	bool waits = is_in_vfork(p, task);
@@ -177,8 +177,8 @@ bool withdraw_before(struct patch *p, struct task *task, const struct call *call
 		out = false;
 	}
 	if (out && s) { /* site_free_all() frees the site */
-		r->rip = after - back;
-		ptrace_retry(PTRACE_SETREGS, task->tid, NULL, r);
+		r->CPU_IP = after - back;
+		cpu_set(task->tid, r);
 	}
 	if (out)
 		clean(p, task);
@@ -188,7 +188,7 @@ bool withdraw_before(struct patch *p, struct task *task, const struct call *call
 	/* If the engine's memory cannot be unmapped in time, the call fails (ranges_hide()). */
 	bool again = !out && now - pt->delayed_ns < WITHDRAW_PATIENCE_NS;
 	if (again)
-		repeat(task, call, *r, r->rip + back);
+		repeat(task, call, *r, r->CPU_IP + back);
 	else
 		pt->delayed_ns = 0;
 	return again || !task->stopped;
@@ -217,8 +217,7 @@ static bool is_interrupted(const struct task *task, int status)
 	struct user_regs_struct r;
 	return WIFSTOPPED(status) &&
 	       (status >> 16 == PTRACE_EVENT_STOP ||
-		(status >> 8 == (SIGTRAP | 0x80) && ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
-		 remote_restart_pending(&r)));
+		(status >> 8 == (SIGTRAP | 0x80) && cpu_get(task->tid, &r) == 0 && remote_restart_pending(&r)));
 }
 
 /*
@@ -277,7 +276,7 @@ static bool step_others_out(struct patch *p, const struct task *task)
 static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t addr, uint64_t size, uint64_t advice)
 {
 	struct user_regs_struct r;
-	return ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &r) == 0 &&
+	return cpu_get(task->tid, &r) == 0 &&
 	       remote_call_to_trap(&p->t, task, &r, nr, (const uint64_t[6]){addr, size, advice}) == 0;
 }
 
@@ -320,15 +319,14 @@ void core_prepare(struct patch *p, struct task *task, const siginfo_t *si)
 		return;
 	stepout(p, task, STEPOUT_CORE);
 	/* The agent stays if another process uses it, or if the program has a filter, which might forbid unmapping. */
-	if (img->refs > 1 || !step_others_out(p, task) || img->sigsys.sealed ||
-	    ptrace_retry(PTRACE_GETREGS, task->tid, NULL, &saved) < 0)
+	if (img->refs > 1 || !step_others_out(p, task) || img->sigsys.sealed || cpu_get(task->tid, &saved) < 0)
 		return;
 	proc_status(task->tid, &s);
 	site_restore_all(task);
 	keep_code_out(p, task);
 	img->cleaned = unmap_agent(p, task);
 	img->state = IMAGE_FALLBACK;
-	ptrace_retry(PTRACE_SETREGS, task->tid, NULL, &saved);
+	cpu_set(task->tid, &saved);
 	ptrace_retry(PTRACE_SETSIGINFO, task->tid, NULL, &again);
 	/*
 	 * The mask from /proc is used, not the one that remote_run() restores: in sigsuspend(2), ptrace(2) gives the

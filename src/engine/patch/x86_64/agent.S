@@ -302,7 +302,7 @@ agent_end_\s:
 	.macro	keeping s, sys, after, words:vararg
 	.globl	\s\()_marked, \s\()_lowered, \s\()_released, \s\()_loaded
 	lea	DATA(0), %rcx
-	mov	%r9, KEPT_WORD(KEPT_R9, %rcx, %r11)
+	mov	%r9, KEPT_WORD(KEPT_SAVED, %rcx, %r11)
 	mov	%r11, %r9
 \s\()_marked:
 	lea	DATA(0), %r11
@@ -322,7 +322,7 @@ agent_end_\s:
 	mov	%rcx, 8 * \i(%rsp)
 	.endr
 	mov	%r11, %rcx
-	mov	KEPT_WORD(KEPT_R9, %r11, %r9), %r11
+	mov	KEPT_WORD(KEPT_SAVED, %r11, %r9), %r11
 	test	%rax, %rax
 	jz	.L\s\()_released
 	movb	$0, KEPT_TAKEN(%rcx, %r9)
@@ -816,7 +816,7 @@ agent_sigsys:
 	cmp	%rax, SI_CALL_ADDR(%rsi)	/* if they differ, the tracer has already moved the thread */
 	jne	9f
 	movslq	SI_SYSCALL(%rsi), %rax
-	mov	%rax, UC_RAX(%rdx)
+	mov	%rax, UC_RESULT(%rdx)
 	subq	$2, UC_RIP(%rdx)
 9:	ret
 8:	cmpw	$0x050f, -2(%rax)	/* a syscall instruction; rax holds the call's number again */

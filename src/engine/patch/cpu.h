@@ -1,0 +1,64 @@
+/*
+ * The processor's boundary. The patch engine places code in programs and changes the registers of their threads; what
+ * depends on the processor is in one folder for each processor, and the header below implements this one. No other file
+ * of engine/patch names a register or an instruction (tests/lint/source.py). A processor's folder contains:
+ *
+ *   agent.S, record.S.inc    the agent (code/agent.h) and the path of a recorded call (code/ring.h)
+ *   encode, relocate, ...    stubs and jumps, and what makes room for them at a call
+ *   cpu_PROCESSOR.h          the following names. Assembly sees the numbers only.
+ *
+ * Numbers:
+ *   CPU_CALL_SIZE            length of the instruction that makes a call; a call's `ip` is the address after it
+ *   CPU_RED_ZONE             bytes below the stack pointer that a program may use (0 if there are none)
+ *   CPU_ARCH                 the AUDIT_ARCH_* of calls that the agent can make
+ *   RSEQ_SIGNATURE           the C library's signature for rseq(2)
+ *   BELOW_PROGRAM            bytes between the program's stack pointer and that of the agent during a call
+ *   UC_RESULT, UC_MASK       offsets in a signal's struct ucontext: the result register, the mask
+ *   CPU_RECORD_POP           length of the instruction after a recorded call, which is followed by one that stores the result
+ *   CPU_RESTORER             bytes of the function that returns from a signal handler, if it has no unwind table
+ *   CPU_TRAP, CPU_NOP        bytes of a breakpoint instruction, and of an instruction of the same length without effect
+ *
+ * Members of struct user_regs_struct, for example r->CPU_IP:
+ *   CPU_IP, CPU_SP, CPU_FLAGS, CPU_THREAD_POINTER
+ *   CPU_BACK_LAST            the last member that struct agent_back contains
+ *   CPU_NR, CPU_RESULT       the number of a call before it, and its result after it (may be the same register)
+ *   CPU_ARG0 ... CPU_ARG5    arguments of a call
+ *   CPU_RESTARTED            the number of the call that the kernel may restart, or CPU_NO_CALL
+ * Members that have a meaning in the agent only:
+ *   CPU_REFUSED              when the agent returns to a stub: 0 if it has made the call
+ *   CPU_SLOT                 before a counted call: the address of the slot, and SLOT_F_*
+ *   CPU_KIND                 before a recorded call of `kind` KEPT_FIRST or more: the number of the kept frame
+ *   CPU_TICKS                after `timed`: the time; at `taken`: the lowest byte is 0 if a frame was reserved. The program's
+ *                            value is agent_frame.saved.
+ *   CPU_KEPT                 from `marked` on: the number of the kept frame. The program's value is the word KEPT_SAVED
+ *   CPU_SPARE                from `got` to `marked`: the number of the kept frame; from `released` to `loaded`: the program's
+ *                            CPU_KEPT; at agent_record_done: the thread's scratch memory
+ *   CPU_MADE                 at the end of an excursion that makes a call: its result
+ * Members that hold the parameters and results of the setup code (agent.S):
+ *   CPU_SETUP_FLAGS SETUP_*, CPU_SETUP_STUBS, CPU_SETUP_CODE, CPU_SETUP_DATA, CPU_SETUP_STATS (addresses, or negative
+ *   errors), CPU_SETUP_FD (before the first trap: ROOM_MIN; then a descriptor or a negative error), CPU_SETUP_MARK
+ *
+ * Functions:
+ *   cpu_get, cpu_set         read and write the registers of a stopped thread. Both return a negative number on failure
+ *   cpu_set_ip               writes the instruction pointer only; the same results
+ *   CPU_ARGS, cpu_set_args   the six arguments: an initialiser, and the assignment
+ *   cpu_set_saved            sets the registers that agent_scratch.saved holds
+ *   cpu_return_to            the thread continues after a call at `ip`; the flags register is that of the call already
+ *   cpu_after_call           the same, for a thread that has not executed the call instruction itself
+ *   cpu_set_flags            sets the flags that the agent has saved (agent_frame.flags)
+ *   cpu_exec_taken           at agent_exec_taken: has the thread set the exec word?
+ *   cpu_first                the registers with which execve(2) starts a program
+ *   cpu_is_native, cpu_is_compat  does the thread run the 64-bit, or the 32-bit instruction set?
+ *   cpu_is_call              is this the instruction that makes a call?
+ *   cpu_ticks, cpu_has_steady_ticks  the clock that the agent reads, and whether it runs evenly at all times
+ *   cpu_own_call             in the program: makes a call by the code at `at` (agent_own_call)
+ *   cpu_wait_loads, cpu_wait_all  in the program: wait for earlier instructions before the clock is read
+ */
+#ifndef SCTRACE_ENGINE_PATCH_CPU_H
+#define SCTRACE_ENGINE_PATCH_CPU_H
+
+#if defined(__x86_64__)
+#include "engine/patch/x86_64/cpu_x86_64.h"
+#endif
+
+#endif

@@ -1,0 +1,199 @@
+/* Registers, instructions and the signal frame of x86-64, as engine/patch/cpu.h describes. */
+#ifndef SCTRACE_ENGINE_PATCH_X86_64_CPU_X86_64_H
+#define SCTRACE_ENGINE_PATCH_X86_64_CPU_X86_64_H
+
+#define CPU_CALL_SIZE  2                       /* syscall */
+#define CPU_RED_ZONE   128                     /* System V ABI, 3.2.2 */
+#define CPU_ARCH       AUDIT_ARCH_X86_64       /* linux/audit.h */
+#define RSEQ_SIGNATURE 0x53053053              /* sys/rseq.h */
+#define BELOW_PROGRAM  (CPU_RED_ZONE + 8 + 24) /* also the return address, and three registers */
+#define UC_RESULT      144                     /* arch/x86/include/uapi/asm/ucontext.h: rax, */
+#define UC_MASK        296                     /* and the signal mask */
+#define CPU_RECORD_POP 2                       /* pop %r11 */
+#define CPU_TRAP       0xcc                    /* int3 */
+#define CPU_NOP        0x90                    /* nop */
+
+#define CPU_RESTORER                                                                                                   \
+	{                                                                                                              \
+		0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 /* mov $15,%rax; syscall */                                \
+	}
+
+#ifndef __ASSEMBLER__
+#include "base/ptrace.h"
+
+#include <cpuid.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#define CPU_IP             rip
+#define CPU_SP             rsp
+#define CPU_THREAD_POINTER fs_base
+#define CPU_NR             rax
+#define CPU_RESULT         rax
+#define CPU_ARG0           rdi
+#define CPU_ARG1           rsi
+#define CPU_ARG2           rdx
+#define CPU_ARG3           r10
+#define CPU_ARG4           r8
+#define CPU_ARG5           r9
+#define CPU_FLAGS          eflags
+#define CPU_RESTARTED      orig_rax
+#define CPU_NO_CALL        ((unsigned long long)-1)
+#define CPU_REFUSED        rcx
+#define CPU_SLOT           rcx
+#define CPU_KIND           rcx
+#define CPU_TICKS          rdx
+#define CPU_KEPT           r9
+#define CPU_SPARE          r11
+#define CPU_MADE           rbx
+#define CPU_BACK_LAST      rdi
+#define CPU_SETUP_FLAGS    rbp
+#define CPU_SETUP_STUBS    rbx
+#define CPU_SETUP_FD       r12
+#define CPU_SETUP_CODE     r13
+#define CPU_SETUP_DATA     r14
+#define CPU_SETUP_STATS    r15
+#define CPU_SETUP_MARK     r9
+
+#define CPU_ARGS(r)                                                                                                    \
+	{                                                                                                              \
+		(r)->rdi, (r)->rsi, (r)->rdx, (r)->r10, (r)->r8, (r)->r9                                               \
+	}
+
+static inline long cpu_get(pid_t tid, struct user_regs_struct *r)
+{
+	return ptrace_retry(PTRACE_GETREGS, tid, NULL, r);
+}
+
+static inline long cpu_set(pid_t tid, const struct user_regs_struct *r)
+{
+	return ptrace_retry(PTRACE_SETREGS, tid, NULL, r);
+}
+
+static inline long cpu_set_ip(pid_t tid, uint64_t ip)
+{
+	return ptrace_retry(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), ip);
+}
+
+static inline void cpu_set_args(struct user_regs_struct *r, const uint64_t args[6])
+{
+	r->rdi = args[0];
+	r->rsi = args[1];
+	r->rdx = args[2];
+	r->r10 = args[3];
+	r->r8 = args[4];
+	r->r9 = args[5];
+}
+
+static inline void cpu_set_saved(struct user_regs_struct *r, const uint64_t saved[6])
+{
+	r->rbx = saved[0];
+	r->rbp = saved[1];
+	r->r12 = saved[2];
+	r->r13 = saved[3];
+	r->r14 = saved[4];
+	r->r15 = saved[5];
+}
+
+/* As `syscall` leaves them (Intel SDM 2B, SYSCALL). */
+static inline void cpu_return_to(struct user_regs_struct *r, uint64_t ip)
+{
+	r->rip = ip;
+	r->rcx = ip;
+}
+
+static inline void cpu_after_call(struct user_regs_struct *r, uint64_t ip)
+{
+	cpu_return_to(r, ip);
+	r->r11 = r->eflags;
+}
+
+/* AH from lahf, AL from seto. */
+static inline void cpu_set_flags(struct user_regs_struct *r, uint64_t saved)
+{
+	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
+}
+
+static inline bool cpu_exec_taken(const struct user_regs_struct *r)
+{
+	const uint64_t zf = 0x40;
+	return r->eflags & zf;
+}
+
+/* ELF_PLAT_INIT in the kernel's asm/elf.h. */
+static inline struct user_regs_struct cpu_first(const struct user_regs_struct *r, uint64_t entry)
+{
+	const uint64_t arithmetic = 0x8d5;
+	return (struct user_regs_struct){.rip = entry,
+					 .orig_rax = CPU_NO_CALL,
+					 .rsp = r->rsp,
+					 .cs = r->cs,
+					 .ss = r->ss,
+					 .ds = r->ds,
+					 .es = r->es,
+					 .fs = r->fs,
+					 .gs = r->gs,
+					 .fs_base = r->fs_base,
+					 .gs_base = r->gs_base,
+					 .eflags = r->eflags & ~arithmetic};
+}
+
+/* __USER_CS and __USER32_CS (arch/x86/include/asm/segment.h) */
+static inline bool cpu_is_native(const struct user_regs_struct *r)
+{
+	return r->cs == 0x33;
+}
+
+static inline bool cpu_is_compat(const struct user_regs_struct *r)
+{
+	return r->cs == 0x23;
+}
+
+static inline bool cpu_is_call(const unsigned char code[CPU_CALL_SIZE])
+{
+	return code[0] == 0x0f && code[1] == 0x05;
+}
+
+/* The time stamp counter. __rdtsc() of x86intrin.h is the same, but that header takes long to compile. */
+static inline uint64_t cpu_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/* Intel SDM 3B, 17.17.1: CPUID 80000007H, EDX bit 8. */
+static inline bool cpu_has_steady_ticks(void)
+{
+	unsigned a, b, c, d;
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && d >> 8 & 1;
+}
+
+static inline __attribute__((always_inline)) int64_t cpu_own_call(uint64_t at, int64_t nr, uint64_t a, uint64_t b,
+								  uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	register uint64_t r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+	__asm__ volatile("call *%[at]"
+			 : "+a"(nr)
+			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9), [at] "b"(at)
+			 : "rcx", "r11", "memory", "cc");
+	return nr;
+}
+
+/*
+ * rdtsc does not wait for the instructions before it (Intel SDM, volume 2, RDTSC). lfence waits for these instructions,
+ * but not until the values that they have stored reach the cache; mfence waits for the stores.
+ */
+static inline __attribute__((always_inline)) void cpu_wait_loads(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
+}
+
+static inline __attribute__((always_inline)) void cpu_wait_all(void)
+{
+	__asm__ volatile("mfence\n\tlfence" : : : "memory");
+}
+#endif
+
+#endif
