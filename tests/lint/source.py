@@ -19,6 +19,11 @@ RECURSION = {
 
 PROCESSORS = ("aarch64", "x86_64")  # the folders that each implement src/engine/patch for one processor
 
+# What only they may name: registers, instructions, and requests of ptrace(2) and libraries that other processors lack.
+PROCESSOR_WORDS = (r"[re][a-d]x", r"[re][sd]i", r"[re][sb]p", "rip", r"r(?:8|9|1[0-5])", "orig_rax", "eflags", "int3",
+                   "jmp", "jcc", "jrcxz", "lea", "mov", "nop", "lfence", "mfence", r"(?:__)?rdtsc", "cpuid", "x86intrin",
+                   r"PTRACE_[GS]ETREGS", r"Zydis\w*", r"AUDIT_ARCH_X86_64", "0x0f", "0xcc", r"__builtin_ia32_\w+", "Intel")
+
 FILE_LINES = 600  # a longer file is refused, except tables (.def)
 FUNCTION_LINES = 80  # a longer function is refused
 FUNCTION_ADVICE = 45  # a longer function is named in a comment
@@ -223,6 +228,32 @@ def check_promises(root):
             yield f"tests/e2e/README.md does not name the case {case}"
 
 
+def processor_words(text):
+    """(line, word) of each word in the text that only the folder of a processor may contain."""
+    for m in re.finditer(rf"\b(?:{'|'.join(PROCESSOR_WORDS)})\b", text):
+        yield text.count("\n", 0, m.start()) + 1, m[0]
+
+
+def check_processor(root):
+    """In src/engine/patch, only the folders of processors name registers and instructions. The others use cpu.h."""
+    folder = root / "src/engine/patch"
+    theirs = ""
+    for path in sources(folder, ".c", ".h", ".S", ".inc"):
+        text = path.read_text(encoding="utf-8")
+        if path.parent.name in PROCESSORS:
+            theirs += text
+            continue
+        for line, word in processor_words(text):
+            yield f"{path.relative_to(root)}:{line}: '{word}' belongs to a processor; use a name of engine/patch/cpu.h"
+    # The check itself: a word of the list that is found nowhere may be misspelt, and a name of cpu.h is not a finding.
+    for word in PROCESSOR_WORDS:
+        if not re.search(rf"\b(?:{word})\b", theirs):
+            yield f"tests/lint/source.py: no file in the folders of processors contains '{word}'"
+    sample = "r->rip += 2; r.CPU_IP = s->stub; call(r8, &r11); /* lea -60(%rax) */"
+    if [word for _, word in processor_words(sample)] != ["rip", "r8", "r11", "lea", "rax"]:
+        yield "tests/lint/source.py: processor_words() does not find the words in its sample"
+
+
 def check_names_of_tests(root):
     """No two functions of a script have the same name: Python would run only the last of two tests."""
     for path in sorted((root / "tests").rglob("*.py")):
@@ -259,6 +290,7 @@ CHECKS = [
     ("files form no cycle by calls", lambda root: check_cycles(root, Path(sys.argv[2]))),
     ("a file includes its own header first", check_own_header_first),
     ("every file has a name of its own", check_base_names),
+    ("only a processor's folder names registers and instructions", check_processor),
     ("documents mention files that exist", check_mentions),
     ("files are short", check_file_length),
     ("functions are short", check_function_length),
