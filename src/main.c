@@ -29,6 +29,7 @@
  *   engine/patch/life/      clone, exec, attach, detach
  *   engine/patch/threads/   decides what to do with a thread that has stopped at a call or with a signal
  *   engine/patch/record/    makes events from the calls that the program's threads have recorded in their rings
+ *   engine/patch/x86_64/site_patch.c  chooses and writes the jump at a call, for x86-64
  *   engine/patch/image/     an address space: its counters, its call sites, and the agent in it
  *   engine/patch/remote/    reads and changes the program's memory and mappings, and runs code in the program
  *   engine/patch/arm/       makes calls from outside the agent stop

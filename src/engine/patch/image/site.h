@@ -129,6 +129,14 @@ struct stub_page *site_add_page(struct task *task, uint64_t addr, uint32_t size)
 /* Writes the site's stub into the program's memory. */
 bool site_write_stub(struct task *task, const struct site *s);
 
+/*
+ * Patches a site that has a stub, at address s->ip of mapping `m` (or NULL). Returns WHY_NONE, or the reason why that is not
+ * possible. Each processor implements this function and the next one in its folder (cpu.h).
+ */
+enum site_why site_patch(struct patch *p, struct task *task, struct site *s, const struct mapping *m);
+/* Writes the jumps of a patched site again. Returns false if the memory cannot be written. */
+bool site_patch_again(struct task *task, struct site *s);
+
 /* Adds a site to the tables by address, stub and hop. The image owns the site from then on. */
 void site_add(struct patch *p, struct image *img, struct site *s);
 /* Adds a site to the tables by stub and hop, after the engine has decided how to patch it. */
