@@ -38,6 +38,7 @@
  *   engine/patch/code/      what the agent and sctrace share: the layout of their data; the code that writes records
  *   engine/patch/cpu.h      the boundary between x86_64/ and the other folders of engine/patch
  *   engine/patch/x86_64/cpu_x86_64.h  implements it
+ *   engine/patch/x86_64/encode.h  writes stubs and jumps
  *   engine/bpf/             the bpf engine (privileged)
  *   engine/ptrace/          the ptrace engine (works everywhere). loop.c gets the wait statuses (wait.c); tasks.c and attach.c
  *                           follow threads; calls.c follows calls. The patch engine is built on these.

@@ -4,7 +4,7 @@
  * of engine/patch names a register or an instruction (tests/lint/source.py). A processor's folder contains:
  *
  *   agent.S, record.S.inc    the agent (code/agent.h) and the path of a recorded call (code/ring.h)
- *   encode.h, encode.c       stubs and jumps
+ *   encode.h, encode.c       stubs and jumps; the header below includes this one, too
  *   site_patch.c             site_patch() and site_patch_again() (image/site.h), with what makes room for jumps
  *   cpu_PROCESSOR.h          the following names. Assembly sees the numbers only.
  *

@@ -12,7 +12,7 @@
  * position-independent executables and their heap (ELF_ET_DYN_BASE, from 0x555555554000 on), and very far from the range
  * of mmap(2), from MAP_32BIT, and from what Wine, Go, virtual machines and emulators request. The sanitizers' shadow
  * memory does not include it: for them, memory of the program may be from 0x550000000000 on. Stubs must be near their
- * sites, so each area of stubs begins with the agent's addresses (code/encode.h).
+ * sites, so each area of stubs begins with the agent's addresses (encode.h).
  */
 #define AGENT_CODE      0x553670000000 /* read and execute */
 #define AGENT_CODE_SIZE 0x2000

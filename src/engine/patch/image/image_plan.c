@@ -7,7 +7,6 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/usage.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/patch/x86_64/encode.h"
 #include "tracee/proc.h"
 
 #include <stdlib.h>
@@ -135,7 +134,7 @@ static bool site_from_plan(struct site *s, const struct plan *plan, uint64_t ip,
 		c->addr = ip + (uint64_t)(int64_t)plan->change[i].delta;
 		c->len = plan->change[i].len;
 		memcpy(c->old, plan->change[i].old, c->len);
-		if (!(c->len == 5 ? encode_jmp32(c->new, c->addr, to) : encode_jmp8(c->new, c->addr, to)))
+		if (!encode_jump(c->new, c->len, c->addr, to))
 			return false;
 		to = c->addr;
 	}

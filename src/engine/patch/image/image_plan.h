@@ -3,7 +3,6 @@
 #define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_PLAN_H
 
 #include "engine/patch/remote/maps.h"
-#include "engine/patch/x86_64/encode.h"
 
 struct proc_status;
 struct site;

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/patch/x86_64/relocate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,12 +3,6 @@
 #define SCTRACE_ENGINE_PATCH_IMAGE_SITE_H
 
 #include "engine/patch/state.h"
-#include "engine/patch/x86_64/encode.h"
-#include "engine/patch/x86_64/relocate.h"
-
-_Static_assert(RELOCATE_MAX + RELOCATE_GROWTH <= STUB_MOVED_MAX,
-	       "a stub has room for all instructions that may move into it");
-_Static_assert(RELOCATE_EARLY_MAX <= STUB_EARLY_MAX, "a stub has room for the instructions before the call");
 
 /* Code inside one cache line changes at once for threads that may be executing it. */
 #define CACHE_LINE 64
@@ -94,7 +88,7 @@ struct stub_page {
 	uint32_t max;  /* number of stubs that have room, with the head */
 };
 
-/* The addresses to which jumps may lead in a mapped file (relocate.h). */
+/* The addresses to which jumps may lead in a mapped file (targets_free()). */
 struct image_targets {
 	uint64_t base, dev, ino;
 	struct targets *targets; /* NULL: they cannot be found */

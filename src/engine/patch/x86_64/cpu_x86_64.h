@@ -20,6 +20,7 @@
 
 #ifndef __ASSEMBLER__
 #include "base/ptrace.h"
+#include "engine/patch/x86_64/encode.h"
 
 #include <cpuid.h>
 #include <stdbool.h>

@@ -28,6 +28,11 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to)
 	return put_distance(out + 1, at + 5, to);
 }
 
+bool encode_jump(unsigned char *out, size_t len, uint64_t at, uint64_t to)
+{
+	return len == 5 ? encode_jmp32(out, at, to) : encode_jmp8(out, at, to);
+}
+
 bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint64_t ip, const unsigned char *moved,
 		 size_t n, bool early)
 {

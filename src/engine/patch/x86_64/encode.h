@@ -10,6 +10,8 @@
 bool encode_jmp8(unsigned char out[2], uint64_t at, uint64_t to);
 /* Writes jmp rel32 (e9), five bytes, for address `at`. Returns false if `to` is out of reach. */
 bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
+/* Writes the jump that has this length. */
+bool encode_jump(unsigned char *out, size_t len, uint64_t at, uint64_t to);
 
 /* Offsets in a stub. */
 #define STUB_SIZE       64
@@ -23,6 +25,12 @@ bool encode_jmp32(unsigned char out[5], uint64_t at, uint64_t to);
 #define STUB_EXIT       58 /* exit(2) */
 #define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
 #define STUB_EARLY_MAX  (STUB_EXIT - STUB_EARLY - 2)
+
+#define RELOCATE_MAX       14 /* the largest number of bytes that may move into a stub (relocate.h) */
+#define RELOCATE_GROWTH    4  /* how much longer their copy may be, because a branch gets a larger distance */
+#define RELOCATE_EARLY_MAX 12 /* the same for instructions before the call */
+_Static_assert(RELOCATE_MAX + RELOCATE_GROWTH <= STUB_MOVED_MAX && RELOCATE_EARLY_MAX <= STUB_EARLY_MAX,
+	       "a stub has room for all instructions that may move into it");
 
 /*
  * The beginning of an area of stubs, in place of its first stub: the addresses of the agent's code for a call and for
@@ -53,5 +61,9 @@ _Static_assert(sizeof(struct stub_head) == STUB_SIZE, "in place of a stub");
  */
 bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint64_t ip, const unsigned char *moved,
 		 size_t n, bool early);
+
+/* The addresses in an ELF object's code to which a jump may lead (relocate.h). */
+struct targets;
+void targets_free(struct targets *t); /* `t` may be NULL */
 
 #endif

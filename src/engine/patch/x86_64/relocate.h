@@ -5,6 +5,7 @@
 #ifndef SCTRACE_ENGINE_PATCH_X86_64_RELOCATE_H
 #define SCTRACE_ENGINE_PATCH_X86_64_RELOCATE_H
 
+#include "engine/patch/x86_64/encode.h"
 #include "tracee/mem.h"
 
 #include <stdbool.h>
@@ -36,22 +37,15 @@
  * regs-entered* contain an example for each rule.
  */
 
-struct targets;
-
 /*
  * Finds the targets in the ELF object loaded at `base`. `m` must show the program's own code, without the engine's
  * jumps. Returns NULL if the object cannot be read, or is larger than 64 MiB. The caller frees the result with
  * targets_free().
  */
 struct targets *targets_find(const struct mem *m, uint64_t base);
-void targets_free(struct targets *t); /* `t` may be NULL */
 
 /* May a jump lead to an address from `lo` on and below `hi`? Short jumps are not included (relocate_near()). */
 bool targets_include(const struct targets *t, uint64_t lo, uint64_t hi);
-
-#define RELOCATE_MAX       14 /* the largest number of bytes that may move into a stub (STUB_MOVED_MAX) */
-#define RELOCATE_GROWTH    4  /* how much longer their copy may be, because a branch gets a larger distance */
-#define RELOCATE_EARLY_MAX 12 /* the same for instructions before the call (STUB_EARLY_MAX) */
 
 /*
  * `code` holds the `n` bytes after a call, at address `ip`. Returns how many bytes of whole instructions may move (1 to
