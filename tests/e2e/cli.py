@@ -1364,6 +1364,29 @@ def test_where_the_time_of_threads_went(tmp):
     assert len(re.findall(r"thread \d+ \(", told)) == 10 and re.search(r"threads: \d+ more, which lived shorter; --format=json has all", told), told
 
 
+def test_expectations_are_updated_by_a_command(tmp):
+    """tests/e2e/run --update writes into a case what it does now, and leaves the other cases alone"""
+    here = Path(__file__).resolve().parent
+    shutil.copytree(here, tmp / "e2e", ignore=shutil.ignore_patterns("__pycache__"))
+    names, signals = tmp / "e2e/cases/decode.ini", tmp / "e2e/cases/signals.ini"
+    was = names.read_text(), signals.read_text()
+    names.write_text(was[0].replace('rename\\("one", "three"\\)', 'rename\\("one", "four"\\)'))
+    signals.write_text(was[1].replace("status = SIGTERM", "status = 3", 1))
+    case = re.findall(r"(?m)^\[(.*)\]$", was[1][:was[1].index("status = SIGTERM")])[-1]
+    assert was[0] != names.read_text() and was[1] != signals.read_text()
+
+    def cases(*args):
+        return subprocess.run([sys.executable, "-B", tmp / "e2e/run", "--build", BUILD, *args], capture_output=True, text=True,
+                              check=False, timeout=TIMEOUT)
+
+    assert cases("--modes=trace", "decode-names", case).returncode == 1
+    r = cases("--update", "decode-names", case)
+    assert r.returncode == 0 and sorted(r.stdout.splitlines()) == sorted(["decode-names: 1 lines changed", f"{case}: 1 lines changed"]), r
+    assert signals.read_text() == was[1] and sum(a != b for a, b in zip(was[0].splitlines(), names.read_text().splitlines())) <= 1
+    assert cases("--modes=trace", "decode-names", case).returncode == 0
+    assert "0 lines changed" in cases("--update", "decode-names").stdout
+
+
 def until(what, condition):
     end = time.monotonic() + TIMEOUT
     while not condition():
