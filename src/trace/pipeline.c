@@ -71,11 +71,11 @@ static void become_leader(const struct trace_pipeline *p, struct trace_task *for
 /* Replaces a call that contains another one (socketcall(2) of i386) by the inner one, as read at the entry. */
 static void unwrap(struct trace_task *k, struct event *ev)
 {
-	if (ev->kind == EV_ENTER)
-		k->is_inside = decode_inside(&ev->call, ev->mem, &k->real);
+	if (trace_begins(ev))
+		k->is_inside = decode_inside(&ev->call, ev->kind == EV_CALL ? ev->entry_mem : ev->mem, &k->real);
 	if (!k->is_inside)
 		return;
-	if (ev->kind == EV_EXIT)
+	if (ev->kind == EV_EXIT || ev->kind == EV_CALL)
 		ev->call.result = decode_inside_result(&ev->call, ev->mem);
 	ev->call.nr = k->real.nr;
 	ev->call.desc = k->real.desc;
@@ -86,19 +86,18 @@ typedef void event_fn(struct trace_sink *s, struct trace_task *k, const struct e
 
 static bool is_wanted(struct trace_pipeline *p, struct trace_task *k, const struct event *ev)
 {
-	bool begins = ev->kind == EV_ENTER;
-	if (begins)
+	if (trace_begins(ev))
 		k->selected = trace_select_enter(p->select, ev, &k->subject);
 	bool wanted =
-		begins ? k->selected : k->in_call && k->selected && trace_select_exit(p->select, ev, &p->unjudged);
-	k->in_call = begins;
+		k->selected && (trace_begins(ev) || (k->in_call && trace_select_exit(p->select, ev, &p->unjudged)));
+	k->in_call = ev->kind == EV_ENTER;
 	return wanted;
 }
 
 static void on_call(struct trace_pipeline *p, struct trace_task *k, struct event *ev)
 {
 	unwrap(k, ev);
-	if (ev->kind == EV_ENTER)
+	if (trace_begins(ev))
 		trace_subject_begin(&k->subject, ev, p->session.names);
 	k->subject.ev = ev;
 	ev->uring = uring_concerns(ev) ? uring_call(&p->uring, ev, p->session.names) : NULL;
@@ -159,8 +158,7 @@ static void note_names(struct trace_pipeline *p, const struct event *ev)
 	const struct syscall_desc *d = ev->call.desc;
 	bool late = ev->time_ns > p->kept_until;
 	bool ends = ev->kind == EV_EXIT || ev->kind == EV_VANISH;
-	bool begins = ev->kind == EV_ENTER || ev->kind == EV_CALL;
-	names_kept_at(p->kept, ev->tid, ev->pid, begins && ev->absent ? (int)(ev->absent - 1) : -1);
+	names_kept_at(p->kept, ev->tid, ev->pid, trace_begins(ev) && ev->absent ? (int)(ev->absent - 1) : -1);
 	if (ends && d && syscall_changes_names(d))
 		change_names(p->kept, ev);
 	if (ev->kind == EV_EXEC || (ev->kind == EV_DEATH && ev->is_process))
@@ -179,7 +177,7 @@ void trace_pipeline_begin(struct trace_pipeline *p)
 	 * A sink of calls that are selected by their results needs the beginnings of all calls, because the time since the
 	 * previous call (-r) is counted from hidden calls as well.
 	 */
-	p->takes_whole = p->nsinks == 1 && p->sinks[0]->ops->whole && !trace_select_by_file(p->select) &&
+	p->takes_calls = p->nsinks == 1 && p->sinks[0]->ops->takes_calls && !trace_select_by_file(p->select) &&
 			 !trace_select_needs_exit(p->select);
 	p->session.uring = &p->uring;
 	for (unsigned i = 0; i < p->nsinks; i++)
@@ -187,17 +185,14 @@ void trace_pipeline_begin(struct trace_pipeline *p)
 			p->sinks[i]->ops->begin(p->sinks[i]);
 }
 
-static void on_whole(struct trace_pipeline *p, struct event *ev)
+/*
+ * May this event, EV_CALL, be passed on as it is? Some calls change the names of descriptors or processes, as close(2)
+ * does. Their arguments are shown with the names before the call, so the beginning is passed on first.
+ */
+static bool stays_whole(const struct trace_pipeline *p, const struct event *ev)
 {
-	if (p->kept)
-		note_names(p, ev);
-	struct trace_task *k = task_of(p, ev->tid, ev->pid);
-	trace_subject_begin(&k->subject, ev, p->session.names);
-	ev->uring = NULL;
-	if (!trace_select_enter(p->select, ev, &k->subject))
-		return;
-	p->selected++;
-	p->sinks[0]->ops->whole(p->sinks[0], k, ev);
+	const struct syscall_desc *d = ev->call.desc;
+	return p->takes_calls && !(d && (syscall_changes_names(d) || uring_concerns(ev)));
 }
 
 /*
@@ -236,16 +231,8 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 {
 	if (trace_pipeline_is_full(p))
 		return;
-	if (ev->kind == EV_CALL) {
-		const struct syscall_desc *d = ev->call.desc;
-		/*
-		 * Some calls change the names of descriptors or processes, as close(2) does. Their arguments are shown with
-		 * the names before the call, so the beginning is passed on first.
-		 */
-		if (p->takes_whole && !(d && (syscall_changes_names(d) || uring_concerns(ev))))
-			on_whole(p, ev);
-		else
-			split(p, ev);
+	if (ev->kind == EV_CALL && !stays_whole(p, ev)) {
+		split(p, ev);
 		return;
 	}
 	if (p->kept)
@@ -256,7 +243,7 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 		former = NULL;
 	if (former)
 		become_leader(p, former, k);
-	if (ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
+	if (trace_begins(ev) || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
 		on_call(p, k, ev);
 	else {
 		uring_other(&p->uring, ev);

@@ -26,7 +26,7 @@ struct trace_pipeline {
 	uint64_t unjudged; /* number of calls that would be selected if it were known that they waited (--waited) */
 	struct trace_sink *sinks[TRACE_SINKS_MAX];
 	unsigned nsinks;
-	bool takes_whole;        /* the only sink takes a call as one event (trace_sink_ops.whole) */
+	bool takes_calls;        /* EV_CALL is passed on as it is (trace_sink_ops.takes_calls) */
 	struct uring uring;      /* the rings of io_uring */
 	struct map tasks;        /* tid -> struct trace_task */
 	struct trace_task *last; /* the task that was looked up last, or NULL */

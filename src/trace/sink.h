@@ -41,19 +41,16 @@ struct trace_task {
 /* The functions of a sink. They may be NULL. An event is valid only until the function returns. */
 struct trace_sink_ops {
 	size_t task_size; /* bytes of the sink's own data for each thread, at first zeros */
+	bool takes_calls; /* `leave` takes EV_CALL as well, which is used if this is the only sink */
 	bool of_id; /* the state belongs to the thread's id, and not to the thread, whose id execve(2) may change */
 	void (*begin)(struct trace_sink *s);
-	void (*enter)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
-	void (*leave)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* EV_EXIT, EV_VANISH */
-	/*
-	 * Optional, and used only if this is the only sink. Receives a call that is one event (EV_CALL) and is selected;
-	 * `enter` and `leave` are not called for it. If such a call is not selected, `unwanted` is not called.
-	 */
-	void (*whole)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
+	void (*enter)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* a call is in progress */
+	/* A call has ended: EV_EXIT or EV_VANISH after `enter`, or EV_CALL without it. */
+	void (*leave)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	void (*other)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* other events */
 	/*
-	 * Receives EV_ENTER of each call that is not selected, and the end (EV_EXIT or EV_VANISH) of each such call. A
-	 * call can be selected at its entry and excluded by its end; then only the end is received.
+	 * Receives the events of each call that is not selected. A call can be selected at its entry and excluded by its
+	 * end; then only the end is received.
 	 */
 	void (*unwanted)(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 	/* The thread will have no more events. Frees the contents of the sink's own data. */
@@ -67,6 +64,12 @@ struct trace_sink {
 	const struct trace_session *session; /* set by trace_pipeline_add(), as is `slot` */
 	unsigned slot;
 };
+
+/* Does a call begin with this event? */
+static inline bool trace_begins(const struct event *ev)
+{
+	return ev->kind == EV_ENTER || ev->kind == EV_CALL;
+}
 
 /* Returns the sink's own data for the thread. */
 static inline void *trace_own(const struct trace_sink *s, const struct trace_task *k)

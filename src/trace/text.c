@@ -164,6 +164,12 @@ static void break_line(struct trace_text *t, struct trace_text_task *k)
 		t->open = NULL;
 }
 
+/* Returns where the line of a call is written: if it must wait for the end of the call, a text of the thread. */
+static struct buf *text_of(const struct trace_text *t, struct trace_text_task *k, struct trace_out *out)
+{
+	return t->c.waits ? &k->line.text : &out->buf;
+}
+
 static void add_name(const struct trace_text *t, const struct call *c, struct buf *out)
 {
 	if (t->c.bold)
@@ -173,35 +179,36 @@ static void add_name(const struct trace_text *t, const struct call *c, struct bu
 		buf_adds(out, PLAIN);
 }
 
-/* Begins the line of a call, and prepares to decode the call's arguments into it. */
-static void begin_call(struct trace_text *t, struct trace_text_task *k, const struct event *ev, struct buf *to,
-		       struct emit *e, struct trace_decoder *d)
+/* Begins the line of a call. Returns the thread's output. */
+static struct trace_out *begin_call(struct trace_text *t, struct trace_text_task *k, const struct event *ev)
 {
+	k->tid = ev->tid;
+	struct trace_out *out = trace_outputs_begin(t->c.out, ev);
+	struct buf *to = text_of(t, k, out);
+	if (!t->c.waits)
+		break_line(t, k);
+	buf_clear(&k->line.text);
+	k->begin = to->len;
+	k->column = 0;
+	k->last_ns = t->last_ns;
 	prefix(t, ev, to);
 	add_name(t, &ev->call, to);
 	buf_addc(to, '(');
-	emit_text_init(e, to, t->c.emit_flags);
-	trace_decoder_init(d, &t->c.decoding, &t->sink, &k->line, ev, e);
+	return out;
 }
 
 static void text_enter(struct trace_sink *s, struct trace_task *task, const struct event *ev)
 {
 	struct trace_text *t = (struct trace_text *)s;
 	struct trace_text_task *k = trace_own(s, task);
-	k->tid = ev->tid;
-	struct trace_out *out = trace_outputs_begin(t->c.out, ev);
-	struct buf *to = t->c.waits ? &k->line.text : &out->buf;
-	if (!t->c.waits)
-		break_line(t, k);
-	buf_clear(&k->line.text);
-	size_t begin = to->len;
-	k->begin = begin;
-	k->last_ns = t->last_ns;
+	struct trace_out *out = begin_call(t, k, ev);
+	struct buf *to = text_of(t, k, out);
 	struct emit e;
 	struct trace_decoder d;
-	begin_call(t, k, ev, to, &e, &d);
+	emit_text_init(&e, to, t->c.emit_flags);
+	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
 	k->line.given = decode_enter(&d.decode);
-	k->column = columns(to, begin, t->c.column);
+	k->column = columns(to, k->begin, t->c.column);
 	k->unfinished = false;
 	if (t->c.stack)
 		trace_stack_enter(t->c.stack, ev, trace_stack_line, &k->line.stack);
@@ -282,18 +289,21 @@ static void text_leave(struct trace_sink *s, struct trace_task *task, const stru
 {
 	struct trace_text *t = (struct trace_text *)s;
 	struct trace_text_task *k = trace_own(s, task);
-	struct trace_out *out = trace_outputs_of(t->c.out, k->tid);
-	struct buf *to = t->c.waits ? &k->line.text : &out->buf;
+	const bool whole = ev->kind == EV_CALL;
+	struct trace_out *out = whole ? begin_call(t, k, ev) : trace_outputs_of(t->c.out, k->tid);
+	struct buf *to = text_of(t, k, out);
 	if (ev->call.withdrawn && withdraw(t, k, to))
 		return;
-	if (!t->c.waits)
+	if (!whole && !t->c.waits)
 		resume_line(t, k, ev, to);
-	size_t begin = to->len;
+	const size_t begin = whole ? k->begin : to->len;
 	struct emit e;
 	struct trace_decoder d;
 	emit_text_init(&e, to, t->c.emit_flags);
 	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
-	if (ev->kind == EV_EXIT)
+	if (whole)
+		decode_whole(&d.decode, ev->entry_mem);
+	else if (ev->kind == EV_EXIT)
 		decode_exit(&d.decode, k->line.given);
 	add_result(t, k, &d.decode, ev, to, begin);
 	if (t->c.stack)
@@ -306,25 +316,6 @@ static void text_leave(struct trace_sink *s, struct trace_task *task, const stru
 	k->open = k->unfinished = false;
 	if (t->open == k)
 		t->open = NULL;
-	trace_out_event(out);
-}
-
-static void text_whole(struct trace_sink *s, struct trace_task *task, const struct event *ev)
-{
-	struct trace_text *t = (struct trace_text *)s;
-	struct trace_text_task *k = trace_own(s, task);
-	k->tid = ev->tid;
-	struct trace_out *out = trace_outputs_begin(t->c.out, ev);
-	struct buf *to = &out->buf;
-	break_line(t, k);
-	size_t begin = to->len;
-	struct emit e;
-	struct trace_decoder d;
-	begin_call(t, k, ev, to, &e, &d);
-	decode_whole(&d.decode, ev->entry_mem);
-	k->column = 0;
-	add_result(t, k, &d.decode, ev, to, begin);
-	trace_dump(t->c.decoding.look, ev, out);
 	trace_out_event(out);
 }
 
@@ -429,7 +420,7 @@ static void text_gone(struct trace_sink *s, struct trace_task *task)
 static const struct trace_sink_ops text_ops = {.task_size = sizeof(struct trace_text_task),
 					       .enter = text_enter,
 					       .leave = text_leave,
-					       .whole = text_whole,
+					       .takes_calls = true,
 					       .other = text_other,
 					       .gone = text_gone};
 

@@ -42,7 +42,7 @@ static void ask_names(struct trace_recorder *r, struct recorded *own, struct tra
 	for (size_t i = 0; ev->uring && i < ev->uring->completions.n; i++)
 		if (uring_opens(&ev->uring->completions.v[i]))
 			n->fd_in_full(n->ctx, ev->tid, ev->uring->completions.v[i].result, &r->scratch);
-	if (ev->kind != EV_ENTER && ev->kind != EV_CALL)
+	if (!trace_begins(ev))
 		return;
 	const struct trace_ref *ref = trace_subject_refs(s);
 	for (unsigned i = 0; i < s->n; i++, ref++)
@@ -65,50 +65,34 @@ static void read_data(const struct trace_recorder *r, const struct event *ev, co
 	buf_free(&out.buf);
 }
 
-/* Prepares a decoder that writes nothing. The caller then sets d->decode.mem, which keeps what the decoder reads. */
-static void begin_decoding(struct trace_recorder *r, struct recorded *own, const struct event *ev, struct emit *e,
-			   struct trace_decoder *d)
-{
-	buf_clear(&r->scratch);
-	emit_none_init(e, &r->scratch);
-	trace_decoder_init(d, &r->decoding, &r->sink, &own->line, ev, e);
-	recording_asked_decode(&r->asked, &own->asked);
-}
-
 /*
  * Decodes the call as the writing sinks will do later, so that all memory that these sinks will read is captured now.
- * `mem` is ev->mem (or NULL), and keeps what is read in r->captures.
+ * `before` is used if the call begins with this event, and `after` if it ends. They are the memory at that time, and
+ * keep what is read; NULL: it cannot be read.
  */
-static void read_all(struct trace_recorder *r, struct recorded *own, const struct event *ev, const struct mem *mem)
+static void read_all(struct trace_recorder *r, struct recorded *own, const struct event *ev, const struct mem *before,
+		     const struct mem *after)
 {
 	struct emit e;
 	struct trace_decoder d;
-	begin_decoding(r, own, ev, &e, &d);
-	d.decode.mem = mem;
-	if (ev->kind == EV_ENTER)
+	buf_clear(&r->scratch);
+	emit_none_init(&e, &r->scratch);
+	trace_decoder_init(&d, &r->decoding, &r->sink, &own->line, ev, &e);
+	const bool returned = d.decode.leaving;
+	recording_asked_decode(&r->asked, &own->asked);
+	if (trace_begins(ev)) {
+		d.decode.leaving = false;
+		d.decode.mem = before;
 		own->line.given = decode_touch_enter(&d.decode);
-	else if (ev->kind == EV_EXIT)
+	}
+	if (returned) {
+		d.decode.leaving = true;
+		d.decode.mem = after;
 		decode_touch_exit(&d.decode, own->line.given);
+	}
 	recording_asked_decode(&r->asked, NULL);
-	if (ev->kind == EV_EXIT)
-		read_data(r, ev, mem);
-}
-
-/* The same for EV_CALL. `before` and `after` are ev->entry_mem and ev->mem, and keep what is read. */
-static void read_whole(struct trace_recorder *r, struct recorded *own, const struct event *ev, const struct mem *before,
-		       const struct mem *after)
-{
-	struct emit e;
-	struct trace_decoder d;
-	begin_decoding(r, own, ev, &e, &d);
-	d.decode.leaving = false;
-	d.decode.mem = before;
-	int given = decode_touch_enter(&d.decode);
-	d.decode.leaving = true;
-	d.decode.mem = after;
-	decode_touch_exit(&d.decode, given);
-	recording_asked_decode(&r->asked, NULL);
-	read_data(r, ev, after);
+	if (returned)
+		read_data(r, ev, after);
 }
 
 /* Reads the signal frame that trace/count.c needs to find out which call a signal handler returns to. */
@@ -117,8 +101,7 @@ static void read_frame(const struct event *ev, const struct mem *mem)
 	const struct call *c = &ev->call;
 	uint64_t ip;
 	int64_t result;
-	if (mem && (ev->kind == EV_ENTER || ev->kind == EV_CALL) && c->desc && c->desc->nargs &&
-	    c->desc->args[0].kind == K_SIGRETURN)
+	if (mem && trace_begins(ev) && c->desc && c->desc->nargs && c->desc->args[0].kind == K_SIGRETURN)
 		(void)arch_sigframe(c->arch, mem, c->sp, &ip, &result);
 }
 
@@ -148,32 +131,18 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(&ev->call)))
 		recording_asked_changed(&r->asked);
 	begin(r, own, ev);
-	captures_begin(&r->captures, ev->mem);
+	const bool whole = ev->kind == EV_CALL;
+	captures_begin(&r->captures, whole ? ev->entry_mem : ev->mem);
+	captures_begin(&r->after, whole ? ev->mem : NULL);
 	for (size_t i = 0; ev->uring && i < ev->uring->reads.n; i++)
 		captures_add(&r->captures, ev->uring->reads.v[i].addr, ev->uring->bytes.s + ev->uring->reads.v[i].at,
 			     ev->uring->reads.v[i].n);
-	struct mem keeping = captures_keeping(&r->captures);
-	const struct mem *mem = ev->mem ? &keeping : NULL;
-	read_all(r, own, ev, mem);
+	struct mem keeping = captures_keeping(&r->captures), after = captures_keeping(&r->after);
+	const struct mem *mem = r->captures.under ? &keeping : NULL;
+	read_all(r, own, ev, mem, whole ? &after : mem);
 	ask_names(r, own, k, ev);
 	read_frame(ev, mem);
 	take_stack(r, own, ev);
-	recording_event(r->c.writer, &own->thread, ev, &r->captures, NULL);
-}
-
-static void record_whole(struct trace_sink *s, struct trace_task *k, const struct event *ev)
-{
-	struct trace_recorder *r = (struct trace_recorder *)s;
-	struct recorded *own = trace_own(s, k);
-	if (!r->c.all_calls)
-		recording_asked_changed(&r->asked);
-	begin(r, own, ev);
-	captures_begin(&r->captures, ev->entry_mem);
-	captures_begin(&r->after, ev->mem);
-	struct mem before = captures_keeping(&r->captures), after = captures_keeping(&r->after);
-	read_whole(r, own, ev, &before, &after);
-	ask_names(r, own, k, ev);
-	read_frame(ev, &before);
 	recording_event(r->c.writer, &own->thread, ev, &r->captures, &r->after);
 }
 
@@ -212,7 +181,7 @@ static const struct trace_sink_ops recorder_ops = {.task_size = sizeof(struct re
 						   .of_id = true,
 						   .enter = record_call,
 						   .leave = record_call,
-						   .whole = record_whole,
+						   .takes_calls = true,
 						   .other = record_other,
 						   .unwanted = unwanted,
 						   .gone = record_gone};

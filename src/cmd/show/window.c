@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "cmd/show/cmd_show.h"
+#include "trace/sink.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,11 +36,6 @@ static struct window_thread *end_thread(struct map *threads, pid_t tid)
 	return t;
 }
 
-static bool begins(const struct event *ev)
-{
-	return ev->kind == EV_ENTER || ev->kind == EV_CALL;
-}
-
 /* The first pass: counts the calls of each thread. */
 static int count_calls(struct show_window *w, const char *path, struct buf *why)
 {
@@ -54,7 +50,7 @@ static int count_calls(struct show_window *w, const char *path, struct buf *why)
 		struct window_thread *t = thread_of(&now, ev.tid);
 		if (!map_get(&w->threads, (uint64_t)ev.tid))
 			map_put(&w->threads, (uint64_t)ev.tid, t);
-		t->calls += begins(&ev);
+		t->calls += trace_begins(&ev);
 		if (ev.kind == EV_DEATH)
 			end_thread(&now, ev.tid);
 	}
@@ -104,7 +100,7 @@ bool show_window_has(struct show_window *w, const struct event *ev)
 		return true;
 	struct window_thread *t = thread_of(&w->threads, ev->tid);
 	bool mine = has_id(o->show_pids.v, o->show_pids.n, ev->pid) && has_id(o->show_tids.v, o->show_tids.n, ev->tid);
-	if (begins(ev)) {
+	if (trace_begins(ev)) {
 		t->last = !w->last || t->seen + w->last >= t->calls;
 		t->seen++;
 		t->wanted = mine && t->last && is_in_time(w, ev);
@@ -113,7 +109,7 @@ bool show_window_has(struct show_window *w, const struct event *ev)
 		t->wanted = thread_of(&w->threads, ev->child)->wanted;
 	/* Sinks must know of threads and programs even if these events are not shown. */
 	bool wanted = ev->kind == EV_NEW_TASK || ev->kind == EV_EXEC ? mine
-		      : begins(ev) || ev->kind == EV_EXIT || ev->kind == EV_VANISH
+		      : trace_begins(ev) || ev->kind == EV_EXIT || ev->kind == EV_VANISH
 			      ? t->wanted
 			      : mine && is_in_time(w, ev) && (!w->last || t->last || !t->calls || ev->kind == EV_DEATH);
 	if (ev->kind == EV_DEATH)
