@@ -93,8 +93,11 @@ struct engine_config {
 	/* Called before a thread continues or the engine waits: all events that are known were reported. May be NULL. */
 	void (*idle)(void *ctx);
 	void *idle_ctx;
-	const struct call_set *only; /* send events only for these calls (threads need not stop at other calls);
-				      * NULL: all */
+	/*
+	 * Send events only for these calls (threads need not stop at other calls); NULL: all. If `names` is set, and these are
+	 * all calls that change names (trace_select_naming()), the patch engine need not stop at them.
+	 */
+	const struct call_set *only;
 	/* The thread must stop at these calls, for CAP_INJECT or CAP_STOPS (reading its stack); NULL: all. */
 	const struct call_set *stops;
 	/* Called at each entry if CAP_INJECT is requested. Returns true after filling in `t`. May be NULL. */

@@ -306,6 +306,14 @@ void trace_select_rings(struct call_set *only)
 			only->bits[nr / 64] |= UINT64_C(1) << (nr % 64);
 }
 
+void trace_select_naming(struct call_set *only)
+{
+	const struct syscall_desc *d;
+	for (int64_t nr = 0; nr < CALL_SET_MAX; nr++)
+		if ((d = syscall_lookup(syscall_native_arch(), nr)) && syscall_changes_names(d))
+			only->bits[nr / 64] |= UINT64_C(1) << (nr % 64);
+}
+
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject)
 {
 	if (s->by_call && !filter_takes(&s->calls, &ev->call))

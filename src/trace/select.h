@@ -96,6 +96,8 @@ bool trace_select_exit(const struct trace_select *s, const struct event *ev, uin
 void trace_select_only(const struct trace_select *s, struct call_set *only);
 /* Adds the calls that concern the rings of io_uring. */
 void trace_select_rings(struct call_set *only);
+/* Adds the calls that can change what a descriptor, a directory or a process is called (syscall_changes_names()). */
+void trace_select_naming(struct call_set *only);
 /* Returns true if signal `sig` is selected. */
 bool trace_select_signal(const struct trace_select *s, int sig);
 

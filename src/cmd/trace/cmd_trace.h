@@ -29,16 +29,17 @@ struct trace {
 	char *const *program; /* command line of the program to start, or NULL */
 	const struct engine_ops *ops;
 	struct engine *engine;
-	struct strings selection;        /* the options that select calls, also those with which a recording was made */
-	struct buf choice;               /* why no better engine was chosen; empty: it is the best, or was named */
-	struct call_set only, stops;     /* calls that must be events, and calls at which threads must stop */
-	bool few;                        /* the views of the options need only the calls in `only`, not all calls */
-	bool shows;                      /* calls are shown one by one */
-	bool several;                    /* several threads may exist when the trace begins */
-	bool counts_requests;            /* the engine counts the calls, and a sink counts the requests of io_uring */
-	struct call_set rings;           /* if `counts_requests`: the calls that must be events for it */
-	bool by_events;                  /* a sink counts calls or aggregates stacks; otherwise the engine counts */
-	struct stack *stack;             /* walks the stacks of stopped threads; or NULL */
+	struct strings selection;    /* the options that select calls, also those with which a recording was made */
+	struct buf choice;           /* why no better engine was chosen; empty: it is the best, or was named */
+	struct call_set only, stops; /* calls that must be events, and calls at which threads must stop */
+	bool follows_names;    /* the engine reports each call that changes names, and the names that it records */
+	bool few;              /* the views of the options need only the calls in `only`, not all calls */
+	bool shows;            /* calls are shown one by one */
+	bool several;          /* several threads may exist when the trace begins */
+	bool counts_requests;  /* the engine counts the calls, and a sink counts the requests of io_uring */
+	struct call_set rings; /* if `counts_requests`: the calls that must be events for it */
+	bool by_events;        /* a sink counts calls or aggregates stacks; otherwise the engine counts */
+	struct stack *stack;   /* walks the stacks of stopped threads; or NULL */
 	struct recording *recording;     /* the source of the events; NULL: a live engine */
 	const char *recording_name;      /* the name of its file as the user wrote it */
 	struct recording_writer *writer; /* writes the recording of --record; or NULL */

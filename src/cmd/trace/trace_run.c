@@ -481,6 +481,20 @@ static const struct engine_ops *choose(struct trace *t, struct engine_config *c,
 	return engine_choose(name, c->want, note);
 }
 
+/*
+ * The patch engine records the calls that change names without a stop, and the names with them. If it did not report these
+ * calls, the program would have to stop at each of them, so that the names from before are looked up in time.
+ */
+static void follow_names(struct trace *t, struct engine_config *c)
+{
+	t->follows_names = t->ops == engine_find("patch") && !t->o.select.by_call;
+	if (t->ops != engine_find("patch") || !t->o.select.by_call || !c->names || c->only != &t->only ||
+	    c->want & CAP_COUNTS)
+		return;
+	trace_select_naming(&t->only);
+	t->follows_names = true;
+}
+
 /* Sets t->ops to the engine, and c->want to what it must do. Returns 0, or an exit status after a message. */
 static int choose_engine(struct trace *t, struct engine_config *c)
 {
@@ -505,6 +519,7 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 		count_events(t, c);
 	if (t->o.count && !t->by_events)
 		trace_wire_requests(t, c);
+	follow_names(t, c);
 	return 0;
 }
 

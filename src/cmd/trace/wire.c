@@ -240,7 +240,7 @@ static void wire_source(struct trace *t)
 	s->start_ns = clock_ns();
 	s->real_offset_ns = (int64_t)(clock_real_ns() - s->start_ns);
 	/* The patch engine looks names up some time after the calls in any case, so names can be kept for a moment. */
-	if (t->ops == engine_find("patch") && !t->o.select.by_call) {
+	if (t->follows_names) {
 		names_keep(&t->names);
 		t->pipeline.kept = &t->names;
 	}
@@ -410,7 +410,7 @@ void trace_record_begin(struct trace *t)
 						.stack = t->stack,
 						.call_stacks = o->stacks,
 						.crash_stacks = o->last_set,
-						.all_calls = !o->select.by_call,
+						.all_calls = !o->select.by_call || t->follows_names,
 						.string_max = trace_string_max(o),
 						.look = &o->look};
 	struct recording_head *h = &t->head;

@@ -308,6 +308,17 @@ static unsigned descriptor_of(const struct syscall_desc *d)
 	return found;
 }
 
+/* Are all calls that change names reported? If not, names are looked up at each call that is reported. */
+static bool follows_names(const struct engine_config *config)
+{
+	const struct syscall_desc *d;
+	for (int64_t nr = 0; config->only && nr < AGENT_CALLS; nr++)
+		if ((d = syscall_lookup(syscall_native_arch(), nr)) && syscall_changes_names(d) &&
+		    !is_in(config->only, nr))
+			return false;
+	return true;
+}
+
 void record_open(struct patch *p, const struct engine_config *config)
 {
 	static const uint8_t fences[] = {
@@ -348,8 +359,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 		rec->limit = RING_DATA;
 	rec->string_max = config->string_max;
 	rec->output = config->output;
-	/* If only some calls are reported, names are looked up at each of them. */
-	rec->names = config->names && !config->only;
+	rec->names = config->names && follows_names(config);
 	rec->full_names = config->full_names;
 	p->record = rec;
 	p->recorder = rec->program;
