@@ -10,6 +10,9 @@
  *
  * Numbers:
  *   CPU_CALL_SIZE            length of the instruction that makes a call; a call's `ip` is the address after it
+ *   CPU_JUMP_SIZE            length of a jump that reaches a stub
+ *   CPU_SET_THREAD_POINTER   the call by which the loader, after it has mapped the libraries, sets the thread pointer
+ *   CPU_READS_THREAD_POINTER   says what cpu_reads_thread_pointer() depends on
  *   CPU_RED_ZONE             bytes below the stack pointer that a program may use (0 if there are none)
  *   CPU_ARCH                 the AUDIT_ARCH_* of calls that the agent can make
  *   RSEQ_SIGNATURE           the C library's signature for rseq(2)
@@ -50,6 +53,8 @@
  *   cpu_exec_taken           at agent_exec_taken: has the thread set the exec word?
  *   cpu_first                the registers with which execve(2) starts a program
  *   cpu_is_native, cpu_is_compat  does the thread run the 64-bit, or the 32-bit instruction set?
+ *   cpu_reads_thread_pointer   may programs read their thread pointer, by which the agent tells threads apart?
+ *   cpu_sets_thread_pointer    does this call set it? Its new value is then the second argument.
  *   cpu_is_call              is this the instruction that makes a call?
  *   cpu_ticks, cpu_has_steady_ticks  the clock that the agent reads, and whether it runs evenly at all times
  *   cpu_own_call             in the program: makes a call by the code at `at` (agent_own_call)

@@ -168,7 +168,7 @@ static int patch_probe(unsigned want, struct buf *why)
 	}
 	if (want & CAP_WAITS && !waits_probe()) {
 		buf_adds(why, "it cannot tell which calls waited, because the kernel or the C library of sctrace lacks "
-			      "restartable sequences (rseq(2)), or the processor lacks RDFSBASE");
+			      "restartable sequences (rseq(2)), or the processor lacks " CPU_READS_THREAD_POINTER);
 		return -ENOTSUP;
 	}
 	int r = want & CAP_EVENTS && !(want & CAP_COUNTS) ? record_probe(why) : 0;

@@ -145,12 +145,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/auxv.h>
-
-/* From asm/hwcap2.h: the kernel allows programs to use the instruction RDFSBASE. */
-#ifndef HWCAP2_FSGSBASE
-#define HWCAP2_FSGSBASE 2
-#endif
 
 struct agent_slot {
 	uint64_t entered, errors, ticks, bytes, max, min_not, unarmed, waits, waited;
@@ -351,12 +345,6 @@ extern const unsigned char agent_masked_region[], agent_back_region[];
 #define AGENT_AT(label) ((uint64_t)AGENT_CODE + (uint64_t)((label)-agent_begin))
 /* The address of a member of struct agent_data in the traced program. */
 #define AGENT_DATA_AT(member) (AGENT_DATA + offsetof(struct agent_data, member))
-
-/* May the agent read the fs base, by which it tells threads apart (arch_prctl(2))? */
-static inline bool agent_may_read_fs_base(void)
-{
-	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
-}
 
 /* Is `ip` at the label `from` or after it, and before the label `to`? */
 static inline bool agent_is_between(uint64_t ip, const unsigned char *from, const unsigned char *to)

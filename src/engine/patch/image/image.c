@@ -141,9 +141,24 @@ static bool is_watched(const struct image *img, int64_t nr)
 void image_expect_usual_calls(struct patch *p)
 {
 	static const int16_t usual[] = {
-		SYS_access,    SYS_arch_prctl, SYS_brk,    SYS_close,           SYS_exit_group,      SYS_getrandom,
-		SYS_mmap,      SYS_mprotect,   SYS_munmap, SYS_newfstatat,      SYS_openat,          SYS_pread64,
-		SYS_prlimit64, SYS_read,       SYS_rseq,   SYS_set_robust_list, SYS_set_tid_address, SYS_write,
+		SYS_access,
+		CPU_SET_THREAD_POINTER,
+		SYS_brk,
+		SYS_close,
+		SYS_exit_group,
+		SYS_getrandom,
+		SYS_mmap,
+		SYS_mprotect,
+		SYS_munmap,
+		SYS_newfstatat,
+		SYS_openat,
+		SYS_pread64,
+		SYS_prlimit64,
+		SYS_read,
+		SYS_rseq,
+		SYS_set_robust_list,
+		SYS_set_tid_address,
+		SYS_write,
 	};
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		vec_push(&p->calls, usual[i]);
@@ -390,7 +405,7 @@ bool image_tell_apart(struct patch *p, const struct task *parent, const struct t
 {
 	struct image *img = image_of(parent);
 	struct image_borrower *b = find_borrower(img, child->proc->pid);
-	if (!b || !agent_may_read_fs_base() || vfork_frame_note_fs(parent, r) < 0)
+	if (!b || !cpu_reads_thread_pointer() || vfork_frame_note_fs(parent, r) < 0)
 		return false;
 	b->apart = true;
 	if (img->counters.apart++ == 0)

@@ -349,7 +349,7 @@ static bool suits(const struct patch *p, const struct image *img, const struct p
 static struct plan plan_here(const struct patch *p, const struct module *mod, const struct plan *plan)
 {
 	struct plan here = *plan;
-	if (mod == p->loader && plan->call == SYS_arch_prctl) {
+	if (mod == p->loader && plan->call == CPU_SET_THREAD_POINTER) {
 		here.kind = SITE_REDIRECT;
 		here.nchanges = here.moved = 0;
 	}

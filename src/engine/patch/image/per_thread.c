@@ -5,7 +5,6 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/remote/remote.h"
 
-#include <asm/prctl.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +193,7 @@ static bool is_cleared(enum probe what)
 
 uint64_t waits_probe(void)
 {
-	if (!agent_may_read_fs_base() || !&__rseq_size || !__rseq_size)
+	if (!cpu_reads_thread_pointer() || !&__rseq_size || !__rseq_size)
 		return 0;
 	/* Once is not enough: the timer may expire before the thread has given up its CPU (do_nanosleep() in the kernel). */
 	bool pauses = false;
@@ -235,10 +234,10 @@ void waits_note_call(const struct task *task, int64_t nr, const struct user_regs
 {
 	struct image *img = image_of(task);
 	static const uint64_t unknown;
-	if ((nr != SYS_rseq && !(nr == SYS_arch_prctl && r->CPU_ARG0 == ARCH_SET_FS)) || !(img->watch & WATCH_WAITS))
+	if ((nr != SYS_rseq && !cpu_sets_thread_pointer(nr, r)) || !(img->watch & WATCH_WAITS))
 		return;
 	/* The first fs base is set before an area is registered. If this is not the first, the call stops once more. */
-	if (nr == SYS_arch_prctl && img->start.observed && !img->has_fs_base) {
+	if (nr != SYS_rseq && img->start.observed && !img->has_fs_base) {
 		img->has_fs_base = true;
 		return;
 	}

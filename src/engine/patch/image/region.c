@@ -251,12 +251,31 @@ void region_free_all(struct patch *p)
 
 static uint8_t slot_flags(int64_t nr)
 {
-	static const int16_t checked[] = {
-		SYS_execve,       SYS_fork,         SYS_vfork,         SYS_clone,       SYS_clone3,
-		SYS_mmap,         SYS_mprotect,     SYS_pkey_mprotect, SYS_munmap,      SYS_mremap,
-		SYS_madvise,      SYS_mincore,      SYS_msync,         SYS_mlock,       SYS_munlock,
-		SYS_rt_sigaction, SYS_rt_sigreturn, SYS_prctl,         SYS_arch_prctl,  SYS_rt_sigprocmask,
-		SYS_mlock2,       SYS_mbind,        SYS_shmat,         462 /* mseal */, SYS_rseq};
+	static const int16_t checked[] = {SYS_execve,
+					  SYS_fork,
+					  SYS_vfork,
+					  SYS_clone,
+					  SYS_clone3,
+					  SYS_mmap,
+					  SYS_mprotect,
+					  SYS_pkey_mprotect,
+					  SYS_munmap,
+					  SYS_mremap,
+					  SYS_madvise,
+					  SYS_mincore,
+					  SYS_msync,
+					  SYS_mlock,
+					  SYS_munlock,
+					  SYS_rt_sigaction,
+					  SYS_rt_sigreturn,
+					  SYS_prctl,
+					  CPU_SET_THREAD_POINTER,
+					  SYS_rt_sigprocmask,
+					  SYS_mlock2,
+					  SYS_mbind,
+					  SYS_shmat,
+					  462 /* mseal */,
+					  SYS_rseq};
 	bool forks = nr == SYS_fork || nr == SYS_vfork || nr == SYS_clone || nr == SYS_clone3;
 	uint8_t flags = (syscall_returns_bytes(syscall_native_arch(), nr) ? SLOT_F_BYTES : 0) |
 			(forks ? SLOT_F_FORKS : 0) | (nr == SYS_execve ? SLOT_F_EXEC : 0);

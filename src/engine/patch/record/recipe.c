@@ -149,9 +149,9 @@ extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
 
 int record_probe(struct buf *why)
 {
-	if (agent_may_read_fs_base())
+	if (cpu_reads_thread_pointer())
 		return 0;
-	buf_adds(why, "recording needs the instruction RDFSBASE, which this processor does not have, or which this "
+	buf_adds(why, "recording needs " CPU_READS_THREAD_POINTER ", which this processor does not have, or which this "
 		      "kernel does not enable (Linux 5.9 and later do)");
 	return -ENOTSUP;
 }
@@ -162,9 +162,8 @@ int record_probe(struct buf *why)
 /* Writes a jump to one of the recorder's functions at offset `at`. agent.S calls these jumps at fixed offsets. */
 static void put_jump(unsigned char *room, ptrdiff_t at, const unsigned char *function)
 {
-	int32_t rel = (int32_t)(CODE_AFTER_JUMPS + (function - __start_recorder_text) - (at + 5));
-	room[at] = 0xe9;
-	memcpy(room + at + 1, &rel, sizeof(rel));
+	const uint64_t to = CODE_AFTER_JUMPS + (uint64_t)(function - __start_recorder_text);
+	encode_jump(room + at, CPU_JUMP_SIZE, (uint64_t)at, to);
 }
 
 static void make_program(struct record *rec)

@@ -14,7 +14,6 @@
 #include "engine/ptrace/calls.h"
 #include "tracee/proc.h"
 
-#include <asm/prctl.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -329,7 +328,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		 * The site is not patched, because this call would stop at a patched site as well. The loader makes
 		 * arch_prctl(2) after it has mapped the libraries, so their known sites can be patched at this stop.
 		 */
-		if (call->nr == SYS_arch_prctl)
+		if (call->nr == CPU_SET_THREAD_POINTER)
 			plan_apply_mapped(p, task, r->CPU_IP);
 		*why = STOP_REQUIRED;
 		return 0;
@@ -339,7 +338,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 		s = visit_site(p, task, r->CPU_IP, call->nr);
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
-	if (call->nr == SYS_arch_prctl && r->CPU_ARG0 == ARCH_SET_FS && p->record)
+	if (p->record && cpu_sets_thread_pointer(call->nr, r))
 		record_expect(task, r->CPU_ARG1);
 	bool fast = image_map_call(p, task, call->nr, refused);
 	*why = !fast ? STOP_ARGUMENTS : refused ? STOP_WATCHED : s->kind == SITE_REDIRECT ? STOP_SITE : STOP_FIRST;

@@ -10,6 +10,7 @@
 #define UC_RESULT      144                     /* arch/x86/include/uapi/asm/ucontext.h: rax, */
 #define UC_MASK        296                     /* and the signal mask */
 #define CPU_RECORD_POP 2                       /* pop %r11 */
+#define CPU_JUMP_SIZE  5                       /* jmp rel32 */
 #define CPU_TRAP       0xcc                    /* int3 */
 #define CPU_NOP        0x90                    /* nop */
 
@@ -22,12 +23,23 @@
 #include "base/ptrace.h"
 #include "engine/patch/x86_64/encode.h"
 
+#include <asm/prctl.h>
 #include <cpuid.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
+
+#define CPU_SET_THREAD_POINTER   SYS_arch_prctl
+#define CPU_READS_THREAD_POINTER "the instruction RDFSBASE"
+
+/* asm/hwcap2.h */
+#ifndef HWCAP2_FSGSBASE
+#define HWCAP2_FSGSBASE 2
+#endif
 
 #define CPU_IP             rip
 #define CPU_SP             rsp
@@ -151,6 +163,16 @@ static inline bool cpu_is_native(const struct user_regs_struct *r)
 static inline bool cpu_is_compat(const struct user_regs_struct *r)
 {
 	return r->cs == 0x23;
+}
+
+static inline bool cpu_reads_thread_pointer(void)
+{
+	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+}
+
+static inline bool cpu_sets_thread_pointer(int64_t nr, const struct user_regs_struct *r)
+{
+	return nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS;
 }
 
 static inline bool cpu_is_call(const unsigned char code[CPU_CALL_SIZE])
