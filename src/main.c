@@ -35,6 +35,7 @@
  *   engine/patch/arm/       makes calls from outside the agent stop
  *   engine/patch/state.h    the data that these folders share
  *   engine/patch/x86_64/    what depends on the processor: the agent's machine code, stubs, jumps, moved instructions
+ *   engine/patch/aarch64/   the agent's machine code and stubs for aarch64, which only a unit test uses yet
  *   engine/patch/code/      what the agent and sctrace share: the layout of their data; the code that writes records
  *   engine/patch/cpu.h      the boundary between x86_64/ and the other folders of engine/patch
  *   engine/patch/x86_64/cpu_x86_64.h  implements it

@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly WORK=$1/cross-arm64
 readonly ROOT=$WORK/root BUILD=$WORK/build
-readonly TESTS="decode decode_structs syscall_table filter hist quantile opt run table summary_table"
+readonly TESTS="decode decode_structs syscall_table filter hist quantile opt run table summary_table patch_aarch64"
 number=0
 failed=0
 

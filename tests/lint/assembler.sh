@@ -13,9 +13,17 @@ address_of() { # LABEL
 
 object=$2/assembler.o
 for file in src/engine/patch/*/*.S; do
-	clang --target=x86_64-linux-gnu -Isrc -c -o "$object" "$file"
-	[ "${file##*/}" = agent.S ] || continue
-	size=$(($(address_of agent_end) - $(address_of agent_begin) + $(address_of region_back_end) - $(address_of region_begin)))
+	case $file in
+	*/aarch64/*)
+		clang --target=aarch64-linux-gnu -Isrc -c -o "$object" "$file"
+		size=$(($(address_of agent_end) - $(address_of agent_begin))) ;;
+	*/agent.S)
+		clang --target=x86_64-linux-gnu -Isrc -c -o "$object" "$file"
+		size=$(($(address_of agent_end) - $(address_of agent_begin) + $(address_of region_back_end) - $(address_of region_begin))) ;;
+	*)
+		clang --target=x86_64-linux-gnu -Isrc -c -o "$object" "$file"
+		continue ;;
+	esac
 	if [ "$size" -gt 8192 ]; then
 		echo "$file: the agent and the region code take $size bytes of 8192 if clang assembles them"
 		exit 1

@@ -1,0 +1,66 @@
+/*
+ * The machine code that the patch engine writes on aarch64 (Arm Architecture Reference Manual, C6.2), and the stack frame of
+ * its agent. The functions only compute. Included by C and by agent.S.
+ *
+ * `svc #0` and `b` both have 4 bytes, so each call site can be patched without moving other instructions. A branch reaches
+ * 128 MiB, so stubs must be near their sites.
+ */
+#ifndef SCTRACE_ENGINE_PATCH_AARCH64_ENCODE_H
+#define SCTRACE_ENGINE_PATCH_AARCH64_ENCODE_H
+
+/*
+ * The frame, from its lowest address. The program's memory up to RED_ZONE bytes below its stack pointer does not change. The
+ * procedure call standard has no red zone, but code of Go's compiler stores its frame pointer 8 bytes below the stack pointer.
+ */
+#define FRAME_X16  0
+#define FRAME_X30  8
+#define FRAME_X9   16
+#define FRAME_X11  32
+#define FRAME_X13  48
+#define FRAME_SIZE 64
+#define RED_ZONE   128
+
+/* Offsets in a stub. */
+#define STUB_SIZE       64
+#define STUB_SAVE       12 /* x8 has its value again; nothing is stored yet */
+#define STUB_CALL       20 /* calls the agent */
+#define STUB_DECIDE     24 /* tests whether the agent has made the call */
+#define STUB_AFTER_CALL 32 /* the call has been made */
+#define STUB_RAW        40 /* the program's own call instruction, which stops */
+#define STUB_EXIT       48 /* exit(2) */
+
+#ifndef __ASSEMBLER__
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SITE_CALL 0xd4000001u /* svc #0 */
+
+/*
+ * The beginning of an area of stubs, in place of its first stub: the addresses of the agent's code for a call and for
+ * exit(2). They depend on the processor (agent.S).
+ */
+struct stub_head {
+	uint64_t entry, exit;
+	uint64_t pad[6];
+};
+_Static_assert(sizeof(struct stub_head) == STUB_SIZE, "in place of a stub");
+
+/* Stores in `out` the instruction `b to` for address `at`. Returns false if `to` is out of reach or not an instruction's address. */
+bool encode_branch(uint32_t *out, uint64_t at, uint64_t to);
+
+/*
+ * Writes a stub at `at`, in the area that begins at `head`, for a site. `ip` is the address after the site's instruction.
+ * The way back is a direct branch, so the program's code needs no landing pad (BTI). The stub is:
+ *   sub x8, x8, #93; cbz x8, exit; add x8, x8, #93     exit(2) uses no stack, because its thread may have none
+ *   stp x16, x30, [sp, #-(RED_ZONE + FRAME_SIZE)]!
+ *   ldr x16, stub_head.entry; blr x16
+ *   cbnz x16, refused; ldp x16, x30, [sp], #...; b ip
+ *   refused: ldp x16, x30, [sp], #...; svc #0; b ip     this call stops, and the tracer handles it
+ *   exit: ldr x16, stub_head.exit; br x16
+ * Returns false if `ip` or `head` is out of reach.
+ */
+bool encode_stub(uint32_t out[STUB_SIZE / 4], uint64_t at, uint64_t head, uint64_t ip);
+#endif
+
+#endif

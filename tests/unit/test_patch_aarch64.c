@@ -1,0 +1,517 @@
+/*
+ * Tests the code of the patch engine for aarch64. This program patches its own call sites with the encoder, and copies the
+ * agent to its address, as the engine will do with a traced program. So it needs no ptrace(2), and runs in qemu-aarch64.
+ */
+#include "engine/patch/aarch64/encode.h"
+#include "engine/patch/code/agent.h"
+
+#include <asm/hwcap.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifndef PROT_BTI
+#define PROT_BTI 0x10
+#endif
+#define COUNTED_MOST 60 /* instructions of sctrace for a counted call */
+#define ABOVE        512
+#define BELOW        4096
+
+struct state { /* patch_aarch64.S has the offsets */
+	uint64_t x[31], sp, nzcv, fpsr;
+	unsigned char q[32][16];
+};
+void rig_run(const struct state *in, struct state *out);
+int64_t rig_call(uint64_t arg, int64_t nr);
+extern uint32_t rig_site[], rig_call_site[];
+extern const unsigned char agent_entry_lse[], agent_entry_excl[], agent_exit_lse[], agent_exit_excl[];
+
+static const struct variant {
+	const char *name;
+	const unsigned char *entry, *exit;
+	unsigned long needs; /* HWCAP_*, or 0 */
+} variants[] = {
+	{"lse", agent_entry_lse, agent_exit_lse, HWCAP_ATOMICS},
+	{"excl", agent_entry_excl, agent_exit_excl, 0},
+};
+#define VARIANTS (sizeof(variants) / sizeof(variants[0]))
+
+static struct agent_data *const data = (struct agent_data *)AGENT_DATA;
+static struct agent_slot *const slots = (struct agent_slot *)AGENT_STATS;
+static unsigned char *stubs; /* a struct stub_head, then the stubs of rig_site and of rig_call_site */
+static _Alignas(16) unsigned char stack[BELOW + ABOVE], stack_before[BELOW + ABOVE];
+static int zero, null;
+
+/* With the extension BTI, all code here is guarded: an indirect branch to an instruction without a landing pad faults. */
+static int all_rights(void)
+{
+	return PROT_READ | PROT_WRITE | PROT_EXEC | (getauxval(AT_HWCAP2) & HWCAP2_BTI ? PROT_BTI : 0);
+}
+
+static void *map_at(uint64_t at, size_t size, int flags)
+{
+	return mmap((void *)at, size, all_rights(), flags | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+static void make_writable(const uint32_t *code)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	assert_int_equal(mprotect((void *)((uintptr_t)code & -page), page, all_rights()), 0);
+}
+
+static void write_code(uint32_t *at, uint32_t code)
+{
+	*(volatile uint32_t *)at = code;
+	__builtin___clear_cache((char *)at, (char *)(at + 1));
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	assert_true(map_at(AGENT_CODE, AGENT_CODE_SIZE + AGENT_PAGE, MAP_PRIVATE) == (void *)AGENT_CODE);
+	assert_true(map_at(AGENT_STATS, AGENT_STATS_SIZE, MAP_SHARED) == (void *)AGENT_STATS);
+	for (uint64_t at = ((uint64_t)rig_site | 0xfffff) + 1; !stubs; at += 1 << 20)
+		if (map_at(at, STUB_AREA, MAP_PRIVATE) == (void *)at)
+			stubs = (unsigned char *)at;
+	make_writable(rig_site);
+	make_writable(rig_call_site);
+	memcpy((void *)AGENT_CODE, agent_begin, (size_t)(agent_end - agent_begin));
+	__builtin___clear_cache((char *)AGENT_CODE, (char *)AGENT_CODE + (agent_end - agent_begin));
+	data->base = AGENT_BASE;
+	zero = open("/dev/zero", O_RDONLY);
+	null = open("/dev/null", O_WRONLY);
+	return zero < 0 || null < 0;
+}
+
+/* Tells the agent how to treat the call. */
+static void map_call(int64_t nr, unsigned flags)
+{
+	data->map[nr] = (uint32_t)(nr * SLOT_SIZE + SLOT_ALIGN) | flags;
+	memset(&slots[nr], 0, sizeof(slots[nr]));
+}
+
+static void patch_site(uint32_t *site, size_t stub)
+{
+	uint64_t at = (uint64_t)stubs + stub;
+	uint32_t code[STUB_SIZE / 4], jump;
+	assert_true(encode_stub(code, at, (uint64_t)stubs, (uint64_t)(site + 1)));
+	memcpy((void *)at, code, sizeof(code));
+	__builtin___clear_cache((char *)at, (char *)at + sizeof(code));
+	assert_true(encode_branch(&jump, (uint64_t)site, at));
+	write_code(site, jump);
+}
+
+static void patch(const struct variant *v)
+{
+	struct stub_head *head = (struct stub_head *)stubs;
+	head->entry = AGENT_AT(v->entry);
+	head->exit = AGENT_AT(v->exit);
+	patch_site(rig_site, STUB_SIZE);
+	patch_site(rig_call_site, 2 * STUB_SIZE);
+}
+
+static void unpatch(void)
+{
+	write_code(rig_site, SITE_CALL);
+	write_code(rig_call_site, SITE_CALL);
+}
+
+static bool may_use(const struct variant *v)
+{
+	return (getauxval(AT_HWCAP) & v->needs) == v->needs;
+}
+
+enum made { COUNTED, MADE, REFUSED };
+struct kind {
+	const char *name;
+	int64_t nr;
+	uint64_t args[6];
+	unsigned flags;
+	enum made made;
+};
+
+static unsigned char buffer[4096];
+static const char missing[] = "/missing/file";
+#define FD(fd) ((uint64_t)(unsigned)(fd))
+#define AT(p)  ((uint64_t)(uintptr_t)(p))
+#define KINDS  16
+static size_t get_kinds(struct kind *kinds)
+{
+	const struct kind all[] = {
+		{"getppid", SYS_getppid, {1, 2, 3, 4, 5, 6}, 0, COUNTED},
+		{"read", SYS_read, {FD(zero), AT(buffer), 7}, SLOT_F_BYTES, COUNTED},
+		{"read nothing", SYS_read, {FD(zero), AT(buffer), 0}, SLOT_F_BYTES, COUNTED},
+		{"read, EBADF", SYS_read, {FD(-1), AT(buffer), 1}, SLOT_F_BYTES, COUNTED},
+		{"read, EFAULT", SYS_read, {FD(zero), 8, 1}, SLOT_F_BYTES, COUNTED},
+		{"write", SYS_write, {FD(null), AT(buffer), 4096}, SLOT_F_BYTES, COUNTED},
+		{"openat, ENOENT", SYS_openat, {FD(AT_FDCWD), AT(missing), O_RDONLY}, 0, COUNTED},
+		{"lseek, EINVAL", SYS_lseek, {FD(zero), 0, 99}, 0, COUNTED},
+		{"sched_yield", SYS_sched_yield, {0}, 0, COUNTED},
+		{"not counted", SYS_getpid, {0}, SLOT_F_PLAIN, MADE},
+		{"not counted, EBADF", SYS_close, {FD(-1)}, SLOT_F_PLAIN, MADE},
+		{"arguments to check", SYS_prctl, {9999}, SLOT_F_CHECK, REFUSED},
+		{"to be recorded", SYS_getuid, {0}, SLOT_F_RECORD, REFUSED},
+		{"number 511", 511, {1, 2, 3}, 0, COUNTED},
+		{"number 512", 512, {1, 2, 3}, 0, REFUSED},
+		{"number -1", -1, {1, 2, 3}, 0, REFUSED},
+	};
+	_Static_assert(sizeof(all) / sizeof(all[0]) == KINDS, "KINDS");
+	memcpy(kinds, all, sizeof(all));
+	return KINDS;
+}
+
+/* Stores a value that differs in all registers, and those of the call. */
+static struct state before_call(const struct kind *k, unsigned flags)
+{
+	struct state s;
+	unsigned char *bytes = (unsigned char *)&s;
+	for (size_t i = 0; i < sizeof(s); i++)
+		bytes[i] = (unsigned char)(i * 37 + flags + 11);
+	for (unsigned i = 0; i < 6; i++)
+		s.x[i] = k->args[i];
+	s.x[8] = (uint64_t)k->nr;
+	s.sp = AT(stack + BELOW);
+	s.nzcv = (uint64_t)flags << 28;
+	s.fpsr = flags;
+	return s;
+}
+
+static void fill_stack(void)
+{
+	for (size_t i = 0; i < sizeof(stack); i++)
+		stack[i] = (unsigned char)(i * 13);
+	memcpy(stack_before, stack, sizeof(stack));
+}
+
+/* The frame is all that may have changed, and the word above it that rig_run uses. */
+static void check_stack(void)
+{
+	const size_t frame = BELOW - RED_ZONE - FRAME_SIZE, own = BELOW + 256;
+	assert_memory_equal(stack, stack_before, frame);
+	assert_memory_equal(stack + BELOW - RED_ZONE, stack_before + BELOW - RED_ZONE, own - (BELOW - RED_ZONE));
+	assert_memory_equal(stack + own + 8, stack_before + own + 8, sizeof(stack) - own - 8);
+}
+
+static uint64_t sum_of_buckets(const struct agent_slot *s)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < SLOT_BUCKETS; i++)
+		n += s->hist[i];
+	return n;
+}
+
+/* The bucket as struct agent_slot defines it. */
+static unsigned bucket_of(uint64_t ticks)
+{
+	unsigned shift = 0;
+	while (ticks >> shift >= 32)
+		shift++;
+	unsigned bucket = 16 * shift + (unsigned)(ticks >> shift);
+	return bucket < SLOT_BUCKETS ? bucket : SLOT_BUCKETS - 1;
+}
+
+/* Checks the slot after a single call with this result. */
+static void check_slot(const struct kind *k, int64_t result)
+{
+	const struct agent_slot *s = &slots[k->nr];
+	bool failed = result < 0 && result >= -4095;
+	assert_int_equal(s->entered, 1);
+	assert_int_equal(s->unarmed, 1);
+	assert_int_equal(s->errors, failed);
+	assert_int_equal(s->bytes, !failed && k->flags & SLOT_F_BYTES ? result : 0);
+	assert_int_equal(s->max, s->ticks);
+	assert_int_equal(~s->min_not, s->ticks);
+	assert_int_equal(s->waits + s->waited, 0);
+	assert_int_equal(s->hist[bucket_of(s->ticks)], 1);
+	assert_int_equal(sum_of_buckets(s), 1);
+}
+
+static void check_kind(const struct variant *v, const struct kind *k, unsigned flags)
+{
+	struct state in = before_call(k, flags), native, patched;
+	bool has_slot = k->nr >= 0 && k->nr < AGENT_CALLS;
+	memset(&native, 0, sizeof(native));
+	memset(&patched, 0, sizeof(patched));
+	rig_run(&in, &native);
+	if (has_slot)
+		map_call(k->nr, k->flags);
+	fill_stack();
+	patch(v);
+	rig_run(&in, &patched);
+	unpatch();
+	if (memcmp(&native, &patched, sizeof(native)) != 0)
+		print_error("%s, %s, flags %x\n", v->name, k->name, flags);
+	assert_memory_equal(&native, &patched, sizeof(native));
+	check_stack();
+	if (k->made == COUNTED)
+		check_slot(k, (int64_t)native.x[0]);
+	else if (has_slot)
+		assert_int_equal(slots[k->nr].entered + sum_of_buckets(&slots[k->nr]), 0);
+	if (has_slot)
+		data->map[k->nr] = 0;
+}
+
+/* After each kind of call, all registers, the flags and the stack are as without sctrace, and the counts are right. */
+static void test_calls(void **state)
+{
+	struct kind kinds[KINDS];
+	size_t n = get_kinds(kinds);
+	(void)state;
+	for (size_t i = 0; i < VARIANTS * n; i++)
+		for (unsigned flags = 0; may_use(&variants[i / n]) && flags < 16; flags++)
+			check_kind(&variants[i / n], &kinds[i % n], flags);
+}
+
+/* A call that the agent does not know, and all calls while BASE_APART is set, are left to the stub. */
+static void test_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < VARIANTS; i++) {
+		if (!may_use(&variants[i]))
+			continue;
+		map_call(SYS_getppid, 0);
+		patch(&variants[i]);
+		data->base |= 1ull << BASE_APART;
+		assert_int_equal(rig_call(0, SYS_getppid), getppid());
+		data->base = AGENT_BASE;
+		data->map[SYS_getppid] = 0;
+		assert_int_equal(rig_call(0, SYS_getppid), getppid());
+		unpatch();
+		assert_int_equal(slots[SYS_getppid].entered, 0);
+	}
+}
+
+/* A new process continues after the call, and exits without a stack. */
+static void test_processes(void **state)
+{
+	const struct kind fork = {"clone", SYS_clone, {SIGCHLD}, SLOT_F_FORKS | SLOT_F_CHECK, REFUSED};
+	const struct kind leave = {"exit", SYS_exit, {7}, 0, COUNTED};
+	int status;
+	(void)state;
+	for (size_t i = 0; i < VARIANTS; i++) {
+		struct state in = before_call(&fork, 9), out, last = before_call(&leave, 9);
+		if (!may_use(&variants[i]))
+			continue;
+		map_call(SYS_clone, fork.flags);
+		map_call(SYS_exit, 0);
+		patch(&variants[i]);
+		rig_run(&in, &out);
+		last.sp = 0;
+		if (!out.x[0])
+			rig_run(&last, &out);
+		unpatch();
+		assert_int_equal(waitpid((pid_t)out.x[0], &status, 0), out.x[0]);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+		assert_int_equal(slots[SYS_exit].entered, 1);
+		assert_int_equal(slots[SYS_clone].entered, 0);
+	}
+}
+
+enum { THREADS = 4, CALLS = 5000 };
+
+static void *make_calls(void *arg)
+{
+	for (int i = 0; i < CALLS; i++)
+		rig_call(0, SYS_getppid);
+	return arg;
+}
+
+/* No update is lost if several threads count in the same slot. */
+static void test_threads(void **state)
+{
+	const struct agent_slot *s = &slots[SYS_getppid];
+	(void)state;
+	for (size_t i = 0; i < VARIANTS; i++) {
+		pthread_t threads[THREADS];
+		if (!may_use(&variants[i]))
+			continue;
+		map_call(SYS_getppid, SLOT_F_BYTES);
+		patch(&variants[i]);
+		for (int t = 0; t < THREADS; t++)
+			assert_int_equal(pthread_create(&threads[t], NULL, make_calls, NULL), 0);
+		for (int t = 0; t < THREADS; t++)
+			assert_int_equal(pthread_join(threads[t], NULL), 0);
+		unpatch();
+		assert_int_equal(s->entered, THREADS * CALLS);
+		assert_int_equal(s->unarmed, THREADS * CALLS);
+		assert_int_equal(s->bytes, (uint64_t)getppid() * THREADS * CALLS);
+		assert_int_equal(sum_of_buckets(s), THREADS * CALLS);
+		assert_true(~s->min_not <= s->ticks / (THREADS * CALLS) && s->max >= s->ticks / (THREADS * CALLS));
+	}
+}
+
+/* If a bucket is half full, the agent makes no more calls with this number until the tracer has emptied it. */
+static void test_half_full(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < VARIANTS; i++) {
+		if (!may_use(&variants[i]))
+			continue;
+		map_call(SYS_getppid, 0);
+		for (size_t b = 0; b < SLOT_BUCKETS; b++)
+			slots[SYS_getppid].hist[b] = 1u << 31;
+		patch(&variants[i]);
+		assert_int_equal(rig_call(0, SYS_getppid), getppid());
+		assert_int_equal(rig_call(0, SYS_getppid), getppid());
+		unpatch();
+		assert_int_equal(slots[SYS_getppid].entered, 1);
+		assert_int_equal(data->map[SYS_getppid], 0);
+	}
+}
+
+/*
+ * Single steps: all instructions of the agent and of the stub are breakpoints, except the one that is about to be executed.
+ * ptrace(2) does not work in qemu-aarch64. A step within a pair of ldxr and stxr would make it fail for ever, so such a
+ * pair is one step.
+ */
+#define BREAKPOINT 0xd4200000u
+#define CODE_WORDS 1024
+static struct stepper {
+	uint32_t *code[2], saved[2][CODE_WORDS];
+	size_t words[2];
+	uint32_t *released; /* the instruction that is not a breakpoint, or NULL */
+	uint64_t steps;
+} stepper;
+
+static bool is_exclusive_load(uint32_t code)
+{
+	return (code & 0xbffffc00) == 0x885f7c00;
+}
+static bool is_exclusive_store(uint32_t code)
+{
+	return (code & 0xbfe0fc00) == 0x88007c00;
+}
+
+static uint64_t instructions_of_step(const uint32_t *code)
+{
+	uint64_t n = 1;
+	while (is_exclusive_load(code[0]) && !is_exclusive_store(code[n - 1]))
+		n++;
+	return n;
+}
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	uint32_t *pc = (uint32_t *)uc->uc_mcontext.pc;
+	(void)sig;
+	(void)info;
+	if (stepper.released)
+		write_code(stepper.released, BREAKPOINT);
+	stepper.released = NULL;
+	for (int i = 0; i < 2; i++)
+		if (pc >= stepper.code[i] && pc < stepper.code[i] + stepper.words[i]) {
+			write_code(pc, stepper.saved[i][pc - stepper.code[i]]);
+			stepper.released = pc;
+			stepper.steps += instructions_of_step(stepper.saved[i] + (pc - stepper.code[i]));
+		}
+	if (!stepper.released)
+		abort();
+}
+
+static void begin_steps(void)
+{
+	static unsigned char handler_stack[1 << 16];
+	const stack_t alt = {.ss_sp = handler_stack, .ss_size = sizeof(handler_stack)};
+	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	sigaltstack(&alt, NULL);
+	sigaction(SIGTRAP, &action, NULL);
+	stepper.code[0] = (uint32_t *)AGENT_CODE;
+	stepper.words[0] = (size_t)(agent_end - agent_begin) / 4;
+	stepper.code[1] = (uint32_t *)(stubs + STUB_SIZE);
+	stepper.words[1] = 2 * STUB_SIZE / 4;
+	stepper.released = NULL;
+	stepper.steps = 0;
+	for (int i = 0; i < 2; i++) {
+		bool exclusive = false;
+		assert_true(stepper.words[i] <= CODE_WORDS);
+		for (size_t w = 0; w < stepper.words[i]; w++) {
+			uint32_t code = stepper.saved[i][w] = stepper.code[i][w];
+			if (!exclusive)
+				write_code(&stepper.code[i][w], BREAKPOINT);
+			exclusive = is_exclusive_load(code) || (exclusive && !is_exclusive_store(code));
+		}
+	}
+}
+
+static uint64_t end_steps(void)
+{
+	for (int i = 0; i < 2; i++)
+		for (size_t w = 0; w < stepper.words[i]; w++)
+			write_code(&stepper.code[i][w], stepper.saved[i][w]);
+	return stepper.steps;
+}
+
+/* Counts the instructions of sctrace that a call executes, and checks the state after single steps as well. */
+static void step_kind(const struct variant *v, const struct kind *k)
+{
+	struct state in = before_call(k, 5), native, patched;
+	memset(&native, 0, sizeof(native));
+	memset(&patched, 0, sizeof(patched));
+	rig_run(&in, &native);
+	map_call(k->nr, k->flags);
+	fill_stack();
+	patch(v);
+	begin_steps();
+	rig_run(&in, &patched);
+	uint64_t ours = end_steps(); /* with the branch at the site, and without the program's own svc */
+	unpatch();
+	data->map[k->nr] = 0;
+	assert_memory_equal(&native, &patched, sizeof(native));
+	check_stack();
+	print_message("# %s, %s: %lu instructions\n", v->name, k->name, (unsigned long)ours);
+	if (v->needs)
+		assert_true(ours <= COUNTED_MOST);
+}
+
+static void test_instructions(void **state)
+{
+	struct kind kinds[KINDS];
+	size_t n = get_kinds(kinds);
+	(void)state;
+	for (size_t i = 0; i < VARIANTS * n; i++)
+		if (may_use(&variants[i / n]) && kinds[i % n].made == COUNTED)
+			step_kind(&variants[i / n], &kinds[i % n]);
+}
+
+/* The encoder reaches 128 MiB, and says so if an address is farther away. */
+static void test_reach(void **state)
+{
+	const uint64_t at = 0x100000000, reach = 1 << 27;
+	uint32_t code[STUB_SIZE / 4], jump;
+	(void)state;
+	assert_true(encode_branch(&jump, at, at + 8));
+	assert_int_equal(jump, 0x14000002);
+	assert_true(encode_branch(&jump, at, at - 4));
+	assert_int_equal(jump, 0x17ffffff);
+	assert_true(encode_branch(&jump, at, at + reach - 4));
+	assert_true(encode_branch(&jump, at, at - reach));
+	assert_false(encode_branch(&jump, at, at + reach));
+	assert_false(encode_branch(&jump, at, at - reach - 4));
+	assert_false(encode_branch(&jump, at, at + 2));
+	assert_true(encode_stub(code, at, at - STUB_AREA + STUB_SIZE, at + reach));
+	assert_false(encode_stub(code, at, at - STUB_AREA + STUB_SIZE, at + STUB_AFTER_CALL + reach));
+	assert_false(encode_stub(code, at, at + (1 << 21), at));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reach),        cmocka_unit_test(test_calls),   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_processes),    cmocka_unit_test(test_threads), cmocka_unit_test(test_half_full),
+		cmocka_unit_test(test_instructions),
+	};
+	return cmocka_run_group_tests(tests, set_up, NULL);
+}
