@@ -3,6 +3,7 @@
  * agent to its address, as the engine will do with a traced program. So it needs no ptrace(2), and runs in qemu-aarch64.
  */
 #include "engine/patch/aarch64/encode.h"
+#include "engine/patch/aarch64/resume.h"
 #include "engine/patch/code/agent.h"
 
 #include <asm/hwcap.h>
@@ -36,15 +37,14 @@ struct state { /* patch_aarch64.S has the offsets */
 void rig_run(const struct state *in, struct state *out);
 int64_t rig_call(uint64_t arg, int64_t nr);
 extern uint32_t rig_site[], rig_call_site[];
-extern const unsigned char agent_entry_lse[], agent_entry_excl[], agent_exit_lse[], agent_exit_excl[];
 
 static const struct variant {
 	const char *name;
-	const unsigned char *entry, *exit;
+	const struct agent_labels *labels;
 	unsigned long needs; /* HWCAP_*, or 0 */
 } variants[] = {
-	{"lse", agent_entry_lse, agent_exit_lse, HWCAP_ATOMICS},
-	{"excl", agent_entry_excl, agent_exit_excl, 0},
+	{"lse", &agent_labels[0], HWCAP_ATOMICS},
+	{"excl", &agent_labels[1], 0},
 };
 #define VARIANTS (sizeof(variants) / sizeof(variants[0]))
 
@@ -116,8 +116,8 @@ static void patch_site(uint32_t *site, size_t stub)
 static void patch(const struct variant *v)
 {
 	struct stub_head *head = (struct stub_head *)stubs;
-	head->entry = AGENT_AT(v->entry);
-	head->exit = AGENT_AT(v->exit);
+	head->entry = AGENT_AT(v->labels->entry);
+	head->exit = AGENT_AT(v->labels->exit);
 	patch_site(rig_site, STUB_SIZE);
 	patch_site(rig_call_site, 2 * STUB_SIZE);
 }
@@ -383,6 +383,7 @@ static struct stepper {
 	size_t words[2];
 	uint32_t *released; /* the instruction that is not a breakpoint, or NULL */
 	uint64_t steps;
+	uint64_t stops, leave_at; /* at stop number `leave_at`, if it is not 0, the thread leaves the agent */
 } stepper;
 
 static bool is_exclusive_load(uint32_t code)
@@ -402,6 +403,28 @@ static uint64_t instructions_of_step(const uint32_t *code)
 	return n;
 }
 
+static uint64_t read_clock(void)
+{
+	uint64_t now;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+	return now;
+}
+
+/* What sctrace does with a thread that gets a signal in the agent. */
+static void leave_agent(ucontext_t *uc)
+{
+	struct resume_regs r = {.sp = uc->uc_mcontext.sp, .pc = uc->uc_mcontext.pc};
+	struct resume_todo todo;
+	memcpy(r.x, uc->uc_mcontext.regs, sizeof(r.x));
+	if (!resume_leave(&r, AT(stubs) + STUB_SIZE, AT(rig_site), (const uint64_t *)r.sp, read_clock(), &todo))
+		abort();
+	resume_update(&todo);
+	memcpy(uc->uc_mcontext.regs, r.x, sizeof(r.x));
+	uc->uc_mcontext.sp = r.sp;
+	uc->uc_mcontext.pc = r.pc;
+	uc->uc_mcontext.pstate &= ~0xc00ull; /* BTYPE: the thread is no longer at an indirect branch */
+}
+
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
@@ -411,6 +434,10 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 	if (stepper.released)
 		write_code(stepper.released, BREAKPOINT);
 	stepper.released = NULL;
+	if (++stepper.stops == stepper.leave_at) {
+		leave_agent(uc);
+		return;
+	}
 	for (int i = 0; i < 2; i++)
 		if (pc >= stepper.code[i] && pc < stepper.code[i] + stepper.words[i]) {
 			write_code(pc, stepper.saved[i][pc - stepper.code[i]]);
@@ -421,7 +448,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		abort();
 }
 
-static void begin_steps(void)
+static void begin_steps(uint64_t leave_at)
 {
 	static unsigned char handler_stack[1 << 16];
 	const stack_t alt = {.ss_sp = handler_stack, .ss_size = sizeof(handler_stack)};
@@ -433,7 +460,8 @@ static void begin_steps(void)
 	stepper.code[1] = (uint32_t *)(stubs + STUB_SIZE);
 	stepper.words[1] = 2 * STUB_SIZE / 4;
 	stepper.released = NULL;
-	stepper.steps = 0;
+	stepper.steps = stepper.stops = 0;
+	stepper.leave_at = leave_at;
 	for (int i = 0; i < 2; i++) {
 		bool exclusive = false;
 		assert_true(stepper.words[i] <= CODE_WORDS);
@@ -464,7 +492,7 @@ static void step_kind(const struct variant *v, const struct kind *k)
 	map_call(k->nr, k->flags);
 	fill_stack();
 	patch(v);
-	begin_steps();
+	begin_steps(0);
 	rig_run(&in, &patched);
 	uint64_t ours = end_steps(); /* with the branch at the site, and without the program's own svc */
 	unpatch();
@@ -474,6 +502,87 @@ static void step_kind(const struct variant *v, const struct kind *k)
 	print_message("# %s, %s: %lu instructions\n", v->name, k->name, (unsigned long)ours);
 	if (v->needs)
 		assert_true(ours <= COUNTED_MOST);
+}
+
+/* Leaves the agent at this stop. Returns false if the call is over before. */
+static bool leave_kind(const struct variant *v, const struct kind *k, const struct state *native, uint64_t stop)
+{
+	const bool has_slot = k->nr >= 0 && k->nr < AGENT_CALLS;
+	struct state in = before_call(k, 5), patched;
+	memset(&patched, 0, sizeof(patched));
+	if (has_slot)
+		map_call(k->nr, k->flags);
+	fill_stack();
+	patch(v);
+	begin_steps(stop);
+	rig_run(&in, &patched);
+	end_steps();
+	unpatch();
+	if (has_slot)
+		data->map[k->nr] = 0;
+	if (memcmp(native, &patched, sizeof(patched)) != 0)
+		print_error("%s, %s, stop %lu\n", v->name, k->name, (unsigned long)stop);
+	assert_memory_equal(native, &patched, sizeof(patched));
+	check_stack();
+	if (k->made == COUNTED)
+		check_slot(k, (int64_t)native->x[0]);
+	return stepper.stops >= stop;
+}
+
+/* If a signal comes at any instruction of the agent or of the stub, all is as if the program had made the call itself. */
+static void test_signals(void **state)
+{
+	struct kind kinds[KINDS];
+	size_t n = get_kinds(kinds);
+	(void)state;
+	for (size_t i = 0; i < VARIANTS * n; i++) {
+		const struct kind *k = &kinds[i % n];
+		struct state in = before_call(k, 5), native;
+		uint64_t stop = 1;
+		if (!may_use(&variants[i / n]))
+			continue;
+		memset(&native, 0, sizeof(native));
+		rig_run(&in, &native);
+		while (leave_kind(&variants[i / n], k, &native, stop))
+			stop++;
+		assert_true(stop > 10);
+	}
+}
+
+/* Leaves the agent at `label` + `offset`, with x14 and the time of the call in x16 and x12. */
+static struct resume_todo leave_at(const unsigned char *label, uint64_t offset, uint64_t x14, uint64_t time)
+{
+	const uint64_t frame[FRAME_SIZE / 8] = {0};
+	struct resume_regs r = {.sp = AT(stack), .pc = AGENT_AT(label) + offset};
+	struct resume_todo todo;
+	r.x[10] = r.x[11] = AGENT_STATS;
+	r.x[12] = ~time;
+	r.x[14] = x14;
+	r.x[16] = time;
+	assert_true(resume_leave(&r, 0, AT(rig_site), frame, 0, &todo));
+	return todo;
+}
+
+/* States that a call does not reach at will: a store that failed, a call of many minutes, exit(2). */
+static void test_rare_states(void **state)
+{
+	const struct agent_labels *l = &agent_labels[1];
+	struct resume_todo todo;
+	(void)state;
+	assert_true(leave_at(l->add_ticks, 4, 1, 5).ticks);
+	assert_false(leave_at(l->add_ticks, 4, 0, 5).ticks);
+	assert_true(leave_at(l->add_ticks, 4, 0, 5).unarmed);
+	for (size_t i = 0; i < AGENT_VARIANTS; i++) {
+		l = &agent_labels[i];
+		todo = leave_at(l->too_long, 0, 0, 1ull << 50);
+		assert_true(todo.hist && todo.bucket == SLOT_BUCKETS - 1 && !todo.min_not && !todo.errors);
+		todo = leave_at(l->half, 0, 0, 5);
+		assert_false(todo.hist || todo.min_not || todo.errors || todo.bytes);
+		assert_false(leave_at(l->exit, 4, 0, 5).uncount);
+		assert_true(leave_at(l->exit_counts, 8, 0, 5).uncount);
+		todo = leave_at(l->refuse, 0, 0, 5);
+		assert_false(todo.slot);
+	}
 }
 
 static void test_instructions(void **state)
@@ -511,7 +620,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reach),        cmocka_unit_test(test_calls),   cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_processes),    cmocka_unit_test(test_threads), cmocka_unit_test(test_half_full),
-		cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_instructions), cmocka_unit_test(test_signals), cmocka_unit_test(test_rare_states),
 	};
 	return cmocka_run_group_tests(tests, set_up, NULL);
 }
