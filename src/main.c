@@ -27,6 +27,7 @@
  *
  *   engine/patch/           the patch engine (fast): its start, its end, its notes below tables
  *   engine/patch/life/      clone, exec, attach, detach
+ *   engine/patch/x86_64/stepout.c  moves a thread out of the agent (threads/stepout.h)
  *   engine/patch/threads/   decides what to do with a thread that has stopped at a call or with a signal
  *   engine/patch/record/    makes events from the calls that the program's threads have recorded in their rings
  *   engine/patch/x86_64/site_patch.c  chooses and writes the jump at a call, for x86-64

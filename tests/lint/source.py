@@ -263,11 +263,11 @@ def check_names_of_tests(root):
 
 
 def check_base_names(root):
-    """No two modules have the same name, so that a name says where to look. Those of the processors are parts of code/."""
+    """No two modules have the same name, so that a name says where to look. Those of the processors implement other headers."""
     places = {}
     for path in sources(root / "src", ".c", ".h", ".S"):
-        place = path.parent.with_name("code") if path.parent.name in PROCESSORS else path.parent
-        places.setdefault(path.stem, set()).add(str(place.relative_to(root)))
+        if path.parent.name not in PROCESSORS:
+            places.setdefault(path.stem, set()).add(str(path.parent.relative_to(root)))
     for name, where in sorted(places.items()):
         if len(where) > 1:
             yield f"{name} is the name of a file in {' and in '.join(sorted(where))}"
