@@ -154,7 +154,7 @@ struct image {
 	VEC(uint64_t) entered;
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */
-	bool has_fs_base;             /* waits.c: arch_prctl(2) has stopped */
+	bool has_thread_pointer;      /* waits.c: arch_prctl(2) has stopped */
 	uint64_t rseq;                /* the value of agent_data.rseq when the agent was set up, or the last one */
 	uint64_t blocking;            /* copy of agent_data.blocking */
 	struct image_actions actions; /* the signal actions of all processes except borrowers (image_actions_of) */
@@ -169,7 +169,7 @@ struct image {
 	VEC(uint64_t) scratches_taken; /* bit set of the scratch memories in use */
 	struct ring_group *ring_group; /* limits the memory of the rings; NULL: sctrace's own group */
 	bool unnamed;                  /* names of descriptors are not recorded (record/naming.c) */
-	unsigned contended;            /* number of stops because several threads have the same fs base */
+	unsigned contended;            /* number of stops because several threads have the same thread pointer */
 	uint64_t ring_bytes;           /* size of the rings and scratch memories in use, */
 	uint64_t ring_most;            /* and its limit because of RLIMIT_AS; 0: unknown */
 	VEC(struct mapping) mappings;  /* executable memory, as last read; empty: must be read again */
@@ -223,7 +223,7 @@ enum stop_reason {
 	STOP_RESTART,   /* a signal had interrupted the call */
 	STOP_FULL,      /* the ring was full */
 	STOP_NO_RING,   /* the thread has no ring */
-	STOP_CONTENDED, /* other threads have the same fs base */
+	STOP_CONTENDED, /* other threads have the same thread pointer */
 	STOP_ASKED,     /* sctrace completed the record */
 	STOP_ANNOUNCED, /* sctrace had to see the beginning of the call */
 	STOP_SHARED,    /* processes whose calls are not counted together use the same memory */

@@ -98,7 +98,7 @@
 #define KEPT_FRAMES 8
 #define KEPT_FIRST  8
 #define KEPT_SAVED  6 /* words after those of the frame: the program's CPU_KEPT, */
-#define KEPT_FS     7 /* and the fs base of the caller, if sctrace has set BASE_APART */
+#define KEPT_THREAD 7 /* and the thread pointer of the caller, if sctrace has set BASE_APART */
 #define KEPT_WORDS  8
 /* Bit of agent_data.base: a child of a vfork-like call runs in this memory, and its calls must not be counted. */
 #define BASE_APART         63
@@ -222,12 +222,12 @@ struct agent_data {
 	uint64_t code[AGENT_RANGES + 2][2];
 	/*
 	 * A child of vfork(2) runs on its parent's stack. Until the child ends, the words of the parent's frame are kept
-	 * here, with the words KEPT_SAVED and KEPT_FS. Word number i of all frames comes before word number i + 1.
+	 * here, with the words KEPT_SAVED and KEPT_THREAD. Word number i of all frames comes before word number i + 1.
 	 */
 	uint64_t kept[KEPT_WORDS][KEPT_FRAMES];
 	uint8_t scratch[256]; /* memory for the arguments of calls that the tracer has the program make */
 	/*
-	 * The distance from a thread's fs base to the member rseq_cs of its restartable-sequence area (rseq(2)); 0: the
+	 * The distance from a thread's thread pointer to the member rseq_cs of its restartable-sequence area (rseq(2)); 0: the
 	 * program has not registered any.
 	 */
 	uint64_t rseq;

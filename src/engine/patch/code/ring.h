@@ -3,7 +3,7 @@
  * until sctrace reads them. Included by C on both sides and by agent.S.
  *
  * Each thread has a ring of its own. Only that thread writes to it, and only sctrace reads it. The thread finds its
- * ring by its fs base (the address of its thread-local storage) in a table that sctrace fills in. A ring is shared
+ * ring by its thread pointer (the address of its thread-local storage) in a table that sctrace fills in. A ring is shared
  * memory, so sctrace must not trust it.
  *
  * A record is opened before the call and committed after it. (That of rt_sigreturn(2), which does not return to the
@@ -37,7 +37,7 @@
 
 /*
  * The table of threads consists of buckets of 256 bytes, aligned to 256. So the search in a bucket ends when the low byte of
- * the address becomes 0, and needs no counter. The bucket of a thread is a hash of its fs base. Fibonacci hashing (Knuth, TAOCP 3, 6.4)
+ * the address becomes 0, and needs no counter. The bucket of a thread is a hash of its thread pointer. Fibonacci hashing (Knuth, TAOCP 3, 6.4)
  * spreads addresses at regular distances evenly, and the C library places the fs bases of threads at such distances: the
  * size of a stack, or 64 MiB, to which it aligns the memory of malloc(3). With 4,096 threads, a bucket has about 4 rows in
  * use, and 9 at most.
@@ -194,14 +194,14 @@ struct agent_scratch {
 
 /* A row of the table of threads. */
 struct agent_thread {
-	uint64_t fs_base; /* the thread's fs base; 0 is a valid value, so an unused row is one without scratch memory */
+	uint64_t thread_pointer; /* 0 is a valid value, so an unused row is one without scratch memory */
 	uint64_t scratch; /* the address of the thread's scratch memory; if it is 0, the thread's calls go to sctrace */
 };
 
 /* Returns the number of the bucket that contains the row of a thread. */
-static inline unsigned thread_bucket(uint64_t fs_base)
+static inline unsigned thread_bucket(uint64_t thread_pointer)
 {
-	return fs_base * THREAD_MIX >> 32 & (THREAD_BUCKETS - 1);
+	return thread_pointer * THREAD_MIX >> 32 & (THREAD_BUCKETS - 1);
 }
 
 /*

@@ -68,7 +68,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->actions = *image_actions_of(parent);
 	img->watch = from->watch;
 	img->rseq = from->rseq;
-	img->has_fs_base = from->has_fs_base;
+	img->has_thread_pointer = from->has_thread_pointer;
 	img->blocking = from->blocking;
 	img->counters = from->counters;
 	img->counters.words = NULL;
@@ -405,7 +405,7 @@ bool image_tell_apart(struct patch *p, const struct task *parent, const struct t
 {
 	struct image *img = image_of(parent);
 	struct image_borrower *b = find_borrower(img, child->proc->pid);
-	if (!b || !cpu_reads_thread_pointer() || vfork_frame_note_fs(parent, r) < 0)
+	if (!b || !cpu_reads_thread_pointer() || vfork_frame_note_thread(parent, r) < 0)
 		return false;
 	b->apart = true;
 	if (img->counters.apart++ == 0)

@@ -343,7 +343,7 @@ static bool suits(const struct patch *p, const struct image *img, const struct p
  */
 /*
  * Returns the plan that is carried out. The loader makes arch_prctl(2) after it has mapped the libraries, and the thread then
- * has another fs base. This call must stop: the known sites of the libraries are patched then, and the thread keeps its ring.
+ * has another thread pointer. This call must stop: the known sites of the libraries are patched then, and the thread keeps its ring.
  * A later call would stop for each of the two.
  */
 static struct plan plan_here(const struct patch *p, const struct module *mod, const struct plan *plan)

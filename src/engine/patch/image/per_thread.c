@@ -41,13 +41,13 @@ void thread_table_free(struct thread_table *t)
 	free(t);
 }
 
-struct agent_thread *thread_table_row(struct thread_table *t, uint64_t fs_base)
+struct agent_thread *thread_table_row(struct thread_table *t, uint64_t thread_pointer)
 {
-	struct agent_thread **bucket = &t->buckets[thread_bucket(fs_base)], *free_row = NULL;
+	struct agent_thread **bucket = &t->buckets[thread_bucket(thread_pointer)], *free_row = NULL;
 	if (!*bucket)
 		*bucket = bucket_new();
 	for (struct agent_thread *row = *bucket; row < *bucket + THREAD_ROWS; row++) {
-		if (row->fs_base == fs_base && row->scratch)
+		if (row->thread_pointer == thread_pointer && row->scratch)
 			return row;
 		if (!row->scratch && !free_row)
 			free_row = row;
@@ -127,9 +127,9 @@ int vfork_frame_restore(const struct task *task, struct user_regs_struct *r)
 	return err;
 }
 
-int vfork_frame_note_fs(const struct task *task, const struct user_regs_struct *r)
+int vfork_frame_note_thread(const struct task *task, const struct user_regs_struct *r)
 {
-	const uint64_t at = AGENT_DATA_AT(kept) + 8 * (KEPT_FRAMES * KEPT_FS + r->CPU_KEPT - KEPT_FIRST);
+	const uint64_t at = AGENT_DATA_AT(kept) + 8 * (KEPT_FRAMES * KEPT_THREAD + r->CPU_KEPT - KEPT_FIRST);
 	if (!vfork_frame_is_kept(r->CPU_IP) || !exists(r->CPU_KEPT))
 		return -EINVAL;
 	return remote_write(task->tid, at, &r->CPU_THREAD_POINTER, sizeof(r->CPU_THREAD_POINTER));
@@ -206,7 +206,7 @@ uint64_t waits_probe(void)
 	return WATCH_WAITS | (closes ? WATCH_CLOSES : 0);
 }
 
-/* Returns the distance from the fs base to rseq_cs of the thread's registered area, or 0. */
+/* Returns the distance from the thread pointer to rseq_cs of the thread's registered area, or 0. */
 static uint64_t registered(const struct task *task)
 {
 	struct rseq_configuration c = {0};
@@ -236,9 +236,9 @@ void waits_note_call(const struct task *task, int64_t nr, const struct user_regs
 	static const uint64_t unknown;
 	if ((nr != SYS_rseq && !cpu_sets_thread_pointer(nr, r)) || !(img->watch & WATCH_WAITS))
 		return;
-	/* The first fs base is set before an area is registered. If this is not the first, the call stops once more. */
-	if (nr != SYS_rseq && img->start.observed && !img->has_fs_base) {
-		img->has_fs_base = true;
+	/* The first thread pointer is set before an area is registered. If this is not the first, the call stops once more. */
+	if (nr != SYS_rseq && img->start.observed && !img->has_thread_pointer) {
+		img->has_thread_pointer = true;
 		return;
 	}
 	uint64_t rseq = current(task), here = r->CPU_ARG0 - r->CPU_THREAD_POINTER + RSEQ_CS;

@@ -1,6 +1,6 @@
 /*
  * sctrace's copy of the table of threads that an image has (code/ring.h). A row that is free here may still have its old
- * contents in the program. Before a thread with that fs base runs, sctrace assigns a row to it again. This row is never later
+ * contents in the program. Before a thread with that thread pointer runs, sctrace assigns a row to it again. This row is never later
  * in the bucket than the old one, so the search finds it first.
  */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_PER_THREAD_H
@@ -21,9 +21,9 @@ struct thread_table *thread_table_copy(const struct thread_table *from);
 /* `t` may be NULL. */
 void thread_table_free(struct thread_table *t);
 /*
- * Returns the row of this fs base, or a free row for it, whose member `scratch` is 0. Returns NULL if the bucket is full.
+ * Returns the row of this thread pointer, or a free row for it, whose member `scratch` is 0. Returns NULL if the bucket is full.
  */
-struct agent_thread *thread_table_row(struct thread_table *t, uint64_t fs_base);
+struct agent_thread *thread_table_row(struct thread_table *t, uint64_t thread_pointer);
 /* Returns the address that row `row` of bucket number `bucket` has in the program. */
 uint64_t thread_table_address(const struct thread_table *t, unsigned bucket, const struct agent_thread *row);
 
@@ -44,8 +44,8 @@ uint64_t vfork_frame_reserved(const struct user_regs_struct *r);
 int vfork_frame_read(const struct task *task, uint64_t number, struct agent_frame *kept);
 /* If the thread is where the agent has another value in CPU_KEPT, sets it to the program's. Returns 0 or -errno. */
 int vfork_frame_restore(const struct task *task, struct user_regs_struct *r);
-/* Stores the fs base of a thread that is in its vfork-like call. Returns 0 or -errno; -EINVAL if the agent did not make it. */
-int vfork_frame_note_fs(const struct task *task, const struct user_regs_struct *r);
+/* Stores the thread pointer of a thread that is in its vfork-like call. Returns 0 or -errno; -EINVAL if the agent did not make it. */
+int vfork_frame_note_thread(const struct task *task, const struct user_regs_struct *r);
 /* Allows other threads to use frame `number`. Does nothing if no frame has this number. */
 void vfork_frame_release(const struct task *task, uint64_t number);
 

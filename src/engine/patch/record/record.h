@@ -30,15 +30,15 @@ struct record_thread {
 	struct image *image;
 	struct region *region; /* contains the ring */
 	struct ring_group *group;
-	struct call call;     /* the call whose beginning was reported last */
-	uint64_t turn;        /* time of the next item; UINT64_MAX: there is none */
-	unsigned page, pages; /* the ring's first page in its region, and its number of pages */
-	unsigned index;       /* index of the thread's scratch memory, */
-	uint64_t scratch;     /* and its address in the program */
-	uint64_t fs_base;     /* the fs base by which the program finds the ring */
-	bool has_ring;        /* the thread's scratch memory contains the address of the ring */
-	bool contended;       /* other threads have the same fs base, so the program cannot find the ring */
-	bool names;           /* the recorder may record the names of descriptors (RING_PERMITS_NAMING) */
+	struct call call;        /* the call whose beginning was reported last */
+	uint64_t turn;           /* time of the next item; UINT64_MAX: there is none */
+	unsigned page, pages;    /* the ring's first page in its region, and its number of pages */
+	unsigned index;          /* index of the thread's scratch memory, */
+	uint64_t scratch;        /* and its address in the program */
+	uint64_t thread_pointer; /* the thread pointer by which the program finds the ring */
+	bool has_ring;           /* the thread's scratch memory contains the address of the ring */
+	bool contended;          /* other threads have the same thread pointer, so the program cannot find the ring */
+	bool names;              /* the recorder may record the names of descriptors (RING_PERMITS_NAMING) */
 };
 
 /* Additional state of an engine that records. */
@@ -84,19 +84,19 @@ void record_open(struct patch *p, const struct engine_config *config);
 void record_close(struct patch *p);
 
 /*
- * Gives the stopped task a ring, or registers its ring under its present fs base. Returns false if there is no room for
+ * Gives the stopped task a ring, or registers its ring under its present thread pointer. Returns false if there is no room for
  * it; the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
-/* Like record_admit(), for a task whose setup code gives it the ring at page `page` (unattended.h). Its fs base is 0. */
+/* Like record_admit(), for a task whose setup code gives it the ring at page `page` (unattended.h). Its thread pointer is 0. */
 void record_adopt(struct patch *p, struct task *task, unsigned page);
-/* Like record_admit(), for a task whose fs base is known. */
-bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base);
+/* Like record_admit(), for a task whose thread pointer is known. */
+bool record_admit_at(struct patch *p, struct task *task, uint64_t thread_pointer);
 /*
- * Called before a call that sets the fs base of the stopped task, so that the task's next call finds the ring. The ring
- * is registered under the old fs base as well, because the call may fail.
+ * Called before a call that sets the thread pointer of the stopped task, so that the task's next call finds the ring. The ring
+ * is registered under the old thread pointer as well, because the call may fail.
  */
-void record_expect(const struct task *task, uint64_t fs_base);
+void record_expect(const struct task *task, uint64_t thread_pointer);
 /*
  * Called for a process that received a copy of its parent's memory: clears the copied table of threads, because the
  * rings in the table belong to the parent.

@@ -301,16 +301,17 @@ bool record_enlarge(struct patch *p, struct record_thread *th)
 
 /* Gives rings to threads, and maintains the program's table of the threads that have one. */
 /*
- * A value in sctrace's copy of the table: several threads have this fs base, so all their calls stop. The program's
+ * A value in sctrace's copy of the table: several threads have this thread pointer, so all their calls stop. The program's
  * table has 0 instead.
  */
 #define SHARED 1
 
-static bool write_row(const struct task *task, struct agent_thread *row, uint64_t fs_base, uint64_t scratch)
+static bool write_row(const struct task *task, struct agent_thread *row, uint64_t thread_pointer, uint64_t scratch)
 {
-	const struct agent_thread there = {.fs_base = fs_base, .scratch = scratch == SHARED ? 0 : scratch};
-	uint64_t at = thread_table_address(image_of(task)->threads, thread_bucket(fs_base), row);
-	*row = (struct agent_thread){.fs_base = fs_base, .scratch = scratch};
+	const struct agent_thread there = {.thread_pointer = thread_pointer,
+					   .scratch = scratch == SHARED ? 0 : scratch};
+	uint64_t at = thread_table_address(image_of(task)->threads, thread_bucket(thread_pointer), row);
+	*row = (struct agent_thread){.thread_pointer = thread_pointer, .scratch = scratch};
 	return remote_write(task->tid, at, &there, sizeof(there)) == 0;
 }
 
@@ -326,19 +327,19 @@ static bool is_vfork_parent(const struct record_thread *o, const struct record_t
 
 /*
  * Frees the thread's row, or returns it to the parent whose recorded vfork(2) has created the thread. The program's copy
- * of the row may stay unchanged: before another thread with this fs base runs, sctrace admits that thread, and thereby
+ * of the row may stay unchanged: before another thread with this thread pointer runs, sctrace admits that thread, and thereby
  * overwrites the copy.
  */
 static void free_row(const struct patch *p, const struct record_thread *th)
 {
-	struct agent_thread *row = th->image->threads ? thread_table_row(th->image->threads, th->fs_base) : NULL;
+	struct agent_thread *row = th->image->threads ? thread_table_row(th->image->threads, th->thread_pointer) : NULL;
 	if (!row || row->scratch != th->scratch)
 		return;
 	*row = (struct agent_thread){0};
 	const struct task *parent = th->task ? tasks_find(&p->t.tasks, thread_of(th->task)->vfork_parent) : NULL;
 	const struct record_thread *o = parent ? recorded_of(parent) : NULL;
-	if (o && is_vfork_parent(o, th) && o->fs_base == th->fs_base && !patch_task_of(parent)->slow)
-		*row = (struct agent_thread){.fs_base = o->fs_base, .scratch = o->scratch};
+	if (o && is_vfork_parent(o, th) && o->thread_pointer == th->thread_pointer && !patch_task_of(parent)->slow)
+		*row = (struct agent_thread){.thread_pointer = o->thread_pointer, .scratch = o->scratch};
 }
 
 /*
@@ -372,7 +373,7 @@ void record_adopt(struct patch *p, struct task *task, unsigned page)
 	struct record_thread *th = record_thread_new(p, task, page, p->ring_pages, 0);
 	struct agent_thread *row = thread_table_row(th->image->threads, 0);
 	vec_push(&th->image->scratches_taken, 1);
-	*row = (struct agent_thread){.fs_base = 0, .scratch = th->scratch};
+	*row = (struct agent_thread){.thread_pointer = 0, .scratch = th->scratch};
 	th->has_ring = true;
 }
 
@@ -388,7 +389,7 @@ static bool write_ring(const struct task *task, struct record_thread *th)
 	return th->has_ring;
 }
 
-bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
+bool record_admit_at(struct patch *p, struct task *task, uint64_t thread_pointer)
 {
 	struct image *img = image_of(task);
 	if (!p->record || !img || !img->threads || img->state != IMAGE_READY || !task->proc->counted)
@@ -396,31 +397,31 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t fs_base)
 	struct record_thread *th = recorded_of(task);
 	if (!th)
 		th = record_take_ring(p, task);
-	struct agent_thread *row = th ? thread_table_row(img->threads, fs_base) : NULL;
+	struct agent_thread *row = th ? thread_table_row(img->threads, thread_pointer) : NULL;
 	if (!row)
 		return false;
 	th->contended = row->scratch == SHARED;
 	if (th->contended)
 		return false;
-	if (th->fs_base == fs_base && row->scratch == th->scratch)
+	if (th->thread_pointer == thread_pointer && row->scratch == th->scratch)
 		return true;
 	free_row(p, th);
-	th->fs_base = fs_base;
+	th->thread_pointer = thread_pointer;
 	th->contended = is_contended(p, row, th);
 	if (th->contended)
-		return write_row(task, row, fs_base, SHARED) && false;
-	return write_ring(task, th) && write_row(task, row, fs_base, th->scratch);
+		return write_row(task, row, thread_pointer, SHARED) && false;
+	return write_ring(task, th) && write_row(task, row, thread_pointer, th->scratch);
 }
 
-void record_expect(const struct task *task, uint64_t fs_base)
+void record_expect(const struct task *task, uint64_t thread_pointer)
 {
 	struct record_thread *th = recorded_of(task);
-	struct agent_thread *row = th && th->has_ring ? thread_table_row(th->image->threads, fs_base) : NULL;
+	struct agent_thread *row = th && th->has_ring ? thread_table_row(th->image->threads, thread_pointer) : NULL;
 	/*
-	 * The row of the old fs base stays. If another thread gets that fs base meanwhile, all its calls stop (SHARED).
+	 * The row of the old thread pointer stays. If another thread gets that thread pointer meanwhile, all its calls stop (SHARED).
 	 */
-	if (row && !row->scratch && write_row(task, row, fs_base, th->scratch))
-		th->fs_base = fs_base;
+	if (row && !row->scratch && write_row(task, row, thread_pointer, th->scratch))
+		th->thread_pointer = thread_pointer;
 }
 
 bool record_admit(struct patch *p, struct task *task)
@@ -448,8 +449,8 @@ void record_forget_copied(struct task *task)
 bool record_take_back(const struct task *task)
 {
 	const struct record_thread *th = recorded_of(task);
-	struct agent_thread *row = thread_table_row(th->image->threads, th->fs_base);
-	return !row || row->scratch == SHARED || write_row(task, row, th->fs_base, th->scratch);
+	struct agent_thread *row = thread_table_row(th->image->threads, th->thread_pointer);
+	return !row || row->scratch == SHARED || write_row(task, row, th->thread_pointer, th->scratch);
 }
 
 void record_dismiss(struct patch *p, struct record_thread *th)

@@ -23,8 +23,8 @@ static bool read_scratch(const struct task *task, const struct record_thread *th
 }
 
 /*
- * Stops of an image because several of its threads have the same fs base. After this number, ptrace traces the image: a
- * call that stops under ptrace from the start costs less. Go, for example, gives a new thread its fs base only after some
+ * Stops of an image because several of its threads have the same thread pointer. After this number, ptrace traces the image: a
+ * call that stops under ptrace from the start costs less. Go, for example, gives a new thread its thread pointer only after some
  * calls.
  */
 #define CONTENDED_MOST 256
@@ -39,7 +39,7 @@ bool record_retry(struct patch *p, struct task *task, int64_t nr, enum stop_reas
 		return record_admit(p, task);
 	}
 	uint32_t lacks = th->reader.ring->lacks;
-	uint64_t before = th->fs_base;
+	uint64_t before = th->thread_pointer;
 	th->reader.ring->lacks = RING_LACKS_NOTHING;
 	record_look_at(p, th);
 	if (lacks != RING_LACKS_NOTHING) {
@@ -47,7 +47,7 @@ bool record_retry(struct patch *p, struct task *task, int64_t nr, enum stop_reas
 		if (record_enlarge(p, th) || lacks == RING_FULL)
 			return true;
 	}
-	if (record_admit(p, task) && th->fs_base != before)
+	if (record_admit(p, task) && th->thread_pointer != before)
 		return true;
 	if (th->contended) {
 		*reason = STOP_CONTENDED;

@@ -615,7 +615,7 @@ agent_taken:
 	jmp	26b
 agent_got:
 .Lagent_got:
-	mov	%rsp, KEPT_WORD(KEPT_FS, %rax, %r11)	/* no thread has this fs base */
+	mov	%rsp, KEPT_WORD(KEPT_THREAD, %rax, %r11)	/* no thread has this fs base */
 	test	$SLOT_F_RECORD, %cl
 	cmovnz	%r11, %rcx		/* the number of the frame is also the kind of the call */
 	jnz	agent_record_flagged
@@ -781,7 +781,7 @@ agent_apart:
 	rdfsbase %rdx
 	mov	$(KEPT_FIRST + KEPT_FRAMES - 1), %eax
 	lea	DATA(0), %r11
-1:	cmp	%rdx, KEPT_WORD(KEPT_FS, %r11, %rax)
+1:	cmp	%rdx, KEPT_WORD(KEPT_THREAD, %r11, %rax)
 	jne	2f
 	cmpb	$0, KEPT_TAKEN(%r11, %rax)
 	jne	4b
