@@ -20,10 +20,12 @@ RECURSION = {
 PROCESSORS = ("aarch64", "x86_64")  # the folders that each implement src/engine/patch for one processor
 
 # What only they may name: registers, instructions, and requests of ptrace(2) and libraries that other processors lack.
-PROCESSOR_WORDS = (r"[re][a-d]x", r"[re][sd]i", r"[re][sb]p", "rip", r"r(?:8|9|1[0-5])", "orig_rax", "eflags",
-                   r"[fg]s[_ ]base", "int3",
-                   "jmp", "jcc", "jrcxz", "lea", "mov", "nop", "lfence", "mfence", r"(?:__)?rdtsc", "cpuid", "x86intrin",
-                   r"PTRACE_[GS]ETREGS", r"Zydis\w*", r"AUDIT_ARCH_X86_64", "0x0f", "0xcc", "RDFSBASE", r"\w*arch_prctl(?!\()", "ARCH_SET_FS", r"__builtin_ia32_\w+", "Intel")
+PROCESSOR_WORDS = (
+    r"[re][a-d]x", r"[re][sd]i", r"[re][sb]p", "rip", r"r(?:8|9|1[0-5])", "orig_rax", "eflags", r"[fg]s[_ ]base", "int3",
+    "jmp", "jcc", "jrcxz", "lea", "mov", "nop", "lfence", "mfence", r"(?:__)?rdtsc", "RDFSBASE", "cpuid", "x86intrin",
+    r"PTRACE_[GS]ETREGS", r"\w*arch_prctl(?!\()", "ARCH_SET_FS", "AUDIT_ARCH_X86_64", r"Zydis\w*", "0x0f", "0xcc",
+    r"__builtin_ia32_\w+", "Intel",
+)
 
 FILE_LINES = 600  # a longer file is refused, except tables (.def)
 FUNCTION_LINES = 80  # a longer function is refused
