@@ -5,6 +5,7 @@
  */
 #include "engine/patch/code/ring.h"
 
+#include <asm/unistd.h>
 #include <stdbool.h>
 
 #define IN_PROGRAM __attribute__((section("recorder_text"), used))
@@ -73,12 +74,12 @@ PART int64_t own_call(int64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d
  */
 PART uint64_t load_carefully(unsigned char *to, const void *memory, uint64_t addr, uint64_t n)
 {
-	uint64_t done = 0, pid = (uint64_t)own_call(39 /* getpid */, 0, 0, 0, 0, 0, 0);
+	uint64_t done = 0, pid = (uint64_t)own_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
 	while (done < n) {
 		uint64_t left = CAPTURE_PAGE - (addr + done) % CAPTURE_PAGE;
 		struct capture_iovec here = {(uint64_t)(to + done), n - done < left ? n - done : left};
 		struct capture_iovec there = {addr + done, here.len};
-		int64_t got = own_call(310 /* process_vm_readv */, pid, (uint64_t)&here, 1, (uint64_t)&there, 1, 0);
+		int64_t got = own_call(__NR_process_vm_readv, pid, (uint64_t)&here, 1, (uint64_t)&there, 1, 0);
 		if (got < 0 && got != -14 /* EFAULT */)
 			((struct capture *)(uintptr_t)memory)->full = 1;
 		if (got <= 0)
@@ -206,14 +207,14 @@ enum { F_GETFD = 1, EBADF = 9 };
 HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t permits)
 {
 	enum { PR_SET_NAME = 15 };
-	if (!recipe->announces || (s->nr == 157 /* prctl */ && (uint32_t)s->args[0] != PR_SET_NAME))
+	if (!recipe->announces || (s->nr == __NR_prctl && (uint32_t)s->args[0] != PR_SET_NAME))
 		return 0;
 	if (recipe->names != NAMES_SOCKET && (!recipe->closes || recipe->closes == CLOSES_MANY))
 		return 1;
 	uint32_t fd = (uint32_t)s->args[recipe->names == NAMES_SOCKET ? 0 : recipe->closes - 1];
 	if (permits & RING_PERMITS_NAMING && *(const volatile uint32_t *)named_row(fd) == fd + 1)
 		return 0;
-	bool absent = permits & RING_PERMITS_TESTING && own_call(72 /* fcntl */, fd, F_GETFD, 0, 0, 0, 0) == -EBADF;
+	bool absent = permits & RING_PERMITS_TESTING && own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) == -EBADF;
 	return absent ? MARK_ABSENT : 1;
 }
 
@@ -227,7 +228,7 @@ HELPER uint8_t bad_descriptor(const struct agent_scratch *s, const struct agent_
 		return 0;
 	if (recipe->fd == FD_SEVERAL || !(permits & RING_PERMITS_TESTING))
 		return 1;
-	return own_call(72 /* fcntl */, s->args[recipe->fd - 1], F_GETFD, 0, 0, 0, 0) == -EBADF ? MARK_ABSENT : 0;
+	return own_call(__NR_fcntl, s->args[recipe->fd - 1], F_GETFD, 0, 0, 0, 0) == -EBADF ? MARK_ABSENT : 0;
 }
 
 /* Writes the path of the link in /proc that stands for a descriptor. The text is not a constant in another section. */
@@ -261,15 +262,7 @@ HELPER bool is_name(const char *text, uint64_t n, uint32_t permits)
  */
 PART bool put_socket(struct capture *c, uint32_t fd)
 {
-	enum {
-		GETSOCKNAME = 51,
-		GETPEERNAME = 52,
-		GETSOCKOPT = 55,
-		SOL_SOCKET = 1,
-		SO_PROTOCOL = 38,
-		TCP = 6,
-		UDP = 17
-	};
+	enum { SOL_SOCKET = 1, SO_PROTOCOL = 38, TCP = 6, UDP = 17 };
 	enum { TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
 	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
@@ -278,17 +271,18 @@ PART bool put_socket(struct capture *c, uint32_t fd)
 		return false;
 	at->protocol = 0;
 	at->nlocal = at->npeer = sizeof(at->local);
-	own_call(GETSOCKOPT, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&at->protocol, (uint64_t)&size, 0);
+	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&at->protocol, (uint64_t)&size, 0);
 	if ((at->protocol != TCP && at->protocol != UDP) ||
-	    own_call(GETSOCKNAME, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0)
+	    own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0)
 		return false;
-	int64_t peer = own_call(GETPEERNAME, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0);
+	int64_t peer = own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0);
 	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
 	at->npeer = peer < 0 ? 0 : at->npeer;
 	if ((local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local) ||
 	    at->npeer > sizeof(at->peer) || (peer < 0 && peer != -ENOTCONN))
 		return false;
-	if (at->protocol == TCP && own_call(GETSOCKOPT, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) < 0)
+	if (at->protocol == TCP &&
+	    own_call(__NR_getsockopt, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) < 0)
 		return false;
 	if (at->protocol == UDP ? !local[1] : state == SYN_SENT || (state == CLOSED && local[1]))
 		return false;
@@ -305,7 +299,7 @@ PART bool put_socket(struct capture *c, uint32_t fd)
  */
 HELPER bool put_device(struct captured_name *name, uint32_t fd)
 {
-	enum { STATX = 332, DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, TYPE = 1 };
+	enum { DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, TYPE = 1 };
 	struct {
 		uint32_t start[7];
 		uint16_t mode, pad;
@@ -313,7 +307,7 @@ HELPER bool put_device(struct captured_name *name, uint32_t fd)
 	} at; /* struct statx */
 	_Static_assert(sizeof(at) == 256 && offsetof(__typeof__(at), major) == 128, "statx(2)");
 	at.end[0] = 0; /* the empty path; the kernel reads it before it writes */
-	if (own_call(STATX, fd, (uint64_t)at.end, EMPTY_PATH | DONT_SYNC, TYPE, (uint64_t)&at, 0) < 0)
+	if (own_call(__NR_statx, fd, (uint64_t)at.end, EMPTY_PATH | DONT_SYNC, TYPE, (uint64_t)&at, 0) < 0)
 		return false;
 	name->mode = at.mode;
 	name->rdev = (at.minor & 0xff) | (uint64_t)at.major << 8 | (uint64_t)(at.minor & ~0xffu) << 12; /* makedev(3) */
@@ -353,7 +347,7 @@ struct created {
 HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
 		      uint32_t permits, struct created *made)
 {
-	enum { F_DUPFD = 0, F_DUPFD_CLOEXEC = 1030, SOCKETPAIR = 53, RECVMSG = 47 };
+	enum { F_DUPFD = 0, F_DUPFD_CLOEXEC = 1030 };
 	uint32_t command = (uint32_t)s->args[1];
 	made->n = 0;
 	if (recipe->names == NAMES_SOCKET && permits & RING_PERMITS_NAMING &&
@@ -371,13 +365,13 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 		return true;
 	if (recipe->names == NAMES_MESSAGE) {
 		const struct capture_message *m = (const struct capture_message *)s->args[1];
-		uint64_t n = s->nr == RECVMSG ? 1 : smaller((uint64_t)s->result, IOVECS_MOST), control = 0;
+		uint64_t n = s->nr == __NR_recvmsg ? 1 : smaller((uint64_t)s->result, IOVECS_MOST), control = 0;
 		for (uint64_t i = 0; i < n; i++)
 			control |= m[i].controllen;
 		return !control;
 	}
 	if (recipe->names == NAMES_PAIR) {
-		const uint32_t *pair = (const uint32_t *)s->args[s->nr == SOCKETPAIR ? 3 : 0];
+		const uint32_t *pair = (const uint32_t *)s->args[s->nr == __NR_socketpair ? 3 : 0];
 		made->fd[made->n++] = pair[0];
 		made->fd[made->n++] = pair[1];
 	} else if (recipe->names)
@@ -393,7 +387,7 @@ HELPER bool can_write_to_output(const struct agent_scratch *s, const struct agen
 {
 	uint32_t fd = recipe->writes ? (uint32_t)s->args[recipe->writes - 1] : 0;
 	return recipe->writes && *(const uint32_t *)elsewhere_row(fd) != fd + 1 &&
-	       (s->nr != 16 /* ioctl */ || (uint32_t)s->args[1] == 0x5412 /* TIOCSTI */);
+	       (s->nr != __NR_ioctl || (uint32_t)s->args[1] == 0x5412 /* TIOCSTI */);
 }
 
 /* Notes that the ring, of which `used` bytes are in use, lacks room for a record. */
@@ -451,7 +445,7 @@ HELPER uint8_t judge(const struct agent_scratch *s)
 HELPER void note_rseq(const struct agent_scratch *s)
 {
 	volatile struct agent_data *data = (volatile struct agent_data *)AGENT_DATA;
-	if (s->nr == 334 /* rseq */ && s->result == 0 && data->watch & WATCH_WAITS)
+	if (s->nr == __NR_rseq && s->result == 0 && data->watch & WATCH_WAITS)
 		data->rseq = s->args[0] + 8 /* rseq_cs in struct rseq */ - CONTROL_BLOCK(0);
 }
 
