@@ -22,7 +22,7 @@
 
 /* The socket whose line must be found in the tables. */
 struct wanted {
-	unsigned long inode, peer; /* `peer` is 0 unless it is a Unix socket */
+	unsigned long inode;
 	bool v6;
 	unsigned protocol; /* find_netlink() stores its result here and in `port` */
 	uint32_t port;
@@ -31,7 +31,7 @@ typedef bool read_line(const char *line, struct wanted *w, struct buf *out);
 
 static bool read_unix(const char *line, struct wanted *w, struct buf *out)
 {
-	return proc_net_unix(line, w->inode, w->peer, out);
+	return proc_net_unix(line, w->inode, out);
 }
 
 static bool read_inet(const char *line, struct wanted *w, struct buf *out)
@@ -119,8 +119,11 @@ static bool find_ends(pid_t pid, const struct table *t, struct names_socket *s, 
 		if (found >= 0)
 			return found;
 	}
-	if (t->read == read_unix)
-		w.peer = sock_query_unix_peer(w.inode);
+	struct sock_query_unix is = {.inode = s->inode};
+	if (t->read == read_unix && sock_query_unix(&is)) {
+		proc_unix_ends(is.inode, is.peer, is.name, is.len, is.abstract, out);
+		return true;
+	}
 	return find_in(pid, t->name, t->read, &w, out);
 }
 

@@ -443,24 +443,29 @@ bool proc_net_inet(const char *line, bool v6, unsigned long inode, struct buf *o
 	return true;
 }
 
-bool proc_net_unix(const char *line, unsigned long inode, unsigned long peer, struct buf *out)
+void proc_unix_ends(unsigned long inode, unsigned long peer, const char *name, size_t n, bool abstract, struct buf *out)
+{
+	buf_addf(out, "[%lu", inode);
+	if (peer)
+		buf_addf(out, "->%lu", peer);
+	if (n) {
+		buf_adds(out, abstract ? ",@\"" : ",\"");
+		escape_angled(out, name, n, false);
+		buf_addc(out, '"');
+	}
+	buf_addc(out, ']');
+}
+
+bool proc_net_unix(const char *line, unsigned long inode, struct buf *out)
 {
 	unsigned long own;
 	int at = 0;
 	if (sscanf(line, "%*x: %*x %*x %*x %*x %*x %lu%n", &own, &at) != 1 || own != inode)
 		return false;
 	const char *name = line + at + strspn(line + at, " ");
-	size_t n = strcspn(name, "\n");
-	buf_addf(out, "[%lu", inode);
-	if (peer)
-		buf_addf(out, "->%lu", peer);
-	if (n) {
-		bool abstract = name[0] == '@';
-		buf_adds(out, abstract ? ",@\"" : ",\"");
-		escape_angled(out, name + abstract, n - abstract, false);
-		buf_addc(out, '"');
-	}
-	buf_addc(out, ']');
+	const size_t n = strcspn(name, "\n");
+	const bool abstract = name[0] == '@';
+	proc_unix_ends(inode, 0, name + abstract, n - abstract, abstract, out);
 	return true;
 }
 

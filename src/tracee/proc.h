@@ -117,11 +117,14 @@ bool proc_mount_parse(const char *line, struct proc_mount *m);
  * ("[127.0.0.1:80->10.0.0.1:5]") and returns true.
  */
 bool proc_net_inet(const char *line, bool v6, unsigned long inode, struct buf *out);
+/* Does the same for a line of /proc/PID/net/unix, which does not tell the peer. */
+bool proc_net_unix(const char *line, unsigned long inode, struct buf *out);
 /*
- * Does the same for a line of /proc/PID/net/unix. Appends "[INODE]", "[INODE->PEER]" if `peer` is not 0,
- * "[INODE,\"/path\"]" or "[INODE,@\"abstract name\"]". Names are escaped.
+ * Appends the ends of a Unix socket: "[INODE]", "[INODE->PEER]" if `peer` is not 0, "[INODE,\"/path\"]" or
+ * "[INODE,@\"abstract name\"]". The name has `n` bytes and is escaped.
  */
-bool proc_net_unix(const char *line, unsigned long inode, unsigned long peer, struct buf *out);
+void proc_unix_ends(unsigned long inode, unsigned long peer, const char *name, size_t n, bool abstract,
+		    struct buf *out);
 /* Does the same for a line of /proc/PID/net/netlink: stores the protocol (NETLINK_ROUTE, ...) and port. */
 bool proc_net_netlink(const char *line, unsigned long inode, unsigned *protocol, uint32_t *port);
 

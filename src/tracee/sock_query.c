@@ -73,35 +73,47 @@ static enum progress ask(const void *request, size_t size, uint16_t flags, answe
 	return p == MORE ? REFUSED : p;
 }
 
-/* Finds the attribute of type `type` in the `n` bytes at `attrs`, and stores its value, a 32-bit number, in *v. */
-static bool find_u32(const void *attrs, size_t n, uint16_t type, uint32_t *v)
+/* Fills in what an attribute of the answer says. The kernel's length of a path includes the zero byte at its end. */
+static void take_attribute(struct sock_query_unix *s, const struct rtattr *a)
 {
-	const struct rtattr *a = attrs;
-	for (; RTA_OK(a, n); a = RTA_NEXT(a, n))
-		if (a->rta_type == type && RTA_PAYLOAD(a) == sizeof(*v)) {
-			memcpy(v, RTA_DATA(a), sizeof(*v));
-			return true;
-		}
-	return false;
+	const char *at = RTA_DATA(a);
+	const size_t n = RTA_PAYLOAD(a);
+	uint32_t peer;
+	if (a->rta_type == UNIX_DIAG_PEER && n == sizeof(peer)) {
+		memcpy(&peer, at, sizeof(peer));
+		s->peer = peer;
+	} else if (a->rta_type == UNIX_DIAG_NAME && n && n <= sizeof(s->name)) {
+		s->abstract = !*at;
+		s->len = s->abstract ? n - 1 : strnlen(at, n);
+		memcpy(s->name, at + s->abstract, s->len);
+	}
 }
 
-static bool is_peer(void *ctx, const void *answer, size_t n)
+static bool is_unix(void *ctx, const void *answer, size_t n)
 {
-	uint32_t *peer = ctx;
-	return n > sizeof(struct unix_diag_msg) &&
-	       find_u32((const char *)answer + NLMSG_ALIGN(sizeof(struct unix_diag_msg)),
-			n - NLMSG_ALIGN(sizeof(struct unix_diag_msg)), UNIX_DIAG_PEER, peer);
+	struct sock_query_unix *s = ctx;
+	struct unix_diag_msg found;
+	const size_t head = NLMSG_ALIGN(sizeof(found));
+	if (n < head)
+		return false;
+	memcpy(&found, answer, sizeof(found));
+	if (found.udiag_ino != s->inode)
+		return false;
+	const struct rtattr *a = (const void *)((const char *)answer + head);
+	for (n -= head; RTA_OK(a, n); a = RTA_NEXT(a, n))
+		take_attribute(s, a);
+	return true;
 }
 
-unsigned long sock_query_unix_peer(unsigned long inode)
+bool sock_query_unix(struct sock_query_unix *s)
 {
 	struct unix_diag_req request = {.sdiag_family = AF_UNIX,
 					.udiag_states = UINT32_MAX,
-					.udiag_ino = (uint32_t)inode,
-					.udiag_show = UDIAG_SHOW_PEER,
+					.udiag_ino = (uint32_t)s->inode,
+					.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER,
 					.udiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}};
-	uint32_t peer = 0;
-	return ask(&request, sizeof(request), 0, is_peer, &peer) == FOUND ? peer : 0;
+	*s = (struct sock_query_unix){.inode = s->inode};
+	return ask(&request, sizeof(request), 0, is_unix, s) == FOUND;
 }
 
 struct inet {

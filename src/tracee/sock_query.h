@@ -3,12 +3,21 @@
 #define SCTRACE_TRACEE_SOCK_QUERY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct buf;
 struct inet_diag_sockid;
 
-/* Returns the inode of the socket that is connected to the Unix socket `inode`; 0 if there is none or it is unknown. */
-unsigned long sock_query_unix_peer(unsigned long inode);
+/* A Unix socket. */
+struct sock_query_unix {
+	unsigned long inode, peer; /* `peer` is the inode of the socket that is connected to it, or 0 */
+	size_t len;                /* the length of its address; 0: none */
+	bool abstract;             /* the address is not a path, and begins after a byte 0, which is not in `name` */
+	char name[108];            /* the address; not terminated */
+};
+
+/* Fills in all but `inode`, which the caller sets. Returns false if the kernel does not tell; *s is then empty except for `inode`. */
+bool sock_query_unix(struct sock_query_unix *s);
 /*
  * Appends the addresses of a socket of the protocol IPPROTO_TCP or IPPROTO_UDP: "[127.0.0.1:80->10.0.0.1:5]". Returns 1;
  * 0 if the kernel knows no addresses; -1 if the kernel cannot be asked. Before Linux 6.8, the kernel does not know the

@@ -35,7 +35,7 @@ static void sockets(const char *line)
 	for (unsigned long inode = 0; inode < 3; inode++) {
 		proc_net_inet(line, false, inode, &out);
 		proc_net_inet(line, true, inode, &out);
-		proc_net_unix(line, inode, inode & 1, &out);
+		proc_net_unix(line, inode, &out);
 		unsigned protocol;
 		uint32_t port;
 		proc_net_netlink(line, inode, &protocol, &port);

@@ -235,6 +235,22 @@ static void unix_names_are_escaped(void **state)
 	close(fd);
 }
 
+/* The table in /proc/PID/net/unix shows a zero byte as "@", and its line seems to end at a newline. */
+static void unix_names_may_contain_any_byte(void **state)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	char expect[64], link[64];
+	(void)state;
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int n = snprintf(a.sun_path + 1, 64, "a\nb%c@%d", '\0', (int)getpid());
+	socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, len), 0);
+	snprintf(link, sizeof(link), "%s", name_of(2, fd));
+	snprintf(expect, sizeof(expect), "[%lu,@\"a\\nb\\0@%d\"]", inode_of(fd), (int)getpid());
+	assert_string_equal(strchr(link, '['), expect);
+	close(fd);
+}
+
 static void a_process_descriptor_names_it(void **state)
 {
 	char expect[32];
@@ -426,6 +442,7 @@ int main(void)
 		cmocka_unit_test(unix_sockets_have_peers),
 		cmocka_unit_test(netlink_sockets_have_a_protocol_and_a_port),
 		cmocka_unit_test(unix_names_are_escaped),
+		cmocka_unit_test(unix_names_may_contain_any_byte),
 		cmocka_unit_test(a_process_descriptor_names_it),
 		cmocka_unit_test(kept_names_stay_until_they_are_dropped),
 		cmocka_unit_test(names_of_descriptors_outlive_their_thread),

@@ -231,11 +231,12 @@ static void sockets_are_found_by_their_inode(void **state)
 	assert_false(proc_net_inet(four, true, 7, &out));
 	assert_string_equal(buf_str(&out), "[127.0.0.1:80->127.0.0.1:49153][[::1]:8080]");
 	buf_clear(&out);
-	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 @a\x1b[m\n", 9, 0, &out));
-	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9\n", 9, 0, &out));
-	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 /a>\"\n", 9, 0, &out));
-	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 /a\n", 9, 12, &out));
-	assert_string_equal(buf_str(&out), "[9,@\"a\\33[m\"][9][9,\"/a\\76\\\"\"][9->12,\"/a\"]");
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 @a\x1b[m\n", 9, &out));
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9\n", 9, &out));
+	assert_true(proc_net_unix("0000: 00000002 00000000 00000000 0001 01 9 /a>\"\n", 9, &out));
+	proc_unix_ends(9, 12, "/a", 2, false, &out);
+	proc_unix_ends(9, 0, "a\0b", 3, true, &out);
+	assert_string_equal(buf_str(&out), "[9,@\"a\\33[m\"][9][9,\"/a\\76\\\"\"][9->12,\"/a\"][9,@\"a\\0b\"]");
 	unsigned protocol;
 	uint32_t port;
 	const char *netlink = "00000000f2ac 16  4294963 00000111 0        0        0     2        0        77";
