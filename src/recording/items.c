@@ -260,10 +260,10 @@ void item_get_call(struct item_reader *r, struct item_calls *calls, struct event
 	nr = nr < 0 || nr > UINT32_MAX ? -1 : nr;
 	struct call *slot = slot_of(calls, nr);
 	uint64_t arch = slot->arch;
-	for (unsigned i = 0; i < 6; i++)
-		slot->args[i] += mask >> i & 1 ? (uint64_t)item_get_signed(r) : 0;
-	for (unsigned i = 0; i < MEMBERS; i++)
-		*members(slot, &arch, i) += mask >> (6 + i) & 1 ? (uint64_t)item_get_signed(r) : 0;
+	for (uint64_t left = mask & MASK_DIFFERENCES; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		*(i < 6 ? &slot->args[i] : members(slot, &arch, i - 6)) += (uint64_t)item_get_signed(r);
+	}
 	slot->arch = (uint32_t)arch;
 	ev->call = *slot;
 	ev->launch = mask & MASK_LAUNCH;
