@@ -11,18 +11,15 @@
 
 /* Says when each argument of a call is known. */
 struct plan {
-	int total;    /* the number of arguments, up to the last one that the call uses */
-	bool chooses; /* some arguments depend on others (struct kind), so the plan may change during the call */
+	int total; /* the number of arguments, up to the last one that the call uses */
 	enum when when[NARGS];
 };
 
 static void plan(const struct decode *d, const struct syscall_desc *desc, struct plan *p)
 {
 	p->total = 0;
-	p->chooses = false;
 	for (int i = 0; i < desc->nargs; i++) {
 		const struct kind *k = &decode_kinds[desc->args[i].kind];
-		p->chooses |= k->choose != NULL;
 		p->when[i] = k->choose ? k->choose(d, i) : k->when;
 		p->total = p->when[i] == WHEN_NEVER ? p->total : i + 1;
 	}
@@ -188,26 +185,6 @@ void decode_exit(const struct decode *d, int from)
 	}
 	plan(d, d->call->desc, &p);
 	leave(d, d->call->desc, &p, from);
-}
-
-void decode_whole(struct decode *d, const struct mem *before)
-{
-	const struct mem *after = d->mem;
-	const struct syscall_desc *desc = d->call->desc;
-	struct plan p;
-	if (!desc) {
-		show_unknown(d, 0);
-		return;
-	}
-	d->leaving = false;
-	d->mem = before;
-	plan(d, desc, &p);
-	int from = enter(d, desc, &p);
-	d->leaving = true;
-	d->mem = after;
-	if (p.chooses)
-		plan(d, desc, &p);
-	leave(d, desc, &p, from);
 }
 
 void decode_vanish(const struct decode *d, int from)

@@ -74,11 +74,6 @@ int decode_enter(const struct decode *d);
 int decode_count(const struct decode *d);
 void decode_exit(const struct decode *d, int from);
 /*
- * Like decode_enter() and decode_exit(), for a call that has returned (d->leaving). `before` is the memory before the
- * call, and d->mem the memory after it.
- */
-void decode_whole(struct decode *d, const struct mem *before);
-/*
  * For a call that will not return. If decode_enter() left an argument open, ends it. `from` is the result of
  * decode_enter().
  */

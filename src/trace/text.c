@@ -301,9 +301,14 @@ static void text_leave(struct trace_sink *s, struct trace_task *task, const stru
 	struct trace_decoder d;
 	emit_text_init(&e, to, t->c.emit_flags);
 	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
-	if (whole)
-		decode_whole(&d.decode, ev->entry_mem);
-	else if (ev->kind == EV_EXIT)
+	if (whole) {
+		d.decode.leaving = false;
+		d.decode.mem = ev->entry_mem;
+		k->line.given = decode_enter(&d.decode);
+		d.decode.leaving = true;
+		d.decode.mem = ev->mem;
+	}
+	if (d.decode.leaving)
 		decode_exit(&d.decode, k->line.given);
 	add_result(t, k, &d.decode, ev, to, begin);
 	if (t->c.stack)
