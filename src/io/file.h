@@ -4,13 +4,35 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "io/byte_ranges.h"
+#include "base/memory.h"
 #include "io/probe.h"
 #include "run/run.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* A set of byte offsets, stored as disjoint ranges in ascending order. */
+
+/* The maximum number of ranges in a set, which limits the memory for a file with accesses at random offsets. */
+#define RANGES_MAX 8192
+
+struct range {
+	uint64_t from, to; /* `to` is the first offset after the range */
+};
+
+/* A zeroed struct is an empty set. Free it with vec_free(). */
+struct ranges {
+	struct range *v;
+	size_t n, cap;
+};
+
+/* Returns how many of the offsets from `from` to `to` - 1 the set contains. */
+uint64_t ranges_common(const struct ranges *r, uint64_t from, uint64_t to);
+/* Adds the offsets from `from` to `to` - 1. Does nothing if there would be more than RANGES_MAX ranges. */
+void ranges_add(struct ranges *r, uint64_t from, uint64_t to);
+/* Removes the offsets from `from` to `to` - 1. */
+void ranges_remove(struct ranges *r, uint64_t from, uint64_t to);
 
 enum io_kind { IO_FILE, IO_PIPE, IO_SOCKET, IO_TERMINAL, IO_DEVICE, IO_OTHER };
 enum io_direction { IO_READ, IO_WRITE };

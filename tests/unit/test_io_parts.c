@@ -1,6 +1,6 @@
 /* Tests the parts of an I/O profile that need no events: costs, ranges of offsets, names of files, measurements. */
 #include "base/buf.h"
-#include "io/byte_ranges.h"
+#include "io/file.h"
 #include "io/io_open.h"
 #include "io/probe.h"
 
