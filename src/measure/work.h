@@ -70,4 +70,15 @@ void work_errors(const struct work *w, struct buf *text);
  */
 int work_close(struct work *w, struct buf *why);
 
+/* Removes files from the page cache, and finds out how much of a file is still in the page cache. */
+
+/*
+ * Writes the dirty pages of `path` to the device, and removes the file from the page cache by posix_fadvise(2) with
+ * POSIX_FADV_DONTNEED. If `everything`, also writes to /proc/sys/vm/drop_caches, if that is permitted. Returns 0 or
+ * -errno.
+ */
+int cache_drop(const char *path, bool everything);
+/* Returns the share (0 to 1) of the file's pages that are in the page cache (mincore(2)), or -1 if unknown. */
+double cache_resident(const char *path);
+
 #endif

@@ -1,4 +1,3 @@
-#include "measure/cache.h"
 #include "measure/work.h"
 
 #include "base/buf.h"
