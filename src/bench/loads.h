@@ -5,6 +5,7 @@
 #include "bench/kid.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -94,5 +95,24 @@ void load_end(struct load *l, struct kid_guard *guard, struct run *run);
  * "none".
  */
 void load_work(const struct load *l, struct buf *out);
+
+/* A fixed sequence of system calls of all kinds. `bench load` compares its duration with and without a load. */
+
+struct op;
+
+/* `sctrace bench SUITE_WORD DIR TIMES WITHOUT` is the internal command that runs the suite TIMES times. */
+#define SUITE_WORD "__suite"
+/*
+ * Finds the operations of `bench syscall` that cannot run on this machine. Appends their names, separated by commas, to
+ * `without`. Appends an explanation for the user to `why`.
+ */
+void suite_find_missing(const char *dir, struct buf *without, struct buf *why);
+/* Returns true if the list `without` contains the name of `op`. */
+bool suite_is_without(const char *without, const struct op *op);
+/*
+ * Executes the command SUITE_WORD: runs each operation that is not in `without` a fixed number of times. Returns 0, or
+ * -errno; `why` then says which operation failed or cannot run.
+ */
+int suite_run(const char *dir, uint64_t times, const char *without, struct buf *why);
 
 #endif

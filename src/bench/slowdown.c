@@ -2,8 +2,8 @@
 
 #include "base/buf.h"
 #include "base/size.h"
+#include "bench/loads.h"
 #include "bench/stop.h"
-#include "bench/suite.h"
 #include "measure/sample.h"
 #include "stats/random.h"
 

@@ -1,4 +1,4 @@
-/* `bench load`: measures how much slower the suite (bench/suite.h) or a command runs under loads. */
+/* `bench load`: measures how much slower the suite (bench/loads.h) or a command runs under loads. */
 #ifndef SCTRACE_BENCH_SLOWDOWN_H
 #define SCTRACE_BENCH_SLOWDOWN_H
 

@@ -2,8 +2,8 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "bench/loads.h"
 #include "bench/stop.h"
-#include "bench/suite.h"
 #include "measure/machine_env.h"
 #include "run/judge.h"
 

@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "base/outfile.h"
 #include "base/words.h"
+#include "bench/loads.h"
 #include "bench/op_count.h"
 #include "bench/stop.h"
-#include "bench/suite.h"
 #include "cmd/cmd.h"
 
 #include <stdlib.h>
