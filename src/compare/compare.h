@@ -73,7 +73,7 @@ struct compare_options {
 	const char *shell, *reference;
 	struct compare_texts beside[BESIDES]; /* of each option, one value for all commands, or one for each */
 	struct compare_texts names;           /* names for the first commands; the others are shown as typed */
-	const char *columns;                  /* list of words (run/use.h); NULL: none */
+	const char *columns;                  /* list of words (run/run.h); NULL: none */
 	VEC(struct compare_scan) scans;
 	const char *step; /* step of ranges that do not contain one */
 	const char *engine;
@@ -235,8 +235,8 @@ char *compare_fill_name(const char *name, const struct texts *params);
 char **compare_split(const char *text, struct buf *why);
 
 /*
- * use.c: runs the program of `spec` once more, to see how it uses its files. Returns 0 and fills in *use, or returns
- * the error of count_take().
+ * compare_run.c: runs the program of `spec` once more, to see how it uses its files. Returns 0 and fills in *use, or
+ * returns the error of count_take().
  */
 int compare_use(const struct count_spec *spec, struct run_use *use, struct buf *why);
 

@@ -2,7 +2,7 @@
 #include "base/size.h"
 #include "present/page.h"
 #include "run/judge.h"
-#include "run/use.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "compare/compare.h"
 #include "engine/engine.h"
 #include "run/judge.h"
-#include "run/use.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
