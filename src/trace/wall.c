@@ -174,7 +174,8 @@ void trace_wall_threads(const struct summary *s, struct buf *out)
 		buf_addc(out, '\n');
 	}
 	if (all.n > THREAD_LINES)
-		buf_addf(out, "threads: %zu more, which lived shorter; --format=json has all\n", all.n - THREAD_LINES);
+		buf_addf(out, "threads: %zu more, which lived for a shorter time; --format=json shows all\n",
+			 all.n - THREAD_LINES);
 	vec_free(&all);
 }
 
