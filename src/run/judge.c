@@ -68,6 +68,8 @@ bool run_disturbed(const struct run *r, struct buf *out)
 		buf_adds(out, "the control group limited the processor time");
 	else if (!isfinite(m->other_cpu_share) && r->env.load.one > 0.5 * r->env.cpu.online)
 		buf_adds(out, "the machine was busy at the start");
+	else if (!isfinite(m->other_cpu_share))
+		buf_adds(out, "it is not known how busy other programs were");
 	return out->len > before;
 }
 
@@ -418,9 +420,10 @@ static bool say_disturbed(const struct question *q, struct buf *out)
 		const struct gate_run *r = i ? q->run : q->base;
 		found = run_disturbed(r->run, &what);
 		if (found)
-			buf_addf(out,
-				 ", but %s during %s; measure both in one comparison, or again at a quieter time\n",
-				 buf_str(&what), r->label);
+			buf_addf(out, ", but %s during %s; measure both in one comparison, or again %s\n",
+				 buf_str(&what), r->label,
+				 isfinite(r->run->method.other_cpu_share) ? "at a quieter time"
+									  : "with 10 runs or more");
 	}
 	buf_free(&what);
 	return found;

@@ -85,7 +85,8 @@ void run_metric_names(const struct run *r, struct strings *names);
 #define RUN_STEAL_MAX  0.01
 /*
  * Appends what disturbed the times of a comparison, such as "other programs used 30 % of the processor time", and returns
- * true. Returns false if nothing is known to have disturbed them.
+ * true. If too few and too short runs do not tell how busy other programs were, this counts as a disturbance, because
+ * it cannot be excluded. Returns false if the times were not disturbed.
  */
 bool run_disturbed(const struct run *r, struct buf *out);
 
@@ -107,7 +108,8 @@ struct gate_run {
  * the condition, or there are too few samples, a line is appended to `undecided`. Counts are compared exactly. The
  * intervals are wide enough that all of them together contain the true changes with a probability of 1 - CHANGE_ALPHA
  * (Bonferroni). Returns false if a condition could not be tested for any subject, because the runs do not contain the
- * figure, or not enough samples of it, or if a condition about times seems to hold, but one of the runs was disturbed.
+ * figure, or not enough samples of it, or if a condition about times seems to hold, but run_disturbed() is true for one
+ * of the runs.
  */
 bool gate_judge(const struct conditions *c, const struct gate_run *base, const struct gate_run *run, struct buf *failed,
 		struct buf *undecided);
