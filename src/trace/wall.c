@@ -174,7 +174,7 @@ void trace_wall_threads(const struct summary *s, struct buf *out)
 		buf_addc(out, '\n');
 	}
 	if (all.n > THREAD_LINES)
-		buf_addf(out, "threads: %zu more, which lived for a shorter time; --format=json shows all\n",
+		buf_addf(out, "threads: %zu more, which lived less long; --format=json lists all\n",
 			 all.n - THREAD_LINES);
 	vec_free(&all);
 }

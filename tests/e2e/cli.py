@@ -1361,7 +1361,7 @@ def test_where_the_time_of_threads_went(tmp):
         assert r.returncode == 3 and " wall = " not in r.stderr.replace("program: ", ""), r
     many = "import threading\nfor i in range(14): t = threading.Thread(target=lambda: None); t.start(); t.join()"
     told = " ".join(run("-c", "--by=thread", "python3", "-c", many).stderr.split())
-    assert len(re.findall(r"thread \d+ \(", told)) == 10 and re.search(r"threads: \d+ more, which lived for a shorter time; --format=json shows all", told), told
+    assert len(re.findall(r"thread \d+ \(", told)) == 10 and re.search(r"threads: \d+ more, which lived less long; --format=json lists all", told), told
 
 
 def test_expectations_are_updated_by_a_command(tmp):
