@@ -127,8 +127,8 @@ struct compare {
 	double shell_after_s;    /* the wall time of an empty shell after the runs; -1: unknown */
 	struct run run;          /* the results; compare_fill() sets its subjects */
 	double drain_s;          /* CPU time in seconds that sctrace needed to read the output of commands */
-	unsigned looks, others;  /* before each timed run: how often sctrace looked for threads of other programs that
-				  * could run, and how many it found in all */
+	unsigned loads, others;  /* how often the load was read before a timed run, and the sum of the runnable
+				  * threads of other programs that were found */
 	double other_share, steal_share; /* shares (0 to 1) of the CPU time that other programs and other guests of
 					  * the hypervisor used during the runs; -1: unknown */
 	double resident; /* largest share (0 to 1) of the input in the page cache before a cold run; -1: unknown */

@@ -129,13 +129,13 @@ static void output_close(struct compare *c, struct subject *s, struct output *o)
 		s->output_bytes = sum.bytes;
 }
 
-/* Notes how many threads of other programs can run now. No program of ours does between two runs. */
-static void look_for_others(struct compare *c)
+/* Before a run: reads how many threads can run. They are other programs', because none of the comparison's runs now. */
+static void read_load(struct compare *c)
 {
 	int others = env_runnable_read();
 	if (c->round < 0 || others < 0)
 		return;
-	c->looks++;
+	c->loads++;
 	c->others += (unsigned)others;
 }
 
@@ -159,7 +159,7 @@ static int sample_subject(struct compare *c, struct subject *s, struct sample *o
 		.limit_ns = c->opt.timeout,
 		.stop = c->stop,
 	};
-	look_for_others(c);
+	read_load(c);
 	err = sample_take(&spec, out, why);
 	output_close(c, s, &o);
 	if (errors >= 0)

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "measure/machine_env.h"
+#include "run/judge.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +14,6 @@
 #include <unistd.h>
 
 #define DEFAULT_SIZE (1u << 20)
-/* Of fewer looks at the other programs, one that finds a short-lived thread of the kernel would say that they are busy. */
-#define LOOKS_MIN 10
 
 /* Notes what is special about the input: it has holes, or it is on another file system than the copies. */
 static void describe_input(struct compare *c)
@@ -105,8 +104,8 @@ static void activity_end(struct compare *c, const struct activity *a)
 	 * seen between the runs is used then.
 	 */
 	if (all <= 0 || clock_ns() - a->at_ns < NSEC_PER_SEC / 2) {
-		if (c->looks >= LOOKS_MIN)
-			c->other_share = fmin(1, (double)c->others / c->looks / (double)sysconf(_SC_NPROCESSORS_ONLN));
+		if (c->loads >= RUN_LOADS_MIN)
+			c->other_share = fmin(1, (double)c->others / c->loads / (double)sysconf(_SC_NPROCESSORS_ONLN));
 		return;
 	}
 	c->other_share = fmax(0, (busy - (own_cpu_s(c) - a->own_s)) / all);

@@ -419,11 +419,14 @@ static bool say_disturbed(const struct question *q, struct buf *out)
 	for (int i = 0; i < 2 && !found && q->base->run != q->run->run && is_time(q->c->metric); i++) {
 		const struct gate_run *r = i ? q->run : q->base;
 		found = run_disturbed(r->run, &what);
-		if (found)
-			buf_addf(out, ", but %s during %s; measure both in one comparison, or again %s\n",
-				 buf_str(&what), r->label,
-				 isfinite(r->run->method.other_cpu_share) ? "at a quieter time"
-									  : "with 10 runs or more");
+		if (!found)
+			continue;
+		buf_addf(out, ", but %s during %s; measure both in one comparison, or again ", buf_str(&what),
+			 r->label);
+		if (isfinite(r->run->method.other_cpu_share))
+			buf_adds(out, "at a quieter time\n");
+		else
+			buf_addf(out, "with %d runs or more\n", RUN_LOADS_MIN);
 	}
 	buf_free(&what);
 	return found;

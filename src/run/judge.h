@@ -84,6 +84,11 @@ void run_metric_names(const struct run *r, struct strings *names);
 #define RUN_OTHERS_MAX 0.10
 #define RUN_STEAL_MAX  0.01
 /*
+ * If all runs together took less than half a second, the share of other programs comes from at least so many readings of the
+ * load, one before each run. With fewer, a single short-lived thread of the kernel would exceed RUN_OTHERS_MAX.
+ */
+#define RUN_LOADS_MIN 10
+/*
  * Appends what disturbed the times of a comparison, such as "other programs used 30 % of the processor time", and returns
  * true. If too few and too short runs do not tell how busy other programs were, this counts as a disturbance, because
  * it cannot be excluded. Returns false if the times were not disturbed.
