@@ -22,7 +22,21 @@ static double timeval_ns(const struct timeval *tv)
 	return (double)tv->tv_sec * 1e9 + (double)tv->tv_usec * 1e3;
 }
 
-/* Appends "0.72 s waiting in calls (read 0.70 s)". Returns the time in ns. */
+/* Appends "0.72 s waiting in calls (read 0.70 s)": the time `ns`, and the row that contributed most, or NULL. */
+static void say_waiting(double ns, const struct call_stats *most, struct buf *out)
+{
+	add_seconds(out, ns);
+	buf_adds(out, " waiting in calls");
+	if (!most)
+		return;
+	buf_adds(out, " (");
+	syscall_name(out, most->arch, most->nr);
+	buf_addc(out, ' ');
+	add_seconds(out, most->waited_ns);
+	buf_addc(out, ')');
+}
+
+/* Says how long the calls of all groups waited. Returns the time in ns. */
 static double add_waiting(const struct summary *s, struct buf *out)
 {
 	struct summary all = {0};
@@ -36,13 +50,7 @@ static double add_waiting(const struct summary *s, struct buf *out)
 			ns += c->waited_ns;
 			most = !most || sum->waited_ns > most->waited_ns ? sum : most;
 		}
-	add_seconds(out, ns);
-	buf_adds(out, " waiting in calls (");
-	if (most)
-		syscall_name(out, most->arch, most->nr);
-	buf_addc(out, ' ');
-	add_seconds(out, most ? most->waited_ns : 0);
-	buf_addc(out, ')');
+	say_waiting(ns, most, out);
 	summary_free(&all);
 	return ns;
 }
@@ -75,7 +83,7 @@ void trace_wall_program(const struct summary *s, const struct engine_result *r, 
 	}
 }
 
-/* At most so many threads have a line. */
+/* The largest number of threads that have a line. */
 #define THREAD_LINES 10
 
 /* The parts of the wall-clock time of a thread. */
@@ -83,7 +91,7 @@ enum { WAITING, MAY_HAVE_WAITED, OTHER_CALLS, UNFINISHED, BETWEEN, PARTS };
 static const struct {
 	const char *json, *text;
 } parts[PARTS] = {
-	[WAITING] = {"waiting_s", " waiting in calls"},
+	[WAITING] = {"waiting_s", NULL}, /* say_waiting() */
 	[MAY_HAVE_WAITED] = {"may_have_waited_s", " in calls that may have waited"},
 	[OTHER_CALLS] = {"other_calls_s", " in other calls"},
 	[UNFINISHED] = {"unfinished_s", " in calls that did not return"},
@@ -136,15 +144,12 @@ static void say_parts(const struct thread_time *t, struct buf *out)
 			continue;
 		buf_adds(out, plus);
 		plus = " + ";
+		if (p == WAITING) {
+			say_waiting(t->part[p], most, out);
+			continue;
+		}
 		add_seconds(out, t->part[p]);
 		buf_adds(out, parts[p].text);
-		if (p == WAITING) {
-			buf_adds(out, " (");
-			syscall_name(out, most->arch, most->nr);
-			buf_addc(out, ' ');
-			add_seconds(out, most->waited_ns);
-			buf_addc(out, ')');
-		}
 	}
 }
 
