@@ -154,7 +154,7 @@ struct image {
 	VEC(uint64_t) entered;
 	struct image_sigsys sigsys;
 	uint64_t watch;               /* copy of agent_data.watch */
-	bool has_thread_pointer;      /* waits.c: arch_prctl(2) has stopped */
+	bool has_thread_pointer;      /* a call that sets the thread pointer has stopped (waits_note_call()) */
 	uint64_t rseq;                /* the value of agent_data.rseq when the agent was set up, or the last one */
 	uint64_t blocking;            /* copy of agent_data.blocking */
 	struct image_actions actions; /* the signal actions of all processes except borrowers (image_actions_of) */
