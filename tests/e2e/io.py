@@ -61,12 +61,14 @@ def make_input(folder, size=20000):
 
 
 def profile(folder, *args, way=None, status=0):
-    """The member "io" of the run."""
+    """The member "io" of the run, without the finding that depends on what the machine has in its page cache (test_io.c tests it)."""
     done = sctrace(folder, "--io", "--save", "run.json", "-o", "profile", *args, way=way)
     if done.returncode == 77:
         raise Skip(done.stderr.strip())
     assert done.returncode == status, (done.returncode, done.stderr)
-    return json.loads((folder / "run.json").read_text())["io"]
+    prof = json.loads((folder / "run.json").read_text())["io"]
+    prof["findings"] = [f for f in prof["findings"] if f["kind"] != "waiting-reads"]
+    return prof
 
 
 def shown_profile(folder, *args, way=None):
