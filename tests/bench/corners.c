@@ -6,6 +6,8 @@
  *   ignore   ignores SIGSYS, and calls getppid(2)
  *   threads  40 threads allocate memory, so that each has an arena of malloc(3), and call getppid(2)
  *   connect  connects to itself by TCP, while HELD other connections stay open (a third argument)
+ *   message  sends a message of System V to itself and receives it
+ *   number   makes a call with a number that the kernel does not know
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -100,12 +103,32 @@ static void connect_to_itself(void)
 	}
 }
 
+static void send_messages(void)
+{
+	struct {
+		long type;
+		char text[8];
+	} message = {1, "message"};
+	int queue = msgget(IPC_PRIVATE, 0600);
+	for (long i = 0; i < count; i++) {
+		msgsnd(queue, &message, sizeof(message.text), 0);
+		msgrcv(queue, &message, sizeof(message.text), 0, 0);
+	}
+	msgctl(queue, IPC_RMID, NULL);
+}
+
+static void call_by_number(void)
+{
+	for (long i = 0; i < count; i++)
+		syscall(500, i);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } modes[] = {
-	{"close", close_unused}, {"open", open_and_close},       {"ignore", ignore},
-	{"threads", threads},    {"connect", connect_to_itself},
+	{"close", close_unused},        {"open", open_and_close},   {"ignore", ignore},         {"threads", threads},
+	{"connect", connect_to_itself}, {"message", send_messages}, {"number", call_by_number},
 };
 
 int main(int argc, char **argv)
