@@ -41,6 +41,7 @@ struct task_struct {
 	int exit_code;
 	unsigned long nvcsw, nivcsw; /* voluntary and involuntary context switches (getrusage(2)) */
 	struct mm_struct *mm;
+	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	char comm[16];
 };

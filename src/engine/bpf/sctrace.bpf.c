@@ -314,11 +314,23 @@ static __always_inline void note_peak(struct task_struct *task)
 		peak_rss_pages = pages;
 }
 
+/*
+ * Is `task` the last thread of its process? A thread lowers signal->live before the event, so several threads that exit
+ * at the same time may all find 0 in it. The first one counts. A leader has no state if nothing needs one (scope).
+ */
+static __always_inline bool is_last(struct task_struct *task)
+{
+	if (task->signal->live.counter != 0)
+		return false;
+	struct task_state *leader = bpf_task_storage_get(&tasks, task->group_leader, 0, 0);
+	return !leader || __sync_lock_test_and_set(&leader->ended, 1) == 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_death, struct task_struct *task)
 {
 	struct task_state *t = bpf_task_storage_get(&tasks, task, 0, 0);
-	bool last = task->signal->live.counter == 0;
+	bool last = is_last(task);
 	/* The last thread need not be the leader. If all processes are counted, a thread without calls has no state. */
 	bool root = root_tgid && task->tgid == root_tgid;
 	if (last && root)

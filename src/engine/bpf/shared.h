@@ -100,6 +100,7 @@ struct task_state {
 	long long nr;
 	unsigned int slot;
 	unsigned int flags;
+	unsigned int ended; /* of the leader: 1 after the last thread of the process has ended */
 	struct interrupted interrupted;
 	struct {
 		unsigned int key; /* call number, with the highest bit set for 32-bit calls */

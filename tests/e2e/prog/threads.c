@@ -264,6 +264,43 @@ static void test_same_fs(int argc, char **argv)
 	calls("getppid", 4L * n, 0);
 }
 
+static void *end_together(void *arrived)
+{
+	__atomic_fetch_add((int *)arrived, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n((int *)arrived, __ATOMIC_SEQ_CST) < 2)
+		;
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+/* Both threads of each child exit at the same time. The last child makes calls after its parent has exited. */
+static void test_together(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 200; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			int arrived = 0;
+			pthread_t thread;
+			CHECK(pthread_create(&thread, NULL, end_together, &arrived) == 0);
+			end_together(&arrived);
+		}
+		reap_ok(pid, 0);
+	}
+	int fds[2];
+	char c;
+	CHECK(pipe(fds) == 0);
+	if (fork() == 0) {
+		close(fds[1]);
+		CHECK(read(fds[0], &c, 1) == 0); /* the parent has exited */
+		sleep_us(100 * 1000L);
+		for (int i = 0; i < 1000; i++)
+			syscall(SYS_getppid);
+	}
+	_exit(0);
+}
+
 static const struct test tests[] = {
 	{"live", test_live},
 	{"short", test_short},
@@ -275,6 +312,7 @@ static const struct test tests[] = {
 	{"setxid", test_setxid},
 	{"fork_threads", test_fork_threads},
 	{"leave", test_leave},
+	{"together", test_together},
 	{"same_fs", test_same_fs},
 };
 TEST_MAIN(tests)
