@@ -465,14 +465,14 @@ static void count_events(struct trace *t, struct engine_config *c)
 }
 
 /*
- * Chooses the engine. The patch engine does not count errors by their number, or calls by thread. But it can record the
- * calls, which are then counted here, and that is still much faster than ptrace.
+ * Chooses the engine. The patch engine does not count calls by thread. But it can record the calls, which are then counted
+ * here, and that is still much faster than ptrace.
  */
 static const struct engine_ops *choose(struct trace *t, struct engine_config *c, struct buf *note)
 {
 	const char *name = t->o.engine ? t->o.engine : usual_engine(t);
 	struct buf unused = {0};
-	if (c->want & (CAP_ERRNOS | CAP_BY_THREAD) && !t->by_events &&
+	if (c->want & CAP_BY_THREAD && !t->by_events &&
 	    engine_choose(name, (c->want & ~COUNTED) | CAP_EVENTS, &unused) == engine_find("patch")) {
 		count_events(t, c);
 		name = "patch";

@@ -427,7 +427,7 @@ const struct engine_ops engine_patch = {
 	.purpose = "counts, times and records calls inside the program; fast; x86-64 only; the default for -c and for "
 		   "traces",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN |
-		CAP_WAITS,
+		CAP_WAITS | CAP_ERRNOS,
 	.probe = patch_probe,
 	.start = patch_start,
 	.next = tracer_next,

@@ -6,6 +6,7 @@
 #include "e2e.h"
 
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <ucontext.h>
 
 /*
@@ -220,8 +221,29 @@ static void test_edges(int argc, char **argv)
 		}
 }
 
+static volatile int nalarms;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	nalarms++;
+}
+
+/* Signals arrive at each instruction of the code that counts a failed call. */
+static void test_errors(int argc, char **argv)
+{
+	const struct itimerval often = {{0, 100}, {0, 100}}, never = {0};
+	struct sigaction sa = {.sa_handler = on_alarm};
+	(void)argc;
+	(void)argv;
+	CHECK(sigaction(SIGALRM, &sa, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+	while (nalarms < 3000)
+		CHECK(close(-1) == -1 && errno == EBADF && access(NULL, F_OK) == -1 && errno == EFAULT);
+	CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+}
+
 static const struct test tests[] = {
 	{"leaves", test_leaves}, {"step", test_step},   {"faults", test_faults},
-	{"remap", test_remap},   {"edges", test_edges},
+	{"remap", test_remap},   {"edges", test_edges}, {"errors", test_errors},
 };
 TEST_MAIN(tests)

@@ -39,6 +39,14 @@
 #define SLOT_HIST    128
 #define SLOT_BUCKETS 576
 #define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
+/*
+ * The counters of a slot's errors by their numbers. They are behind all slots and the page of struct agent_tail, so that
+ * memory is used only for calls that fail. The last counter is also that of all higher numbers. The kernel's highest number
+ * is 530; only a seccomp filter returns others.
+ */
+#define ERRNO_COUNTERS 608
+#define ERRNOS_SIZE    (8 * ERRNO_COUNTERS)
+#define ERRNOS_AT      (AGENT_CALLS * SLOT_SIZE + AGENT_PAGE) /* offset of the first slot's counters from AGENT_STATS */
 
 /*
  * An entry of agent_data.map is the offset of the call's slot plus SLOT_ALIGN, and its low bits are flags that describe
@@ -112,7 +120,7 @@
 
 /*
  * The smallest address-space limit (ulimit -v) that a process must have to get the agent. The agent, its counters and
- * the first rings take less than 3 MiB (setrlimit(2), RLIMIT_AS), but a program with a smaller limit may need this
+ * the first rings take less than 6 MiB (setrlimit(2), RLIMIT_AS), but a program with a smaller limit may need this
  * memory itself.
  */
 #define ROOM_MIN (64 << 20)
@@ -164,14 +172,16 @@ _Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
 _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
 
 /*
- * The slots, and one page after them. The page has the selector byte, which says whether dispatch is on (1) or off (0);
+ * The slots, one page after them, and then the counters of errors. The page has the selector byte, which says whether dispatch is on (1) or off (0);
  * a byte that says whether the agent may record calls (1); a mark by which this memory is recognised; and a struct
  * agent_words for each image. The second byte is cleared before sctrace leaves the program: without a tracer, a signal
  * that comes while the thread is in the recorder would put its frame onto the recorder's small stack.
  */
 #define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
-#define AGENT_STATS_SIZE (AGENT_SLOTS_SIZE + AGENT_PAGE)
+#define AGENT_STATS_SIZE ((size_t)ERRNOS_AT + AGENT_CALLS * ERRNOS_SIZE)
 _Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
+_Static_assert(ERRNOS_SIZE == 2 * SLOT_SIZE && AGENT_STATS_SIZE % AGENT_PAGE == 0,
+	       "agent.S, and rings begin on a page");
 struct agent_words {
 	uint64_t exec_t0; /* when the image's execve(2) began, or 0 */
 	uint64_t actions; /* number of calls that were to set a signal's action, except for children of vfork(2) */
@@ -320,7 +330,7 @@ extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_r
  */
 struct agent_path {
 	const unsigned char *p4, *p5, *p6, *sys, *after, *judged, *timed, *add_ticks, *add_unarmed, *add_waits,
-		*add_waited, *add_error, *gave, *add_bytes, *add_hist, *ret, *pushed, *end;
+		*add_waited, *add_error, *add_errno, *gave, *add_bytes, *add_hist, *ret, *pushed, *end;
 };
 #define AGENT_PATHS 6
 extern const struct agent_path agent_paths[AGENT_PATHS]; /* `single`, `shared`, `vfork`, `thread`, `query`, `rseq` */

@@ -48,6 +48,13 @@ struct agent_slot *region_slot(const struct region *r, unsigned i)
 	return (struct agent_slot *)(void *)(r->slots + (size_t)i * SLOT_SIZE);
 }
 
+uint64_t *region_errno(const struct region *r, const struct agent_slot *slot, int64_t err)
+{
+	size_t i = (size_t)((const unsigned char *)slot - r->slots) / SLOT_SIZE;
+	uint64_t *counters = (uint64_t *)(void *)(r->slots + ERRNOS_AT + i * ERRNOS_SIZE);
+	return &counters[err < ERRNO_COUNTERS ? err : ERRNO_COUNTERS - 1];
+}
+
 struct agent_tail *region_tail(const struct region *r)
 {
 	return (struct agent_tail *)(void *)(r->slots + AGENT_SLOTS_SIZE);
@@ -135,6 +142,20 @@ static void take_waits(const struct patch *p, const struct agent_slot *s, struct
 		c->waits = c->judged;
 }
 
+/* Adds the errors of slot `i` by their numbers. */
+static void take_errors(struct patch *p, struct region *r, unsigned i, struct summary_group *g)
+{
+	const uint64_t *counters = region_errno(r, region_slot(r, i), 0);
+	if (!r->errors_seen[i])
+		r->errors_seen[i] = memory_zeroed(1, ERRNOS_SIZE);
+	for (int err = 1; err < ERRNO_COUNTERS; err++) {
+		uint64_t n = since(&counters[err], &r->errors_seen[i][err]);
+		if (n)
+			summary_errno(&p->t.counts, g,
+				      &(struct call_errno){syscall_native_arch(), r->call_of[i], err, n});
+	}
+}
+
 static void take_slot(struct patch *p, struct region *r, unsigned i, struct summary_group *g)
 {
 	struct agent_slot none = {0};
@@ -150,7 +171,10 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 	c->returned += n;
 	c->entered += entered;
 	p->agent_calls += entered;
-	c->errors += since(&s->errors, &seen->errors);
+	uint64_t errors = since(&s->errors, &seen->errors);
+	c->errors += errors;
+	if (errors)
+		take_errors(p, r, i, g);
 	c->bytes += since(&s->bytes, &seen->bytes);
 	c->ns += (double)since(&s->ticks, &seen->ticks) * p->tick_ns;
 	call_stats_charge(c, (double)n, p->fast.ns, p->fast.spread_ns);
@@ -219,8 +243,10 @@ static void region_free(struct region *r)
 		munmap(r->slots, r->size);
 	if (r->pooled)
 		close(r->fd);
-	for (unsigned i = 0; i < AGENT_CALLS; i++)
+	for (unsigned i = 0; i < AGENT_CALLS; i++) {
 		free(r->seen[i]);
+		free(r->errors_seen[i]);
+	}
 	vec_free(&r->pages_taken);
 	free(r);
 }

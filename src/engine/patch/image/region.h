@@ -6,12 +6,14 @@
 #include "engine/patch/state.h"
 
 struct region {
-	int refs;             /* number of images that use the region */
-	unsigned char *slots; /* AGENT_STATS_SIZE bytes, untrusted, because the program can write to them */
-	size_t size;          /* size of the memory: AGENT_STATS_SIZE, and the rings after it */
+	int refs; /* number of images that use the region */
+	unsigned char *
+		slots; /* the slots and what follows them: AGENT_STATS_SIZE bytes, untrusted, because the program can write to them */
+	size_t size; /* size of the memory: AGENT_STATS_SIZE, and the rings after it */
 	/* Descriptor of the memory, while the memory is being set up, and while it is in the pool. */
 	int fd;
 	struct agent_slot *seen[AGENT_CALLS]; /* the counts already collected from each slot in use, or NULL */
+	uint64_t *errors_seen[AGENT_CALLS];   /* the same for the counters of the slot's errors */
 	uint16_t used;                        /* number of slots in use */
 	int16_t call_of[AGENT_CALLS];         /* call number of each slot */
 	/* The entry of each call for agent_data.map without SLOT_F_RECORD and SLOT_F_PLAIN, or 0: it has no slot. */
@@ -53,6 +55,8 @@ void region_put(struct patch *p, struct region *r);
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Returns slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
+/* Returns the counter of error `err`, 1 or more, of a slot of the region. */
+uint64_t *region_errno(const struct region *r, const struct agent_slot *slot, int64_t err);
 /*
  * Reserves a ring of `pages` pages: 1, 4, 16 or 64. Returns the number of its first page, or -1 if there is no room. The
  * caller must set the ring up.

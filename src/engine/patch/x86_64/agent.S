@@ -218,6 +218,13 @@ agent_add_waited_\s:
 	jb	1f
 agent_add_error_\s:
 	\lock incq SLOT_ERRORS(%rcx)
+	neg	%eax
+	cmp	$(ERRNO_COUNTERS - 1), %eax
+	jbe	13f
+	mov	$(ERRNO_COUNTERS - 1), %eax
+13:	lea	-(AGENT_STATS & 0xffffffff)(%rcx,%rax,8), %eax	/* the distance of the slot from the first one, and ... */
+agent_add_errno_\s:
+	\lock incq ERRNOS_AT(%rcx,%rax)	/* ... ERRNOS_SIZE is twice SLOT_SIZE */
 	test	$SLOT_F_EXEC, %r11b
 	jz	2f
 	mov	DATA(AT_WORDS), %rax
@@ -273,7 +280,7 @@ agent_end_\s:
 	.pushsection .data.rel.ro, "aw"	/* struct agent_path */
 	.quad	agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_judged_\s, agent_timed_\s
 	.quad	agent_add_ticks_\s, agent_add_unarmed_\s, agent_add_waits_\s, agent_add_waited_\s
-	.quad	agent_add_error_\s, agent_gave_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_pushed_\s
+	.quad	agent_add_error_\s, agent_add_errno_\s, agent_gave_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_pushed_\s
 	.quad	agent_end_\s
 	.popsection
 	.endm
@@ -284,7 +291,7 @@ agent_end_\s:
 agent_end_\s:
 	.pushsection .data.rel.ro, "aw"	/* struct agent_path */
 	.quad	agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s
-	.rept	13
+	.rept	14
 	.quad	agent_end_\s
 	.endr
 	.popsection
@@ -942,10 +949,10 @@ setup_begin:
 	mov	%rax, %r13
 	map	$AGENT_DATA, $AGENT_PAGE, 3, MAP_ANON_AT, $-1
 	mov	%rax, %r14
-	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), %ecx
+	mov	$(ERRNOS_AT + AGENT_CALLS * ERRNOS_SIZE), %ecx
 	test	$SETUP_RECORDS, %ebp
 	jz	4f
-	mov	$(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE + RING_ROOM_AT_FIRST), %ecx
+	mov	$(ERRNOS_AT + AGENT_CALLS * ERRNOS_SIZE + RING_ROOM_AT_FIRST), %ecx
 4:	map	$AGENT_STATS, %rcx, 3, MAP_SHARED_AT, %r12
 	mov	%rax, %r15
 	test	$SETUP_RECORDS, %ebp

@@ -6,6 +6,7 @@
 
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/per_thread.h"
+#include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
@@ -224,8 +225,8 @@ static void add_time(struct agent_slot *slot, uint64_t ticks)
  * Makes the updates that the agent has not made yet when it is at `ip`. The agent's code after the call has no loop up
  * to the last update, so `ip` shows which updates were made (agent.S).
  */
-static void finish_updates(struct agent_slot *slot, const struct agent_path *path, uint64_t ip, uint64_t ticks,
-			   int64_t result, uint64_t flags, bool waited)
+static void finish_updates(struct agent_slot *slot, const struct region *region, const struct agent_path *path,
+			   uint64_t ip, uint64_t ticks, int64_t result, uint64_t flags, bool waited)
 {
 	bool error = (uint64_t)result >= (uint64_t)-4095;
 	if (ip <= AGENT_AT(path->add_ticks))
@@ -241,6 +242,8 @@ static void finish_updates(struct agent_slot *slot, const struct agent_path *pat
 	}
 	if (ip <= AGENT_AT(path->add_error) && error)
 		__atomic_add_fetch(&slot->errors, 1, __ATOMIC_RELAXED);
+	if (ip <= AGENT_AT(path->add_errno) && error)
+		__atomic_add_fetch(region_errno(region, slot, -result), 1, __ATOMIC_RELAXED);
 	if (ip <= AGENT_AT(path->add_bytes) && !error && flags & SLOT_F_BYTES)
 		__atomic_add_fetch(&slot->bytes, (uint64_t)result, __ATOMIC_RELAXED);
 	add_time(slot, ticks);
@@ -333,7 +336,8 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on, the tracer counts the call */
 		remember_interrupted(p, task, r, s, &f, ticks);
 	} else if (slot && !child && ip <= AGENT_AT(path->add_hist))
-		finish_updates(slot, path, ip, ticks, fails ? -EINTR : (int64_t)result, flags, waited);
+		finish_updates(slot, img->counters.region, path, ip, ticks, fails ? -EINTR : (int64_t)result, flags,
+			       waited);
 	return true;
 }
 
