@@ -158,7 +158,8 @@ void summary_record(struct summary *s, struct summary_group *g, uint32_t arch, i
 	if (!o->error)
 		return;
 	c->errors++;
-	summary_errno(s, g, &(struct call_errno){arch, nr, o->err, 1});
+	/* Of the row `c`, which may be the one that all other calls share. */
+	summary_errno(s, g, &(struct call_errno){c->arch, c->nr, o->err, 1});
 }
 
 void summary_end(struct summary *s, struct summary_group *g, const struct life_end *e)
