@@ -1,4 +1,4 @@
-/* Code that the tests of `sctrace bench` share: options, progress, notes, and displaying the result. */
+/* What the tests of `sctrace bench` share with the command that runs them. */
 #ifndef SCTRACE_CMD_BENCH_CMD_BENCH_H
 #define SCTRACE_CMD_BENCH_CMD_BENCH_H
 
@@ -41,13 +41,6 @@ struct bench_options {
 	bool show_output, ignore_failure;               /* of bench load */
 };
 
-/* Parses a list of CPUs. This process must be allowed to use the CPUs. */
-opt_parse_fn bench_opt_cpus;
-/* Parses a duration above zero. */
-opt_parse_fn bench_opt_time;
-/* Parses a list such as "none,net,suite+disk". */
-opt_parse_fn bench_opt_loads;
-
 #define BENCH_AT(member) .offset = offsetof(struct bench_options, member)
 
 /* The options --dir and --quiet and those of cmd/display.h. `sctrace bench` without the name of a test has them too. */
@@ -59,35 +52,6 @@ opt_parse_fn bench_opt_loads;
 	{                                                                                                              \
 		'q', "quiet", NULL, opt_flag, "do not show progress", BENCH_AT(quiet)                                  \
 	}
-#define BENCH_SHARED_OPTIONS(runs_help, time_help)                                                                     \
-	{.help = "Measuring:"}, {'r', "runs", "N", opt_int, runs_help, BENCH_AT(runs), .min = 1, .max = 1000000},      \
-		{'t', "time", "TIME", bench_opt_time, time_help, BENCH_AT(time_ns)}, {BENCH_DIR}, {.help = "Output:"}, \
-		BENCH_OUTPUT_OPTIONS
-
-#define BENCH_POLICY_OPTIONS(policy_help)                                                                              \
-	{0, "policy", "POLICY", opt_word, policy_help, BENCH_AT(policy), COMPLETE_WORDS, "other batch fifo rr"},       \
-	{                                                                                                              \
-		0, "prio", "N", opt_int, "real-time priority, for fifo and rr", BENCH_AT(prio), .min = 1, .max = 99    \
-	}
-
-/* The options --loads and --list. */
-#define BENCH_LOADS_OPTIONS(defaults)                                                                                  \
-	{0,                                                                                                            \
-	 "loads",                                                                                                      \
-	 "LIST",                                                                                                       \
-	 bench_opt_loads,                                                                                              \
-	 "measure under these loads; A+B runs several at once (see --list) (default: " defaults ")",                   \
-	 .complete = COMPLETE_LIST,                                                                                    \
-	 .words = LOAD_WORDS},                                                                                         \
-	{                                                                                                              \
-		'l', "list", NULL, opt_flag, "list the loads", BENCH_AT(list)                                          \
-	}
-
-/* The values of the option --seed, for the random order of `what`. */
-#define BENCH_SEED(what)                                                                                               \
-	0, "seed", "N", opt_int,                                                                                       \
-		"seed for the random order of the " what " (default: a new one, which is saved with the run)",         \
-		BENCH_AT(seed), .min = 1, .max = 0x7fffffff
 
 /* A test that is running. */
 struct bench_session {
@@ -102,24 +66,7 @@ struct bench_session {
 	uint64_t shown_ns;
 };
 
-#define BENCH_DONE (-1)
-
-/*
- * Parses the arguments into `o`. Returns BENCH_DONE, and the index of the first operand in *first. Returns an exit
- * status if it has printed help, or a message about wrong usage.
- */
-int bench_parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first);
-/* Starts a test: catches signals, and describes the machine. Returns 0, or an exit status after printing a message. */
-int bench_begin(struct bench_session *s, const char *kind, int argc, char **argv);
-/* Returns the seed that was given with --seed, or a new one. */
-uint64_t bench_seed(const struct bench_options *o);
-/*
- * Prints, saves and draws the result, and frees the session. Returns the exit status, which is EXIT_OWN after a message
- * if s->err is set. If a signal interrupted the test, ends this process by that signal.
- */
-int bench_end(struct bench_session *s);
-/* Frees the session without a result. Returns `status`. */
-int bench_quit(struct bench_session *s, int status);
+#define BENCH_WORDS_MAX 32
 
 /* The test that `sctrace bench NAME` runs: the data and functions in which the tests differ. */
 struct bench_test {
@@ -138,22 +85,11 @@ struct bench_test {
 	 * reason is in `why`. -ERANGE means that the options do not suit each other.
 	 */
 	int (*run)(struct bench_session *s, char **words, size_t n, struct buf *why);
+	/* What a user would type for the short form of the test in `sctrace bench`; ends with NULL. */
+	const char *shortened[BENCH_WORDS_MAX + 1];
 };
 
-/* `sctrace bench` without the name of a test: its options; and runs a short form of each test. argv[0] is "bench". */
-extern const struct opt_command bench_all_face;
-int cmd_bench_all(int argc, char **argv);
-
-extern const struct bench_test bench_syscall_test;
-extern const struct bench_test bench_switch_test;
-extern const struct bench_test bench_sched_test;
-extern const struct bench_test bench_latency_test;
-extern const struct bench_test bench_load_test;
-
-/*
- * Runs a test and leaves the result in the session; argv[0] is the test's name. Returns BENCH_DONE, and the caller must
- * call bench_end(). Otherwise returns an exit status, and the caller must call bench_quit().
- */
-int bench_measure(const struct bench_test *t, struct bench_session *s, int argc, char **argv);
+#define BENCH_TESTS 5
+extern const struct bench_test bench_tests[BENCH_TESTS];
 
 #endif
