@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Initialise with zeros (`struct buf b = {0};`), and free with buf_free(). `s` is NULL until something is added, and ends
+ * Initialise with zeros (`struct buf b = {0};`), and free with buf_free() (or auto_buf). `s` is NULL until something is added, and ends
  * with a NUL afterwards: use buf_str() if the buffer may be empty.
  */
 struct buf {
@@ -18,6 +18,8 @@ struct buf {
 };
 
 void buf_free(struct buf *b);
+/* Declares local buffers that are freed at the end of their block: `auto_buf why = {0};`. */
+#define auto_buf __attribute__((cleanup(buf_free))) struct buf
 /* Deletes the contents, but does not free the memory. */
 static inline void buf_clear(struct buf *b)
 {

@@ -11,16 +11,14 @@
 /* Writes the line with one call, so that lines of several processes do not mix. */
 static void say(const char *prefix, const char *fmt, va_list ap)
 {
-	struct buf text = {0};
-	struct buf line = {0};
+	auto_buf text = {0};
+	auto_buf line = {0};
 	buf_addv(&text, fmt, ap);
 	buf_adds(&line, prefix);
 	escape_line(&line, buf_str(&text), text.len);
 	buf_addc(&line, '\n');
 	if (write(STDERR_FILENO, buf_str(&line), line.len) < 0)
 		(void)0; /* an error cannot be reported anywhere */
-	buf_free(&line);
-	buf_free(&text);
 }
 
 void diag_error(const char *fmt, ...)

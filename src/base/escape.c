@@ -210,7 +210,7 @@ void escape_csv_quoted(struct buf *out, const char *s, size_t n)
 
 void escape_csv(struct buf *out, const char *s)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	/*
 	 * A formula is dangerous only if it calls a function or starts a program. Texts such as "-O2" and "+1" do
 	 * neither, and are not escaped.
@@ -224,5 +224,4 @@ void escape_csv(struct buf *out, const char *s)
 	buf_adds(out, quoted ? "\"" : "");
 	escape_csv_quoted(out, s, strlen(s));
 	buf_adds(out, quoted ? "\"" : "");
-	buf_free(&text);
 }

@@ -211,20 +211,18 @@ int load_stop(struct load *l, struct kid_guard *guard, struct buf *why)
 
 int load_begin(struct load *l, const char *dir, struct kid_guard *guard, struct run *run)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	int err = load_start(l, dir, guard, &why);
 	if (why.len)
 		run_note(run, "%s was not measured: %s", l->name, buf_str(&why));
-	buf_free(&why);
 	return err;
 }
 
 void load_end(struct load *l, struct kid_guard *guard, struct run *run)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	if (load_stop(l, guard, &why) < 0 && run)
 		run_note(run, "in at least one run, %s", buf_str(&why));
-	buf_free(&why);
 }
 
 void load_work(const struct load *l, struct buf *out)
@@ -357,8 +355,8 @@ static void run_memory(struct load_board *b, const char *dir)
 /* Runs the operations of `bench syscall` in turn, except those that cannot run on this machine. */
 static void run_suite(struct load_board *b, const char *dir)
 {
-	struct buf without = {0};
-	struct buf why = {0};
+	auto_buf without = {0};
+	auto_buf why = {0};
 	suite_find_missing(dir, &without, &why);
 	buf_clear(&why);
 	for (size_t i = 0;; i = op_at(i + 1) ? i + 1 : 0) {
@@ -374,8 +372,6 @@ static void run_suite(struct load_board *b, const char *dir)
 		atomic_fetch_add(&b->work, n);
 	}
 	snprintf(b->why, sizeof(b->why), "%s", buf_str(&why));
-	buf_free(&why);
-	buf_free(&without);
 }
 
 static const struct load_kind kinds[] = {
@@ -404,14 +400,13 @@ void suite_find_missing(const char *dir, struct buf *without, struct buf *why)
 	for (size_t i = 0; op_at(i); i++) {
 		const struct op *op = op_at(i);
 		struct op_state s;
-		struct buf missing = {0};
+		auto_buf missing = {0};
 		if (op_open(op, &s, dir, &missing) == 0)
 			op_close(op, &s);
 		else {
 			buf_addf(without, "%s%s", without->len ? "," : "", op->name);
 			buf_addf(why, "%s%s (%s)", why->len ? ", " : "", op->name, buf_str(&missing));
 		}
-		buf_free(&missing);
 	}
 }
 
@@ -431,11 +426,10 @@ bool suite_is_without(const char *without, const struct op *op)
 static int run_op(const struct op *op, const char *dir, struct buf *why)
 {
 	struct op_state s;
-	struct buf missing = {0};
+	auto_buf missing = {0};
 	int err = op_open(op, &s, dir, &missing);
 	if (err)
 		buf_addf(why, "the operation %s of the suite cannot run any more: %s", op->name, buf_str(&missing));
-	buf_free(&missing);
 	if (err)
 		return err;
 	op->once(&s, op->cost == OP_DEAR ? TIMES_DEAR : TIMES_CHEAP);

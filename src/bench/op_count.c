@@ -60,7 +60,7 @@ int op_count_run(int argc, char *const *argv)
 		const struct op *op = op_find(argv[i]);
 		uint64_t n = strtoull(argv[i + 1], NULL, 10);
 		struct op_state s;
-		struct buf why = {0};
+		auto_buf why = {0};
 		if (!op)
 			return -ENOENT;
 		if (op_open(op, &s, argv[0], &why) == 0) {
@@ -70,7 +70,6 @@ int op_count_run(int argc, char *const *argv)
 			mark((size_t)i / 2, 1);
 			op_close(op, &s);
 		}
-		buf_free(&why);
 	}
 	return 0;
 }

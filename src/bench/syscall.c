@@ -306,12 +306,11 @@ int op_sample_write(const char *name, const char *dir, int fd)
 {
 	const struct op *op = op_find(name);
 	struct op_state s;
-	struct buf why = {0};
+	auto_buf why = {0};
 	if (!op)
 		return -ENOENT;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	int err = op_open(op, &s, dir, &why);
-	buf_free(&why);
 	if (err)
 		return err;
 	double x[OWN_CONTROLS + 1];

@@ -63,11 +63,10 @@ static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *
 		return OPT_HELP;
 	if (o == &common[1])
 		return OPT_VERSION;
-	struct buf why = {0};
+	auto_buf why = {0};
 	int r = o->parse(p->settings, o, value, &why);
 	if (r < 0)
 		buf_addf(p->why, "option %s: %s", typed, why.len ? buf_str(&why) : strerror(-r));
-	buf_free(&why);
 	return r < 0 ? OPT_ERROR : OPT_OK;
 }
 
@@ -94,12 +93,11 @@ static void suggest_long(const struct parse *p, const char *word)
 	for (const struct opt *o = p->command->table; len > 1 && !opt_is_end(o); o++) {
 		if (!o->name || strlen(o->name) != len || strncmp(o->name, word + 1, len) != 0)
 			continue;
-		struct buf rest = {0};
+		auto_buf rest = {0};
 		size_t line = strcspn(buf_str(p->why), "\n");
 		buf_adds(&rest, buf_str(p->why) + line);
 		buf_truncate(p->why, line);
 		buf_addf(p->why, "; did you mean --%s?%s", o->name, buf_str(&rest));
-		buf_free(&rest);
 		return;
 	}
 }
@@ -130,7 +128,7 @@ static enum opt_outcome parse_letters(struct parse *p, const char *word)
 
 static enum opt_outcome unknown_name(struct parse *p, const char *name, size_t len)
 {
-	struct buf word = {0};
+	auto_buf word = {0};
 	struct near near;
 	buf_add(&word, name, len);
 	near_init(&near, buf_str(&word));
@@ -141,7 +139,6 @@ static enum opt_outcome unknown_name(struct parse *p, const char *name, size_t l
 	near_offer(&near, "version");
 	buf_addf(p->why, "unknown option '--%s'", buf_str(&word));
 	near_say(&near, "--", p->why);
-	buf_free(&word);
 	return OPT_ERROR;
 }
 
@@ -255,19 +252,18 @@ static int help_column(const struct opt *table)
 {
 	int widest = 0;
 	for (const struct opt *o = table; !opt_is_end(o); o++) {
-		struct buf s = {0};
+		auto_buf s = {0};
 		if (!is_heading(o))
 			spelling(o, &s);
 		if ((int)s.len > widest && s.len <= COLUMN_MAX - 4)
 			widest = (int)s.len;
-		buf_free(&s);
 	}
 	return widest + 4 < 16 ? 16 : widest + 4;
 }
 
 static void help_row(const struct opt *o, struct buf *out, int column, int width)
 {
-	struct buf s = {0};
+	auto_buf s = {0};
 	buf_adds(&s, "  ");
 	spelling(o, &s);
 	if ((int)s.len + 2 <= column) {
@@ -278,7 +274,6 @@ static void help_row(const struct opt *o, struct buf *out, int column, int width
 	}
 	buf_adds(out, buf_str(&s));
 	buf_add_wrapped(out, o->help ? o->help : "", column, column, width);
-	buf_free(&s);
 }
 
 static void heading(struct buf *out, const char *text, bool colour)

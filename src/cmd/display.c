@@ -61,11 +61,9 @@ static bool is_further_picture(const char *svg, const char *path)
 	size_t len = strlen(name);
 	if (strncmp(name, first, stem) != 0 || name[stem] != '-' || len < 4 || strcmp(name + len - 4, ".svg") != 0)
 		return false;
-	struct buf beside = {0};
+	auto_buf beside = {0};
 	buf_addf(&beside, "%.*s%s", (int)(first - svg), svg, name);
-	bool same = outfile_is_same(buf_str(&beside), path);
-	buf_free(&beside);
-	return same;
+	return outfile_is_same(buf_str(&beside), path);
 }
 
 /* The outputs of a command that are files of their own: -o, --save, --svg, and the exports. */
@@ -139,20 +137,18 @@ static void part_path(struct buf *out, const char *path, const char *part)
 
 static int draw(struct page *p, const char *command, const char *path)
 {
-	struct buf told = {0};
+	auto_buf told = {0};
 	size_t drawn = 0;
 	int status = 0;
 	for (size_t i = 0; i < p->figures.n && !status; i++) {
-		struct buf picture = {0};
-		struct buf name = {0};
+		auto_buf picture = {0};
+		auto_buf name = {0};
 		int rc = p->figures.v[i].draw(p, CHART_WIDE, &picture);
 		part_path(&name, path, drawn ? p->figures.v[i].name : NULL);
 		if (rc == 0)
 			status = put_text(buf_str(&name), &picture);
 		if (rc == 0)
 			buf_addf(&told, "%s%s", drawn++ ? ", " : "", buf_str(&name));
-		buf_free(&picture);
-		buf_free(&name);
 	}
 	if (!drawn && !status) {
 		diag_error("%s: cannot draw '%s': the result has no picture", command, path);
@@ -160,7 +156,6 @@ static int draw(struct page *p, const char *command, const char *path)
 	} else if (drawn > 1 && !status) {
 		diag_note("drawn: %s", buf_str(&told));
 	}
-	buf_free(&told);
 	return status;
 }
 
@@ -176,7 +171,7 @@ static int export(struct page *p, const struct page_options *o, const struct buf
 	static const struct table_look plain = {0};
 	int status = 0;
 	for (size_t i = 0; i < EXPORTS; i++) {
-		struct buf text = {0};
+		auto_buf text = {0};
 		if (!o->exports[i])
 			continue;
 		if (i == EXPORT_JSON && json)
@@ -185,7 +180,6 @@ static int export(struct page *p, const struct page_options *o, const struct buf
 			page_render(p, formats[i], &plain, &text);
 		int put = put_text(o->exports[i], &text);
 		status = status ? status : put;
-		buf_free(&text);
 	}
 	return status;
 }
@@ -195,7 +189,7 @@ static int display(struct page *p, const char *command, const struct page_option
 {
 	const char *format = o->format ? o->format : "text";
 	struct table_look look = display_look(o);
-	struct buf text = {0};
+	auto_buf text = {0};
 	if (o->time_unit)
 		page_use_unit(p, o->time_unit);
 	if (json && strcmp(format, "json") == 0)
@@ -210,7 +204,6 @@ static int display(struct page *p, const char *command, const struct page_option
 	if (strcmp(format, "csv") == 0)
 		page_say_warnings(p, "sctrace: warning: ", &text);
 	fputs(buf_str(&text), stderr);
-	buf_free(&text);
 	return status ? status : exported ? exported : drawn;
 }
 
@@ -222,8 +215,8 @@ int display_page(struct page *p, const char *command, const struct page_options 
 int display_run(const struct run *r, const char *command, const struct page_options *o)
 {
 	struct run again = {0};
-	struct buf text = {0};
-	struct buf why = {0};
+	auto_buf text = {0};
+	auto_buf why = {0};
 	struct page p = {0};
 	struct page_run beside = {&again, "run", "run"};
 	int status = 0;
@@ -242,16 +235,14 @@ int display_run(const struct run *r, const char *command, const struct page_opti
 	}
 	page_free(&p);
 	run_free(&again);
-	buf_free(&text);
-	buf_free(&why);
 	return status;
 }
 
 void display_run_into(const struct run *r, const char *format, const struct table_look *look, struct buf *out)
 {
 	struct run again = {0};
-	struct buf text = {0};
-	struct buf why = {0};
+	auto_buf text = {0};
+	auto_buf why = {0};
 	struct page p = {0};
 	struct page_run beside = {&again, "run", "run"};
 	run_dump(r, &text);
@@ -263,8 +254,6 @@ void display_run_into(const struct run *r, const char *format, const struct tabl
 	}
 	page_free(&p);
 	run_free(&again);
-	buf_free(&text);
-	buf_free(&why);
 }
 
 static bool is_standard_input(const char *path)
@@ -291,11 +280,10 @@ const char *input_path(const char *path)
 
 int put_text(const char *path, const struct buf *text)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	int err = outfile_put(path, text, &why);
 	if (err)
 		diag_error("%s", buf_str(&why));
-	buf_free(&why);
 	return err ? EXIT_OWN : 0;
 }
 
@@ -312,7 +300,7 @@ void put_usage_error(const char *prefix, const char *text)
 {
 	size_t len = strcspn(text, "\n");
 	diag_error("%s%.*s", prefix, (int)len, text);
-	struct buf rest = {0};
+	auto_buf rest = {0};
 	for (const char *p = text + len; *p;) {
 		size_t n = strcspn(++p, "\n");
 		escape_line(&rest, p, n);
@@ -321,17 +309,14 @@ void put_usage_error(const char *prefix, const char *text)
 	}
 	if (rest.len && write(STDERR_FILENO, rest.s, rest.len) < 0)
 		(void)0; /* an error cannot be reported anywhere */
-	buf_free(&rest);
 }
 
 static int put_help(const struct opt_command *c)
 {
-	struct buf help = {0};
+	auto_buf help = {0};
 	struct table_look look = term_look(STDOUT_FILENO);
 	opt_help(c, &help, look.width, look.colour);
-	int status = put_text(NULL, &help);
-	buf_free(&help);
-	return status;
+	return put_text(NULL, &help);
 }
 
 static int put_version(void)
@@ -348,11 +333,10 @@ int put_outcome(const struct opt_command *c, enum opt_outcome outcome, const cha
 		return put_version();
 	if (outcome == OPT_OK)
 		return 0;
-	struct buf text = {0};
+	auto_buf text = {0};
 	buf_adds(&text, buf_str(why));
 	if (!strchr(buf_str(why), '\n'))
 		buf_addf(&text, " (see %s --help)", c->name);
 	put_usage_error(prefix, buf_str(&text));
-	buf_free(&text);
 	return EXIT_USAGE;
 }

@@ -156,7 +156,7 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 			    struct buf *why)
 {
 	struct texts places = {0};
-	struct buf size = {0};
+	auto_buf size = {0};
 	/* The size is written in bytes, because every program understands that. */
 	buf_addf(&size, "%llu", (unsigned long long)buffer);
 	texts_add(&places, "in", c->work.in);
@@ -167,7 +167,6 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 	char **argv = command_words(c, command, &places, why);
 	free(command);
 	texts_clear(&places);
-	buf_free(&size);
 	return argv;
 }
 
@@ -238,7 +237,7 @@ bool compare_permits(const struct compare *c, const struct subject *s, int statu
 int compare_give_up(struct compare *c, struct subject *s, const char *reason, const char *advice)
 {
 	struct buf what = {0};
-	struct buf all = {0};
+	auto_buf all = {0};
 	buf_adds(&what, reason);
 	if (!s->strategy)
 		say_run(c, &what);
@@ -249,13 +248,12 @@ int compare_give_up(struct compare *c, struct subject *s, const char *reason, co
 	}
 	free(s->unable);
 	s->unable = buf_take(&what);
-	buf_free(&all);
 	return 1;
 }
 
 int compare_check_status(struct compare *c, struct subject *s, int status)
 {
-	struct buf reason = {0}, message = {0};
+	auto_buf reason = {0}, message = {0};
 	char advice[80];
 	if (compare_permits(c, s, status))
 		return 0;
@@ -267,8 +265,6 @@ int compare_check_status(struct compare *c, struct subject *s, int status)
 	snprintf(advice, sizeof(advice), "; use --ignore-failure=%d to continue nevertheless",
 		 compare_exit_status(status));
 	compare_give_up(c, s, buf_str(&reason), advice);
-	buf_free(&message);
-	buf_free(&reason);
 	return 1;
 }
 
@@ -326,10 +322,9 @@ int compare_setup(struct compare *c, struct buf *why)
 void compare_cleanup(struct compare *c)
 {
 	for (size_t i = 0; i < c->subjects.n; i++) {
-		struct buf why = {0};
+		auto_buf why = {0};
 		const struct subject *s = c->subjects.v[i];
 		if (s->set_up && compare_beside(c, s, BESIDE_CLEANUP, &why) < 0)
 			strings_add(&c->failures, buf_str(&why));
-		buf_free(&why);
 	}
 }

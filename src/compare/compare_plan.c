@@ -97,7 +97,7 @@ static void add_strategy(struct compare *c, const struct strategy *st, uint64_t 
 	s->strategy = st;
 	s->copies = true;
 	struct buf path = {0};
-	struct buf why = {0};
+	auto_buf why = {0};
 	if (strategy_locate(st->program, &path, &why) < 0) {
 		s->unable = buf_take(&why);
 	} else {
@@ -107,7 +107,6 @@ static void add_strategy(struct compare *c, const struct strategy *st, uint64_t 
 	buf_clear(&path);
 	compare_label(&path, s);
 	s->command = buf_take(&path);
-	buf_free(&why);
 }
 
 static int add_with_buffers(struct compare *c, const struct strategy *st, struct buf *why)
@@ -184,7 +183,7 @@ static void name_command(struct buf *out, const char *text, const struct texts *
 static int add_command(struct compare *c, const char *text, size_t index, uint64_t buffer, const struct texts *params,
 		       struct buf *why)
 {
-	struct buf name = {0};
+	auto_buf name = {0};
 	const struct compare_texts *names = &c->opt.names;
 	char *given = index < names->n ? compare_fill_name(names->v[index], params) : NULL;
 	/* A name that contains a parameter tells the rows apart. */
@@ -192,7 +191,6 @@ static int add_command(struct compare *c, const char *text, size_t index, uint64
 	name_command(&name, given ? given : text, tells ? &(struct texts){0} : params);
 	free(given);
 	struct subject *s = subject_add(c, buf_str(&name), buffer);
-	buf_free(&name);
 	compare_copy_texts(&s->params, params);
 	s->index = index;
 	s->command = memory_copy(text);
@@ -243,12 +241,11 @@ static int check_beside(const struct compare *c, size_t commands, struct buf *wh
 /* Returns true if one of these texts contains {NAME}. */
 static bool contain(const char *const *texts, size_t n, const char *name)
 {
-	struct buf place = {0};
+	auto_buf place = {0};
 	bool found = false;
 	buf_addf(&place, "{%s}", name);
 	for (size_t i = 0; i < n && !found; i++)
 		found = strstr(texts[i], buf_str(&place));
-	buf_free(&place);
 	return found;
 }
 
@@ -363,7 +360,7 @@ void compare_list(struct buf *out, const struct table_look *look)
 	size_t n;
 	const struct strategy *all = strategy_all(&n);
 	for (size_t i = 0; i < n; i++) {
-		struct buf none = {0};
+		auto_buf none = {0};
 		bool there = strategy_locate(all[i].program, &none, &none) == 0;
 		table_row(t);
 		table_string(t, 0, all[i].name);
@@ -374,7 +371,6 @@ void compare_list(struct buf *out, const struct table_look *look)
 		table_string(t, 2, buf_str(&none));
 		if (!there)
 			table_mark_row(t, MARK_DIM);
-		buf_free(&none);
 	}
 	table_render(t, TABLE_TEXT, look, out);
 	table_free(t);

@@ -70,7 +70,7 @@ static void add_fsync(const struct compare *c, struct sample *s)
  */
 static int check_files(struct compare *c, struct subject *s, uint64_t bytes, struct buf *why)
 {
-	struct buf wrong = {0};
+	auto_buf wrong = {0};
 	int changed = work_restore_input(&c->work, why);
 	if (changed < 0)
 		return changed;
@@ -82,7 +82,6 @@ static int check_files(struct compare *c, struct subject *s, uint64_t bytes, str
 		compare_give_up(c, s, buf_str(&wrong), "");
 	else if (err < 0)
 		s->not_a_copy = true;
-	buf_free(&wrong);
 	return err < 0 && s->strategy;
 }
 

@@ -103,11 +103,9 @@ static double mean(const struct subject *s)
 /* Returns true if `word` is the label of the subject (read/write 4K), or its name without the buffer size. */
 static bool is_named(const struct subject *s, const char *word)
 {
-	struct buf label = {0};
+	auto_buf label = {0};
 	compare_label(&label, s);
-	bool named = strcmp(s->name, word) == 0 || strcmp(buf_str(&label), word) == 0;
-	buf_free(&label);
-	return named;
+	return strcmp(s->name, word) == 0 || strcmp(buf_str(&label), word) == 0;
 }
 
 /* Returns the subject that --reference names, or NULL. */

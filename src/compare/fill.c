@@ -165,11 +165,10 @@ static void fill_method(struct compare *c)
 /* Replaces the sentences in `to` by those that say() appends. */
 static void tell(void (*say)(const struct run *r, struct buf *out), const struct run *r, struct strings *to)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	strings_clear(to);
 	say(r, &text);
 	strings_add_lines(to, buf_str(&text));
-	buf_free(&text);
 }
 
 int compare_tell(struct run *r)

@@ -66,7 +66,7 @@ static void read_text(const char *path, struct buf *text)
  */
 static double number(const char *text, size_t len)
 {
-	struct buf digits = {0};
+	auto_buf digits = {0};
 	char *end;
 	bool thousands = true;
 	for (size_t i = 0; i < len; i++)
@@ -76,7 +76,6 @@ static double number(const char *text, size_t len)
 			thousands &= i > 0 && len - i > 3 && strspn(text + i + 1, "0123456789") == 3;
 	double v = strtod(buf_str(&digits), &end);
 	bool all = thousands && end != buf_str(&digits) && end[strspn(end, " \t")] == '\0';
-	buf_free(&digits);
 	return all && isfinite(v) ? v : NAN;
 }
 
@@ -84,14 +83,13 @@ double compare_metric_read(const struct compare_metric *m, const char *const *pa
 {
 	double found = NAN;
 	for (size_t i = 0; i < n && isnan(found); i++) {
-		struct buf text = {0};
+		auto_buf text = {0};
 		regmatch_t at[2];
 		read_text(paths[i], &text);
 		if (regexec(&m->pattern, buf_str(&text), 2, at, 0) == 0) {
 			const regmatch_t *part = at[1].rm_so >= 0 ? &at[1] : &at[0];
 			found = number(buf_str(&text) + part->rm_so, (size_t)(part->rm_eo - part->rm_so));
 		}
-		buf_free(&text);
 	}
 	return found;
 }

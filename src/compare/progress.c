@@ -14,7 +14,7 @@
 /* Prints the line, escaped, and truncated to the width of the terminal. */
 static void show(const struct buf *line)
 {
-	struct buf shown = {0};
+	auto_buf shown = {0};
 	struct table_look look = term_look(STDERR_FILENO);
 	size_t room = look.width > 1 ? (size_t)look.width - 1 : 79;
 	escape_line(&shown, buf_str(line), line->len);
@@ -27,7 +27,6 @@ static void show(const struct buf *line)
 	}
 	fprintf(stderr, "\r\033[K%.*s", (int)end, buf_str(&shown));
 	fflush(stderr);
-	buf_free(&shown);
 }
 
 void compare_progress_end(const struct compare *c)
@@ -40,11 +39,10 @@ void compare_progress_count(const struct compare *c, size_t i)
 {
 	if (!c->progress)
 		return;
-	struct buf line = {0};
+	auto_buf line = {0};
 	buf_addf(&line, "counting calls, %zu of %zu: ", i + 1, c->subjects.n);
 	compare_label(&line, c->subjects.v[i]);
 	show(&line);
-	buf_free(&line);
 }
 
 /*
@@ -92,7 +90,7 @@ void compare_progress_time(const struct compare *c, size_t i, int round)
 	if (!c->progress)
 		return;
 	const struct subject *s = c->subjects.v[i];
-	struct buf line = {0};
+	auto_buf line = {0};
 	if (round < 0)
 		buf_addf(&line, "warm-up, %zu of %zu: ", i + 1, c->subjects.n);
 	else
@@ -105,5 +103,4 @@ void compare_progress_time(const struct compare *c, size_t i, int round)
 		duration_human(&line, typical_s(s) * 1e9);
 	}
 	show(&line);
-	buf_free(&line);
 }

@@ -47,7 +47,7 @@ static int scan_numbers(struct scan *s, const char *range, const char *delta, st
  */
 static void scan_words(struct scan *s, const char *list)
 {
-	struct buf word = {0};
+	auto_buf word = {0};
 	for (;; list++) {
 		if (list[0] == '\\' && (list[1] == ',' || list[1] == '\\')) {
 			buf_addc(&word, *++list);
@@ -60,7 +60,6 @@ static void scan_words(struct scan *s, const char *list)
 				break;
 		}
 	}
-	buf_free(&word);
 }
 
 static int scan_read(struct scan *s, const char *text, bool range, const char *delta, struct buf *why)
@@ -148,14 +147,13 @@ int compare_combine(const struct compare_options *o, char *const *operands, size
 	for (size_t i = 0; i < o->scans.n && !err; i++) {
 		const struct compare_scan *given = &o->scans.v[i];
 		struct scan s = {0};
-		struct buf text = {0};
+		auto_buf text = {0};
 		*taken += take_values(given, operands + *taken, n - *taken, &text);
 		err = scan_read(&s, buf_str(&text), given->range, o->step, why);
 		if (!err)
 			multiply(all, &s);
 		strings_clear(&s.values);
 		free(s.name);
-		buf_free(&text);
 	}
 	return err;
 }

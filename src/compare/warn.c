@@ -138,12 +138,11 @@ static bool saves_its_output(const struct run *r, const struct run_subject *s)
 	for (size_t g = 0; g < calls->groups.n; g++)
 		for (size_t i = 0; i < calls->groups.v[g]->calls.n; i++) {
 			const struct call_stats *k = calls->groups.v[g]->calls.v[i];
-			struct buf name = {0};
+			auto_buf name = {0};
 			syscall_name(&name, k->arch, k->nr);
 			for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
 				written += strcmp(buf_str(&name), names[n]) == 0 ? (double)k->bytes : 0;
 			written += strcmp(buf_str(&name), "io_uring_enter") == 0 ? INFINITY : 0;
-			buf_free(&name);
 		}
 	return written < s->output_bytes;
 }
@@ -202,13 +201,12 @@ static void add(struct run *r, const char *name, const char *what, const char *w
 		struct strings rows)
 {
 	struct run_warning w = {.rows = rows};
-	struct buf text = {0};
+	auto_buf text = {0};
 	buf_addf(&text, "%s%s; %s", what, where, advice);
 	field_set(&w.name, name);
 	field_set(&w.what, what);
 	field_set(&w.advice, advice);
 	field_set(&w.text, buf_str(&text));
-	buf_free(&text);
 	vec_push(&r->warnings, w);
 }
 
@@ -230,7 +228,7 @@ static void warn_rows(struct run *r, row_test *about, void (*say)(const struct r
 	enum { SHOWN = 4 };
 	struct strings rows = {.known = true};
 	size_t ran = 0;
-	struct buf names = {0};
+	auto_buf names = {0};
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
 		ran += run_usable(s);
@@ -248,7 +246,6 @@ static void warn_rows(struct run *r, row_test *about, void (*say)(const struct r
 	buf_addc(&names, ')');
 	if (rows.n)
 		add(r, name, what, say || rows.n < ran ? buf_str(&names) : "", advice, rows);
-	buf_free(&names);
 }
 
 /*
@@ -295,7 +292,7 @@ static void warn_machine(struct run *r)
 static void warn_limits(struct run *r)
 {
 	const struct run_method *m = &r->method;
-	struct buf text = {0};
+	auto_buf text = {0};
 	buf_addf(
 		&text,
 		"the control group limits the processor time (%s), and the programs had to wait for it in %.0f periods",
@@ -315,7 +312,6 @@ static void warn_limits(struct run *r)
 	warn(r, m->input_sparse == TRUTH_YES, "sparse_input",
 	     "the input has holes, which some programs do not read and do not copy",
 	     "use an input without holes to compare the cost of copying");
-	buf_free(&text);
 }
 
 /* If there was a warm-up, the first run is not part of the figures. --cold is recommended only if it was not given. */

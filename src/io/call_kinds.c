@@ -62,12 +62,11 @@ void io_leave_pair(const struct io_context *x)
 	int fds[2];
 	int arg = io_find_kind(x->c, K_OUT_FD_PAIR);
 	bool pipes = !io_is_call(x, "socketpair");
-	struct buf name = {0};
+	auto_buf name = {0};
 	if (x->c->error || !x->ev->mem || mem_get(x->ev->mem, x->c->args[arg], fds, sizeof(fds)) < 0)
 		return;
 	buf_addf(&name, "%s %u", pipes ? "pipe" : "socket pair", pipes ? ++x->p->pipes : ++x->p->sockets);
 	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), pipes ? IO_PIPE : IO_SOCKET);
-	buf_free(&name);
 	f->row.opens += 2;
 	f->created = pipes;
 	f->messages = !pipes && (x->c->args[1] & SOCK_TYPE) != SOCK_STREAM;
@@ -79,12 +78,11 @@ void io_leave_pair(const struct io_context *x)
 /* The call has returned a descriptor of a file without a path, which is named "KIND NUMBER", or "KIND" if `number` is 0. */
 static struct io_file *created(const struct io_context *x, const char *kind, unsigned number, enum io_kind type)
 {
-	struct buf name = {0};
+	auto_buf name = {0};
 	buf_adds(&name, kind);
 	if (number)
 		buf_addf(&name, " %u", number);
 	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), type);
-	buf_free(&name);
 	f->row.opens++;
 	io_count_call(x, f);
 	io_set_fd(x, f, (int)x->c->result, closes_on_exec(x));
@@ -220,13 +218,12 @@ static int descriptor_in(const char *path)
 
 static struct io_file *file_of_path(const struct io_context *x)
 {
-	struct buf path = {0};
+	auto_buf path = {0};
 	add_path(x, &path);
 	int fd = descriptor_in(buf_str(&path));
 	/* Such a path does not name the same file each time: the shell uses /dev/fd/63 for each <(command). */
 	const struct io_open *o = x->c->error ? NULL : io_profile_open(x->p, x->t, x->ev->tid, fd);
 	struct io_file *f = o ? o->file : path.len ? io_profile_file(x->p, buf_str(&path)) : NULL;
-	buf_free(&path);
 	return f;
 }
 
@@ -258,7 +255,7 @@ void io_leave_remove(const struct io_context *x)
 {
 	struct io_file *f = x->c->error ? NULL : file_of_path(x);
 	int second = io_find_second_path(x->c);
-	struct buf to = {0};
+	auto_buf to = {0};
 	if (f)
 		replace(f);
 	if (!f || second < 0 || !x->k->new_path.len)
@@ -268,17 +265,15 @@ void io_leave_remove(const struct io_context *x)
 	f = io_profile_known_file(x->p, buf_str(&to));
 	if (f)
 		replace(f);
-	buf_free(&to);
 }
 
 /* With O_TMPFILE, the path is a directory, and the call creates a file in it that has no name. */
 static struct io_file *unnamed_file(const struct io_context *x)
 {
-	struct buf name = {0};
+	auto_buf name = {0};
 	add_path(x, &name);
 	buf_addf(&name, "/(unnamed file %u)", ++x->p->unnamed);
 	struct io_file *f = io_profile_pathless(x->p, buf_str(&name), IO_FILE);
-	buf_free(&name);
 	return f;
 }
 

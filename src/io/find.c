@@ -377,8 +377,8 @@ static const struct detector {
 /* Appends "saves 38 to 41 ms". If the saving is unknown, the detector has already ended the sentence. */
 static void add_saving(struct io_search *s)
 {
-	struct buf low = {0};
-	struct buf high = {0};
+	auto_buf low = {0};
+	auto_buf high = {0};
 	size_t n = s->text.len;
 	if (!isfinite(s->e.high_ns)) {
 		buf_adds(&s->text, n && buf_str(&s->text)[n - 1] == '.' ? "" : NOT_MEASURED);
@@ -394,8 +394,6 @@ static void add_saving(struct io_search *s)
 	else
 		buf_addf(&s->text, " saves %s%s%s%s%s%s.", same ? "about " : "", buf_str(&low), same ? "" : " to ",
 			 same ? "" : buf_str(&high), s->unit, more);
-	buf_free(&low);
-	buf_free(&high);
 }
 
 /*

@@ -62,20 +62,18 @@ struct io_file *io_profile_pathless(struct io_profile *p, const char *name, enum
 
 struct io_file *io_profile_file(struct io_profile *p, const char *name)
 {
-	struct buf id = {0};
+	auto_buf id = {0};
 	io_path_join(&id, buf_str(&p->start), name);
 	struct io_file *f = file_with_id(p, buf_str(&id), name, kind_of(buf_str(&id)));
-	buf_free(&id);
 	return f;
 }
 
 struct io_file *io_profile_known_file(const struct io_profile *p, const char *name)
 {
 	uint64_t key;
-	struct buf id = {0};
+	auto_buf id = {0};
 	io_path_join(&id, buf_str(&p->start), name);
 	struct io_file *f = find_id(p, buf_str(&id), &key);
-	buf_free(&id);
 	return f;
 }
 
@@ -98,8 +96,8 @@ static void say_pathless(const char *path, enum io_kind kind, struct buf *out)
 static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
 {
 	static const char *const standard[] = {"stdin", "stdout", "stderr"};
-	struct buf path = {0};
-	struct buf name = {0};
+	auto_buf path = {0};
+	auto_buf name = {0};
 	bool known = p->names->fd(p->names->ctx, tid, fd, &path);
 	enum io_kind kind = known ? kind_of(buf_str(&path)) : IO_OTHER;
 	bool stream = !known || kind == IO_PIPE || kind == IO_SOCKET ||
@@ -115,8 +113,6 @@ static struct io_file *inherited(struct io_profile *p, pid_t tid, int fd)
 		buf_adds(&name, buf_str(&path));
 	}
 	struct io_file *f = stream ? io_profile_pathless(p, buf_str(&name), kind) : io_profile_file(p, buf_str(&name));
-	buf_free(&path);
-	buf_free(&name);
 	return f;
 }
 
@@ -149,24 +145,22 @@ struct io_open *io_profile_open(struct io_profile *p, struct io_fds *t, pid_t ti
 
 static void find_folder(struct io_profile *p, struct io_fds *t, pid_t tid)
 {
-	struct buf folder = {0};
+	auto_buf folder = {0};
 	if (!p->names->fd(p->names->ctx, tid, AT_FDCWD, &folder))
 		return;
 	if (!p->start.len)
 		buf_adds(&p->start, buf_str(&folder));
 	if (strcmp(buf_str(&p->start), buf_str(&folder)) != 0)
 		buf_adds(&t->folder, buf_str(&folder));
-	buf_free(&folder);
 }
 
 void io_profile_find_names(struct io_profile *p, struct io_fds *t, pid_t tid)
 {
 	for (int fd = 0; fd < 3; fd++) {
-		struct buf path = {0};
+		auto_buf path = {0};
 		/* A recording contains the name of a descriptor only from the first call that uses it. */
 		if (p->names->fd(p->names->ctx, tid, fd, &path))
 			io_profile_open(p, t, tid, fd);
-		buf_free(&path);
 	}
 	find_folder(p, t, tid);
 }

@@ -278,12 +278,11 @@ static const struct controller controllers[] = {
 /* Reads the file `name` of the group in `dir` into `text`. Returns false if there is none. */
 static bool read_file(const char *dir, const char *name, char *text, size_t size)
 {
-	struct buf path = {0};
+	auto_buf path = {0};
 	if (!name)
 		return false;
 	buf_addf(&path, "%s/%s", dir, name);
 	FILE *f = memory_fopen(buf_str(&path));
-	buf_free(&path);
 	if (!f)
 		return false;
 	size_t n = fread(text, 1, size - 1, f);

@@ -188,7 +188,7 @@ static void collect_kernel(struct env_kernel *k, const struct utsname *u)
 {
 	char boot_path[sizeof(u->release) + 16];
 	struct kernel_config c = {.debug = &k->debug_options};
-	struct buf preemption = {0};
+	auto_buf preemption = {0};
 	k->known = true;
 	config_read(&c, u->release, boot_path, sizeof(boot_path));
 	k->debug_options.known = c.source != NULL;
@@ -200,7 +200,6 @@ static void collect_kernel(struct env_kernel *k, const struct utsname *u)
 	set_text(&k->config_source, c.source);
 	k->tick_hz = c.hz ? c.hz : NAN;
 	collect_parameters(&k->parameters);
-	buf_free(&preemption);
 }
 
 /* Returns whether the CPU may exceed its base frequency. It depends on the driver which of the two files exists. */
@@ -315,14 +314,12 @@ static void collect_memory(struct env_memory *m)
 static void collect_limits(struct env *e)
 {
 	struct env_limits l;
-	struct buf cpus = {0}, memory = {0};
+	auto_buf cpus = {0}, memory = {0};
 	env_limits_read(ENV_GROUPS, ENV_GROUPS_DIR, &l);
 	isfinite(l.cpus) ? buf_addf(&cpus, "%.2f CPUs", l.cpus) : buf_adds(&cpus, "none");
 	isfinite(l.memory_bytes) ? size_human(&memory, (uint64_t)l.memory_bytes) : buf_adds(&memory, "none");
 	field_set(&e->cpu.limit, buf_str(&cpus));
 	field_set(&e->memory.limit, buf_str(&memory));
-	buf_free(&cpus);
-	buf_free(&memory);
 }
 
 static void collect_load(struct env_load *load)

@@ -284,20 +284,18 @@ static double wrapped(const char *text, double width, double size, double y, con
 		for (size_t i = 1;; i++) {
 			if (text[i] != ' ' && text[i] != '\0')
 				continue;
-			struct buf part = {0};
+			auto_buf part = {0};
 			buf_add(&part, text, i);
 			bool fits = svg_text_width(buf_str(&part), size) <= width;
-			buf_free(&part);
 			if (fits || !end)
 				end = i;
 			if (!fits || text[i] == '\0')
 				break;
 		}
-		struct buf line = {0};
+		auto_buf line = {0};
 		buf_add(&line, text, end);
 		if (out)
 			svg_text(out, FRAME_MARGIN, y + height, class, "start", buf_str(&line));
-		buf_free(&line);
 		height += size * 1.35;
 		text += end + strspn(text + end, " ");
 	}

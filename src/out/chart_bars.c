@@ -47,8 +47,8 @@ static void draw_bar(const struct axis *a, const struct chart_bar_panel *p, size
 		svg_text(out, a->from + 5, y + BAR / 2 + 4, "m", "start", isfinite(v) ? "0" : "–");
 		return;
 	}
-	struct buf text = {0};
-	struct buf tip = {0};
+	auto_buf text = {0};
+	auto_buf tip = {0};
 	axis_format(&text, p->axis.unit, v);
 	buf_addf(&tip, "%s: %s", name, buf_str(&text));
 	/* The length of a bar means nothing on a logarithmic axis, so a dot is drawn instead. */
@@ -67,8 +67,6 @@ static void draw_bar(const struct axis *a, const struct chart_bar_panel *p, size
 		end = fmax(end, axis_at(a, high));
 	}
 	svg_text(out, end + 5, y + BAR / 2 + 4, "t", "start", buf_str(&text));
-	buf_free(&text);
-	buf_free(&tip);
 }
 
 static int panel_axis(struct axis *a, const struct chart_bar_panel *p, const struct rows *r)
@@ -135,13 +133,12 @@ static double beside_panels(double width, const struct chart_bar_panel *panels, 
 
 static void draw_labels(const struct rows *r, struct buf *out)
 {
-	struct buf cut = {0};
+	auto_buf cut = {0};
 	for (size_t i = 0; i < r->n; i++) {
 		buf_clear(&cut);
 		svg_cut(&cut, r->labels[i], 12, r->left - 12);
 		svg_text(out, r->left - 8, row_at(r, i) + ROW / 2 + 4, "t", "end", buf_str(&cut));
 	}
-	buf_free(&cut);
 }
 
 int chart_bars(const struct chart_frame *f, const char *const *labels, size_t n, size_t members,
@@ -273,7 +270,7 @@ static void draw_caption(const struct chart_hist *h, const struct axis *x, doubl
 	} points[] = {{"p50 ", 0.5}, {"p99 ", 0.99}, {"max ", 1}};
 	double room = x->to - x->from - svg_text_width(h->name, 13) - 12;
 	for (size_t first = 0; first < sizeof(points) / sizeof(*points); first++) {
-		struct buf text = {0};
+		auto_buf text = {0};
 		for (size_t i = first; i < sizeof(points) / sizeof(*points); i++) {
 			buf_adds(&text, points[i].name);
 			/*
@@ -293,7 +290,6 @@ static void draw_caption(const struct chart_hist *h, const struct axis *x, doubl
 		bool fits = svg_text_width(buf_str(&text), 12) <= room;
 		if (fits)
 			svg_text(out, x->to, y, "m", "end", buf_str(&text));
-		buf_free(&text);
 		if (fits)
 			return;
 	}

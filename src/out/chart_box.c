@@ -108,7 +108,7 @@ static void draw_median(const struct boxes *b, const struct chart_box *v, double
 	double y = axis_at(&b->value, box->summary.median);
 	double high = axis_at(&b->value, box->summary.q3);
 	double low = axis_at(&b->value, box->summary.q1);
-	struct buf text = {0};
+	auto_buf text = {0};
 	say_median(b, v, &text);
 	double width = svg_text_width(buf_str(&text), 11);
 	bool inside = width < 2 * b->half - 4;
@@ -120,7 +120,6 @@ static void draw_median(const struct boxes *b, const struct chart_box *v, double
 		svg_text(out, x + b->half + 4, y + 4, "l", "start", buf_str(&text));
 	else
 		svg_text(out, x, axis_at(&b->value, box->whisker_low) + 13, "l", "middle", buf_str(&text));
-	buf_free(&text);
 }
 
 /*
@@ -132,7 +131,7 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 	const struct box *box = v->box;
 	size_t beyond = 0;
 	size_t drawn = 0;
-	struct buf tip = {0};
+	auto_buf tip = {0};
 	for (size_t i = box->noutliers; i-- > 0;) {
 		double value = box->outliers[i];
 		if (value > b->limit || !axis_shows(&b->value, value)) {
@@ -151,7 +150,6 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 		axis_format(&tip, b->value.unit, value);
 		svg_circle(out, b->rows ? p : at, b->rows ? at : p, 1.8, svg_class(SVG_FILL, v->group), buf_str(&tip));
 	}
-	buf_free(&tip);
 	return beyond;
 }
 
@@ -162,8 +160,8 @@ static size_t draw_outliers(const struct boxes *b, const struct chart_box *v, do
 static void draw_texts(const struct boxes *b, const struct chart_box *v, double c, size_t beyond, struct buf *out)
 {
 	char outliers[64];
-	struct buf text = {0};
-	struct buf label = {0};
+	auto_buf text = {0};
+	auto_buf label = {0};
 	size_t n = v->box->noutliers;
 	snprintf(outliers, sizeof(outliers), beyond ? "%zu outlier%s, %zu off scale" : "%zu outlier%s", n,
 		 n == 1 ? "" : "s", beyond);
@@ -178,8 +176,6 @@ static void draw_texts(const struct boxes *b, const struct chart_box *v, double 
 		svg_text(out, c, b->near + 17, "t", "middle", v->label);
 		svg_text(out, c, b->near + 32, "m sm", "middle", outliers);
 	}
-	buf_free(&text);
-	buf_free(&label);
 }
 
 static void draw_box(const struct boxes *b, size_t i, struct buf *out)

@@ -35,7 +35,7 @@ static void draw_band(const struct plot *p, const struct chart_series *s, size_t
 {
 	if (!s->low || !s->high)
 		return;
-	struct buf d = {0};
+	auto_buf d = {0};
 	for (size_t i = 0; i < s->n; i++)
 		if (axis_shows(&p->x, s->x[i]) && axis_shows(&p->y, s->high[i]))
 			buf_addf(&d, "%c%.1f %.1f", d.len ? 'L' : 'M', axis_at(&p->x, s->x[i]),
@@ -45,12 +45,11 @@ static void draw_band(const struct plot *p, const struct chart_series *s, size_t
 			buf_addf(&d, "L%.1f %.1f", axis_at(&p->x, s->x[i]), axis_at(&p->y, s->low[i]));
 	if (d.len)
 		buf_addf(out, "<path class=\"%s\" d=\"%sZ\"/>\n", svg_class(SVG_PALE, colour), buf_str(&d));
-	buf_free(&d);
 }
 
 static void draw_points(const struct plot *p, const struct chart_series *s, size_t colour, struct buf *out)
 {
-	struct buf tip = {0};
+	auto_buf tip = {0};
 	for (size_t i = 0; s->n <= POINTS_MAX && i < s->n; i++) {
 		if (!axis_shows(&p->x, s->x[i]) || !axis_shows(&p->y, s->y[i]))
 			continue;
@@ -58,7 +57,6 @@ static void draw_points(const struct plot *p, const struct chart_series *s, size
 		svg_circle(out, axis_at(&p->x, s->x[i]), axis_at(&p->y, s->y[i]), 3, svg_class(SVG_FILL, colour),
 			   buf_str(&tip));
 	}
-	buf_free(&tip);
 }
 
 static void draw_mark(const struct plot *p, const struct chart_panel *panel, struct buf *out)
@@ -133,7 +131,7 @@ static double label_room(const struct chart_panel *panels, size_t n)
 
 int chart_lines(const struct chart_frame *f, const struct chart_panel *panels, size_t n, struct buf *out)
 {
-	struct buf body = {0};
+	auto_buf body = {0};
 	double width = frame_width(f) - 2 * FRAME_MARGIN;
 	size_t columns = frame_is_narrow(f) || n == 1 ? 1 : 2;
 	double cell = (width - 18 * (double)(columns - 1)) / (double)columns;
@@ -158,7 +156,6 @@ int chart_lines(const struct chart_frame *f, const struct chart_panel *panels, s
 		}
 	}
 	if (!drawn) {
-		buf_free(&body);
 		return -EINVAL;
 	}
 	frame_finish(f, &body, y + row, out);
@@ -288,11 +285,10 @@ static double draw_progress_panel(const struct chart_progress *p, const struct a
 	double bottom = plot + (lane + LANE_GAP) * fmax(lanes, 1) - LANE_GAP;
 	svg_text(out, left, top + 14, "h", "start", p->title ? p->title : "");
 	axis_place(&x, left, right);
-	struct buf rows = {0};
+	auto_buf rows = {0};
 	double strips = p->nslices ? draw_strips(p, &x, bottom + 8, &rows) + 8 : 0;
 	axis_draw_x(&x, plot, bottom + strips, NULL, out);
 	buf_add(out, buf_str(&rows), rows.len); /* drawn after the grid, which would otherwise hide the strips */
-	buf_free(&rows);
 	for (size_t i = 0; i < p->nseries; i++) {
 		double from = plot + (lane + LANE_GAP) * (double)i;
 		draw_lane(p, i, &x, &y, from, from + lane, out);
@@ -302,7 +298,7 @@ static double draw_progress_panel(const struct chart_progress *p, const struct a
 
 int chart_progress(const struct chart_frame *f, const struct chart_progress *panels, size_t n, struct buf *out)
 {
-	struct buf body = {0};
+	auto_buf body = {0};
 	double y = frame_top(f);
 	size_t drawn = 0;
 	struct axis_range rx = times(panels, n);
@@ -315,7 +311,6 @@ int chart_progress(const struct chart_frame *f, const struct chart_progress *pan
 		y += height;
 	}
 	if (!drawn) {
-		buf_free(&body);
 		return -EINVAL;
 	}
 	frame_finish(f, &body, y, out);

@@ -123,10 +123,9 @@ static void place_label(struct scatter *s, size_t i)
 {
 	double x = axis_at(&s->x, s->points[i].x);
 	double y = axis_at(&s->y, s->points[i].y);
-	struct buf text = {0};
+	auto_buf text = {0};
 	point_text(s, i, &text);
 	double w = svg_text_width(buf_str(&text), LABEL_SIZE);
-	buf_free(&text);
 	double least = INFINITY;
 	for (size_t slot = 0; slot < LABEL_SLOTS; slot++) {
 		struct rect r = slot_rect(x, y, w, LABEL_SIZE + 2, slot);
@@ -172,7 +171,7 @@ static void find_frontier(struct scatter *s)
  */
 static void draw_frontier(const struct scatter *s, struct buf *out)
 {
-	struct buf d = {0};
+	auto_buf d = {0};
 	double last = -INFINITY;
 	const struct chart_point *joined = NULL;
 	for (size_t drawn = 0; drawn < s->n; drawn++) {
@@ -193,12 +192,11 @@ static void draw_frontier(const struct scatter *s, struct buf *out)
 	}
 	if (d.len)
 		buf_addf(out, "<path class=\"d\" fill=\"none\" d=\"%s\"/>\n", buf_str(&d));
-	buf_free(&d);
 }
 
 static void draw_points(const struct scatter *s, struct buf *out)
 {
-	struct buf tip = {0};
+	auto_buf tip = {0};
 	for (size_t i = 0; i < s->n; i++) {
 		const struct chart_point *p = &s->points[i];
 		if (!shown(s, i))
@@ -217,7 +215,6 @@ static void draw_points(const struct scatter *s, struct buf *out)
 		point_text(s, i, &tip);
 		svg_text(out, r->x, r->y + LABEL_SIZE - 1, "l", "start", buf_str(&tip));
 	}
-	buf_free(&tip);
 }
 
 /* Writes the list that explains the numbers, in two columns. Returns its height. */
@@ -225,13 +222,12 @@ static double draw_key(const struct scatter *s, double width, double y, struct b
 {
 	size_t rows = s->n / 2 + s->n % 2;
 	for (size_t i = 0; i < s->n && rows > 0; i++) {
-		struct buf text = {0};
+		auto_buf text = {0};
 		double x = FRAME_MARGIN + (i < rows ? 0 : width / 2);
 		buf_addf(&text, "%zu  ", i + 1);
 		svg_cut(&text, s->points[i].label, 12, width / 2 - 28);
 		svg_text(out, x, y + 14 + KEY_ROW * (double)(i % rows), shown(s, i) ? "t" : "m", "start",
 			 buf_str(&text));
-		buf_free(&text);
 	}
 	return 10 + KEY_ROW * (double)rows;
 }

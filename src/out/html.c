@@ -97,14 +97,13 @@ static void element(struct buf *out, const char *name, const char *class, const 
 static void sentence(struct buf *out, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {
-		struct buf word = {0};
+		auto_buf word = {0};
 		size_t n = strcspn(text + at, " \n");
 		buf_add(&word, text + at, n);
 		bool whole = n <= WORD_MAX && strstr(buf_str(&word), "--");
 		buf_adds(out, whole ? "<span class=\"whole\">" : "");
 		svg_escape(out, buf_str(&word));
 		buf_adds(out, whole ? "</span>" : "");
-		buf_free(&word);
 		at += n;
 		if (at < len)
 			buf_adds(out, text[++at] == '%' ? "&#160;" : " ");
@@ -193,10 +192,9 @@ void markdown_text(struct buf *out, const char *text)
 
 void markdown_lines(struct buf *out, const char *prefix, const char *text)
 {
-	struct buf shown = {0};
+	auto_buf shown = {0};
 	markdown_text(&shown, text);
 	wrap_lines(out, prefix, buf_str(&shown), 0);
-	buf_free(&shown);
 }
 
 void markdown_block(struct buf *out, const char *lines)

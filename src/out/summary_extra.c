@@ -85,12 +85,11 @@ void summary_render_errors(const struct summary *s, struct buf *out)
 		qsort(all.errnos.v, all.errnos.n, sizeof(*all.errnos.v), most_frequent);
 	buf_addf(out, "%-20s%10s  %s\n", "failed call", "times", "error");
 	for (size_t i = 0; i < all.errnos.n; i++) {
-		struct buf name = {0};
+		auto_buf name = {0};
 		syscall_name(&name, all.errnos.v[i].arch, all.errnos.v[i].nr);
 		buf_addf(out, "%-20s%10llu  ", buf_str(&name), (unsigned long long)all.errnos.v[i].count);
 		add_errno(out, all.errnos.v[i].err);
 		buf_addc(out, '\n');
-		buf_free(&name);
 	}
 	if (!all.errnos.n)
 		buf_adds(out, "none\n");
@@ -103,11 +102,10 @@ static void collect_hist(const struct summary *s, const char *name, struct hist 
 	for (size_t i = 0; i < s->groups.n; i++) {
 		const struct summary_group *g = s->groups.v[i];
 		for (size_t k = 0; k < g->calls.n; k++) {
-			struct buf own = {0};
+			auto_buf own = {0};
 			syscall_name(&own, g->calls.v[k]->arch, g->calls.v[k]->nr);
 			if (strcmp(buf_str(&own), name) == 0)
 				hist_merge(h, &g->calls.v[k]->hist);
-			buf_free(&own);
 		}
 	}
 }
@@ -151,13 +149,12 @@ static bool group_lines(const struct hist *h, uint32_t step, struct hist_lines *
 
 static void hist_line(struct buf *out, uint64_t low_ns, uint64_t count, uint64_t most, uint64_t total, int bar)
 {
-	struct buf from = {0};
+	auto_buf from = {0};
 	duration_human(&from, (double)low_ns);
 	buf_addf(out, "%10s %10llu %5.1f %% ", buf_str(&from), (unsigned long long)count,
 		 100 * (double)count / (double)total);
 	buf_fill(out, '#', (size_t)ceil((double)bar * (double)count / (double)most));
 	buf_addc(out, '\n');
-	buf_free(&from);
 }
 
 bool summary_render_hist(const struct summary *s, const char *name, int width, struct buf *out)
@@ -201,10 +198,9 @@ static void add_lines(struct buf *out, const char *text, int width)
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
-		struct buf line = {0};
+		auto_buf line = {0};
 		buf_add(&line, text, len);
 		buf_add_wrapped(out, buf_str(&line), 0, 2, width ? width : INT_MAX);
-		buf_free(&line);
 		text += len + (text[len] == '\n');
 	}
 }
@@ -224,7 +220,7 @@ static void add_part(struct buf *out, enum summary_format format, struct buf *pa
 
 void summary_render_below(const struct summary *s, const struct summary_below *b, const char *lines, struct buf *out)
 {
-	struct buf part = {0};
+	auto_buf part = {0};
 	if (b->errors) {
 		summary_render_errors(s, &part);
 		add_part(out, b->format, &part);
@@ -240,5 +236,4 @@ void summary_render_below(const struct summary *s, const struct summary_below *b
 	} else {
 		add_lines(out, lines, b->width);
 	}
-	buf_free(&part);
 }

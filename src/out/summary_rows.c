@@ -439,7 +439,7 @@ static int column_find(const char *word, size_t len, struct buf *why)
 		if ((strlen(c->key) == len && memcmp(c->key, word, len) == 0) || among(c->aliases, word, len))
 			return i;
 	}
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct near near;
 	buf_add(&text, word, len);
 	near_init(&near, buf_str(&text));
@@ -449,7 +449,6 @@ static int column_find(const char *word, size_t len, struct buf *why)
 	for (int i = 0; i < SC_COUNT; i++)
 		buf_addf(why, "%s %s", i ? "," : "", summary_column_table[i].key);
 	near_say(&near, "", why);
-	buf_free(&text);
 	return -EINVAL;
 }
 

@@ -83,7 +83,7 @@ static void line(struct buf *out, const struct strace_column **columns, const in
 		 const struct summary_row *row)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct buf text = {0};
+		auto_buf text = {0};
 		if (row)
 			cell(&text, columns[i], row);
 		else
@@ -93,7 +93,6 @@ static void line(struct buf *out, const struct strace_column **columns, const in
 			buf_addf(out, "%*s", width[i], buf_str(&text));
 		else
 			buf_addf(out, "%-*s", i + 1 < n ? width[i] : 0, buf_str(&text));
-		buf_free(&text);
 	}
 	buf_addc(out, '\n');
 }
@@ -117,11 +116,10 @@ static void measure(const struct summary_rows *rows, const struct strace_column 
 	for (size_t i = 0; i < n; i++) {
 		width[i] = columns[i]->width;
 		for (size_t k = 0; k <= rows->lines.n; k++) {
-			struct buf text = {0};
+			auto_buf text = {0};
 			cell(&text, columns[i], k < rows->lines.n ? &rows->lines.v[k].row : total);
 			int need = (int)text.len + (columns[i]->id == SC_NAME);
 			width[i] = need > width[i] ? need : width[i];
-			buf_free(&text);
 		}
 	}
 }

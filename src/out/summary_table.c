@@ -85,7 +85,7 @@ static int measure(const struct summary_rows *rows, const struct summary_columns
 		const struct summary_column *col = &summary_column_table[c->index[i]];
 		width[i] = tight ? (int)strlen(col->title) + 1 : col->width;
 		for (size_t k = 0; k <= rows->lines.n; k++) {
-			struct buf cell = {0};
+			auto_buf cell = {0};
 			struct summary_row total = {"", &rows->total, rows->total.ns, true};
 			const struct summary_row *row = k < rows->lines.n ? &rows->lines.v[k].row : &total;
 			summary_cell(c->index[i], row, &cell);
@@ -93,7 +93,6 @@ static int measure(const struct summary_rows *rows, const struct summary_columns
 				   (k < rows->lines.n && !rows->lines.v[k].is_group && rows->grouped ? 2 : 0);
 			if (need > width[i])
 				width[i] = need;
-			buf_free(&cell);
 		}
 		sum += width[i];
 	}
@@ -192,14 +191,13 @@ static void text_line(struct buf *out, const struct summary_columns *c, const in
 		      const char *indent)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		struct buf cell = {0};
+		auto_buf cell = {0};
 		if (c->index[i] == SC_NAME)
 			buf_adds(&cell, indent);
 		summary_cell(c->index[i], row, &cell);
 		if (c->index[i] == SC_NAME)
 			cut_middle(&cell, (size_t)width[i] - 1);
 		put_cell(out, &summary_column_table[c->index[i]], buf_str(&cell), width[i], i == 0);
-		buf_free(&cell);
 	}
 	end_line(out);
 }
@@ -276,7 +274,7 @@ static void render_truss(const struct summary_rows *rows, struct buf *out)
 static void table_cell(struct table *t, size_t col, enum summary_column_id id, const struct summary_row *row)
 {
 	const struct summary_column *c = &summary_column_table[id];
-	struct buf shown = {0};
+	auto_buf shown = {0};
 	summary_cell(id, row, &shown);
 	double x = c->value ? c->value(row) : NAN;
 	if (row->is_total && id == SC_NAME)
@@ -289,7 +287,6 @@ static void table_cell(struct table *t, size_t col, enum summary_column_id id, c
 		table_integer(t, col, (long long)x, buf_str(&shown));
 	else
 		table_real(t, col, c->kind == KIND_TIME ? x / 1e9 : x, buf_str(&shown));
-	buf_free(&shown);
 }
 
 /* Returns the table for all formats but aligned text. With --by, the first column contains the group. */

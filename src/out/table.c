@@ -31,7 +31,7 @@ static bool key_is_taken(const struct table *t, size_t before, const char *key)
  */
 static void make_unique(struct table *t, size_t k)
 {
-	struct buf key = {0};
+	auto_buf key = {0};
 	const char *given = t->columns[k].key;
 	buf_adds(&key, given);
 	for (int i = 2; for_programs(&t->columns[k]) && key_is_taken(t, k, buf_str(&key)); i++) {
@@ -42,7 +42,6 @@ static void make_unique(struct table *t, size_t k)
 		t->columns[k].key = memory_copy(buf_str(&key));
 		vec_push(&t->keys, (char *)t->columns[k].key);
 	}
-	buf_free(&key);
 }
 
 struct table *table_new(const struct column *columns, size_t n)

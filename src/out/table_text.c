@@ -197,14 +197,13 @@ static void add_rule(struct printer *p)
 {
 	bool any = false;
 	for (size_t k = 0; k < p->t->n; k++) {
-		struct buf dashes = {0};
+		auto_buf dashes = {0};
 		if (p->l->width[k] == SIZE_MAX)
 			continue;
 		if (p->t->columns[k].flags & COL_RIGHT && has_total(p->t, k))
 			buf_fill(&dashes, '-', p->l->width[k]);
 		add_cell(p, k, buf_str(&dashes), MARK_NONE);
 		any |= dashes.len > 0;
-		buf_free(&dashes);
 	}
 	if (any)
 		end_line(p);
@@ -218,18 +217,17 @@ static void add_rule(struct printer *p)
 static bool add_wrapped(struct buf *out, const char *s, size_t width, size_t n)
 {
 	for (size_t i = 0; *s; i++) {
-		struct buf line = {0};
+		auto_buf line = {0};
 		size_t used = 0;
 		while (*s) {
 			size_t len = strspn(s, " ");
 			len += strcspn(s + len, " ");
-			struct buf word = {0};
+			auto_buf word = {0};
 			buf_add(&word, s, len);
 			size_t w = width_of(buf_str(&word));
 			bool fits = used == 0 || used + w <= width;
 			if (fits)
 				buf_add(&line, s, len);
-			buf_free(&word);
 			if (!fits)
 				break;
 			used += w;
@@ -238,7 +236,6 @@ static bool add_wrapped(struct buf *out, const char *s, size_t width, size_t n)
 		s += strspn(s, " ");
 		if (i == n)
 			add_cut(out, buf_str(&line), width);
-		buf_free(&line);
 		if (i == n)
 			return true;
 	}
@@ -262,13 +259,12 @@ static bool add_line(struct printer *p, const struct row *r, size_t n)
 {
 	bool any = n == 0;
 	for (size_t k = 0; k < p->t->n; k++) {
-		struct buf text = {0};
+		auto_buf text = {0};
 		const struct cell *c = &r->cells[k];
 		if (p->l->width[k] == SIZE_MAX)
 			continue;
 		any |= add_part(&text, &p->t->columns[k], table_cell_shown(c), p->l->width[k], n);
 		add_cell(p, k, buf_str(&text), c->mark != MARK_NONE ? c->mark : r->mark);
-		buf_free(&text);
 	}
 	if (any)
 		end_line(p);
@@ -306,7 +302,7 @@ static void print(const struct table *t, const struct table_look *look, const st
 /* Names the columns that the user named, but for which the table has no room. */
 static void say_left_out(const struct table *t, const struct table_look *look, const struct layout *l, struct buf *out)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	for (size_t k = 0; k < t->n; k++)
 		if (t->columns[k].flags & COL_NAMED && !(t->columns[k].flags & COL_DATA_ONLY) &&
 		    l->width[k] == SIZE_MAX)
@@ -314,7 +310,6 @@ static void say_left_out(const struct table *t, const struct table_look *look, c
 				 t->columns[k].title);
 	if (text.len)
 		buf_add_wrapped(out, buf_str(&text), look->indent ? (int)strlen(look->indent) : 0, 2, look->width);
-	buf_free(&text);
 }
 
 /* Returns the column with which the next of the tables begins, or t->n if there is none. */

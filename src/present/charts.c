@@ -344,7 +344,7 @@ int draw_scan(void *page, int width, struct buf *out)
 	if (!scanned || (p->n == 1 && !knee))
 		return -EINVAL;
 	struct scan_lines *l = memory_zeroed(1, sizeof(*l));
-	struct buf mark = {0};
+	auto_buf mark = {0};
 	struct buf title = {0};
 	double at = NAN;
 	const char *note = "Wall time is the median, with the quartiles as a band; system time is the mean.";
@@ -358,7 +358,6 @@ int draw_scan(void *page, int width, struct buf *out)
 	for (size_t i = 0; i < l->n; i++)
 		scan_free(&l->scan[i]);
 	free(l);
-	buf_free(&mark);
 	return err;
 }
 

@@ -106,7 +106,7 @@ static void note_machines(const struct page *p, size_t k, struct buf *notes, str
 {
 	const struct env *a = &p->runs[0].run->env;
 	const struct env *b = &p->runs[k].run->env;
-	struct buf lines = {0};
+	auto_buf lines = {0};
 	if (!a->known || !b->known)
 		buf_addf(notes, "The machine of %s or of %s is not known, so the machines are not compared.\n",
 			 p->runs[0].label, p->runs[k].label);
@@ -115,7 +115,6 @@ static void note_machines(const struct page *p, size_t k, struct buf *notes, str
 			buf_addf(differences, "%s | %s:\n", p->runs[0].label, p->runs[k].label);
 		buf_add(differences, lines.s, lines.len);
 	}
-	buf_free(&lines);
 }
 
 /* Runs with different selections are not compared, so those of the first run are those of all. */

@@ -103,24 +103,22 @@ static long long whole(double x)
 
 void cell_bytes(struct table *t, size_t col, double bytes)
 {
-	struct buf b = {0};
+	auto_buf b = {0};
 	if (!isfinite(bytes))
 		return;
 	size_human(&b, (uint64_t)whole(fmax(bytes, 0)));
 	table_integer(t, col, whole(bytes), buf_str(&b));
-	buf_free(&b);
 }
 
 void cell_count(struct table *t, size_t col, double n, bool star)
 {
-	struct buf b = {0};
+	auto_buf b = {0};
 	if (!isfinite(n))
 		return;
 	count_human(&b, (uint64_t)whole(fmax(n, 0)));
 	if (star)
 		buf_addc(&b, '*');
 	table_integer(t, col, whole(n), buf_str(&b));
-	buf_free(&b);
 }
 
 void cell_factor(struct table *t, size_t col, double x)

@@ -118,11 +118,10 @@ enum { W_NAME, W_WHAT, W_CPUS, W_MIN, W_OUT = W_MIN + 6, W_ROUND, W_OWN, W_VOL, 
 static void switch_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
 {
 	const char *two = strstr(name, " (two CPUs)");
-	struct buf kind = {0};
+	auto_buf kind = {0};
 	(void)r;
 	buf_add(&kind, name, two ? (size_t)(two - name) : strlen(name));
 	table_string(t, W_NAME, buf_str(&kind));
-	buf_free(&kind);
 	table_string(t, W_WHAT, s->what);
 	table_string(t, W_CPUS, s->cpus);
 	summary_cells(t, W_MIN, &s->judged.of[METRIC_TIME], NAN);
@@ -170,11 +169,10 @@ static void split_work(const char *name, struct buf *part, const char **unit)
 static void say_work(const struct run_subject *s, struct buf *out)
 {
 	for (size_t i = 0; i < s->load_work.n; i++) {
-		struct buf part = {0};
+		auto_buf part = {0};
 		const char *unit;
 		split_work(s->load_work.v[i].name, &part, &unit);
 		buf_addf(out, "%s%s: %.0f %s", i ? ", " : "", buf_str(&part), s->load_work.v[i].number, unit);
-		buf_free(&part);
 	}
 }
 
@@ -191,7 +189,7 @@ static void add_work(struct page *p)
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
 		for (size_t k = 0; k < s->load_work.n; k++) {
-			struct buf part = {0};
+			auto_buf part = {0};
 			const char *unit;
 			split_work(s->load_work.v[k].name, &part, &unit);
 			table_row(t);
@@ -200,7 +198,6 @@ static void add_work(struct page *p)
 			add_count(t, 2, s->load_work.v[k].number);
 			table_string(t, 3, unit);
 			cell_printf(t, 4, s->load_work.v[k].number / s->load_span_s, "%.0f");
-			buf_free(&part);
 		}
 	}
 	if (!table_rows(t)) {
@@ -262,7 +259,7 @@ static void add_histogram(struct page *p)
 static void latency_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
 {
 	const double figures[] = {s->mean_ns, s->max_ns, s->min_ns, s->stddev_ns, s->p99_ns, s->p999_ns};
-	struct buf work = {0};
+	auto_buf work = {0};
 	(void)r;
 	say_work(s, &work);
 	table_string(t, 0, name);
@@ -271,7 +268,6 @@ static void latency_row(struct table *t, const struct run *r, const struct run_s
 	add_count(t, 7, s->wakeups);
 	add_count(t, 8, s->missed);
 	table_string(t, 9, buf_str(&work));
-	buf_free(&work);
 }
 
 static void add_latency_tables(struct page *p, const char *test)
@@ -300,7 +296,7 @@ static void load_row(struct table *t, const struct run *r, const struct run_subj
 	const struct sample_summary *d = &s->judged.of[METRIC_TIME];
 	struct interval ratio;
 	double over = run_over_none(r, s, &ratio);
-	struct buf work = {0};
+	auto_buf work = {0};
 	say_work(s, &work);
 	table_string(t, 0, name);
 	cell_time(t, 1, d->mean, 1);
@@ -314,7 +310,6 @@ static void load_row(struct table *t, const struct run *r, const struct run_subj
 	cell_time(t, 9, s->judged.of[METRIC_LOAD_SYSTEM].mean, 1);
 	table_integer(t, 10, (long long)d->n, NULL);
 	table_string(t, 11, buf_str(&work));
-	buf_free(&work);
 }
 
 static void add_load_tables(struct page *p, const char *test)
@@ -414,12 +409,12 @@ static int svg_number(const char *svg, const char *key)
 static int draw_tests(void *page, int width, struct buf *out)
 {
 	const struct page *p = page;
-	struct buf all = {0};
+	auto_buf all = {0};
 	int widest = 0;
 	int height = 0;
 	for (size_t i = 0; i < TESTS; i++) {
 		struct run part;
-		struct buf svg = {0};
+		auto_buf svg = {0};
 		subjects_of(p->runs[0].run, i, &part);
 		struct page_run run = {&part, p->runs[0].label, p->runs[0].path};
 		struct page one = {.runs = &run, .n = 1};
@@ -430,14 +425,12 @@ static int draw_tests(void *page, int width, struct buf *out)
 		}
 		page_free(&one);
 		vec_free(&part.subjects);
-		buf_free(&svg);
 	}
 	if (height)
 		buf_addf(out,
 			 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
 			 "%d\">\n%s</svg>\n",
 			 widest, height, widest, height, buf_str(&all));
-	buf_free(&all);
 	return height ? 0 : -EINVAL;
 }
 

@@ -209,7 +209,7 @@ static void set_call_cells(struct table *t, size_t n, const struct call_row *row
 		table_real(t, 1 + n + k, c->ns * 1e-9, text);
 		if (!c->returned)
 			continue;
-		struct buf p50 = {0};
+		auto_buf p50 = {0};
 		double typical = call_stats_quantile(c, 0.5);
 		enum resolved resolved = call_stats_resolved(c);
 		if (resolved == UNRESOLVED)
@@ -218,19 +218,17 @@ static void set_call_cells(struct table *t, size_t n, const struct call_row *row
 			buf_addc(&p50, '~');
 		duration_human(&p50, resolved == UNRESOLVED ? call_stats_resolution(c) : typical);
 		table_real(t, 1 + 2 * n + k, typical, buf_str(&p50));
-		buf_free(&p50);
 	}
 }
 
 static void set_changes(struct table *t, size_t n, const struct call_row *row)
 {
 	for (size_t k = 1; k < n; k++) {
-		struct buf words = {0};
+		auto_buf words = {0};
 		enum table_mark mark;
 		change_words(&row->in[0], &row->in[k], &words, &mark);
 		table_string(t, 3 * n + k, buf_str(&words));
 		table_mark_cell(t, 3 * n + k, mark);
-		buf_free(&words);
 	}
 }
 
@@ -260,7 +258,7 @@ static void set_totals(struct table *t, const struct calls *c)
 	table_string(t, 0, "total");
 	for (size_t k = 0; k < c->nruns; k++) {
 		struct sum s = sum_of(c, k);
-		struct buf change = {0};
+		auto_buf change = {0};
 		char text[40];
 		snprintf(text, sizeof(text), "%.6f", s.ns > 0 ? s.ns * 1e-9 : 0);
 		cell_count(t, 1 + k, (double)s.calls, false);
@@ -276,7 +274,6 @@ static void set_totals(struct table *t, const struct calls *c)
 			duration_human(&change, first.ns);
 		}
 		table_string(t, 3 * c->nruns + k, buf_str(&change));
-		buf_free(&change);
 	}
 }
 

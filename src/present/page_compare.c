@@ -111,7 +111,7 @@ static void set_in_calls(struct table *t, const struct run_counts *c)
 static void set_interval(struct table *t, const struct run *r, const struct run_subject *s)
 {
 	const struct interval *i = &s->judged.relative_ci;
-	struct buf b = {0};
+	auto_buf b = {0};
 	if (s == &r->subjects.v[r->reference])
 		buf_adds(&b, "reference");
 	else if (s->judged.same_as_reference)
@@ -121,7 +121,6 @@ static void set_interval(struct table *t, const struct run *r, const struct run_
 	table_string(t, C_INTERVAL, buf_str(&b));
 	table_real(t, C_RELATIVE_LOW, i->low, NULL);
 	table_real(t, C_RELATIVE_HIGH, i->high, NULL);
-	buf_free(&b);
 }
 
 /* Sets the cells of --usage: the median of each figure that getrusage(2) reports. */
@@ -186,12 +185,11 @@ static void set_bar(struct table *t, const struct run *r, const struct run_subje
 		return;
 	double part = bar->log ? (high > low ? log(value / low) / log(high / low) : 0) : value / high;
 	int n = 1 + (int)lround(part * (WIDTH - 1));
-	struct buf b = {0};
+	auto_buf b = {0};
 	/* The length of a bar means nothing on a logarithmic scale, so only a dot is drawn, where the bar would end. */
 	for (int i = 1; i <= n; i++)
 		buf_adds(&b, bar->log && i < n ? " " : "▪");
 	table_string(t, bar->col, buf_str(&b));
-	buf_free(&b);
 }
 
 static void calls_cells(struct table *t, const struct run_subject *s)
@@ -252,11 +250,10 @@ static void subject_row(struct table *t, const struct run *r, const struct run_s
 	table_row(t);
 	table_string(t, C_NAME, s->base);
 	if (s->buffer_bytes > 0 && s->buffer_bytes < 9e18) {
-		struct buf b = {0};
+		auto_buf b = {0};
 		size_format(&b, (uint64_t)s->buffer_bytes);
 		table_string(t, C_BUFFER, buf_str(&b));
 		table_integer(t, C_BUFFER_BYTES, (long long)s->buffer_bytes, NULL);
-		buf_free(&b);
 	}
 	if (s->unable) {
 		table_string(t, C_UNABLE, s->unable);

@@ -167,7 +167,7 @@ static void set_figure(struct table *t, size_t col, enum io_column which, const 
 		[C_UNCLOSED] = f->unclosed,     [C_READ_WAITS] = f->read_waits,
 	};
 	const double part[] = {f->sequential, f->random, f->reread, f->rewritten}; /* C_SEQUENTIAL to C_REWRITTEN */
-	struct buf text = {0};
+	auto_buf text = {0};
 	if (which >= C_SEQUENTIAL && which <= C_REWRITTEN) {
 		int share[4];
 		if (!(requests(f) > 0))
@@ -181,7 +181,6 @@ static void set_figure(struct table *t, size_t col, enum io_column which, const 
 		else if (f->sizes.n)
 			size_human(&text, (uint64_t)f->sizes.v[0].bytes);
 		table_string(t, col, buf_str(&text));
-		buf_free(&text);
 	} else if (which == C_TIME)
 		cell_time(t, col, f->time_s, 1);
 	else if (which == C_READ_WAITED)
@@ -225,7 +224,7 @@ static void render(const struct io_rows *rows, const struct text_column *all, si
 	struct table *t = table_new(shown, n);
 	for (size_t i = 0; i < rows->list.n; i++) {
 		const struct run_io_file *f = &rows->list.v[i];
-		struct buf name = {0};
+		auto_buf name = {0};
 		if (all == access_columns && !is_uncommon(f))
 			continue;
 		table_row(t);
@@ -233,7 +232,6 @@ static void render(const struct io_rows *rows, const struct text_column *all, si
 		table_string(t, 0, buf_str(&name));
 		for (size_t k = 1; k < n; k++)
 			set_figure(t, k, c[k].figure, f);
-		buf_free(&name);
 	}
 	table_render(t, format, look, out);
 	table_free(t);
@@ -308,7 +306,7 @@ static double draw_file(const struct run_io_file *f, double top, double width, s
 	struct axis x, y;
 	struct axis_range rx = AXIS_RANGE_EMPTY;
 	struct axis_range ry = AXIS_RANGE_EMPTY;
-	struct buf name = {0};
+	auto_buf name = {0};
 	double low = top + HEAD_HEIGHT + PANEL_HEIGHT;
 	add_range(f->read_marks.v, f->read_marks.n, &rx, &ry);
 	add_range(f->write_marks.v, f->write_marks.n, &rx, &ry);
@@ -324,7 +322,6 @@ static double draw_file(const struct run_io_file *f, double top, double width, s
 	axis_draw_y(&y, LEFT, width - RIGHT, NULL, out);
 	draw_marks(f->read_marks.v, f->read_marks.n, &x, &y, 0, out);
 	draw_marks(f->write_marks.v, f->write_marks.n, &x, &y, 1, out);
-	buf_free(&name);
 	return low + FOOT_HEIGHT;
 }
 
@@ -335,7 +332,7 @@ static int draw_offsets(void *page, int width, struct buf *out)
 	const struct chart_series legend[] = {{.name = "reads"}, {.name = "writes"}};
 	struct chart_frame f = {"Offsets of requests in their file over time, with one mark for each request", NULL,
 				"If a file has many requests, only a random sample of them is shown.", width};
-	struct buf body = {0};
+	auto_buf body = {0};
 	double right = frame_width(&f) - FRAME_MARGIN;
 	double at = frame_top(&f);
 	size_t drawn = 0;
@@ -346,7 +343,6 @@ static int draw_offsets(void *page, int width, struct buf *out)
 		at = next;
 	}
 	if (!drawn) {
-		buf_free(&body);
 		return -EINVAL;
 	}
 	frame_finish(&f, &body, at, out);

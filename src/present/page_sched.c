@@ -178,7 +178,7 @@ static void name_process(const struct run_subject *subject, size_t i, char *name
 	double nice = subject->repetitions.v[0].processes.v[i].nice;
 	double latency = over_runs(subject, i, OF_PROCESS(latency_s));
 	double share = 100 * over_runs(subject, i, OF_PROCESS(cpu_share));
-	struct buf text = {0};
+	auto_buf text = {0};
 	buf_addf(&text, "%zu (nice %.0f)", i + 1, isfinite(nice) ? fmax(fmin(nice, 19), -20) : 0);
 	if (isfinite(latency)) {
 		buf_adds(&text, ": ");
@@ -187,7 +187,6 @@ static void name_process(const struct run_subject *subject, size_t i, char *name
 	if (isfinite(share))
 		buf_addf(&text, "%s%.1f %% of the CPU", isfinite(latency) ? ", " : ": ", share);
 	snprintf(name, size, "%s", buf_str(&text));
-	buf_free(&text);
 }
 
 static void add_process(struct staircase *s, const struct run_subject *subject, size_t nth)

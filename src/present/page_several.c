@@ -240,7 +240,7 @@ struct tally {
 
 static void add_words(struct table *t, double ratio, const struct interval *i, struct tally *tally, const char *name)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	if (!isfinite(i->low)) {
 		table_string(t, R_WORDS, "not known: too few samples");
 		return;
@@ -259,7 +259,6 @@ static void add_words(struct table *t, double ratio, const struct interval *i, s
 	buf_addf(&text, "%.2f times %s", slower ? ratio : 1 / ratio, slower ? "slower" : "faster");
 	table_string(t, R_WORDS, buf_str(&text));
 	table_mark_cell(t, R_WORDS, slower ? MARK_BAD : MARK_GOOD);
-	buf_free(&text);
 }
 
 static void ratio_row(struct table *t, const struct page_run *run, const struct run_subject *a,
@@ -375,13 +374,12 @@ static void add_ratios(struct page *p, const struct names *names)
 	struct table *t = table_new(columns, R_COLUMNS);
 	fill_ratios(p, names, t);
 	table_hide_if_empty(t, R_LOW);
-	struct buf heading = {0};
+	auto_buf heading = {0};
 	buf_addf(&heading, "Medians compared with those of %s", p->runs[0].label);
 	page_add_part(p, "ratios", buf_str(&heading), t,
 		      "Ratio of medians with its 95 % interval. If the interval includes 1, no "
 		      "difference was seen. The interval covers the spread within each run, not the differences "
 		      "between repeated runs: repeat the runs before you rely on a small difference.");
-	buf_free(&heading);
 }
 
 /*
@@ -390,7 +388,7 @@ static void add_ratios(struct page *p, const struct names *names)
  */
 static void grid_cell(struct table *t, size_t col, const struct extra *g, double v, double first)
 {
-	struct buf relation = {0};
+	auto_buf relation = {0};
 	double ratio = isfinite(first) && first != 0 ? v / first : NAN;
 	if (!isfinite(v))
 		return;
@@ -399,7 +397,6 @@ static void grid_cell(struct table *t, size_t col, const struct extra *g, double
 	else if (isfinite(ratio))
 		buf_addf(&relation, " (%+.1f %%)", 100 * (ratio - 1));
 	set_value(t, col, g->show, v, buf_str(&relation));
-	buf_free(&relation);
 }
 
 static struct table *grid_table(const struct page *p, const struct names *names, const struct extra *g)

@@ -16,7 +16,7 @@
 static struct summary_view view_of(const struct run *r, enum table_format format, const struct table_look *look)
 {
 	struct summary_view v = {.by = r->view.by, .colour = look && look->colour, .width = look ? look->width : 0};
-	struct buf why = {0};
+	auto_buf why = {0};
 	v.top = r->view.top >= 1 && r->view.top <= 1e6 ? (unsigned)r->view.top : 0;
 	v.format = format == TABLE_CSV         ? SUMMARY_CSV
 		   : format == TABLE_MARKDOWN  ? SUMMARY_MARKDOWN
@@ -26,7 +26,6 @@ static struct summary_view view_of(const struct run *r, enum table_format format
 		v.columns.n = 0;
 	if (r->view.sort && summary_sort_parse(r->view.sort, &v.sort, &why) < 0)
 		v.sort = 0;
-	buf_free(&why);
 	return v;
 }
 
@@ -69,11 +68,10 @@ static void below_calls(const struct page *p, enum summary_format format, const 
 {
 	const struct run *r = p->runs[0].run;
 	const struct summary_below below = {r->view.errors == TRUTH_YES, r->view.hist, format, look ? look->width : 0};
-	struct buf lines = {0};
+	auto_buf lines = {0};
 	for (size_t i = 0; i < r->footer.n; i++)
 		buf_addf(&lines, "%s\n", r->footer.v[i]);
 	summary_render_below(&r->calls, &below, buf_str(&lines), out);
-	buf_free(&lines);
 }
 
 static size_t prose_width(const struct table_look *look)
@@ -214,8 +212,8 @@ static void html_sections(const struct page *p, enum section_kind kind, struct b
 
 static void render_html(struct page *p, struct buf *out)
 {
-	struct buf below = {0};
-	struct buf footer = {0};
+	auto_buf below = {0};
+	auto_buf footer = {0};
 	join_lines(p, &below);
 	html_begin(out, buf_str(&p->title), buf_str(&p->subtitle));
 	html_lessons(out, "How it was measured", buf_str(&p->head));
@@ -234,8 +232,6 @@ static void render_html(struct page *p, struct buf *out)
 	machine_html(p->runs, p->n, out);
 	page_footer(p, &footer);
 	html_end(out, buf_str(&footer));
-	buf_free(&below);
-	buf_free(&footer);
 }
 
 /* Sets member `key` of a JSON object to an array of strings: the lines of all sections of this kind. */

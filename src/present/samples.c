@@ -189,7 +189,7 @@ static struct table *calls_table(const struct page *p)
 							c->min_ns,
 							c->max_ns,
 							c->cost_ns};
-				struct buf name = {0};
+				auto_buf name = {0};
 				syscall_name(&name, c->arch, c->nr);
 				table_row(t);
 				table_string(t, 0, p->runs[i].label);
@@ -200,7 +200,6 @@ static struct table *calls_table(const struct page *p)
 				table_integer(t, 5, (long long)c->bytes, NULL);
 				for (size_t n = 0; c->returned && n < sizeof(times) / sizeof(*times); n++)
 					table_real(t, 6 + n, times[n], NULL);
-				buf_free(&name);
 			}
 	}
 	return t;

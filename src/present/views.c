@@ -69,7 +69,7 @@ static void add_end(const struct run_tree_process *r, struct buf *out)
 
 static void set_row(struct table *t, const struct run_tree_process *r)
 {
-	struct buf end = {0}, process = {0};
+	auto_buf end = {0}, process = {0};
 	bool failed = r->killed_by || r->exit_status > 0;
 	add_end(r, &end);
 	buf_fill(&process, ' ', INDENT * (size_t)(r->depth < DEPTH_MOST ? r->depth : DEPTH_MOST));
@@ -97,8 +97,6 @@ static void set_row(struct table *t, const struct run_tree_process *r)
 	table_real(t, T_START, r->start_s, NULL);
 	if (failed)
 		table_mark_row(t, MARK_BAD);
-	buf_free(&end);
-	buf_free(&process);
 }
 
 /* Appends sentences about the process whose failure made the program fail. */
@@ -145,7 +143,7 @@ void page_add_files(struct page *p)
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < files->paths.n; i++) {
 		const struct run_path *f = &files->paths.v[i];
-		struct buf uses = {0};
+		auto_buf uses = {0};
 		for (size_t k = 0; k < f->uses.n; k++)
 			buf_addf(&uses, "%s%s", k ? " " : "", f->uses.v[k]);
 		table_row(t);
@@ -153,7 +151,6 @@ void page_add_files(struct page *p)
 		table_string(t, 1, f->path ? f->path : "");
 		if (f->target)
 			table_string(t, 2, f->target);
-		buf_free(&uses);
 	}
 	page_add_part(p, "paths", "Paths", t, NULL);
 }

@@ -163,11 +163,10 @@ static int unknown_metric(const struct reader *r, const char *word, struct buf *
 	const struct syscall_desc *d;
 	for (size_t i = 0; (d = syscall_row(i)); i++)
 		near_offer(&near, d->name);
-	struct buf known = {0};
+	auto_buf known = {0};
 	condition_words(r->use, &known);
 	buf_addf(why, "'%s' is neither a metric (%s) nor a system call", word, buf_str(&known));
 	near_say(&near, "", why);
-	buf_free(&known);
 	return -EINVAL;
 }
 
@@ -255,11 +254,10 @@ static int read_calls(struct reader *r, const char *word)
 static int no_metric(struct reader *r, const char *word, const char *set)
 {
 	struct filter calls = {0};
-	struct buf ignored = {0};
+	auto_buf ignored = {0};
 	size_t at;
 	bool known = filter_parse(&calls, word, &at, &ignored) == 0;
 	filter_free(&calls);
-	buf_free(&ignored);
 	if (!known)
 		return unknown_metric(r, word, r->why);
 	buf_addf(r->why, "'%s' is not a metric, but the calls that are counted; omit (%s)", word, set);
@@ -517,7 +515,7 @@ static bool excludes(const char *option, const struct condition *c)
 {
 	static const char calls[] = "-e trace=", status[] = "-e status=";
 	struct filter selected = {0};
-	struct buf ignored = {0};
+	auto_buf ignored = {0};
 	size_t at;
 	bool excluded = false;
 	if (strncmp(option, calls, strlen(calls)) == 0)
@@ -526,7 +524,6 @@ static bool excludes(const char *option, const struct condition *c)
 	else if (strncmp(option, status, strlen(status)) == 0)
 		excluded = c->metric == CONDITION_ERRORS && !strstr(option, "failed");
 	filter_free(&selected);
-	buf_free(&ignored);
 	return excluded;
 }
 

@@ -57,10 +57,9 @@ void strings_add_lines(struct strings *s, const char *text)
 	s->known = true;
 	while (*text) {
 		size_t len = strcspn(text, "\n");
-		struct buf line = {0};
+		auto_buf line = {0};
 		buf_add(&line, text, len);
 		strings_add(s, buf_str(&line));
-		buf_free(&line);
 		text += len + (text[len] == '\n');
 	}
 }

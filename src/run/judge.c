@@ -414,7 +414,7 @@ static bool is_time(enum condition_metric m)
  */
 static bool say_disturbed(const struct question *q, struct buf *out)
 {
-	struct buf what = {0};
+	auto_buf what = {0};
 	bool found = false;
 	for (int i = 0; i < 2 && !found && q->base->run != q->run->run && is_time(q->c->metric); i++) {
 		const struct gate_run *r = i ? q->run : q->base;
@@ -428,7 +428,6 @@ static bool say_disturbed(const struct question *q, struct buf *out)
 		else
 			buf_addf(out, "with %d runs or more\n", RUN_LOADS_MIN);
 	}
-	buf_free(&what);
 	return found;
 }
 
@@ -437,7 +436,7 @@ static void decide(struct question *q, const struct change *d)
 {
 	bool low = condition_holds(q->c, d->interval.low);
 	bool high = condition_holds(q->c, d->interval.high);
-	struct buf disturbed = {0};
+	auto_buf disturbed = {0};
 	if (low && high && say_disturbed(q, &disturbed)) {
 		say(q, d, q->undecided);
 		buf_adds(q->undecided, buf_str(&disturbed));
@@ -449,7 +448,6 @@ static void decide(struct question *q, const struct change *d)
 		say(q, d, q->undecided);
 		buf_adds(q->undecided, "; more samples of both runs are needed to decide\n");
 	}
-	buf_free(&disturbed);
 }
 
 /* Appends the beginning of a sentence about the subject: "wall>5%: 'ls' " */
@@ -525,10 +523,9 @@ static bool ask_counts(struct question *q)
 	double d = q->c->percent ? (a == b ? 0 : 100 * (b - a) / a) : b - a;
 	const char *option = condition_excluded_by(q->c, &q->base->run->selection);
 	if (option) {
-		struct buf why = {0};
+		auto_buf why = {0};
 		buf_addf(&why, "was counted without these calls (%s)", option);
 		cannot_decide(q, buf_str(&why));
-		buf_free(&why);
 		return false;
 	}
 	bool partly = q->a && q->b && fabs(q->a->counts.counted_bytes - q->b->counts.counted_bytes) > 0;

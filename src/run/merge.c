@@ -111,7 +111,7 @@ static void say_selections(const struct run *a, const struct run *b, struct buf 
 
 int run_comparable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why)
 {
-	struct buf unlike = {0};
+	auto_buf unlike = {0};
 	if (strcmp(a->kind, b->kind) != 0)
 		buf_addf(&unlike, "one is a run of kind '%s', the other of kind '%s'", a->kind, b->kind);
 	else if (a->bits == RUN_COUNT)
@@ -126,9 +126,7 @@ int run_comparable(const struct run *a, const char *path_a, const struct run *b,
 	}
 	if (unlike.len)
 		buf_addf(why, "'%s' and '%s' cannot be compared or merged: %s", path_a, path_b, buf_str(&unlike));
-	int rc = unlike.len ? -EINVAL : 0;
-	buf_free(&unlike);
-	return rc;
+	return unlike.len ? -EINVAL : 0;
 }
 
 /* Appends the words of a command, separated by blanks. */
@@ -160,10 +158,10 @@ static void say_commands(const struct run *a, const struct run *b, struct buf *o
 
 int run_poolable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why)
 {
-	struct buf x = {0};
-	struct buf y = {0};
-	struct buf lines = {0};
-	struct buf unlike = {0};
+	auto_buf x = {0};
+	auto_buf y = {0};
+	auto_buf lines = {0};
+	auto_buf unlike = {0};
 	if (a->bits == RUN_LATENCY) {
 		buf_adds(why, "runs of bench latency cannot be merged: they contain histograms, not samples");
 		return -EINVAL;
@@ -179,12 +177,7 @@ int run_poolable(const struct run *a, const char *path_a, const struct run *b, c
 		say_commands(a, b, &unlike);
 	if (unlike.len)
 		buf_addf(why, "'%s' and '%s' cannot be merged: %s", path_a, path_b, buf_str(&unlike));
-	int rc = unlike.len ? -EINVAL : 0;
-	buf_free(&x);
-	buf_free(&y);
-	buf_free(&lines);
-	buf_free(&unlike);
-	return rc;
+	return unlike.len ? -EINVAL : 0;
 }
 
 /* A number that differs in the two runs becomes unknown in the merged run. */

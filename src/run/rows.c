@@ -422,7 +422,7 @@ const struct run_subject *run_find(const struct run *r, const char *name)
 
 void run_note(struct run *r, const char *fmt, ...)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	va_list ap;
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
@@ -432,5 +432,4 @@ void run_note(struct run *r, const char *fmt, ...)
 		known |= strcmp(r->notes.v[i], buf_str(&text)) == 0;
 	if (!known)
 		strings_add(&r->notes, buf_str(&text));
-	buf_free(&text);
 }

@@ -58,10 +58,9 @@ static void set_summary(json_t *o, const char *prefix, const char *suffix, const
 	} parts[] = {{"min", d->min}, {"q1", d->q1},   {"median", d->median}, {"mean", d->mean},
 		     {"q3", d->q3},   {"max", d->max}, {"stddev", d->stddev}};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		struct buf key = {0};
+		auto_buf key = {0};
 		buf_addf(&key, "%s%s%s", prefix, parts[i].name, suffix);
 		set_real(o, buf_str(&key), d->n ? parts[i].value / scale : NAN);
-		buf_free(&key);
 	}
 }
 
@@ -197,10 +196,9 @@ static void add_exact(struct buf *out, const char *text)
 static void dump_value(struct buf *out, const json_t *value, size_t flags)
 {
 	char *text = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-	struct buf shown = {0};
+	auto_buf shown = {0};
 	escape_json(&shown, text);
 	add_exact(out, buf_str(&shown));
-	buf_free(&shown);
 	free(text);
 }
 
@@ -310,11 +308,9 @@ static int check(const json_t *doc, const char *path, struct buf *why)
 
 static json_t *escaped(const json_t *string)
 {
-	struct buf b = {0};
+	auto_buf b = {0};
 	escape_line(&b, json_string_value(string), json_string_length(string));
-	json_t *s = json_string(buf_str(&b));
-	buf_free(&b);
-	return s;
+	return json_string(buf_str(&b));
 }
 
 /*
@@ -334,10 +330,9 @@ static json_t *harmless(const json_t *value)
 	json_array_foreach(value, i, v) json_array_append_new(copy, harmless(v));
 	json_object_foreach((json_t *)value, key, v)
 	{
-		struct buf name = {0};
+		auto_buf name = {0};
 		escape_line(&name, key, strlen(key));
 		json_object_set_new(copy, buf_str(&name), harmless(v));
-		buf_free(&name);
 	}
 	return copy;
 }
@@ -346,14 +341,13 @@ static json_t *harmless(const json_t *value)
 static char *base_of(const struct run_subject *s)
 {
 	size_t len = strlen(s->name);
-	struct buf size = {0};
+	auto_buf size = {0};
 	if (s->buffer_bytes > 0) {
 		buf_addc(&size, ' ');
 		size_format(&size, (uint64_t)s->buffer_bytes);
 	}
 	if (size.len < len && strcmp(s->name + len - size.len, buf_str(&size)) == 0)
 		len -= size.len;
-	buf_free(&size);
 	return memory_copy_part(s->name, len);
 }
 
@@ -383,12 +377,11 @@ static int read_subjects(struct run *r, const json_t *rows, const char *name, st
 	int rc = 0;
 	json_array_foreach(rows, i, row)
 	{
-		struct buf inner = {0};
+		auto_buf inner = {0};
 		rc = read_subject(r, row, &inner);
 		if (rc < 0)
 			buf_addf(why, "'%s' is damaged: row %zu of its results cannot be read%s%s", name, i + 1,
 				 inner.len ? ": " : "", buf_str(&inner));
-		buf_free(&inner);
 		if (rc < 0)
 			break;
 	}
@@ -400,7 +393,7 @@ static int from_document(struct run *r, json_t *doc, const char *name, struct bu
 {
 	fields_init(&run_fields, r);
 	json_t *run = doc && check(doc, name, why) == 0 ? harmless(doc) : NULL;
-	struct buf inner = {0};
+	auto_buf inner = {0};
 	const char *kind = json_string_value(json_object_get(run, "kind"));
 	r->bits = kind ? run_kind_bits(kind) : 0;
 	int rc = run ? fields_read(&run_fields, r, run, r->bits, &inner) : -EINVAL;
@@ -408,7 +401,6 @@ static int from_document(struct run *r, json_t *doc, const char *name, struct bu
 		buf_addf(why, r->bits == RUN_COUNT ? "'%s': %s" : "'%s' is damaged: %s", name, buf_str(&inner));
 	if (rc == 0 && r->bits != RUN_COUNT)
 		rc = read_subjects(r, json_object_get(run, "results"), name, why);
-	buf_free(&inner);
 	json_decref(doc);
 	json_decref(run);
 	if (rc == 0)
@@ -444,7 +436,7 @@ static int write_special(const char *path, const struct buf *text)
 
 static int write_beside(const char *path, const struct buf *text)
 {
-	struct buf temp = {0};
+	auto_buf temp = {0};
 	buf_addf(&temp, "%s.XXXXXX", path);
 	int fd = mkostemp(temp.s, O_CLOEXEC); /* mkostemp(3) creates the file with O_EXCL and mode 0600 */
 	int rc = fd < 0 ? -errno : outfile_write(fd, text->s, text->len, NULL);
@@ -458,7 +450,6 @@ static int write_beside(const char *path, const struct buf *text)
 		if (rc < 0)
 			unlink(temp.s);
 	}
-	buf_free(&temp);
 	return rc;
 }
 
@@ -480,12 +471,11 @@ static int write_text(const char *path, const struct buf *text)
 
 int run_save(const struct run *run, const char *path, struct buf *why)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	run_dump(run, &text);
 	int rc = write_text(path, &text);
 	if (rc < 0)
 		buf_addf(why, "cannot save the run as '%s': %s", path, outfile_why(rc));
-	buf_free(&text);
 	return rc;
 }
 
@@ -519,7 +509,7 @@ bool run_use_listed(const char *list, enum use which)
 
 static int unknown(const char *at, size_t n, struct buf *why)
 {
-	struct buf word = {0};
+	auto_buf word = {0};
 	struct near near;
 	buf_add(&word, at, n);
 	near_init(&near, buf_str(&word));
@@ -530,7 +520,6 @@ static int unknown(const char *at, size_t n, struct buf *why)
 	}
 	buf_addf(why, " and '%s', which selects all of them", everything);
 	near_say(&near, "", why);
-	buf_free(&word);
 	return -EINVAL;
 }
 

@@ -146,12 +146,11 @@ void env_now(char **to)
 	time_t now = time(NULL);
 	struct tm tm;
 	char s[64];
-	struct buf date = {0};
+	auto_buf date = {0};
 	localtime_r(&now, &tm);
 	strftime(s, sizeof(s), "%Y-%m-%dT%H:%M:%S%z", &tm);
 	/* strftime(3) writes the offset as +0100. RFC 3339 requires +01:00. */
 	size_t n = strlen(s);
 	buf_addf(&date, "%.*s:%s", (int)n - 2, s, s + n - 2);
 	field_set(to, buf_str(&date));
-	buf_free(&date);
 }

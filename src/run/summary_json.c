@@ -42,11 +42,9 @@ json_t *summary_json_text(const char *s)
 	json_t *exact = json_string(s);
 	if (exact)
 		return exact;
-	struct buf b = {0};
+	auto_buf b = {0};
 	escape_line(&b, s, strlen(s));
-	json_t *escaped = json_string(buf_str(&b));
-	buf_free(&b);
-	return escaped;
+	return json_string(buf_str(&b));
 }
 
 json_t *summary_json_number(double x, bool whole)
@@ -63,11 +61,9 @@ static json_t *count_value(uint64_t v)
 
 static json_t *call_name(uint32_t arch, int64_t nr)
 {
-	struct buf b = {0};
+	auto_buf b = {0};
 	syscall_name(&b, arch, nr);
-	json_t *name = json_string(buf_str(&b));
-	buf_free(&b);
-	return name;
+	return json_string(buf_str(&b));
 }
 
 json_t *summary_hist_json(const struct hist *h)
@@ -93,10 +89,9 @@ static json_t *errnos(const struct summary_group *g, const struct call_stats *c)
 		const struct call_errno *e = &g->errnos.v[i];
 		if (e->arch != c->arch || e->nr != c->nr)
 			continue;
-		struct buf key = {0};
+		auto_buf key = {0};
 		errno_key(&key, e->err);
 		json_object_set_new(o, buf_str(&key), count_value(e->count));
-		buf_free(&key);
 	}
 	return o;
 }

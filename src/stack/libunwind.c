@@ -33,13 +33,12 @@ static void process_free(struct process *p)
 
 static int native_open(struct stack **out, struct buf *why)
 {
-	struct buf reason = {0};
+	auto_buf reason = {0};
 	int r = unwind_load(&reason);
 	if (r == 0)
 		r = symbol_load(&reason);
 	if (r < 0)
 		buf_addf(why, "cannot print stacks: %s (install libunwind and libdw)", buf_str(&reason));
-	buf_free(&reason);
 	if (r < 0)
 		return r;
 	struct native_stack *s = memory_zeroed(1, sizeof(*s));

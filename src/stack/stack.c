@@ -92,7 +92,7 @@ void stack_folded_begin(struct stack_folded *f, const char *program)
 bool stack_folded_frame(void *folded, const struct stack_frame *frame)
 {
 	struct stack_folded *f = folded;
-	struct buf b = {0};
+	auto_buf b = {0};
 	const char *slash = frame->module ? strrchr(frame->module, '/') : NULL;
 	if (frame->function)
 		buf_adds(&b, frame->function);
@@ -101,7 +101,6 @@ bool stack_folded_frame(void *folded, const struct stack_frame *frame)
 	else
 		buf_addf(&b, "0x%llx", (unsigned long long)frame->ip);
 	char *name = frame_name(buf_str(&b));
-	buf_free(&b);
 	vec_push(&f->frames, name);
 	return true;
 }

@@ -161,7 +161,7 @@ static enum device device_of(const struct symbols *s, uint64_t dev)
 
 static int find_code(struct symbols *s)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct proc_map map;
 	int r = proc_read(s->pid, "maps", &text);
 	s->code.n = s->remote.n = 0;
@@ -171,7 +171,6 @@ static int find_code(struct symbols *s)
 		if (map.ino && device_of(s, map.dev) != DEVICE_LOCAL)
 			vec_push(&s->remote, (struct remote){map.lo, map.hi, map.dev});
 	}
-	buf_free(&text);
 	return r;
 }
 
@@ -256,13 +255,12 @@ void symbol_close(struct symbols *s)
 static const char *plain_name(const char *name, char **own)
 {
 	const char *at = name ? strchr(name, '@') : NULL;
-	struct buf readable = {0};
+	auto_buf readable = {0};
 	*own = at && at > name ? memory_copy_part(name, (size_t)(at - name)) : NULL;
 	if (name && demangle(*own ? *own : name, &readable)) {
 		free(*own);
 		*own = buf_take(&readable);
 	}
-	buf_free(&readable);
 	return *own ? *own : name;
 }
 

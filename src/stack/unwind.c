@@ -97,7 +97,7 @@ static bool read_module(struct unwind *u, uint64_t start, struct module *m)
 
 static int find_modules(struct unwind *u)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct proc_map map;
 	int r = proc_read(u->pid, "maps", &text);
 	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &map);) {
@@ -108,13 +108,12 @@ static int find_modules(struct unwind *u)
 		if (read_module(u, map.lo, &m))
 			vec_push(&u->modules, m);
 	}
-	buf_free(&text);
 	return r;
 }
 
 uint64_t unwind_fingerprint(pid_t pid)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct proc_map m;
 	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a, of numbers instead of bytes */
 	int r = proc_read(pid, "maps", &text);
@@ -123,7 +122,6 @@ uint64_t unwind_fingerprint(pid_t pid)
 		for (size_t i = 0; m.perm[2] == 'x' && m.name_len && i < sizeof(parts) / sizeof(*parts); i++)
 			h = (h ^ parts[i]) * 0x100000001b3ull;
 	}
-	buf_free(&text);
 	return r < 0 ? 0 : h;
 }
 

@@ -38,7 +38,7 @@ static void add_latency(struct run *run, const struct latency_row *row)
 static void describe_latency(struct run *run, const struct cpu_list *cpus, const struct latency_plan *p,
 			     const struct latency_result *r)
 {
-	struct buf head = {0};
+	auto_buf head = {0};
 	buf_addf(&head, "latency: delay from the expiry of a timer until the task runs, every ");
 	duration_human(&head, (double)p->interval_ns);
 	buf_adds(&head, ";\ntask: on ");
@@ -49,7 +49,6 @@ static void describe_latency(struct run *run, const struct cpu_list *cpus, const
 	buf_addf(&head, ", memory %s, deep idle states %s", r->lock_err ? "not locked" : "locked",
 		 r->idle_held ? "disabled" : "not disabled");
 	strings_add_lines(&run->head, buf_str(&head));
-	buf_free(&head);
 	if (r->lock_err)
 		run_note(run, "the memory could not be locked (%s)", strerror(r->lock_err));
 	struct run_method *m = &run->method;
@@ -86,7 +85,7 @@ static void add_load(struct run *run, const struct slowdown_row *row)
 
 static void note_unseen(struct run *run)
 {
-	struct buf unseen = {0};
+	auto_buf unseen = {0};
 	for (size_t i = 0; i < run->subjects.n; i++) {
 		struct interval ratio;
 		const struct run_subject *x = &run->subjects.v[i];
@@ -98,13 +97,12 @@ static void note_unseen(struct run *run)
 			 "no difference from the run without a load was seen (the 95 %% interval of the ratio of "
 			 "medians includes 1): %s",
 			 buf_str(&unseen));
-	buf_free(&unseen);
 }
 
 static void describe_load(struct run *run, const struct cpu_list *cpus, const struct slowdown_plan *plan,
 			  uint64_t times)
 {
-	struct buf head = {0};
+	auto_buf head = {0};
 	if (plan->command)
 		buf_addf(&head, "load: elapsed time of %s, on ", plan->command[0]);
 	else
@@ -113,7 +111,6 @@ static void describe_load(struct run *run, const struct cpu_list *cpus, const st
 	results_say_cpus(&head, cpus);
 	buf_adds(&head, ", under loads");
 	strings_add_lines(&run->head, buf_str(&head));
-	buf_free(&head);
 	struct run_method *m = &run->method;
 	results_set_cpus(run, cpus);
 	field_set(&m->command, plan->command ? plan->command[0] : NULL);
@@ -211,20 +208,19 @@ static void note_interrupted(struct run *run, const struct sched_size *z)
 	for (size_t k = 0; k < z->n; k++)
 		for (size_t i = 0; i < z->runs[k].n; i++)
 			if (!z->runs[k].procs[i].done) {
-				struct buf when = {0};
+				auto_buf when = {0};
 				duration_human(&when, (double)z->runs[k].window_ns);
 				run_note(run,
 					 "%zu process%s: some did not finish in time; shares and slices cover the "
 					 "first %s",
 					 z->procs, z->procs == 1 ? "" : "es", buf_str(&when));
-				buf_free(&when);
 				return;
 			}
 }
 
 static void describe_sched(struct run *run, const struct cpu_list *cpus, const struct sched_plan *p)
 {
-	struct buf head = {0};
+	auto_buf head = {0};
 	double alone_ns = (double)p->work.chunks * p->work.chunk_ns;
 	buf_adds(&head, "sched: CPU-bound processes on ");
 	results_say_cpus(&head, cpus);
@@ -239,7 +235,6 @@ static void describe_sched(struct run *run, const struct cpu_list *cpus, const s
 	m->alone_s = alone_ns * 1e-9;
 	m->chunks = (double)p->work.chunks;
 	m->chunk_ns = p->work.chunk_ns;
-	buf_free(&head);
 }
 
 void results_sched(struct run *run, const struct cpu_list *cpus, const struct sched_plan *plan,
@@ -326,7 +321,7 @@ static void note_proof(struct run *run, const struct switch_result *r)
 /* Adds a note about kinds that have fewer samples than requested. */
 static void note_switch_shortage(struct run *run, const struct switch_result *results, size_t n, size_t samples)
 {
-	struct buf names = {0};
+	auto_buf names = {0};
 	for (size_t i = 0; i < n; i++) {
 		char name[NAME_BYTES];
 		name_of(&results[i], name, sizeof(name));
@@ -334,7 +329,6 @@ static void note_switch_shortage(struct run *run, const struct switch_result *re
 			buf_addf(&names, "%s%zu of %s", names.len ? ", " : "", results[i].ns.n, name);
 	}
 	results_note_shortage(run, "switch", samples, &names);
-	buf_free(&names);
 }
 
 /* Appends the policy of the plan, and that of the measurements across CPUs if it is another one. */
@@ -352,7 +346,7 @@ static void add_policies(const struct switch_plan *p, const struct switch_result
 
 static void describe_switch(struct run *run, const struct switch_plan *p, const struct switch_result *results, size_t n)
 {
-	struct buf head = {0};
+	auto_buf head = {0};
 	struct buf size = {0};
 	size_human(&size, p->size);
 	buf_adds(&head, "switch: from one task to another, policy ");
@@ -364,7 +358,6 @@ static void describe_switch(struct run *run, const struct switch_plan *p, const 
 	if (p->size)
 		buf_addf(&head, "each task changes a working set of %s at each turn\n", buf_str(&size));
 	strings_add_lines(&run->head, buf_str(&head));
-	buf_free(&head);
 	buf_free(&size);
 	struct run_method *m = &run->method;
 	m->known = true;
@@ -401,12 +394,11 @@ static void note_oddities(struct run *run, const struct op_result *r)
 /* Adds a note about operations that have fewer samples than requested. */
 static void note_syscall_shortage(struct run *run, const struct op_result *results, size_t n, size_t samples)
 {
-	struct buf names = {0};
+	auto_buf names = {0};
 	for (size_t i = 0; i < n; i++)
 		if (!results[i].why.len && results[i].ns.n < samples)
 			buf_addf(&names, "%s%zu of %s", names.len ? ", " : "", results[i].ns.n, results[i].op->name);
 	results_note_shortage(run, "syscall", samples, &names);
-	buf_free(&names);
 }
 
 static void add_syscall(struct run *run, const struct op_result *r, double resolution)
@@ -449,7 +441,7 @@ static void describe_syscall(struct run *run, const struct cpu_list *cpus, const
 		[OP_SINGLE] = "in one process, each a single call between two reads of the clock",
 		[OP_PER_PROCESS] = "each a single call in a new process",
 	};
-	struct buf head = {0};
+	auto_buf head = {0};
 	buf_adds(&head, "syscall: the cost of an operation, on ");
 	results_say_cpus(&head, cpus);
 	buf_addf(&head, "; %zu samples %s", p->samples, modes[p->mode]);
@@ -463,7 +455,6 @@ static void describe_syscall(struct run *run, const struct cpu_list *cpus, const
 			 p->mode == OP_PER_PROCESS ? ", measured in each process; median" : "");
 	}
 	strings_add_lines(&run->head, buf_str(&head));
-	buf_free(&head);
 	struct run_method *m = &run->method;
 	results_set_cpus(run, cpus);
 	field_set(&m->mode, p->mode == OP_IN_PROCESS ? "in-process" : p->mode == OP_SINGLE ? "single" : "per-process");

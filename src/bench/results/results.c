@@ -28,11 +28,10 @@ void results_say_cpus(struct buf *out, const struct cpu_list *cpus)
 
 void results_set_cpus(struct run *run, const struct cpu_list *cpus)
 {
-	struct buf b = {0};
+	auto_buf b = {0};
 	cpu_list_format(&b, cpus);
 	field_set(&run->method.cpus, cpus->n ? buf_str(&b) : NULL);
 	run->method.known = true;
-	buf_free(&b);
 }
 
 void results_note_shortage(struct run *run, const char *test, size_t samples, const struct buf *rows)
@@ -66,8 +65,8 @@ static bool has_kind(const struct load *loads, size_t n, const char *name)
 void results_note_loads(struct run *run, const char *dir, const struct load *loads, size_t n)
 {
 	struct env_fs fs;
-	struct buf without = {0};
-	struct buf why = {0};
+	auto_buf without = {0};
+	auto_buf why = {0};
 	if (has_kind(loads, n, "disk") && env_fs_read(dir, &fs) == 0 && fs.in_memory)
 		run_note(run,
 			 "'%s' is in memory (%s), so the load 'disk' did not reach a device; choose another "
@@ -78,20 +77,17 @@ void results_note_loads(struct run *run, const char *dir, const struct load *loa
 	if (why.len)
 		run_note(run, "operations that cannot run on this machine are omitted from the load 'suite': %s",
 			 buf_str(&why));
-	buf_free(&without);
-	buf_free(&why);
 }
 
 void results_note_suite(struct run *run, const char *dir, struct buf *without)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	suite_find_missing(dir, without, &why);
 	if (why.len)
 		run_note(run,
 			 "operations that cannot run on this machine are omitted from the suite, so it takes less "
 			 "time: %s",
 			 buf_str(&why));
-	buf_free(&why);
 }
 
 /* What the runs of all tests have in common: their beginning and their end, and the run of all tests together. */
@@ -159,7 +155,7 @@ static struct run_method *method_of(struct run_methods *m, const char *test)
 void results_join(struct run *whole, struct run *part, const char *test)
 {
 	struct run_method *to = method_of(&whole->methods, test);
-	struct buf text = {0};
+	auto_buf text = {0};
 	whole->methods.known = true;
 	*to = part->method;
 	fields_init(&run_method_fields, &part->method);
@@ -181,5 +177,4 @@ void results_join(struct run *whole, struct run *part, const char *test)
 	}
 	for (size_t i = 0; i < part->notes.n; i++)
 		run_note(whole, "%s: %s", test, part->notes.v[i]);
-	buf_free(&text);
 }

@@ -165,11 +165,10 @@ static int syscall_make_plan(struct op_plan *p, const struct bench_session *s, c
 
 static void count_calls(struct bench_session *s, struct op_result *results, size_t n)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	progress_say(&s->progress, "counting system calls");
 	if (op_count_kernel(results, n, s->self, s->dir, &why) < 0 && why.len)
 		run_note(&s->run, "system calls were not counted: %s", buf_str(&why));
-	buf_free(&why);
 }
 
 static int measure(struct bench_session *s, struct op_result *results, size_t n, struct buf *why)
@@ -502,7 +501,7 @@ static int load_run(struct bench_session *s, char **words, size_t nwords, struct
 {
 	struct bench_options *o = s->o;
 	struct slowdown_row rows[LOADS_MAX] = {0};
-	struct buf without = {0};
+	auto_buf without = {0};
 	uint64_t times;
 	size_t n = o->loads.n;
 	if (!nwords)
@@ -528,7 +527,6 @@ static int load_run(struct bench_session *s, char **words, size_t nwords, struct
 	if (!err || err == -EINTR)
 		results_load(&s->run, &o->cpus, &plan, times, rows, n);
 	slowdown_rows_free(rows, n);
-	buf_free(&without);
 	return err;
 }
 

@@ -26,11 +26,9 @@
  */
 static int parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	enum opt_outcome outcome = opt_parse(c, o, argc, argv, first, &why);
-	int status = outcome == OPT_OK ? BENCH_DONE : put_outcome(c, outcome, "bench: ", &why);
-	buf_free(&why);
-	return status;
+	return outcome == OPT_OK ? BENCH_DONE : put_outcome(c, outcome, "bench: ", &why);
 }
 
 /* Shows the progress in a line that the next one replaces, at most 20 times a second. */
@@ -105,25 +103,21 @@ static int judge(struct bench_session *s, int err, const struct buf *why)
 
 static int list(const struct bench_test *t)
 {
-	struct buf out = {0};
+	auto_buf out = {0};
 	t->list(&out);
-	int status = put_text(NULL, &out);
-	buf_free(&out);
-	return status;
+	return put_text(NULL, &out);
 }
 
 static int check(const struct bench_test *t, const struct bench_options *o, char **words, size_t n)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	if (n && !t->takes_operands)
 		buf_addf(&why, "unexpected argument '%s'; see %s --help", words[0], t->face->name);
 	else if (t->check)
 		t->check(o, words, n, &why);
 	if (why.len)
 		diag_error("bench: %s", buf_str(&why));
-	int status = why.len ? EXIT_USAGE : 0;
-	buf_free(&why);
-	return status;
+	return why.len ? EXIT_USAGE : 0;
 }
 
 /*
@@ -134,7 +128,7 @@ static int measure(const struct bench_test *t, struct bench_session *s, int argc
 {
 	char kind[64];
 	int first;
-	struct buf why = {0};
+	auto_buf why = {0};
 	*s = (struct bench_session){.o = memory_zeroed(1, sizeof(struct bench_options))};
 	*s->o = t->defaults;
 	if (t->loads)
@@ -152,7 +146,6 @@ static int measure(const struct bench_test *t, struct bench_session *s, int argc
 		status = begin(s, kind, argc, argv);
 	if (!status)
 		status = judge(s, t->run(s, words, n, &why), &why);
-	buf_free(&why);
 	return status;
 }
 
@@ -204,13 +197,12 @@ static int sample_op(int argc, char **argv)
 
 static int run_suite(int argc, char **argv)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	/* If a file would exceed the size limit (SIGXFSZ), only the operation must fail, and not the whole test. */
 	outfile_catch_signals();
 	int err = suite_run(argv[2], strtoull(argv[3], NULL, 10), argc > 4 ? argv[4] : "", &why);
 	if (err)
 		diag_error("bench: %s", buf_str(&why));
-	buf_free(&why);
 	return err;
 }
 
@@ -280,14 +272,13 @@ static int run_one(struct bench_session *s, const struct bench_test *t)
 static void no_test(const char *word)
 {
 	struct near near;
-	struct buf similar = {0};
+	auto_buf similar = {0};
 	near_init(&near, word);
 	for (size_t i = 0; i < BENCH_TESTS; i++)
 		near_offer(&near, bench_tests[i].name);
 	near_say(&near, "sctrace bench ", &similar);
 	diag_error("bench: there is no test '%s'; the tests are syscall, switch, sched, latency and load%s", word,
 		   buf_str(&similar));
-	buf_free(&similar);
 }
 
 /* Runs `sctrace bench` without the name of a test: a short form of each test, and the machine, on one page. */

@@ -51,10 +51,9 @@ static int end_by_signal(int sig)
 
 static void compare_free(struct compare *c)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	if (work_close(&c->work, &why) < 0)
 		diag_note("%s", buf_str(&why));
-	buf_free(&why);
 	for (size_t i = 0; i < c->subjects.n; i++)
 		compare_subject_free(c->subjects.v[i]);
 	vec_free(&c->subjects);
@@ -97,8 +96,8 @@ static int finish(struct compare *c, int err, const struct buf *why)
 
 static int compare_run(struct compare *c, char *const *commands, size_t n)
 {
-	struct buf why = {0};
-	struct buf uncounted = {0};
+	auto_buf why = {0};
+	auto_buf uncounted = {0};
 	int err = read_cpus(c, &why);
 	if (!err)
 		err = compare_prepare(c, commands, n, &why);
@@ -106,7 +105,6 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 		err = compare_measure(c, &uncounted, &why);
 	if (uncounted.len)
 		diag_note("compare: cannot count calls: %s", buf_str(&uncounted));
-	buf_free(&uncounted);
 	bool shown = !err && (compare_any_result(c) || !c->failures.n);
 	int status = shown ? display_run(&c->run, "compare", &c->opt.show) : 0;
 	if (c->interrupted)
@@ -114,18 +112,15 @@ static int compare_run(struct compare *c, char *const *commands, size_t n)
 	else if (err == -EINTR)
 		diag_note("interrupted before anything was measured");
 	int end = finish(c, err, &why);
-	buf_free(&why);
 	return status ? status : end;
 }
 
 static int list(const struct compare_options *o)
 {
-	struct buf out = {0};
+	auto_buf out = {0};
 	struct table_look look = display_look(&o->show);
 	compare_list(&out, &look);
-	int status = put_text(NULL, &out);
-	buf_free(&out);
-	return status;
+	return put_text(NULL, &out);
 }
 
 /* Checks that no output overwrites the input or another output. Returns 0, or an exit status after a message. */
@@ -388,13 +383,12 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status)
 {
 	*o = (struct compare_options){.warmup = 1, .seed = 1, .size = UINT64_MAX};
-	struct buf why = {0};
+	auto_buf why = {0};
 	enum opt_outcome outcome = opt_parse(&compare_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, *first < argc) : NULL;
 	*status = wrong ? EXIT_USAGE : put_outcome(&compare_command, outcome, "compare: ", &why);
 	if (wrong)
 		diag_error("compare: %s", wrong);
-	buf_free(&why);
 	if (o->show_output)
 		o->command_output = "inherit";
 	o->show_output = o->command_output && strcmp(o->command_output, "inherit") == 0;

@@ -97,13 +97,12 @@ static const char *contradiction(const struct report_options *o, char *const *pa
 /* Parses the arguments. Returns 0, or -1 if the command must end with exit status *status. */
 static int parse(struct report_options *o, int argc, char **argv, int *first, int *status)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	enum opt_outcome outcome = opt_parse(&report_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, argv + *first, argc - *first) : NULL;
 	*status = wrong ? EXIT_USAGE : put_outcome(&report_command, outcome, "report: ", &why);
 	if (wrong)
 		diag_error("report: %s", wrong);
-	buf_free(&why);
 	if (outcome != OPT_OK || wrong)
 		return -1;
 	*status = display_check("report", &o->show, argv + *first);
@@ -147,7 +146,7 @@ static int load(struct report *r, char *const *paths, size_t n, struct buf *why)
 /* Merges all runs into the first one. Returns 0, or -EINVAL with the reason in `why` if they cannot be merged. */
 static int merge(struct report *r, struct buf *why)
 {
-	struct buf note = {0};
+	auto_buf note = {0};
 	int rc = beside_merge(&r->beside, &note, why);
 	if (rc == 0) {
 		struct run *merged = &r->beside.runs[0];
@@ -157,7 +156,6 @@ static int merge(struct report *r, struct buf *why)
 		else
 			run_note(merged, "%s", buf_str(&note));
 	}
-	buf_free(&note);
 	return rc;
 }
 
@@ -176,8 +174,8 @@ static int show(struct report *r)
  */
 static int gate(const struct report *r)
 {
-	struct buf failed = {0};
-	struct buf undecided = {0};
+	auto_buf failed = {0};
+	auto_buf undecided = {0};
 	const struct page_run *list = r->beside.list;
 	const struct gate_run base = {list[0].run, list[0].label};
 	bool tested = true;
@@ -191,16 +189,13 @@ static int gate(const struct report *r)
 	put_errors("report: --fail-if cannot be decided: ", &undecided);
 	/* A condition that no row can be tested for is a mistake, and must not pass. */
 	bool open = !tested || (r->opt.undecided && undecided.len);
-	int status = failed.len ? EXIT_GATE : open ? EXIT_UNDECIDED : 0;
-	buf_free(&failed);
-	buf_free(&undecided);
-	return status;
+	return failed.len ? EXIT_GATE : open ? EXIT_UNDECIDED : 0;
 }
 
 int cmd_report(int argc, char **argv)
 {
 	struct report r = {0};
-	struct buf why = {0};
+	auto_buf why = {0};
 	int first;
 	int status;
 	outfile_catch_signals();
@@ -220,6 +215,5 @@ int cmd_report(int argc, char **argv)
 	}
 	beside_free(&r.beside);
 	conditions_free(&r.opt.fail_if);
-	buf_free(&why);
 	return status;
 }

@@ -56,7 +56,7 @@ static void loop(struct trace *t, struct show_window *window)
 static int show(struct trace *t, struct show_window *window)
 {
 	struct engine_result result;
-	struct buf why = {0};
+	auto_buf why = {0};
 	const struct recording_head *h = recording_head_of(t->recording);
 	int status = suit(t, h);
 	if (status)
@@ -75,7 +75,6 @@ static int show(struct trace *t, struct show_window *window)
 	if (trace_open_outputs(t, t->o.output, &why) < 0) {
 		diag_error("%s", buf_str(&why));
 		trace_out_close(&t->out.common, &why);
-		buf_free(&why);
 		free(program);
 		return EXIT_OWN;
 	}
@@ -96,13 +95,12 @@ static int show(struct trace *t, struct show_window *window)
 	bool complete = t->failure.err || recording_is_complete(t->recording, &why);
 	if (!complete)
 		diag_error("show: %s", buf_str(&why));
-	buf_free(&why);
 	return status || complete ? status : EXIT_UNREADABLE;
 }
 
 static int open_and_show(struct trace *t, const char *path)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	int status = EXIT_UNREADABLE;
 	struct show_window window = {0};
 	t->recording_name = path;
@@ -112,7 +110,6 @@ static int open_and_show(struct trace *t, const char *path)
 	else
 		status = show(t, &window);
 	show_window_free(&window);
-	buf_free(&why);
 	return status;
 }
 
@@ -130,7 +127,7 @@ static const char *overwritten(const struct trace_opts *o, char *const *paths)
 int cmd_show(int argc, char **argv)
 {
 	struct trace t = {0};
-	struct buf why = {0};
+	auto_buf why = {0};
 	struct opt rows[SHOW_OPTIONS], all_rows[SHOW_OPTIONS];
 	struct opt_command face, all;
 	int first = 1, status = EXIT_USAGE;
@@ -162,7 +159,6 @@ int cmd_show(int argc, char **argv)
 		diag_error("show: no recording was given; name one file that sctrace --record FILE PROGRAM made");
 	else
 		status = open_and_show(&t, argv[first]);
-	buf_free(&why);
 	t.stack = NULL;
 	trace_free(&t);
 	if (t.recording)

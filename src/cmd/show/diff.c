@@ -20,7 +20,7 @@ static int give(struct trace_sink *s, const struct trace_opts *o, struct recordi
 	struct trace_pipeline p = {.select = &o->select, .session = {.names = recording_names(r)}};
 	struct engine *e = recording_engine(r);
 	struct event ev;
-	struct buf why = {0};
+	auto_buf why = {0};
 	trace_pipeline_add(&p, s);
 	trace_pipeline_begin(&p);
 	struct show_progress progress = {.recording = r, .output = -1};
@@ -37,13 +37,12 @@ static int give(struct trace_sink *s, const struct trace_opts *o, struct recordi
 	complete = complete && recording_is_complete(r, &why);
 	if (!complete)
 		diag_error("show: '%s': %s", path, buf_str(&why));
-	buf_free(&why);
 	return complete ? 0 : TROUBLE;
 }
 
 static int print(const struct trace_tally *t, const struct trace_opts *o)
 {
-	struct buf out = {0}, why = {0};
+	auto_buf out = {0}, why = {0};
 	int status = trace_changes_exist(t) ? DIFFERENT : SAME;
 	if (o->format == TRACE_JSON)
 		trace_changes_json(t, &out);
@@ -55,8 +54,6 @@ static int print(const struct trace_tally *t, const struct trace_opts *o)
 		diag_error("%s", buf_str(&why));
 	if (err)
 		status = TROUBLE;
-	buf_free(&out);
-	buf_free(&why);
 	return status;
 }
 
@@ -72,7 +69,7 @@ static void add_contents(const struct strings *selection, struct buf *out)
 static void note_contents(struct recording *const *r, char *const *paths)
 {
 	const struct recording_head *a = recording_head_of(r[0]), *b = recording_head_of(r[1]);
-	struct buf first = {0}, second = {0};
+	auto_buf first = {0}, second = {0};
 	add_contents(&a->about.selection, &first);
 	add_contents(&b->about.selection, &second);
 	if (a->about.selection.known && b->about.selection.known && strcmp(buf_str(&first), buf_str(&second)) != 0)
@@ -80,8 +77,6 @@ static void note_contents(struct recording *const *r, char *const *paths)
 			  buf_str(&first), paths[1], buf_str(&second));
 	if (a->follow != b->follow)
 		diag_note("only '%s' contains the calls of child processes (-f)", paths[b->follow]);
-	buf_free(&first);
-	buf_free(&second);
 }
 
 int show_diff(const struct trace_opts *o, char *const *paths)
@@ -90,14 +85,13 @@ int show_diff(const struct trace_opts *o, char *const *paths)
 	struct recording *r[2] = {NULL, NULL};
 	int status = 0;
 	for (unsigned i = 0; i < 2 && !status; i++) {
-		struct buf why = {0};
+		auto_buf why = {0};
 		if (recording_open(&r[i], paths[i], &why) < 0) {
 			diag_error("show: %s", buf_str(&why));
 			status = TROUBLE;
 		} else if (recording_head_of(r[i])->string_max < t.string_max) {
 			t.string_max = recording_head_of(r[i])->string_max;
 		}
-		buf_free(&why);
 	}
 	if (!status)
 		note_contents(r, paths);
@@ -121,7 +115,7 @@ int show_diff(const struct trace_opts *o, char *const *paths)
 int show_profile(const struct trace_opts *o, char *const *paths)
 {
 	struct trace_seccomp t;
-	struct buf out = {0}, why = {0};
+	auto_buf out = {0}, why = {0};
 	int status = 0;
 	trace_seccomp_init(&t);
 	for (; *paths && !status; paths++) {
@@ -140,7 +134,5 @@ int show_profile(const struct trace_opts *o, char *const *paths)
 	if (why.len)
 		diag_error("show: %s", buf_str(&why));
 	trace_seccomp_free(&t);
-	buf_free(&out);
-	buf_free(&why);
 	return status;
 }

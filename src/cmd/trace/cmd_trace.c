@@ -28,7 +28,7 @@ static int list_engines(void)
 	const struct engine_ops *const *e = engine_list();
 	int width = isatty(STDOUT_FILENO) ? term_look(STDOUT_FILENO).width : INT_MAX;
 	for (size_t i = 0; e[i]; i++) {
-		struct buf why = {0}, state = {0};
+		auto_buf why = {0}, state = {0};
 		bool works = e[i]->probe(0, &why) == 0;
 		buf_addf(&state, "%s%s%s", works ? "works here" : "does not work here", why.len ? ": " : "",
 			 buf_str(&why));
@@ -36,8 +36,6 @@ static int list_engines(void)
 		buf_add_wrapped(&text, e[i]->purpose, NAME_COLUMNS, NAME_COLUMNS, width);
 		buf_fill(&text, ' ', NAME_COLUMNS);
 		buf_add_wrapped(&text, buf_str(&state), NAME_COLUMNS, NAME_COLUMNS, width);
-		buf_free(&why);
-		buf_free(&state);
 	}
 	return print_out(&text);
 }
@@ -111,7 +109,7 @@ int trace_open_outputs(struct trace *t, const char *path, struct buf *why)
 
 void trace_say_unused(const struct trace *t)
 {
-	struct buf unused = {0};
+	auto_buf unused = {0};
 	trace_opts_unused(&t->o, &unused);
 	if (unused.len)
 		diag_note("%s prints no calls, so these options have no effect: %s; -C prints the calls as well",
@@ -122,12 +120,11 @@ void trace_say_unused(const struct trace *t)
 	if (trace_opts_page(&t->o) && t->o.view.format == SUMMARY_CSV && (t->o.count || t->o.count_too))
 		diag_note("--format=csv prints a single table, that of the calls; leave out -c for that of %s",
 			  t->o.io ? "the files" : "the processes");
-	buf_free(&unused);
 }
 
 static int run(struct trace *t)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	trace_say_unused(t);
 	trace_wire_wants(t);
 	int r = trace_open_outputs(t, t->o.output, &why);
@@ -137,10 +134,8 @@ static int run(struct trace *t)
 	if (r < 0) {
 		diag_error("%s", buf_str(&why));
 		trace_out_close(&t->out.common, &why);
-		buf_free(&why);
 		return EXIT_OWN;
 	}
-	buf_free(&why);
 	return trace_run(t);
 }
 
@@ -175,7 +170,7 @@ static bool called_truss(const char *argv0)
 int cmd_trace(int argc, char **argv)
 {
 	struct trace t = {0};
-	struct buf why = {0};
+	auto_buf why = {0};
 	int first = 1;
 	trace_opts_init(&t.o);
 	recording_head_init(&t.head);
@@ -198,7 +193,6 @@ int cmd_trace(int argc, char **argv)
 		t.program = first < argc ? argv + first : NULL;
 		status = run(&t);
 	}
-	buf_free(&why);
 	trace_free(&t);
 	return status;
 }

@@ -173,11 +173,9 @@ int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf
 /* Parses the long forms --trace=SET, --status=SET and others. The name of the option is the qualifier. */
 int trace_opt_named_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	buf_addf(&text, "%s=%s", row->name, arg);
-	int r = trace_opt_expr(ctx, row, buf_str(&text), why);
-	buf_free(&text);
-	return r;
+	return trace_opt_expr(ctx, row, buf_str(&text), why);
 }
 
 int trace_opt_successful(void *ctx, const struct opt *row, const char *arg, struct buf *why)
@@ -374,9 +372,8 @@ int trace_opt_format(void *ctx, const struct opt *row, const char *arg, struct b
 		o->format = TRACE_PERFETTO;
 		return 0;
 	}
-	struct buf formats_of_tables = {0};
+	auto_buf formats_of_tables = {0};
 	int r = summary_format_parse(o->html || o->paths ? "text" : arg, &o->view.format, &formats_of_tables);
-	buf_free(&formats_of_tables);
 	if (r < 0) {
 		opt_say_words(row, arg, why);
 		return r;

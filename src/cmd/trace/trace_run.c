@@ -240,12 +240,11 @@ int trace_end(struct trace *t, struct engine_result *result)
 /* Without -c, there is no footer that says whether the trace has slowed the program down. */
 static void say_slowness(const struct trace *t)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	if (!t->o.count && t->ops->slowness)
 		t->ops->slowness(t->engine, &text);
 	if (text.len)
 		diag_note("%s", buf_str(&text));
-	buf_free(&text);
 }
 
 static int finish(struct trace *t)
@@ -356,7 +355,7 @@ static void suggest_command(const char *program, struct buf *why)
 
 static int start(struct trace *t, struct engine_config *c)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	char **env = t->o.env.n ? spawn_environment(t->o.env.v, t->o.env.n) : NULL;
 	c->spawn.envp = env;
 	if (t->o.break_execve)
@@ -384,7 +383,6 @@ static int start(struct trace *t, struct engine_config *c)
 		diag_error("%s", why.len ? buf_str(&why) : error_text(-r));
 	}
 	free(env);
-	buf_free(&why);
 	return status;
 }
 
@@ -471,13 +469,12 @@ static void count_events(struct trace *t, struct engine_config *c)
 static const struct engine_ops *choose(struct trace *t, struct engine_config *c, struct buf *note)
 {
 	const char *name = t->o.engine ? t->o.engine : usual_engine(t);
-	struct buf unused = {0};
+	auto_buf unused = {0};
 	if (c->want & CAP_BY_THREAD && !t->by_events &&
 	    engine_choose(name, (c->want & ~COUNTED) | CAP_EVENTS, &unused) == engine_find("patch")) {
 		count_events(t, c);
 		name = "patch";
 	}
-	buf_free(&unused);
 	return engine_choose(name, c->want, note);
 }
 
@@ -498,14 +495,13 @@ static void follow_names(struct trace *t, struct engine_config *c)
 /* Sets t->ops to the engine, and c->want to what it must do. Returns 0, or an exit status after a message. */
 static int choose_engine(struct trace *t, struct engine_config *c)
 {
-	struct buf note = {0};
+	auto_buf note = {0};
 	c->want = wants(t);
 	t->ops = choose(t, c, &note);
 	if (!t->ops)
 		diag_error("%s", buf_str(&note));
 	else if (note.len)
 		diag_note("%s", buf_str(&note));
-	buf_free(&note);
 	/* The footer of -c shows this reason. */
 	engine_say_choice(t->ops, t->o.engine, c->want, &t->choice);
 	if (!t->ops)
@@ -568,9 +564,8 @@ int trace_run(struct trace *t)
 	if (!status)
 		status = start(t, &c);
 	if (status) {
-		struct buf why = {0};
+		auto_buf why = {0};
 		trace_out_close(&t->out.common, &why);
-		buf_free(&why);
 		return status;
 	}
 	say_how_to_end(t);

@@ -100,12 +100,10 @@ static struct stack *crashes_of(const struct trace *t)
 /* Returns how many threads are attached to. */
 static uint64_t number_of_threads(pid_t pid)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	if (proc_process(pid) != pid)
 		return 1;
-	uint64_t n = proc_read(pid, "status", &text) < 0 ? 0 : proc_number(buf_str(&text), "Threads");
-	buf_free(&text);
-	return n;
+	return proc_read(pid, "status", &text) < 0 ? 0 : proc_number(buf_str(&text), "Threads");
 }
 
 /*
@@ -331,16 +329,15 @@ static void show_paths(struct trace *t)
 /* Adds what --io has not seen to the lines below the tables. */
 static void add_unseen(const struct trace *t, struct run *run)
 {
-	struct buf lines = {0};
+	auto_buf lines = {0};
 	io_profile_say(&t->io.profile, &lines);
 	strings_add_lines(&run->footer, buf_str(&lines));
-	buf_free(&lines);
 }
 
 void trace_page_show(struct trace *t, const struct engine_result *result)
 {
 	struct run run;
-	struct buf why = {0};
+	auto_buf why = {0};
 	struct table_look look = term_look(t->out.common.fd);
 	trace_totals_run(&t->totals, result, &run);
 	run.view.calls = t->o.count || t->o.count_too ? TRUTH_UNKNOWN : TRUTH_NO;
@@ -363,32 +360,29 @@ void trace_page_show(struct trace *t, const struct engine_result *result)
 	else
 		display_run_into(&run, format_of(&t->o), &look, &t->out.common.buf);
 	trace_save_free(&run, t->totals.c.machine);
-	buf_free(&why);
 }
 
 void trace_show_seccomp(struct trace *t)
 {
 	struct trace_out *out = &t->out.common;
-	struct buf why = {0};
+	auto_buf why = {0};
 	int r = trace_seccomp_profile(&t->seccomp, t->o.profile, out->fd, &out->buf, &why);
 	if (r < 0)
 		trace_fail(&t->failure, r, "%s", buf_str(&why));
-	buf_free(&why);
 }
 
 void trace_say_unseen(const struct trace *t)
 {
-	struct buf lines = {0};
+	auto_buf lines = {0};
 	if (t->shows && !t->totals.c.tabled)
 		uring_say(&t->pipeline.uring, &lines);
 	for (const char *line = buf_str(&lines); *line; line += strcspn(line, "\n") + 1)
 		diag_note("%.*s", (int)strcspn(line, "\n"), line);
-	buf_free(&lines);
 }
 
 void trace_hint(const struct trace *t)
 {
-	struct buf selected = {0}, tampered = {0};
+	auto_buf selected = {0}, tampered = {0};
 	bool none =
 		t->pipeline.nsinks && !t->counts_requests ? !t->pipeline.selected : !summary_calls(&t->totals.summary);
 	if (none)
@@ -398,8 +392,6 @@ void trace_hint(const struct trace *t)
 	trace_injects_hint(&t->o.injects, &tampered);
 	if (tampered.len)
 		diag_note("no call was tampered with; %s", buf_str(&tampered));
-	buf_free(&selected);
-	buf_free(&tampered);
 }
 
 /* --record and --last: begins the recording, saves its last part, and closes it. */
@@ -439,11 +431,10 @@ void trace_record_begin(struct trace *t)
 void trace_save_last(struct trace *t)
 {
 	struct engine_result result;
-	struct buf footer = {0};
+	auto_buf footer = {0};
 	t->ops->result(t->engine, &result);
 	t->ops->footer(t->engine, &footer);
 	recording_save(t->writer, &(struct recording_end){&result, buf_str(&footer)});
-	buf_free(&footer);
 }
 
 void trace_record_end_of(struct trace *t, const struct event *ev)
@@ -456,13 +447,11 @@ void trace_record_end_of(struct trace *t, const struct event *ev)
 
 void trace_record_close(struct trace *t, const struct engine_result *result)
 {
-	struct buf footer = {0}, why = {0};
+	auto_buf footer = {0}, why = {0};
 	t->ops->footer(t->engine, &footer);
 	const struct recording_end end = {result, buf_str(&footer)};
 	int r = recording_close(t->writer, &end, &why);
 	t->writer = NULL;
 	if (r < 0)
 		trace_fail(&t->failure, r, "%s", buf_str(&why));
-	buf_free(&footer);
-	buf_free(&why);
 }
