@@ -23,7 +23,7 @@
  *   CPU_RESTORER             bytes of the function that returns from a signal handler, if it has no unwind table
  *   CPU_TRAP, CPU_NOP        bytes of a breakpoint instruction, and of an instruction of the same length without effect
  *
- * Members of struct user_regs_struct, for example r->CPU_IP:
+ * struct cpu_regs: the registers of a thread. Its members, for example r->CPU_IP:
  *   CPU_IP, CPU_SP, CPU_FLAGS, CPU_THREAD_POINTER
  *   CPU_BACK_LAST            the last member that struct agent_back contains
  *   CPU_NR, CPU_RESULT       the number of a call before it, and its result after it (may be the same register)

@@ -55,7 +55,7 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	const struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
 	struct call call;
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	enum arm_stop filter_owner = arm_read_stop(task->tid, &call);
 	if (filter_owner == ARM_STOP_PROGRAM)
 		arm_answer_enosys(task->tid);

@@ -76,7 +76,7 @@ static void __attribute__((noreturn)) child(struct probe *p, struct call_filter 
 /* Puts the agent into a running child of sctrace, which is then stopped and p->t.current. Returns 0 or -errno. */
 static int adopt(struct patch *p, pid_t pid)
 {
-	struct user_regs_struct r, saved;
+	struct cpu_regs r, saved;
 	int status;
 	struct tracer *t = &p->t;
 	t->config.want = CAP_COUNTS;

@@ -129,7 +129,7 @@ enum arm_stop arm_read_stop(pid_t tid, struct call *call)
 
 void arm_answer_enosys(pid_t tid)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (cpu_get(tid, &r) < 0)
 		return;
 	r.CPU_RESTARTED = CPU_NO_CALL;
@@ -168,7 +168,7 @@ static bool allowed_in_strict_mode(const struct call *c)
 /* Ends the thread as if by SIGKILL, as the kernel does in strict mode (kernel/seccomp.c, __secure_computing_strict). */
 static void end_thread(const struct task *task)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (task->proc->ntasks == 1 || cpu_get(task->tid, &r) < 0) {
 		kill(task->proc->pid, SIGKILL);
 		return;

@@ -256,7 +256,7 @@ _Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 8 * KEPT_SAVED,
 
 /* The state that a thread restores by itself (agent.S, `back`). */
 struct agent_back {
-	uint64_t mask, flags, ip, regs[15]; /* `regs` is the beginning of struct user_regs_struct */
+	uint64_t mask, flags, ip, regs[15]; /* `regs` is the beginning of struct cpu_regs */
 };
 _Static_assert(offsetof(struct agent_back, mask) == BACK_MASK && offsetof(struct agent_back, flags) == BACK_FLAGS &&
 		       offsetof(struct agent_back, ip) == BACK_RIP && offsetof(struct agent_back, regs) == BACK_REGS &&

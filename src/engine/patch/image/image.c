@@ -400,8 +400,7 @@ static void write_base(const struct patch *p, const struct image *img)
 		remote_write(user, AGENT_DATA_AT(base), &base, sizeof(base));
 }
 
-bool image_tell_apart(struct patch *p, const struct task *parent, const struct task *child,
-		      const struct user_regs_struct *r)
+bool image_tell_apart(struct patch *p, const struct task *parent, const struct task *child, const struct cpu_regs *r)
 {
 	struct image *img = image_of(parent);
 	struct image_borrower *b = find_borrower(img, child->proc->pid);

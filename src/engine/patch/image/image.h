@@ -73,8 +73,7 @@ void image_borrow(const struct task *parent, const struct task *child);
  * `child` runs in the memory of `parent`, and its calls are not counted. `r` holds the registers of the parent, which waits
  * in its vfork-like call. Returns false if the agent did not make that call, or cannot tell the child from other threads.
  */
-bool image_tell_apart(struct patch *p, const struct task *parent, const struct task *child,
-		      const struct user_regs_struct *r);
+bool image_tell_apart(struct patch *p, const struct task *parent, const struct task *child, const struct cpu_regs *r);
 
 /*
  * Notes that the program ignores SIGSYS, although the kernel has the engine's handler. From now on, the agent passes

@@ -93,7 +93,7 @@ static void release(struct image *img, struct task *task, uint64_t lo, uint64_t 
 		img->mappings.n = 0;
 }
 
-void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *r)
+void ranges_watch(struct task *task, int64_t nr, const struct cpu_regs *r)
 {
 	const uint64_t page = AGENT_PAGE - 1;
 	struct image *img = image_of(task);

@@ -13,7 +13,7 @@ size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2]);
 /* Writes the ranges of img->mappings to the agent's memory. Calls that remap them then go to the tracer. */
 void ranges_write(const struct task *task);
 /* Called before the task makes call `nr` with registers `r`: restores the sites in code that the call remaps. */
-void ranges_watch(struct task *task, int64_t nr, const struct user_regs_struct *r);
+void ranges_watch(struct task *task, int64_t nr, const struct cpu_regs *r);
 /*
  * Does the call `c` with these arguments, which the task is about to make, map memory over memory that the engine has
  * mapped, or concern more than that memory? Then the engine must unmap its memory first (threads/withdraw.h).

@@ -66,7 +66,7 @@ bool vfork_frame_is_kept(uint64_t ip)
 	       agent_is_between(ip, agent_record_vfork_after, agent_record_released);
 }
 
-bool vfork_frame_is_child(const struct user_regs_struct *r)
+bool vfork_frame_is_child(const struct cpu_regs *r)
 {
 	return r->CPU_RESULT == 0 && (agent_is_between(r->CPU_IP, AGENT_VFORK_PATH->after, agent_loaded) ||
 				      agent_is_between(r->CPU_IP, agent_record_vfork_after, agent_record_end));
@@ -77,7 +77,7 @@ bool vfork_frame_has_room(uint64_t ip)
 	return ip >= AGENT_AT(agent_record_lowered) || agent_is_between(ip, agent_lowered, agent_loaded);
 }
 
-uint64_t vfork_frame_reserved(const struct user_regs_struct *r)
+uint64_t vfork_frame_reserved(const struct cpu_regs *r)
 {
 	bool as_kind = agent_is_between(r->CPU_IP, agent_record_flagged, agent_record_entering) ||
 		       agent_is_between(r->CPU_IP, agent_record_refuse, agent_record_given);
@@ -114,7 +114,7 @@ int vfork_frame_read(const struct task *task, uint64_t number, struct agent_fram
 	return err;
 }
 
-int vfork_frame_restore(const struct task *task, struct user_regs_struct *r)
+int vfork_frame_restore(const struct task *task, struct cpu_regs *r)
 {
 	uint64_t words[KEPT_WORDS];
 	int err = 0;
@@ -127,7 +127,7 @@ int vfork_frame_restore(const struct task *task, struct user_regs_struct *r)
 	return err;
 }
 
-int vfork_frame_note_thread(const struct task *task, const struct user_regs_struct *r)
+int vfork_frame_note_thread(const struct task *task, const struct cpu_regs *r)
 {
 	const uint64_t at = AGENT_DATA_AT(kept) + 8 * (KEPT_FRAMES * KEPT_THREAD + r->CPU_KEPT - KEPT_FIRST);
 	if (!vfork_frame_is_kept(r->CPU_IP) || !exists(r->CPU_KEPT))
@@ -210,7 +210,7 @@ uint64_t waits_probe(void)
 static uint64_t registered(const struct task *task)
 {
 	struct rseq_configuration c = {0};
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (ptrace(GET_RSEQ_CONFIGURATION, task->tid, sizeof(c), &c) < 0 || !c.pointer ||
 	    c.signature != RSEQ_SIGNATURE || cpu_get(task->tid, &r) < 0)
 		return 0;
@@ -230,7 +230,7 @@ static uint64_t current(const struct task *task)
 	return remote_read(task->tid, AGENT_DATA_AT(rseq), &rseq, sizeof(rseq)) == 0 ? rseq : 0;
 }
 
-void waits_note_call(const struct task *task, int64_t nr, const struct user_regs_struct *r)
+void waits_note_call(const struct task *task, int64_t nr, const struct cpu_regs *r)
 {
 	struct image *img = image_of(task);
 	static const uint64_t unknown;
@@ -257,7 +257,7 @@ void waits_leave(const struct task *task)
 {
 	static const uint64_t none;
 	const struct image *img = image_of(task);
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	uint64_t cs = 0, rseq = current(task);
 	rseq = rseq ? rseq : img->rseq;
 	if (rseq && cpu_get(task->tid, &r) == 0 &&

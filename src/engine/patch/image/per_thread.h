@@ -35,17 +35,17 @@ uint64_t thread_table_address(const struct thread_table *t, unsigned bucket, con
  */
 bool vfork_frame_is_kept(uint64_t ip);
 /* Is this the child of a vfork-like call, which has not left the agent? The parent gets a result above 0. */
-bool vfork_frame_is_child(const struct user_regs_struct *r);
+bool vfork_frame_is_child(const struct cpu_regs *r);
 /* Has a child that has a stack of its own, and is at `ip`, already made room there for the agent's frame? */
 bool vfork_frame_has_room(uint64_t ip);
 /* Returns the number of the frame that this thread has reserved for a call that it has not made yet, or 0. */
-uint64_t vfork_frame_reserved(const struct user_regs_struct *r);
+uint64_t vfork_frame_reserved(const struct cpu_regs *r);
 /* Copies frame `number` to *kept. Returns 0, or -errno: -EINVAL if no frame has this number. */
 int vfork_frame_read(const struct task *task, uint64_t number, struct agent_frame *kept);
 /* If the thread is where the agent has another value in CPU_KEPT, sets it to the program's. Returns 0 or -errno. */
-int vfork_frame_restore(const struct task *task, struct user_regs_struct *r);
+int vfork_frame_restore(const struct task *task, struct cpu_regs *r);
 /* Stores the thread pointer of a thread that is in its vfork-like call. Returns 0 or -errno; -EINVAL if the agent did not make it. */
-int vfork_frame_note_thread(const struct task *task, const struct user_regs_struct *r);
+int vfork_frame_note_thread(const struct task *task, const struct cpu_regs *r);
 /* Allows other threads to use frame `number`. Does nothing if no frame has this number. */
 void vfork_frame_release(const struct task *task, uint64_t number);
 
@@ -68,7 +68,7 @@ void waits_begin(const struct patch *p, const struct task *task);
  * Called when a task has stopped before a call. If the call changes where the thread's area is, waits are not known in this
  * image any more.
  */
-void waits_note_call(const struct task *task, int64_t nr, const struct user_regs_struct *r);
+void waits_note_call(const struct task *task, int64_t nr, const struct cpu_regs *r);
 /*
  * Clears the thread's rseq_cs if it points at the agent's section. Called when a thread has left the engine's code for
  * good: after the agent has been unmapped, the kernel could not read the section, and would end the thread by SIGSEGV

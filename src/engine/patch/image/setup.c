@@ -61,10 +61,10 @@ static int write_recorder(pid_t tid, struct image *img, const unsigned char *rec
 struct setup {
 	const unsigned char *begin, *end; /* the code and its data; the code ends with the second trap */
 	const unsigned char *trap[2], *closed, *masked, *back, *back_end; /* labels for an excursion (remote.h) */
-	int (*middle)(struct region *, pid_t, const struct user_regs_struct *);
+	int (*middle)(struct region *, pid_t, const struct cpu_regs *);
 };
 
-static int check_setup(const struct user_regs_struct *r)
+static int check_setup(const struct cpu_regs *r)
 {
 	if (r->CPU_SETUP_FLAGS & SETUP_NO_RECORDS)
 		return -EEXIST;
@@ -75,13 +75,13 @@ static int check_setup(const struct user_regs_struct *r)
 						 : -ENOMEM;
 }
 
-static int finish_setup(struct region *region, pid_t tid, const struct user_regs_struct *r)
+static int finish_setup(struct region *region, pid_t tid, const struct cpu_regs *r)
 {
 	int err = check_setup(r);
 	return err < 0 ? err : region_adopt(region, tid, (int)r->CPU_SETUP_FD);
 }
 
-static int finish_region(struct region *region, pid_t tid, const struct user_regs_struct *r)
+static int finish_region(struct region *region, pid_t tid, const struct cpu_regs *r)
 {
 	return r->CPU_SETUP_STATS != AGENT_STATS ? -ENOMEM : region_adopt(region, tid, (int)r->CPU_SETUP_FD);
 }
@@ -104,8 +104,8 @@ static const struct setup region_setup = {.begin = region_begin,
 					  .middle = finish_region};
 
 /* Runs the code at `at` as an excursion. No-ops are in place of the two traps. */
-static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
-			 struct user_regs_struct *r, struct region *region)
+static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const struct setup *s, struct cpu_regs *r,
+			 struct region *region)
 {
 	struct excursion d = {.start = at,
 			      .halt = at + (uint64_t)(s->closed - s->begin),
@@ -114,15 +114,15 @@ static int run_excursion(struct tracer *t, struct task *task, uint64_t at, const
 	r->CPU_SETUP_FD = 0;
 	int halted = remote_excursion(t, task, &d, r);
 	int err = halted > 0 ? s->middle(region, task->tid, r) : halted < 0 ? halted : (int)r->CPU_SETUP_FD;
-	struct user_regs_struct rest;
+	struct cpu_regs rest;
 	if (halted > 0 && remote_excursion_on(t, task, &d, &rest) == -ESRCH)
 		return -ESRCH;
 	return err != -ESRCH && halted >= 0 && remote_excursion_end(t, task, &d) == -ESRCH ? -ESRCH : err;
 }
 
 /* Runs the code at `at` up to its first trap, calls s->middle(), and runs the code to its second trap. */
-static int run_to_traps(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
-			struct user_regs_struct *r, const uint64_t *mask, struct region *region, const char *path)
+static int run_to_traps(struct tracer *t, struct task *task, uint64_t at, const struct setup *s, struct cpu_regs *r,
+			const uint64_t *mask, struct region *region, const char *path)
 {
 	r->CPU_IP = at;
 	r->CPU_SETUP_FD = ROOM_MIN;
@@ -134,7 +134,7 @@ static int run_to_traps(struct tracer *t, struct task *task, uint64_t at, const 
 	if (path)
 		return check_setup(r);
 	err = s->middle(region, task->tid, r);
-	struct user_regs_struct rest = *r;
+	struct cpu_regs rest = *r;
 	return remote_run(t, task, &rest, mask) == -ESRCH ? -ESRCH : err;
 }
 
@@ -143,8 +143,8 @@ static int run_to_traps(struct tracer *t, struct task *task, uint64_t at, const 
  * memory, the program maps that memory instead, and there is no first trap. Returns -ENOENT if the program cannot open
  * `path`; in this case, nothing has changed.
  */
-static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s,
-		     struct user_regs_struct *r, const uint64_t *mask, struct region *region, const char *path)
+static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s, struct cpu_regs *r,
+		     const uint64_t *mask, struct region *region, const char *path)
 {
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
 	const bool excursion = patch_of(t)->watchdog_fd >= 0 || image_of(task)->start.no_traps;
@@ -169,11 +169,11 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 }
 
 /* Maps the agent and its counters into a new image. Sets *region and `r`, the registers after setup (agent.S). */
-static int map_agent(struct patch *p, struct task *task, uint64_t at, struct user_regs_struct *r, const uint64_t *mask,
+static int map_agent(struct patch *p, struct task *task, uint64_t at, struct cpu_regs *r, const uint64_t *mask,
 		     struct region **region)
 {
 	char path[SETUP_PATH] = "";
-	const struct user_regs_struct before = *r;
+	const struct cpu_regs before = *r;
 	*region = image_of(task)->start.no_traps ? NULL : region_from_pool(p, task, path);
 	int err = *region ? run_setup(&p->t, task, at, &whole_setup, r, mask, *region, path) : -ENOENT;
 	if (err != -ENOENT)
@@ -194,7 +194,7 @@ static void close_memory(struct patch *p, const struct region *region)
 	close(region->fd);
 }
 
-void setup_unmap(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs)
+void setup_unmap(struct patch *p, struct task *task, const struct cpu_regs *r, uint64_t stubs)
 {
 	const bool records = r->CPU_SETUP_FLAGS & SETUP_RECORDS;
 	const uint64_t rings = records ? RING_ROOM_AT_FIRST : 0;
@@ -252,12 +252,11 @@ void setup_forget(struct patch *p, struct image *img)
 	img->state = IMAGE_NEW;
 }
 
-int setup_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *saved,
-		const uint64_t *mask)
+int setup_image(struct patch *p, struct task *task, uint64_t at, const struct cpu_regs *saved, const uint64_t *mask)
 {
 	struct image *img = image_of(task);
 	struct region *region = NULL;
-	struct user_regs_struct r = *saved;
+	struct cpu_regs r = *saved;
 	uint64_t gap = at > 1ull << 32 && !p->attaching ? setup_stubs(at) : maps_gap(task->tid, at, STUB_AREA);
 	r.CPU_SETUP_STUBS = gap;
 	int err = map_agent(p, task, at, &r, mask, &region);
@@ -306,7 +305,7 @@ int setup_own_region(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
 	struct region *region = region_new(p, task);
-	struct user_regs_struct saved, r;
+	struct cpu_regs saved, r;
 	if (cpu_get(task->tid, &saved) < 0)
 		return -ESRCH;
 	r = saved;

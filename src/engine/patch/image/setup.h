@@ -19,8 +19,7 @@ bool setup_is_refused(const struct proc_status *s, struct buf *why);
  * signal mask, or NULL if it is not known. Returns 0 or -errno: -ESRCH if the task died, -E2BIG if its address-space
  * limit is too small. After an error, the image is unchanged, and the caller should let it fall back.
  */
-int setup_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *saved,
-		const uint64_t *mask);
+int setup_image(struct patch *p, struct task *task, uint64_t at, const struct cpu_regs *saved, const uint64_t *mask);
 /*
  * Returns the address for the stubs of an image whose first instruction is at `at`, above 4 GiB. Stubs are placed below
  * the loader: far enough away to leave room for the libraries that the loader will map, and near enough for jumps.
@@ -36,7 +35,7 @@ struct agent_data setup_data(const struct image *img, uint64_t stubs);
  * Called if the agent cannot be used after all: unmaps the memory that setup has mapped, and whose addresses are in `r`
  * (agent.S). `stubs` is the address that the stubs were to have.
  */
-void setup_unmap(struct patch *p, struct task *task, const struct user_regs_struct *r, uint64_t stubs);
+void setup_unmap(struct patch *p, struct task *task, const struct cpu_regs *r, uint64_t stubs);
 /* Lists all that the engine has mapped in a ready image, the agent's code first. The caller frees it by vec_free(). */
 void setup_areas(const struct image *img, struct areas *areas);
 /* Gives the image counters of its own, in place of those shared with another image. Returns 0 or -errno. */

@@ -249,7 +249,7 @@ const struct site *site_moved_from(const struct image *img, uint64_t ip)
 	return NULL;
 }
 
-bool site_follow_registers(const struct image *img, struct user_regs_struct *r)
+bool site_follow_registers(const struct image *img, struct cpu_regs *r)
 {
 	const struct site *s = site_moved_from(img, r->CPU_IP);
 	r->CPU_IP += s ? s->stub + STUB_MOVED - s->ip : 0;
@@ -258,7 +258,7 @@ bool site_follow_registers(const struct image *img, struct user_regs_struct *r)
 
 bool site_follow_moved(struct task *task)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (cpu_get(task->tid, &r) < 0 || !site_follow_registers(image_of(task), &r))
 		return false;
 	cpu_set(task->tid, &r);
@@ -271,25 +271,25 @@ bool site_is_moved(const struct image *img, uint64_t ip)
 	return s && s->kind == SITE_LONG && ip >= s->stub + STUB_MOVED && ip < s->stub + STUB_MOVED + s->moved;
 }
 
-void site_set_before_call(struct user_regs_struct *r, const struct site *s)
+void site_set_before_call(struct cpu_regs *r, const struct site *s)
 {
 	r->CPU_IP = s->ip - CPU_CALL_SIZE;
 	r->CPU_RESTARTED = CPU_NO_CALL;
 }
 
-void site_set_after_call(struct user_regs_struct *r, const struct site *s)
+void site_set_after_call(struct cpu_regs *r, const struct site *s)
 {
 	cpu_after_call(r, s->ip);
 }
 
-void site_restore_flags(struct user_regs_struct *r, uint64_t saved)
+void site_restore_flags(struct cpu_regs *r, uint64_t saved)
 {
 	cpu_set_flags(r, saved);
 }
 
 void resume_point_note(struct patch *p, const struct task *task)
 {
-	struct user_regs_struct r = {0}; /* an ip of 0 means that the thread may be anywhere */
+	struct cpu_regs r = {0}; /* an ip of 0 means that the thread may be anywhere */
 	if (task->stopped)
 		cpu_get(task->tid, &r);
 	vec_push(&p->resume_points, (struct resume_point){task->tid, r.CPU_IP});

@@ -163,15 +163,15 @@ void site_restore_running(struct task *task);
  */
 bool site_follow_moved(struct task *task);
 /* Does the same for the registers `r` of a thread of this image. */
-bool site_follow_registers(const struct image *img, struct user_regs_struct *r);
+bool site_follow_registers(const struct image *img, struct cpu_regs *r);
 /* Is `ip` the address of a moved instruction in the stub of a long jump? */
 bool site_is_moved(const struct image *img, uint64_t ip);
 /* Sets the native state before the call: the thread is at the site. The call's number must be in CPU_NR. */
-void site_set_before_call(struct user_regs_struct *r, const struct site *s);
+void site_set_before_call(struct cpu_regs *r, const struct site *s);
 /* Sets the native state after the call, as the call instruction leaves it. */
-void site_set_after_call(struct user_regs_struct *r, const struct site *s);
+void site_set_after_call(struct cpu_regs *r, const struct site *s);
 /* Restores the arithmetic flags (CF PF AF ZF SF from lahf, OF from seto), which the agent changes. */
-void site_restore_flags(struct user_regs_struct *r, uint64_t saved);
+void site_restore_flags(struct cpu_regs *r, uint64_t saved);
 /* With SCTRACE_DEBUG, prints what was decided about a site, and why. `known`: the decision was kept in a plan. */
 void site_say(const struct patch *p, const struct task *task, const struct site *s, bool known);
 /* Adds lines to the footer about the sites in p->often at which most calls stopped. */

@@ -25,7 +25,7 @@
 #define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_CODE_SIZE + UNATTENDED_DATA + STUB_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
 
-static uint64_t work_address(const struct user_regs_struct *r)
+static uint64_t work_address(const struct cpu_regs *r)
 {
 	return (r->CPU_SP - WORK_BELOW) & ~(uint64_t)15;
 }
@@ -36,10 +36,10 @@ static uint64_t work_address(const struct user_regs_struct *r)
  * action of a program that blocks or ignores this signal. If a program ignores SIGSYS or a fault, sctrace must note
  * that in the agent's data, which does not exist yet.
  */
-static bool is_possible(const struct patch *p, const struct user_regs_struct *r, const struct proc_status *s)
+static bool is_possible(const struct patch *p, const struct cpu_regs *r, const struct proc_status *s)
 {
 	const uint64_t faults = SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP);
-	const struct user_regs_struct first = cpu_first(r, r->CPU_IP);
+	const struct cpu_regs first = cpu_first(r, r->CPU_IP);
 	return !p->attended && (!p->recorder || (p->recorder_path[0] && !r->CPU_THREAD_POINTER)) &&
 	       p->arming == ARM_SUD && p->watchdog_fd < 0 && s->has_signals &&
 	       !((s->blocked | s->ignored) & (faults | SIGBIT(SIGSYS))) && r->CPU_IP > 1ull << 32 &&
@@ -63,8 +63,8 @@ static unsigned char *fill_work(unsigned char *bytes, const struct image *img, u
  * Writes the code, the work area and the loader's sites, and moves the task to the code. If this returns false, nothing
  * has changed.
  */
-static bool write_all(struct patch *p, struct task *task, const struct user_regs_struct *r, const char *path,
-		      uint64_t room, uint64_t stubs, unsigned page)
+static bool write_all(struct patch *p, struct task *task, const struct cpu_regs *r, const char *path, uint64_t room,
+		      uint64_t stubs, unsigned page)
 {
 	const struct image *img = image_of(task);
 	const uint64_t mark = region_tail(img->counters.region)->mark;
@@ -76,7 +76,7 @@ static bool write_all(struct patch *p, struct task *task, const struct user_regs
 					 .ring = ring_address(page)};
 	unsigned char code[PLAN_EXTRA_MAX], work[WORK_MAX];
 	struct plan_extra extra = {.addr = room, .code = code, .n = CODE_SIZE, .stubs = fill_work(work, img, stubs)};
-	struct user_regs_struct to = *r;
+	struct cpu_regs to = *r;
 	memcpy(about.path, path, SETUP_PATH);
 	memcpy(about.recorder, p->recorder_path, SETUP_PATH);
 	memcpy(code, unattended_code, CODE_SIZE);
@@ -112,7 +112,7 @@ static int prepare_records(const struct patch *p, struct image *img)
 	return page;
 }
 
-bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct proc_status *s,
+bool unattended_start(struct patch *p, struct task *task, const struct cpu_regs *r, const struct proc_status *s,
 		      unsigned *page)
 {
 	struct image *img = image_of(task);
@@ -141,7 +141,7 @@ bool unattended_start(struct patch *p, struct task *task, const struct user_regs
 	return true;
 }
 
-bool unattended_runs(const struct task *task, const struct user_regs_struct *r)
+bool unattended_runs(const struct task *task, const struct cpu_regs *r)
 {
 	struct image *img = image_of(task);
 	if (img && img->setup.hi && (r->CPU_IP < img->setup.lo || r->CPU_IP >= img->setup.hi))
@@ -149,7 +149,7 @@ bool unattended_runs(const struct task *task, const struct user_regs_struct *r)
 	return img && img->setup.hi;
 }
 
-bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct *r)
+bool unattended_undo(struct patch *p, struct task *task, struct cpu_regs *r)
 {
 	static const unsigned char zeros[WORK_MAX];
 	struct image *img = image_of(task);
@@ -169,7 +169,7 @@ bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct
 void unattended_settle(struct patch *p, struct task *task)
 {
 	static const unsigned char trap = CPU_TRAP;
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	struct image *img = image_of(task);
 	uint64_t end = img->setup.lo + (uint64_t)(unattended_armed - unattended_code);
 	if (!img->setup.hi || !task->stopped || cpu_get(task->tid, &r) < 0 || !unattended_runs(task, &r) ||

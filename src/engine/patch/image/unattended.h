@@ -17,16 +17,16 @@ struct proc_status;
  * ring that the task gets, and the caller must call record_adopt(). Returns false if nothing has changed; setup_image() must then set
  * up the image.
  */
-bool unattended_start(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct proc_status *s,
+bool unattended_start(struct patch *p, struct task *task, const struct cpu_regs *r, const struct proc_status *s,
 		      unsigned *page);
 /* Is the task, with registers `r`, still in the code of unattended setup? Once it has left, it never returns. */
-bool unattended_runs(const struct task *task, const struct user_regs_struct *r);
+bool unattended_runs(const struct task *task, const struct cpu_regs *r);
 /*
  * Unattended setup has failed, and the task has stopped in its code with registers `r`, in a signal-delivery-stop:
  * undoes everything. If the image was to record, record_leave() must have been called. `r` becomes the task's first
  * registers, which the caller must set. Returns false if the task has ended.
  */
-bool unattended_undo(struct patch *p, struct task *task, struct user_regs_struct *r);
+bool unattended_undo(struct patch *p, struct task *task, struct cpu_regs *r);
 /* Called before a task is detached: if it has stopped in the code of unattended setup, runs that code to its end. */
 void unattended_settle(struct patch *p, struct task *task);
 

@@ -72,7 +72,7 @@ static void inherit(const struct task *parent, struct task *child)
  * while the child runs, so the agent records nothing for the child. No, if the parent was attached: when sctrace detaches,
  * it restores the code, in which the child may still be.
  */
-static bool may_run_untraced(const struct tracer *t, const struct task *parent, const struct user_regs_struct *r)
+static bool may_run_untraced(const struct tracer *t, const struct task *parent, const struct cpu_regs *r)
 {
 	return !t->hold && !parent->proc->attached && r->CPU_IP == AGENT_AT(agent_record_vfork_after);
 }
@@ -81,7 +81,7 @@ static bool may_run_untraced(const struct tracer *t, const struct task *parent, 
 static void give_image(struct tracer *t, const struct task *parent, const struct task *child, uint64_t flags)
 {
 	struct image *img = image_of(parent);
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (!(flags & CLONE_VM)) {
 		child->proc->image = image_copy(patch_of(t), parent);
 		image_map_new_calls(patch_of(t),
@@ -182,8 +182,8 @@ static void note_ignored(struct task *task, const struct proc_status *s)
 	image_note_faults(task, s);
 }
 
-bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct user_regs_struct *r,
-		      const uint64_t *mask, struct buf *why)
+bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const struct cpu_regs *r, const uint64_t *mask,
+		      struct buf *why)
 {
 	if (!why->len) {
 		int err = setup_image(p, task, at, r, mask);
@@ -213,8 +213,7 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 }
 
 /* Sets `why` if the agent must not be put into a new image. */
-static void find_obstacle(const struct patch *p, const struct user_regs_struct *r, const struct proc_status *s,
-			  struct buf *why)
+static void find_obstacle(const struct patch *p, const struct cpu_regs *r, const struct proc_status *s, struct buf *why)
 {
 	if (cpu_is_compat(r))
 		buf_adds(why, "it is a 32-bit program");
@@ -225,8 +224,8 @@ static void find_obstacle(const struct patch *p, const struct user_regs_struct *
 }
 
 /* Puts the agent into the image of a stopped task. `s` is its /proc/PID/status, and `r` holds its first registers. */
-static void prepare_attended(struct patch *p, struct task *task, const struct user_regs_struct *r,
-			     const struct proc_status *s, struct buf *why)
+static void prepare_attended(struct patch *p, struct task *task, const struct cpu_regs *r, const struct proc_status *s,
+			     struct buf *why)
 {
 	struct image *img = image_of(task);
 	if (!exec_enter_image(p, task, r->CPU_IP, r, s->has_signals ? &s->blocked : NULL, why) || why->len)
@@ -240,7 +239,7 @@ static void prepare_attended(struct patch *p, struct task *task, const struct us
 }
 
 /* Puts the agent into a new image before its first instruction, without a stop if possible. */
-static void prepare_image(struct patch *p, struct task *task, struct user_regs_struct *r)
+static void prepare_image(struct patch *p, struct task *task, struct cpu_regs *r)
 {
 	struct buf why = {0};
 	struct proc_status s;
@@ -270,7 +269,7 @@ enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const sigin
 {
 	struct patch *p = patch_of(t);
 	struct image *img = image_of(task);
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	/*
 	 * A forced SIGSYS comes after setup, whose last call arms the thread. The program has no handlers yet, so other
 	 * signals can be delivered while setup runs.
@@ -295,7 +294,7 @@ bool exec_done(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
 	struct patch_task *pt = children_give_state(task);
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	bool held = task->proc->hold;
 	remote_release(t, task->tid);
 	image_forget_task(task);

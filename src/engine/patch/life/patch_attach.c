@@ -83,7 +83,7 @@ static bool wait_for_stop(struct patch *p, struct task *task, uint64_t until)
 /* Sets `why` if the agent cannot be put into this process, otherwise *s to its /proc/PID/status. */
 static void find_obstacle(struct patch *p, struct task *task, struct proc_status *s, struct buf *why)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (task->listening)
 		buf_adds(why, "the process is stopped");
 	else if (task->deliver || task->exiting)
@@ -115,7 +115,7 @@ static uint64_t first_instruction(pid_t pid)
 static void enter_process(struct patch *p, struct task *task)
 {
 	struct buf why = {0};
-	struct user_regs_struct saved;
+	struct cpu_regs saved;
 	uint64_t at = first_instruction(task->tid);
 	struct proc_status s = {.has_signals = false}, first;
 	find_obstacle(p, task, &s, &why);
@@ -202,7 +202,7 @@ static void settle_pending(struct patch *p, struct task *task)
 {
 	int status;
 	siginfo_t si;
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	const struct patch_task *pt = patch_task_of(task);
 	if (!pt || !pt->armed || task->deliver || !dispatch_is_pending(task->tid))
 		return;
@@ -301,7 +301,7 @@ static bool can_unmap(const struct patch *p, const struct image *img)
 static bool leave_call(struct patch *p, struct task *task)
 {
 	int status;
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (!task->mid_call)
 		return true;
 	if (cpu_get(task->tid, &r) < 0 || !remote_restart_pending(&r) ||

@@ -163,11 +163,11 @@ bool record_retry(struct patch *p, struct task *task, int64_t nr, enum stop_reas
  * True if a task with registers `r` has stopped at a call with which the agent asks sctrace to report the beginning of a
  * recorded call, or to complete its record.
  */
-bool record_is_asking(const struct user_regs_struct *r);
+bool record_is_asking(const struct cpu_regs *r);
 /* Called after a call that ran under ptrace: the recorder has not seen that it may have closed descriptors. */
 void record_forget_closed(const struct patch *p, const struct task *task, const struct call *c);
 /* Does what the agent has asked for. Changes `r`, and sets the task's registers to it. */
-void record_answer(struct patch *p, struct task *task, struct user_regs_struct *r);
+void record_answer(struct patch *p, struct task *task, struct cpu_regs *r);
 /*
  * Must be called at the first stop of a new process, before the process is given a ring or detached. If the call that
  * created the process is recorded, the process is in the agent's code for that call, and would write to its parent's ring.
@@ -179,7 +179,7 @@ void record_free_child(const struct task *task);
  * reports the end of a call that was made, and returns false. It also returns false if the task is not in a recorded
  * call, or if its memory cannot be read.
  */
-bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
+bool record_step_out(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what);
 /*
  * Completes the record after the recorder has faulted because the memory that it was copying was unmapped in the
  * meantime. Returns false if the recorder did not cause the fault.

@@ -141,7 +141,7 @@ static void count_bytes(struct patch *p, const struct record_thread *th, int sig
 /* Makes the stopped task extend the mapping at `at`. */
 static bool extend(struct patch *p, struct task *task, uint64_t at, uint64_t old, uint64_t new)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	const uint64_t args[6] = {at, old, new};
 	return cpu_get(task->tid, &r) == 0 &&
 	       remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_mremap, args) == 0 && r.CPU_MADE == at;
@@ -426,7 +426,7 @@ void record_expect(const struct task *task, uint64_t thread_pointer)
 
 bool record_admit(struct patch *p, struct task *task)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	return p->record && cpu_get(task->tid, &r) == 0 && record_admit_at(p, task, r.CPU_THREAD_POINTER);
 }
 

@@ -64,7 +64,7 @@ bool record_is_recorder(uint64_t ip)
 }
 
 /* Sets the registers that the recorder's C code may have changed to their values at the call. */
-static void restore_registers(struct user_regs_struct *r, const struct agent_scratch *s)
+static void restore_registers(struct cpu_regs *r, const struct agent_scratch *s)
 {
 	cpu_set_args(r, s->args);
 	cpu_set_saved(r, s->saved);
@@ -99,12 +99,12 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 	p->t.hold_current = true;
 }
 
-static bool is_announcing(const struct user_regs_struct *r)
+static bool is_announcing(const struct cpu_regs *r)
 {
 	return r->CPU_IP == AGENT_AT(agent_announce) + CPU_CALL_SIZE;
 }
 
-bool record_is_asking(const struct user_regs_struct *r)
+bool record_is_asking(const struct cpu_regs *r)
 {
 	return r->CPU_IP == AGENT_AT(agent_ask) + CPU_CALL_SIZE || is_announcing(r);
 }
@@ -155,7 +155,7 @@ void record_forget_closed(const struct patch *p, const struct task *task, const 
 		remote_write(task->tid, ELSEWHERE_AT, none, sizeof(none));
 }
 
-void record_answer(struct patch *p, struct task *task, struct user_regs_struct *r)
+void record_answer(struct patch *p, struct task *task, struct cpu_regs *r)
 {
 	struct record_thread *th = recorded_of(task);
 	bool before = is_announcing(r);
@@ -186,7 +186,7 @@ void record_answer(struct patch *p, struct task *task, struct user_regs_struct *
 }
 
 /* Completes the record of a call that was made, and moves the thread to where it would be when the recorder returns. */
-static void finish(struct patch *p, struct record_thread *th, const struct task *task, struct user_regs_struct *r,
+static void finish(struct patch *p, struct record_thread *th, const struct task *task, struct cpu_regs *r,
 		   const struct agent_scratch *s, int64_t result)
 {
 	const uint64_t at = th->scratch;
@@ -200,7 +200,7 @@ static void finish(struct patch *p, struct record_thread *th, const struct task 
 
 void record_free_child(const struct task *task)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (recorded_of(task) || cpu_get(task->tid, &r) < 0 || r.CPU_RESULT)
 		return;
 	if (r.CPU_IP == AGENT_AT(agent_record_after)) {
@@ -216,7 +216,7 @@ void record_free_child(const struct task *task)
 bool record_survive_fault(struct patch *p, struct task *task)
 {
 	struct record_thread *th = p->record ? recorded_of(task) : NULL;
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	struct agent_scratch s;
 	if (!th || !th->reader.ring || cpu_get(task->tid, &r) < 0 || !record_is_recorder(r.CPU_IP) ||
 	    !read_scratch(task, th, &s) || s.busy != SCRATCH_MADE)
@@ -235,7 +235,7 @@ static bool is_after_call(uint64_t ip)
 }
 
 /* Is the thread on the path of a recorded call? The child of a recorded vfork(2) is not. */
-static bool is_on_path(const struct user_regs_struct *r)
+static bool is_on_path(const struct cpu_regs *r)
 {
 	return agent_is_between(r->CPU_IP, agent_record_entering, agent_record_refuse) ||
 	       (agent_is_between(r->CPU_IP, agent_record_special, agent_record_end) && !vfork_frame_is_child(r)) ||
@@ -246,7 +246,7 @@ static bool is_on_path(const struct user_regs_struct *r)
  * True if the call has been made; sets *result to its result. The second instruction after the call stores the result
  * in the scratch memory.
  */
-static bool is_made(const struct agent_scratch *s, const struct user_regs_struct *r, int64_t *result)
+static bool is_made(const struct agent_scratch *s, const struct cpu_regs *r, int64_t *result)
 {
 	if (s->kind == KIND_RETURN) {
 		*result = (int64_t)r->CPU_RESULT;
@@ -263,7 +263,7 @@ static bool is_made(const struct agent_scratch *s, const struct user_regs_struct
 }
 
 /* Sets the registers to those of the native state before or after the call. */
-static bool leave_path(const struct image *img, const struct task *task, struct user_regs_struct *r,
+static bool leave_path(const struct image *img, const struct task *task, struct cpu_regs *r,
 		       const struct agent_scratch *s, bool made, int64_t result)
 {
 	uint64_t flags;
@@ -309,8 +309,7 @@ static void interrupt(struct patch *p, struct record_thread *th, int64_t result)
  * Called for a signal without a handler. The thread stays in the agent, but the signal comes after its call, so the end
  * of the call is reported first.
  */
-static void end_call(struct patch *p, struct record_thread *th, const struct task *task,
-		     const struct user_regs_struct *r)
+static void end_call(struct patch *p, struct record_thread *th, const struct task *task, const struct cpu_regs *r)
 {
 	struct agent_scratch s = {0};
 	int64_t result;
@@ -334,8 +333,7 @@ static void end_call(struct patch *p, struct record_thread *th, const struct tas
  * the child may have overwritten it, releases it, and takes back the thread's row in the table of threads. Returns false if
  * the program's memory cannot be read or written.
  */
-static bool settle_vfork(const struct task *task, const struct agent_scratch *s, const struct user_regs_struct *r,
-			 bool made)
+static bool settle_vfork(const struct task *task, const struct agent_scratch *s, const struct cpu_regs *r, bool made)
 {
 	struct agent_frame f;
 	bool kept = vfork_frame_is_kept(r->CPU_IP);
@@ -347,7 +345,7 @@ static bool settle_vfork(const struct task *task, const struct agent_scratch *s,
 	return !agent_is_between(r->CPU_IP, agent_record_vfork_after, agent_record_settled) || record_take_back(task);
 }
 
-bool record_step_out(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
+bool record_step_out(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what)
 {
 	struct record_thread *th = recorded_of(task);
 	struct agent_scratch s;

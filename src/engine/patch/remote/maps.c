@@ -131,7 +131,7 @@ bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t args[6] = {v[i].addr, v[i].size};
-		struct user_regs_struct r;
+		struct cpu_regs r;
 		if (task->stopped && cpu_get(task->tid, &r) == 0)
 			remote_excursion_call(&p->t, task, at, &r, SYS_munmap, args);
 	}

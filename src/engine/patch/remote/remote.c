@@ -215,14 +215,14 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 	return -EFAULT;
 }
 
-static void set_call(struct user_regs_struct *r, uint64_t nr, const uint64_t args[6])
+static void set_call(struct cpu_regs *r, uint64_t nr, const uint64_t args[6])
 {
 	r->CPU_RESTARTED = CPU_NO_CALL;
 	r->CPU_NR = nr;
 	cpu_set_args(r, args);
 }
 
-int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask)
+int remote_run(struct tracer *t, struct task *task, struct cpu_regs *r, const uint64_t *known_mask)
 {
 	pid_t tid = task->tid;
 	uint64_t mask = known_mask ? *known_mask : 0;
@@ -242,8 +242,7 @@ int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, 
 	return err;
 }
 
-int remote_call_to_trap(struct tracer *t, struct task *task, struct user_regs_struct *r, uint64_t nr,
-			const uint64_t args[6])
+int remote_call_to_trap(struct tracer *t, struct task *task, struct cpu_regs *r, uint64_t nr, const uint64_t args[6])
 {
 	set_call(r, nr, args);
 	r->CPU_IP = AGENT_AT(agent_remote);
@@ -271,13 +270,13 @@ static int wait_for_syscall_stop(struct tracer *t, struct task *task)
 
 /* --- excursions --- */
 
-bool remote_restart_pending(const struct user_regs_struct *r)
+bool remote_restart_pending(const struct cpu_regs *r)
 {
 	return (int64_t)r->CPU_RESTARTED >= 0 && IS_RESTART_ERROR((int64_t)-r->CPU_RESULT);
 }
 
 /* Makes an interrupted call again, as the kernel does if there is no handler to run (signal(7)). */
-static void restart_call(struct user_regs_struct *r)
+static void restart_call(struct cpu_regs *r)
 {
 	if (!remote_restart_pending(r))
 		return;
@@ -285,12 +284,11 @@ static void restart_call(struct user_regs_struct *r)
 	r->CPU_RESULT = (int64_t)r->CPU_RESULT == -ERESTART_RESTARTBLOCK ? SYS_restart_syscall : r->CPU_RESTARTED;
 }
 
-static int write_back(const struct task *task, uint64_t at, struct user_regs_struct r, uint64_t mask)
+static int write_back(const struct task *task, uint64_t at, struct cpu_regs r, uint64_t mask)
 {
 	restart_call(&r);
 	struct agent_back b = {.mask = mask, .flags = r.CPU_FLAGS, .ip = r.CPU_IP};
-	_Static_assert(offsetof(struct user_regs_struct, CPU_BACK_LAST) + 8 == sizeof(b.regs),
-		       "in the order of agent.S");
+	_Static_assert(offsetof(struct cpu_regs, CPU_BACK_LAST) + 8 == sizeof(b.regs), "in the order of agent.S");
 	memcpy(b.regs, &r, sizeof(b.regs));
 	return remote_write(task->tid, at, &b, sizeof(b));
 }
@@ -305,8 +303,7 @@ static int restore_position(const struct task *task, const struct excursion *d)
 /*
  * Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to the registers there.
  */
-static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip,
-			struct user_regs_struct *r)
+static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip, struct cpu_regs *r)
 {
 	for (int i = 0; i < STOPS_MAX; i++) {
 		int status;
@@ -338,7 +335,7 @@ static int note_lost(struct task *task, int r)
 	return r;
 }
 
-int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r)
+int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, struct cpu_regs *r)
 {
 	const uint64_t all = ~(SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL));
 	pid_t tid = task->tid;
@@ -354,7 +351,7 @@ int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, s
 	return note_lost(task, excursion_to(t, task, d, d->halt ? d->halt : d->masked, r));
 }
 
-int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r)
+int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct cpu_regs *r)
 {
 	return note_lost(task, excursion_to(t, task, d, d->masked, r));
 }
@@ -375,7 +372,7 @@ int remote_excursion_end(struct tracer *t, struct task *task, const struct excur
 	return restore_position(task, d) == -ESRCH ? note_lost(task, -ESRCH) : 0;
 }
 
-int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r, uint64_t nr,
+int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct cpu_regs *r, uint64_t nr,
 			  const uint64_t args[6])
 {
 	set_call(r, nr, args);
@@ -388,7 +385,7 @@ int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, stru
 
 int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint64_t args[6])
 {
-	struct user_regs_struct saved, r;
+	struct cpu_regs saved, r;
 	uint64_t mask = 0;
 	const uint64_t all = ~0ull;
 	pid_t tid = task->tid;

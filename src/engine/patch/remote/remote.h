@@ -44,7 +44,7 @@ int remote_next_stop(struct tracer *t, struct task *task, int *status);
 int remote_interrupt(struct tracer *t, const struct task *task, uint64_t limit_ns, int *status);
 
 /* Do these registers belong to an interrupted call that the kernel will restart, or end with EINTR? */
-bool remote_restart_pending(const struct user_regs_struct *r);
+bool remote_restart_pending(const struct cpu_regs *r);
 
 /*
  * Runs code from r->CPU_IP to the next trap with registers `r`. Signals are blocked while the code runs. `known_mask` is
@@ -52,14 +52,13 @@ bool remote_restart_pending(const struct user_regs_struct *r);
  * sets the registers with which the task continues. Returns 0; -ESRCH if the task died (the stop loop still waits for
  * its end); or -EFAULT if it did not reach the trap and is stopped elsewhere.
  */
-int remote_run(struct tracer *t, struct task *task, struct user_regs_struct *r, const uint64_t *known_mask);
+int remote_run(struct tracer *t, struct task *task, struct cpu_regs *r, const uint64_t *known_mask);
 /*
  * Makes one call with code of the agent, as remote_run() runs code: the call is followed by a trap, because only a
  * signal-delivery-stop can deliver a signal. `r` holds the task's registers; the caller restores them. Sets r->CPU_RESULT to
  * the result of the call. Returns 0, or an error as remote_run() does.
  */
-int remote_call_to_trap(struct tracer *t, struct task *task, struct user_regs_struct *r, uint64_t nr,
-			const uint64_t args[6]);
+int remote_call_to_trap(struct tracer *t, struct task *task, struct cpu_regs *r, uint64_t nr, const uint64_t args[6]);
 /*
  * Makes one call with code of the agent. Afterwards the task is in a syscall-exit-stop with its old registers. Must not
  * be used while a call of the task is to be restarted. Returns the result of the call, or -errno. -EFAULT also means
@@ -78,16 +77,16 @@ struct excursion {
 	uint64_t masked; /* the address after the code's last call; this call restores the signal mask */
 	uint64_t back;   /* address of the code's struct agent_back */
 	/* The members below are set by remote_excursion(). */
-	struct user_regs_struct saved;
+	struct cpu_regs saved;
 	uint64_t mask;
 };
 /*
  * Sends the thread to `start` with registers `r`. Returns 1 if the thread has stopped at `halt`, or 0 if it has stopped
  * at the last call, with its registers in `r`. Returns an error as remote_run() does.
  */
-int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r);
+int remote_excursion(struct tracer *t, struct task *task, struct excursion *d, struct cpu_regs *r);
 /* Resumes the thread from `halt` to the last call. Returns 0, or an error as remote_run() does. */
-int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct user_regs_struct *r);
+int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d, struct cpu_regs *r);
 /*
  * Resumes the thread from the last call, so that it returns to its position before the excursion and stops there in an
  * event-stop. Returns 0, or an error as remote_run() does. The code must not be changed before this call.
@@ -97,7 +96,7 @@ int remote_excursion_end(struct tracer *t, struct task *task, const struct excur
  * Makes one call with a copy of agent_call at `at`. `r` holds the task's registers. Sets r->CPU_MADE to the result of the
  * call. Returns 0, or an error as remote_run() does.
  */
-int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct user_regs_struct *r, uint64_t nr,
+int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct cpu_regs *r, uint64_t nr,
 			  const uint64_t args[6]);
 
 #endif

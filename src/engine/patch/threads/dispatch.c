@@ -27,7 +27,7 @@
 #define SLOW_LEAST 512
 
 /* Moves the task back to its call instruction, so that it makes call `nr` again. */
-static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr)
+static void redo(const struct task *task, struct cpu_regs *r, int64_t nr)
 {
 	r->CPU_IP -= CPU_CALL_SIZE;
 	r->CPU_NR = (unsigned long long)nr;
@@ -35,7 +35,7 @@ static void redo(const struct task *task, struct user_regs_struct *r, int64_t nr
 	cpu_set(task->tid, r);
 }
 
-void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
+void dispatch_run_slow(const struct patch *p, struct task *task, struct cpu_regs *r, int64_t nr)
 {
 	struct patch_task *pt = patch_task_of(task);
 	arm_task(p, task, false);
@@ -136,7 +136,7 @@ void dispatch_mend_fault(struct patch *p, struct task *task, int sig)
 	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
 }
 
-bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r)
+bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct cpu_regs *r)
 {
 	uint64_t back = patch_task_of(task) && patch_task_of(task)->redone ? CPU_CALL_SIZE : 0;
 	return si->si_signo == SIGSYS && si->si_code == SUD_SIGSYS && cpu_get(task->tid, r) == 0 &&
@@ -161,7 +161,7 @@ bool dispatch_is_pending(pid_t tid)
 bool dispatch_undo(const struct task *task, int status)
 {
 	siginfo_t si;
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	bool forced = status >> 8 == SIGSYS && ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) == 0 &&
 		      dispatch_is_forced(task, &si, &r);
 	bool pending =
@@ -228,7 +228,7 @@ void dispatch_note_delivery(struct task *task, int sig)
 	image_note_blocked(task, true);
 }
 
-static void watch_action(struct task *task, const struct user_regs_struct *r)
+static void watch_action(struct task *task, const struct cpu_regs *r)
 {
 	uint64_t action[ACTION_WORDS];
 	if (r->CPU_ARG1 && r->CPU_ARG0 - 1 < 64 && r->CPU_ARG3 == 8 &&
@@ -237,7 +237,7 @@ static void watch_action(struct task *task, const struct user_regs_struct *r)
 }
 
 /* Notes what the call is about to change, if the engine depends on it. */
-static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct user_regs_struct *r)
+static void watch_call(struct patch *p, struct task *task, int64_t nr, const struct cpu_regs *r)
 {
 	struct image *img = image_of(task);
 	ranges_watch(task, nr, r);
@@ -265,7 +265,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
  * Notes a new action for SIGSYS just before the call. After a SIGSYS that is forced before it, the old action is
  * restored.
  */
-static void watch_sigsys_action(struct task *task, int64_t nr, const struct user_regs_struct *r)
+static void watch_sigsys_action(struct task *task, int64_t nr, const struct cpu_regs *r)
 {
 	if (nr == SYS_rt_sigaction && r->CPU_ARG0 == SIGSYS)
 		watch_action(task, r);
@@ -278,7 +278,7 @@ static void watch_sigsys_action(struct task *task, int64_t nr, const struct user
  */
 void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si, bool delivers)
 {
-	struct user_regs_struct saved, r;
+	struct cpu_regs saved, r;
 	unsigned char code[2];
 	siginfo_t again = *si;
 	uint64_t args[6] = {0}, mask;
@@ -313,7 +313,7 @@ void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *s
 }
 
 /* Returns the site's stub if the agent can make this call, otherwise 0. Sets *why to the reason for this stop. */
-static uint64_t fast_way(struct patch *p, struct task *task, const struct user_regs_struct *r, const struct call *call,
+static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_regs *r, const struct call *call,
 			 enum stop_reason *why)
 {
 	struct image *img = image_of(task);
@@ -347,7 +347,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct user_r
 
 void dispatch_leave_stub(const struct patch *p, const struct task *task)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	const struct site *s;
 	if (!(p->t.config.want & CAP_STOPS) || cpu_get(task->tid, &r) < 0)
 		return;
@@ -359,7 +359,7 @@ void dispatch_leave_stub(const struct patch *p, const struct task *task)
 }
 
 /* Makes the call run under ptrace: from its entry, where the filter has stopped it, or from the call instruction. */
-static void go_slow(struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr)
+static void go_slow(struct patch *p, struct task *task, struct cpu_regs *r, int64_t nr)
 {
 	struct call at;
 	const struct site *s = map_get(&image_of(task)->sites.by_ip, r->CPU_IP);
@@ -403,7 +403,7 @@ static void judge(struct patch *p, struct task *task)
 static bool restart_slow(const struct patch *p, struct task *task)
 {
 	const struct life_interrupted *it = life_restarting(&thread_of(task)->life);
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (!it || (p->record && !it->begun_unseen) || image_of(task)->state != IMAGE_READY ||
 	    cpu_get(task->tid, &r) < 0)
 		return false;
@@ -433,7 +433,7 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	struct patch_task *pt = patch_task_of(task);
 	const struct call *c = &thread_of(task)->call;
 	bool returned = c->nr == SYS_rt_sigreturn;
-	struct user_regs_struct r = {0};
+	struct cpu_regs r = {0};
 	bool read = cpu_get(task->tid, &r) == 0;
 	pt->slow = false;
 	pt->completed_ip = r.CPU_IP;
@@ -453,8 +453,7 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 }
 
-enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
-				  struct user_regs_struct *r)
+enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call, struct cpu_regs *r)
 {
 	int64_t nr = call->nr;
 	r->CPU_IP += patch_task_of(task)->redone ? CPU_CALL_SIZE : 0;

@@ -5,12 +5,11 @@
 #include "engine/patch/state.h"
 
 /* Handles the stop of `call` (only arch and nr are set): patches its site, or runs it under ptrace. Changes `r`. */
-enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call,
-				  struct user_regs_struct *r);
+enum tracer_verdict dispatch_stop(struct patch *p, struct task *task, const struct call *call, struct cpu_regs *r);
 /* Called at a stop for a forced SIGSYS: restores the program's mask and action. The task may end meanwhile. */
 void dispatch_mend_forced(struct patch *p, struct task *task);
 /* Was this signal forced by the task's call, and not sent by the program? If so, *r is set to the registers. */
-bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct user_regs_struct *r);
+bool dispatch_is_forced(const struct task *task, const siginfo_t *si, struct cpu_regs *r);
 /* Is a forced SIGSYS pending for this stopped thread? It comes before the thread runs more of the program's code. */
 bool dispatch_is_pending(pid_t tid);
 /*
@@ -22,7 +21,7 @@ bool dispatch_undo(const struct task *task, int status);
 /* Blocks SIGSYS again in a thread that had blocked it before one was forced. Returns whether it had. */
 bool dispatch_block_again(const struct task *task);
 /* Runs call `nr` under ptrace, at the instruction that ends at r->CPU_IP. The task is disarmed for this call. */
-void dispatch_run_slow(const struct patch *p, struct task *task, struct user_regs_struct *r, int64_t nr);
+void dispatch_run_slow(const struct patch *p, struct task *task, struct cpu_regs *r, int64_t nr);
 /* At the entry of a call from a stub: makes it return to its site instead if stacks are read (CAP_STOPS). */
 void dispatch_leave_stub(const struct patch *p, const struct task *task);
 /* Called when a call that ran under ptrace has ended: notes what the call changed, and arms the task again. */

@@ -42,8 +42,7 @@ static enum handler_state handler_of(const struct task *task, int sig)
  * assumed, so that the thread leaves the agent. The same holds if the stack will be walked (-k). `r` holds the thread's
  * registers.
  */
-static enum stepout_for seen_by(const struct patch *p, const struct task *task, const struct user_regs_struct *r,
-				int sig)
+static enum stepout_for seen_by(const struct patch *p, const struct task *task, const struct cpu_regs *r, int sig)
 {
 	struct image_handlers *h = &image_of(task)->handlers;
 	struct proc_status s;
@@ -93,7 +92,7 @@ static void mend_address(struct task *task, const siginfo_t *si, uint64_t from)
  */
 static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (ip == AGENT_AT(agent_sigreturn_bad) || ip == AGENT_AT(agent_record_return_bad))
 		return false;
 	stepout(p, task, STEPOUT_PROGRAM);
@@ -164,7 +163,7 @@ static bool hide_step(struct patch *p, struct task *task, const siginfo_t *si, u
 /* Moves the thread out of the agent before a signal handler runs. Returns STOP_PASS if the signal must be delivered. */
 static enum tracer_verdict leave_code(struct patch *p, struct task *task, const siginfo_t *si)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (cpu_get(task->tid, &r) < 0)
 		return STOP_PASS;
 	uint64_t ip = r.CPU_IP;
@@ -227,7 +226,7 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 {
 	struct patch *p = patch_of(t);
 	struct patch_task *pt = patch_task_of(task);
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	bool forced = si->si_signo == SIGSYS && pt && pt->armed && p->arming == ARM_SUD;
 	if (forced && dispatch_is_forced(task, si, &r)) {
 		const struct call call = {.arch = si->si_arch, .nr = si->si_syscall};

@@ -26,7 +26,7 @@
  */
 static int set_action(struct patch *p, struct task *task, const uint64_t *action, uint64_t *old, bool delivers)
 {
-	struct user_regs_struct saved, r;
+	struct cpu_regs saved, r;
 	size_t size = ACTION_WORDS * sizeof(*action);
 	if (cpu_get(task->tid, &saved) < 0 || remote_write(task->tid, SCRATCH, action, size) < 0)
 		return -ESRCH;
@@ -85,7 +85,7 @@ static void send_again(const struct task *task)
 void sigkill_guard_waited(struct tracer *t, pid_t tid, int status)
 {
 	siginfo_t si;
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	const struct task *task = patch_of(t)->watchdog_fd >= 0 ? tasks_find(&t->tasks, tid) : NULL;
 	if (!task || !task->proc || !patch_task_of(task) || !WIFSTOPPED(status) || status >> 8 != SIGSYS)
 		return;

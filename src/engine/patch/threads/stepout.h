@@ -13,7 +13,7 @@ void stepout(struct patch *p, struct task *task, enum stepout_for what);
  * Like stepout() for a task with an image. `r` holds the task's registers, and is changed to those that the task would
  * have natively. With STEPOUT_HANDLER, the task itself may get another instruction pointer than `r` (state.h).
  */
-void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what);
+void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what);
 /* Is `ip` in the agent, a stub or a hop? */
 bool stepout_needed(const struct task *task, uint64_t ip);
 /*

@@ -41,7 +41,7 @@ struct halted {
 /* May a thread that has stopped with `status` be moved? False inside of clone(2), or if a forced SIGSYS comes first. */
 static bool is_movable(const struct patch *p, const struct task *task, int status)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	siginfo_t si;
 	const int event = status >> 16;
 	if (event == PTRACE_EVENT_EXIT)
@@ -77,7 +77,7 @@ static bool halt(struct patch *p, struct task *task, struct halted *halted)
  */
 static bool leave(struct patch *p, struct task *task, bool stay)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (!stay)
 		stepout(p, task, STEPOUT_PROGRAM);
 	if (cpu_get(task->tid, &r) < 0)
@@ -149,7 +149,7 @@ static void clean(struct patch *p, struct task *task)
 }
 
 /* Moves the task back to before its call, so that it stops there again. */
-static void repeat(struct task *task, const struct call *call, struct user_regs_struct r, uint64_t after)
+static void repeat(struct task *task, const struct call *call, struct cpu_regs r, uint64_t after)
 {
 	r.CPU_IP = after - CPU_CALL_SIZE;
 	r.CPU_NR = (unsigned long long)call->nr;
@@ -158,7 +158,7 @@ static void repeat(struct task *task, const struct call *call, struct user_regs_
 	cpu_set(task->tid, &r);
 }
 
-bool withdraw_before(struct patch *p, struct task *task, const struct call *call, struct user_regs_struct *r)
+bool withdraw_before(struct patch *p, struct task *task, const struct call *call, struct cpu_regs *r)
 {
 	struct patch_task *pt = patch_task_of(task);
 	struct halted halted = {0};
@@ -214,7 +214,7 @@ static void forget_status(struct tracer *t, struct wait_status *w)
 /* Did PTRACE_INTERRUPT stop the task? A call that waits under ptrace first ends with a restart error. */
 static bool is_interrupted(const struct task *task, int status)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	return WIFSTOPPED(status) &&
 	       (status >> 16 == PTRACE_EVENT_STOP ||
 		(status >> 8 == (SIGTRAP | 0x80) && cpu_get(task->tid, &r) == 0 && remote_restart_pending(&r)));
@@ -275,7 +275,7 @@ static bool step_others_out(struct patch *p, const struct task *task)
 
 static bool make_call(struct patch *p, struct task *task, uint64_t nr, uint64_t addr, uint64_t size, uint64_t advice)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	return cpu_get(task->tid, &r) == 0 &&
 	       remote_call_to_trap(&p->t, task, &r, nr, (const uint64_t[6]){addr, size, advice}) == 0;
 }
@@ -312,7 +312,7 @@ static void keep_code_out(struct patch *p, struct task *task)
 void core_prepare(struct patch *p, struct task *task, const siginfo_t *si)
 {
 	struct image *img = image_of(task);
-	struct user_regs_struct saved;
+	struct cpu_regs saved;
 	siginfo_t again = *si;
 	struct proc_status s;
 	if (img->state != IMAGE_READY)

@@ -14,7 +14,7 @@
  * unmaps the engine's memory. The image falls back, and `r` is changed if the call was to be made from a stub. Returns true
  * if the call must not be made now: another thread is in the engine's code and must run first, or the task has ended.
  */
-bool withdraw_before(struct patch *p, struct task *task, const struct call *call, struct user_regs_struct *r);
+bool withdraw_before(struct patch *p, struct task *task, const struct call *call, struct cpu_regs *r);
 
 /* Prepares a process that is about to dump core (core(5)). */
 

@@ -41,6 +41,7 @@
 #define HWCAP2_FSGSBASE 2
 #endif
 
+#define cpu_regs           user_regs_struct
 #define CPU_IP             rip
 #define CPU_SP             rsp
 #define CPU_THREAD_POINTER fs_base
@@ -76,12 +77,12 @@
 		(r)->rdi, (r)->rsi, (r)->rdx, (r)->r10, (r)->r8, (r)->r9                                               \
 	}
 
-static inline long cpu_get(pid_t tid, struct user_regs_struct *r)
+static inline long cpu_get(pid_t tid, struct cpu_regs *r)
 {
 	return ptrace_retry(PTRACE_GETREGS, tid, NULL, r);
 }
 
-static inline long cpu_set(pid_t tid, const struct user_regs_struct *r)
+static inline long cpu_set(pid_t tid, const struct cpu_regs *r)
 {
 	return ptrace_retry(PTRACE_SETREGS, tid, NULL, r);
 }
@@ -91,7 +92,7 @@ static inline long cpu_set_ip(pid_t tid, uint64_t ip)
 	return ptrace_retry(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rip), ip);
 }
 
-static inline void cpu_set_args(struct user_regs_struct *r, const uint64_t args[6])
+static inline void cpu_set_args(struct cpu_regs *r, const uint64_t args[6])
 {
 	r->rdi = args[0];
 	r->rsi = args[1];
@@ -101,7 +102,7 @@ static inline void cpu_set_args(struct user_regs_struct *r, const uint64_t args[
 	r->r9 = args[5];
 }
 
-static inline void cpu_set_saved(struct user_regs_struct *r, const uint64_t saved[6])
+static inline void cpu_set_saved(struct cpu_regs *r, const uint64_t saved[6])
 {
 	r->rbx = saved[0];
 	r->rbp = saved[1];
@@ -112,55 +113,55 @@ static inline void cpu_set_saved(struct user_regs_struct *r, const uint64_t save
 }
 
 /* As `syscall` leaves them (Intel SDM 2B, SYSCALL). */
-static inline void cpu_return_to(struct user_regs_struct *r, uint64_t ip)
+static inline void cpu_return_to(struct cpu_regs *r, uint64_t ip)
 {
 	r->rip = ip;
 	r->rcx = ip;
 }
 
-static inline void cpu_after_call(struct user_regs_struct *r, uint64_t ip)
+static inline void cpu_after_call(struct cpu_regs *r, uint64_t ip)
 {
 	cpu_return_to(r, ip);
 	r->r11 = r->eflags;
 }
 
 /* AH from lahf, AL from seto. */
-static inline void cpu_set_flags(struct user_regs_struct *r, uint64_t saved)
+static inline void cpu_set_flags(struct cpu_regs *r, uint64_t saved)
 {
 	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
 }
 
-static inline bool cpu_exec_taken(const struct user_regs_struct *r)
+static inline bool cpu_exec_taken(const struct cpu_regs *r)
 {
 	const uint64_t zf = 0x40;
 	return r->eflags & zf;
 }
 
 /* ELF_PLAT_INIT in the kernel's asm/elf.h. */
-static inline struct user_regs_struct cpu_first(const struct user_regs_struct *r, uint64_t entry)
+static inline struct cpu_regs cpu_first(const struct cpu_regs *r, uint64_t entry)
 {
 	const uint64_t arithmetic = 0x8d5;
-	return (struct user_regs_struct){.rip = entry,
-					 .orig_rax = CPU_NO_CALL,
-					 .rsp = r->rsp,
-					 .cs = r->cs,
-					 .ss = r->ss,
-					 .ds = r->ds,
-					 .es = r->es,
-					 .fs = r->fs,
-					 .gs = r->gs,
-					 .fs_base = r->fs_base,
-					 .gs_base = r->gs_base,
-					 .eflags = r->eflags & ~arithmetic};
+	return (struct cpu_regs){.rip = entry,
+				 .orig_rax = CPU_NO_CALL,
+				 .rsp = r->rsp,
+				 .cs = r->cs,
+				 .ss = r->ss,
+				 .ds = r->ds,
+				 .es = r->es,
+				 .fs = r->fs,
+				 .gs = r->gs,
+				 .fs_base = r->fs_base,
+				 .gs_base = r->gs_base,
+				 .eflags = r->eflags & ~arithmetic};
 }
 
 /* __USER_CS and __USER32_CS (arch/x86/include/asm/segment.h) */
-static inline bool cpu_is_native(const struct user_regs_struct *r)
+static inline bool cpu_is_native(const struct cpu_regs *r)
 {
 	return r->cs == 0x33;
 }
 
-static inline bool cpu_is_compat(const struct user_regs_struct *r)
+static inline bool cpu_is_compat(const struct cpu_regs *r)
 {
 	return r->cs == 0x23;
 }
@@ -170,7 +171,7 @@ static inline bool cpu_reads_thread_pointer(void)
 	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
 }
 
-static inline bool cpu_sets_thread_pointer(int64_t nr, const struct user_regs_struct *r)
+static inline bool cpu_sets_thread_pointer(int64_t nr, const struct cpu_regs *r)
 {
 	return nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS;
 }

@@ -20,7 +20,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-static void out_of_stub(struct user_regs_struct *r, const struct site *s)
+static void out_of_stub(struct cpu_regs *r, const struct site *s)
 {
 	uint64_t off = r->CPU_IP - s->stub;
 	bool down = off > STUB_LEA_DOWN && off < STUB_DECIDE;
@@ -57,7 +57,7 @@ static bool is_after_fork(uint64_t ip)
 }
 
 /* Has a thread that is about to make execve(2), or has just made it, set the image's exec word (state.h)? */
-static bool has_set_exec_word(const struct user_regs_struct *r, const struct agent_path *path, uint64_t slot)
+static bool has_set_exec_word(const struct cpu_regs *r, const struct agent_path *path, uint64_t slot)
 {
 	if (path)
 		return slot & SLOT_F_EXEC && r->CPU_IP < AGENT_AT(path->gave);
@@ -76,7 +76,7 @@ static void clear_exec_word(const struct image *img)
 }
 
 /* Reads the agent's frame, `skip` bytes above the stack pointer. If `skip` is negative, its first -skip bytes are not on the stack. */
-static int read_frame(const struct task *task, const struct user_regs_struct *r, int64_t skip, struct agent_frame *f)
+static int read_frame(const struct task *task, const struct cpu_regs *r, int64_t skip, struct agent_frame *f)
 {
 	memset(f, 0, sizeof(*f));
 	size_t from = skip < 0 ? (size_t)-skip : 0;
@@ -108,7 +108,7 @@ static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
  * Undoes what the agent did before rt_sigreturn(2), even if that call has returned because its signal frame was
  * invalid. step_out_before_call() does the rest.
  */
-static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r)
+static void out_of_sigreturn(const struct image *img, struct cpu_regs *r)
 {
 	bool counted = r->CPU_IP == AGENT_AT(agent_sigreturn_counted) || r->CPU_IP == AGENT_AT(agent_sigreturn_sys);
 	struct agent_slot *slot = counted ? image_slot(img, r->CPU_SLOT) : NULL;
@@ -123,7 +123,7 @@ static void out_of_sigreturn(const struct image *img, struct user_regs_struct *r
  * On the path of a call that creates a thread, sets the first two arguments to the program's values, and `r` to the beginning of the
  * code after the call if the call was made.
  */
-static void out_of_thread(const struct task *task, struct user_regs_struct *r)
+static void out_of_thread(const struct task *task, struct cpu_regs *r)
 {
 	uint64_t args[2];
 	const uint64_t ip = r->CPU_IP;
@@ -138,7 +138,7 @@ static void out_of_thread(const struct task *task, struct user_regs_struct *r)
 }
 
 /* On the path `query`, sets the first two arguments to the program's values, and `r` to the beginning of the code after the call as above. */
-static void out_of_query(const struct task *task, struct user_regs_struct *r)
+static void out_of_query(const struct task *task, struct cpu_regs *r)
 {
 	const uint64_t ip = r->CPU_IP;
 	uint64_t second;
@@ -155,14 +155,14 @@ static void out_of_query(const struct task *task, struct user_regs_struct *r)
 }
 
 /* On the path `rseq`, sets `r` to the beginning of the code after the call if the call was made. */
-static void out_of_rseq(struct user_regs_struct *r)
+static void out_of_rseq(struct cpu_regs *r)
 {
 	if (path_at(r->CPU_IP) == AGENT_RSEQ_PATH && r->CPU_IP > AGENT_AT(AGENT_RSEQ_PATH->after))
 		r->CPU_IP = AGENT_AT(AGENT_RSEQ_PATH->after);
 }
 
 /* Undoes what the agent did before the call. */
-static bool step_out_before_call(const struct image *img, const struct task *task, struct user_regs_struct *r)
+static bool step_out_before_call(const struct image *img, const struct task *task, struct cpu_regs *r)
 {
 	struct agent_frame f;
 	out_of_thread(task, r);
@@ -264,8 +264,8 @@ void stepout_exec(const struct image *img)
 }
 
 /* Notes an interrupted call. Only rt_sigreturn(2) shows whether it is restarted (syscall/life.h). */
-static void remember_interrupted(struct patch *p, struct task *task, const struct user_regs_struct *r,
-				 const struct site *s, const struct agent_frame *f, uint64_t ticks)
+static void remember_interrupted(struct patch *p, struct task *task, const struct cpu_regs *r, const struct site *s,
+				 const struct agent_frame *f, uint64_t ticks)
 {
 	thread_of(task)->call = (struct call){.arch = syscall_native_arch(),
 					      .nr = (int64_t)f->nr,
@@ -279,7 +279,7 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 }
 
 /* Does the rest of the agent's work after a call. Not for a vfork(2) child that has not loaded its frame yet. */
-static bool step_out_after_call(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
+static bool step_out_after_call(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what)
 {
 	const struct image *img = image_of(task);
 	out_of_thread(task, r);
@@ -342,7 +342,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct user_
 }
 
 /* Like step_out_after_call(), for a call that is neither counted nor recorded. */
-static bool step_out_after_plain(const struct task *task, struct user_regs_struct *r)
+static bool step_out_after_plain(const struct task *task, struct cpu_regs *r)
 {
 	struct agent_frame f;
 	uint64_t ip = r->CPU_IP;
@@ -366,7 +366,7 @@ static bool step_out_after_plain(const struct task *task, struct user_regs_struc
  * Called for a child that is just after the agent's system call: changes its registers `r` to those after the native
  * call. If the child runs in its parent's memory, as after vfork(2), a kept frame still belongs to the parent.
  */
-static bool leave_as_child(const struct task *task, struct user_regs_struct *r)
+static bool leave_as_child(const struct task *task, struct cpu_regs *r)
 {
 	struct agent_frame f;
 	bool kept = vfork_frame_is_kept(r->CPU_IP);
@@ -396,12 +396,12 @@ static bool in_agent_mapping(const struct image *img, uint64_t ip)
 
 void stepout(struct patch *p, struct task *task, enum stepout_for what)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (image_of(task) && cpu_get(task->tid, &r) == 0)
 		stepout_from(p, task, &r, what);
 }
 
-void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r, enum stepout_for what)
+void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what)
 {
 	struct image *img = image_of(task);
 	struct site *s;
@@ -431,7 +431,7 @@ void stepout_from(struct patch *p, struct task *task, struct user_regs_struct *r
 		moved = step_out_before_call(img, task, r);
 	if (!moved)
 		return;
-	struct user_regs_struct to = *r;
+	struct cpu_regs to = *r;
 	if (what == STEPOUT_HANDLER)
 		site_follow_registers(img, &to);
 	cpu_set(task->tid, &to);
@@ -445,7 +445,7 @@ bool stepout_needed(const struct task *task, uint64_t ip)
 
 void stepout_child(struct task *task, bool copied)
 {
-	struct user_regs_struct r;
+	struct cpu_regs r;
 	if (cpu_get(task->tid, &r) < 0 || !is_after_fork(r.CPU_IP))
 		return;
 	if ((vfork_frame_is_child(&r) || copied) && leave_as_child(task, &r))
