@@ -22,65 +22,90 @@ static double timeval_ns(const struct timeval *tv)
 	return (double)tv->tv_sec * 1e9 + (double)tv->tv_usec * 1e3;
 }
 
-/* Appends "0.72 s waiting in calls (read 0.70 s)": the time `ns`, and the row that contributed most, or NULL. */
-static void say_waiting(double ns, const struct call_stats *most, struct buf *out)
+/* Appends "0.72 s waiting in calls (read 0.70 s)": what took `ns`, and the row that contributed most, or NULL, with its time. */
+static void say_share(double ns, const char *what, const struct call_stats *most, double most_ns, struct buf *out)
 {
 	add_seconds(out, ns);
-	buf_adds(out, " waiting in calls");
+	buf_adds(out, what);
 	if (!most)
 		return;
 	buf_adds(out, " (");
 	syscall_name(out, most->arch, most->nr);
 	buf_addc(out, ' ');
-	add_seconds(out, most->waited_ns);
+	add_seconds(out, most_ns);
 	buf_addc(out, ')');
 }
 
-/* Says how long the calls of all groups waited. Returns the time in ns. */
-static double add_waiting(const struct summary *s, struct buf *out)
+#define WAITING_IN " waiting in calls"
+#define PERHAPS_IN " in calls that may have waited"
+#define ELSEWHERE  "between calls or held by sctrace"
+
+/* The time of those calls of a row of which some are not known not to have waited, without the calls that waited. */
+static double perhaps_ns(const struct call_stats *c)
 {
-	struct summary all = {0};
-	const struct call_stats *most = NULL;
-	double ns = 0;
+	return c->judged < c->returned && c->ns > c->waited_ns ? c->ns - c->waited_ns : 0;
+}
+
+/* How long calls waited, and how long they may have waited, with the rows that contributed most. `all` owns the rows. */
+struct waiting {
+	struct summary all;
+	const struct call_stats *most, *most_perhaps;
+	double ns, perhaps;
+	bool any, known,
+		unknown; /* has a call waited? is it known of a call whether it has waited? is it not known of one? */
+};
+
+static struct waiting waiting_of(const struct summary *s)
+{
+	struct waiting w = {.ns = 0};
+	struct summary_group *sums = summary_group(&w.all, "", -1);
 	for (size_t i = 0; i < s->groups.n; i++)
 		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++) {
 			const struct call_stats *c = s->groups.v[i]->calls.v[k];
-			struct call_stats *sum = summary_call(&all, summary_group(&all, "", -1), c->arch, c->nr);
-			call_stats_add(sum, c);
-			ns += c->waited_ns;
-			most = !most || sum->waited_ns > most->waited_ns ? sum : most;
+			call_stats_add(summary_call(&w.all, sums, c->arch, c->nr), c);
 		}
-	say_waiting(ns, most, out);
-	summary_free(&all);
-	return ns;
-}
-
-static bool any_waited(const struct summary *s)
-{
-	for (size_t i = 0; i < s->groups.n; i++)
-		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++)
-			if (s->groups.v[i]->calls.v[k]->waits)
-				return true;
-	return false;
+	for (size_t k = 0; k < sums->calls.n; k++) {
+		const struct call_stats *c = sums->calls.v[k];
+		w.ns += c->waited_ns;
+		w.perhaps += perhaps_ns(c);
+		w.any |= c->waits > 0;
+		w.known |= c->judged > 0;
+		w.unknown |= c->judged < c->returned;
+		w.most = !w.most || c->waited_ns > w.most->waited_ns ? c : w.most;
+		w.most_perhaps = !w.most_perhaps || perhaps_ns(c) > perhaps_ns(w.most_perhaps) ? c : w.most_perhaps;
+	}
+	return w;
 }
 
 void trace_wall_program(const struct summary *s, const struct engine_result *r, bool all, struct buf *out)
 {
 	double wall = (double)r->wall_ns, user = timeval_ns(&r->usage.ru_utime),
 	       system = timeval_ns(&r->usage.ru_stime);
-	bool waited = any_waited(s), one = waited && r->threads == 1 && all;
+	struct waiting w = waiting_of(s);
+	const bool perhaps = w.known && w.perhaps > wall / 100, one = (w.any || perhaps) && r->threads == 1 && all;
+	const double rest = wall - user - system - w.ns;
 	add_seconds(out, wall);
 	buf_adds(out, one ? " wall = " : " wall, ");
 	add_seconds(out, user);
 	buf_adds(out, one ? " user + " : " user, ");
 	add_seconds(out, system);
-	buf_adds(out, one ? " system + " : waited ? " system, " : " system");
-	double rest = wall - user - system - (waited ? add_waiting(s, out) : 0);
+	buf_adds(out, " system");
+	if (w.any) {
+		buf_adds(out, one ? " + " : ", ");
+		say_share(w.ns, WAITING_IN, w.most, w.most->waited_ns, out);
+	}
+	if (w.unknown && !w.known)
+		buf_adds(out, ", waits not known");
 	if (one && rest > wall / 20) {
 		buf_adds(out, " + ");
-		add_seconds(out, rest);
-		buf_adds(out, " between calls or held by sctrace");
+		say_share(rest, perhaps ? PERHAPS_IN : " " ELSEWHERE, perhaps ? w.most_perhaps : NULL,
+			  perhaps_ns(w.most_perhaps), out);
+		buf_adds(out, perhaps ? ", " ELSEWHERE : "");
+	} else if (perhaps) {
+		buf_adds(out, ", up to ");
+		say_share(w.perhaps, PERHAPS_IN, w.most_perhaps, perhaps_ns(w.most_perhaps), out);
 	}
+	summary_free(&w.all);
 }
 
 /* The largest number of threads that have a line. */
@@ -91,8 +116,8 @@ enum { WAITING, MAY_HAVE_WAITED, OTHER_CALLS, UNFINISHED, BETWEEN, PARTS };
 static const struct {
 	const char *json, *text;
 } parts[PARTS] = {
-	[WAITING] = {"waiting_s", NULL}, /* say_waiting() */
-	[MAY_HAVE_WAITED] = {"may_have_waited_s", " in calls that may have waited"},
+	[WAITING] = {"waiting_s", WAITING_IN},
+	[MAY_HAVE_WAITED] = {"may_have_waited_s", PERHAPS_IN},
 	[OTHER_CALLS] = {"other_calls_s", " in other calls"},
 	[UNFINISHED] = {"unfinished_s", " in calls that did not return"},
 	[BETWEEN] = {"between_calls_s", " between calls"},
@@ -144,12 +169,7 @@ static void say_parts(const struct thread_time *t, struct buf *out)
 			continue;
 		buf_adds(out, plus);
 		plus = " + ";
-		if (p == WAITING) {
-			say_waiting(t->part[p], most, out);
-			continue;
-		}
-		add_seconds(out, t->part[p]);
-		buf_adds(out, parts[p].text);
+		say_share(t->part[p], parts[p].text, p == WAITING ? most : NULL, most ? most->waited_ns : 0, out);
 	}
 }
 

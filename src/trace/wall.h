@@ -10,8 +10,8 @@ struct buf;
 /*
  * Appends "1.45 s wall = 0.13 s user + 0.60 s system + 0.72 s waiting in calls (read 0.70 s)". The parts add up only if
  * there was one thread, because others work and wait at the same time, and if all calls were counted (`all`). What remains
- * is named: the program waited for a CPU or for memory between its calls, or sctrace held it. A call that waited has also
- * used some system time, so the parts may be a little more than the whole.
+ * is named: the program waited for a CPU or for memory between its calls, or sctrace held it, or calls of which that is not
+ * known waited. A call that waited has also used some system time, so the parts may be a little more than the whole.
  */
 void trace_wall_program(const struct summary *s, const struct engine_result *r, bool all, struct buf *out);
 /*

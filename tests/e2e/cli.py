@@ -1072,7 +1072,7 @@ def test_tables(tmp):
     copy = [str(EXAMPLES / "copy-read-write"), str(tmp / "in"), str(tmp / "out")]
     r = run("-c", *copy)
     assert lines(r.stderr, rf"write +\d+\.\d{{9}} +{size} +0 .*"), r.stderr
-    usage = r"program: .* wall(, .* user, .* system| = .* user \+ .* system \+ .* waiting in calls).*"
+    usage = r"program: .* wall(, .* user, .* system| = .* user \+ .* system \+ .* in calls).*"
     assert lines(r.stderr, usage) and lines(r.stderr, r"engine: .*"), r.stderr
     r = run("-c", "--format=truss", *copy)
     assert r.stderr.startswith("syscall                     seconds   calls  errors\n")
@@ -1362,6 +1362,16 @@ def test_where_the_time_of_threads_went(tmp):
     many = "import threading\nfor i in range(14): t = threading.Thread(target=lambda: None); t.start(); t.join()"
     told = " ".join(run("-c", "--by=thread", "python3", "-c", many).stderr.split())
     assert len(re.findall(r"thread \d+ \(", told)) == 10 and re.search(r"threads: \d+ more, which lived less long; --format=json lists all", told), told
+
+
+def test_unknown_waits_are_named(_):
+    """The line about the program says if it is not known whether calls waited, and which of them took most of the time"""
+    program = lambda *flags: next(x for x in " ".join(run("-c", *flags, "sh", "-c", "sleep 0.3; exit 3").stderr.split()).split("program: ")[1:])
+    assert " waits not known" in program("--engine=ptrace") and "may have waited" not in program("--engine=ptrace")
+    line = program()
+    # A shell gets SIGCHLD at the end of its wait, and then it is not known. Where waits are known at all, that is said.
+    assert " waits not known" in line or re.search(r"( \+|, up to) 0\.\d+ s in calls that may have waited \(wait4 0\.\d+ s\)|waiting in calls \(wait4", line), line
+    assert "not known" not in program("-e", "trace=none").split(" engine: ")[0]
 
 
 def test_expectations_are_updated_by_a_command(tmp):
