@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /*
  * Ends sctrace with a message and EXIT_OWN, as suddenly as SIGKILL would. A program that the patch engine runs is then
@@ -30,6 +31,12 @@ void *memory_resize(void *p, size_t size);
 char *memory_copy(const char *s);
 /* Like strndup(3). */
 char *memory_copy_part(const char *s, size_t len);
+/* Declares a pointer whose memory is freed at the end of its block: `auto_free char *copy = memory_copy(s);`. */
+#define auto_free __attribute__((cleanup(memory_free_at)))
+static inline void memory_free_at(void *pointer)
+{
+	free(*(void **)pointer);
+}
 /* Opens `path` for reading like fopen(3). Returns NULL with errno if that fails for another reason than memory. */
 FILE *memory_fopen(const char *path);
 

@@ -15,11 +15,10 @@
 
 static bool is_shared(const char *path, uid_t *owner)
 {
-	char *copy = memory_copy(path);
+	auto_free char *copy = memory_copy(path);
 	struct stat st = {0};
 	bool shared = stat(dirname(copy), &st) == 0 && (st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH);
 	*owner = st.st_uid;
-	free(copy);
 	return shared;
 }
 
@@ -104,13 +103,10 @@ bool outfile_is_same(const char *one, const char *other)
 	if (access(one, F_OK) == 0 || errno != ENOENT)
 		return is_same_file(one, other, &a) && S_ISREG(a.st_mode);
 	/* Neither file exists yet, or they are not the same. "x" and "./x" will be the same file. */
-	char *folder = folder_of(one);
-	char *folder_of_other = folder_of(other);
-	bool same = access(other, F_OK) < 0 && strcmp(name_in_folder(one), name_in_folder(other)) == 0 &&
-		    is_same_file(folder, folder_of_other, &a);
-	free(folder);
-	free(folder_of_other);
-	return same;
+	auto_free char *folder = folder_of(one);
+	auto_free char *folder_of_other = folder_of(other);
+	return access(other, F_OK) < 0 && strcmp(name_in_folder(one), name_in_folder(other)) == 0 &&
+	       is_same_file(folder, folder_of_other, &a);
 }
 
 int outfile_check(const char *path)
@@ -120,10 +116,8 @@ int outfile_check(const char *path)
 		return -ENOENT;
 	if (stat(path, &st) == 0)
 		return S_ISDIR(st.st_mode) ? -EISDIR : access(path, W_OK) < 0 ? -errno : 0;
-	char *folder = folder_of(path);
-	int err = access(folder, W_OK | X_OK) < 0 ? -errno : 0;
-	free(folder);
-	return err;
+	auto_free char *folder = folder_of(path);
+	return access(folder, W_OK | X_OK) < 0 ? -errno : 0;
 }
 
 int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop)

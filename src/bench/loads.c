@@ -78,9 +78,8 @@ int load_parse(struct load *l, const char *name, struct buf *why)
 	if (strcmp(name, "none") == 0)
 		return 0;
 	for (const char *p = name; p && rc == 0; p = strchr(p, '+') ? strchr(p, '+') + 1 : NULL) {
-		char *word = memory_copy_part(p, strcspn(p, "+"));
+		auto_free char *word = memory_copy_part(p, strcspn(p, "+"));
 		rc = add_part(l, word, why);
-		free(word);
 	}
 	return rc;
 }
@@ -272,7 +271,7 @@ static void run_disk(struct load_board *b, const char *dir)
 			 "less than 1 GiB is free on the file system; choose another directory with --dir");
 		return;
 	}
-	char *block = memory_get(MIB);
+	auto_free char *block = memory_get(MIB);
 	int fd = op_nameless_file(dir);
 	const char *failed = fd < 0 ? "cannot create a file" : NULL;
 	memset(block, 0x5a, MIB);
@@ -286,7 +285,6 @@ static void run_disk(struct load_board *b, const char *dir)
 			failed = "fdatasync";
 	}
 	give_up(b, failed);
-	free(block);
 }
 
 /* Sends small datagrams to itself as fast as possible, and counts those that arrive. */

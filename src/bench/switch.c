@@ -272,7 +272,7 @@ static void conclude(struct switch_result *r, struct switch_board *b)
 		turns = 1 + (double)s[1].rounds / rounds;
 		r->per_round = r->voluntary + r->involuntary;
 	}
-	double *own = memory_zeroed(2 * n + 1, sizeof(*own));
+	auto_free double *own = memory_zeroed(2 * n + 1, sizeof(*own));
 	double *round = own + n;
 	for (size_t i = 0; i < n; i++) {
 		round[i] = b->x[2 * i];
@@ -282,7 +282,6 @@ static void conclude(struct switch_result *r, struct switch_board *b)
 	for (size_t i = 0; i < n && isfinite(r->per_round); i++)
 		vec_push(&r->ns, switch_solve(round[i], r->own_ns, turns, r->per_round));
 	r->round_ns = sample_median(round, n);
-	free(own);
 }
 
 int switch_measure(const struct switch_plan *plan, struct switch_result *r)

@@ -226,7 +226,7 @@ void switch_ucontext_rounds(uint64_t n)
 {
 	ucontext_t a;
 	ucontext_t b;
-	void *stack = memory_get(STACK_BYTES);
+	auto_free void *stack = memory_get(STACK_BYTES);
 	if (getcontext(&b) < 0)
 		abort();
 	b.uc_stack.ss_sp = stack;
@@ -238,7 +238,6 @@ void switch_ucontext_rounds(uint64_t n)
 		    (unsigned)(pa >> 16 >> 16), (unsigned)pa);
 	for (uint64_t i = 0; i < n; i++)
 		swapcontext(&a, &b);
-	free(stack);
 }
 
 /*
@@ -301,7 +300,7 @@ static void bare_back(void)
 
 void switch_bare_rounds(uint64_t n)
 {
-	char *stack = aligned_alloc(16, STACK_BYTES);
+	auto_free char *stack = aligned_alloc(16, STACK_BYTES);
 	if (!stack)
 		abort();
 	void **top = (void **)(stack + STACK_BYTES) - FRAME_WORDS;
@@ -311,7 +310,6 @@ void switch_bare_rounds(uint64_t n)
 	bare_there = top;
 	for (uint64_t i = 0; i < n; i++)
 		bare_switch(&bare_here, bare_there);
-	free(stack);
 }
 
 int switch_open_bare(struct switch_pair *p, struct buf *why)

@@ -74,7 +74,7 @@ void op_control_measure(struct op_control *c)
 {
 	const struct op *empty = op_empty();
 	struct op_state s = {0};
-	double *x = memory_zeroed(CONTROL_PAIRS, sizeof(*x));
+	auto_free double *x = memory_zeroed(CONTROL_PAIRS, sizeof(*x));
 	*c = (struct op_control){0};
 	measure_clock(c, x); /* the first measurement only warms the caches */
 	measure_clock(c, x);
@@ -93,7 +93,6 @@ void op_control_measure(struct op_control *c)
 	sample_summarise(x, CONTROL_PAIRS, &d);
 	c->loop_ns = fmax(d.median, 0);
 	c->spread_ns = quartiles_sd(d.q1, d.q3);
-	free(x);
 }
 
 /*
@@ -220,7 +219,7 @@ static int measure_slice(const struct op_plan *p, const struct op_control *c, st
 
 int op_measure(const struct op_plan *p, const struct op_control *c, struct op_result *results, size_t n)
 {
-	size_t *order = memory_zeroed(n + 1, sizeof(*order));
+	auto_free size_t *order = memory_zeroed(n + 1, sizeof(*order));
 	struct progress progress = p->progress;
 	struct rng rng;
 	rng_seed(&rng, p->seed);
@@ -244,7 +243,6 @@ int op_measure(const struct op_plan *p, const struct op_control *c, struct op_re
 				err = measure_slice(p, c, r, samples);
 		}
 	}
-	free(order);
 	return err;
 }
 

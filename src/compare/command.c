@@ -163,9 +163,8 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 	texts_add(&places, "out", c->work.out);
 	texts_add(&places, "buffer", buf_str(&size));
 	/* A parameter may be several words of the command, or none, as for hyperfine(1). */
-	char *command = fill(text, params, false);
+	auto_free char *command = fill(text, params, false);
 	char **argv = command_words(c, command, &places, why);
-	free(command);
 	texts_clear(&places);
 	return argv;
 }

@@ -185,11 +185,10 @@ static int add_command(struct compare *c, const char *text, size_t index, uint64
 {
 	auto_buf name = {0};
 	const struct compare_texts *names = &c->opt.names;
-	char *given = index < names->n ? compare_fill_name(names->v[index], params) : NULL;
+	auto_free char *given = index < names->n ? compare_fill_name(names->v[index], params) : NULL;
 	/* A name that contains a parameter tells the rows apart. */
 	bool tells = given && strcmp(given, names->v[index]) != 0;
 	name_command(&name, given ? given : text, tells ? &(struct texts){0} : params);
-	free(given);
 	struct subject *s = subject_add(c, buf_str(&name), buffer);
 	compare_copy_texts(&s->params, params);
 	s->index = index;

@@ -65,19 +65,17 @@ static double *times(const struct subject *s)
 static bool precise(const struct subject *s, double share)
 {
 	struct change at;
-	double *v = times(s);
-	bool is = change_locate(v, s->samples.n, CHANGE_ALPHA, &at) == 0 &&
-		  at.interval.high - at.value <= share * at.value;
-	free(v);
-	return is;
+	auto_free double *v = times(s);
+	return change_locate(v, s->samples.n, CHANGE_ALPHA, &at) == 0 &&
+	       at.interval.high - at.value <= share * at.value;
 }
 
 /* Returns true if the interval of the ratio shows that `a` and `b` differ, or that they differ by less than ALIKE. */
 static bool decided(const struct subject *a, const struct subject *b)
 {
 	struct change ratio;
-	double *x = times(a);
-	double *y = times(b);
+	auto_free double *x = times(a);
+	auto_free double *y = times(b);
 	struct change_spec spec = {.a = x,
 				   .na = a->samples.n,
 				   .b = y,
@@ -86,8 +84,6 @@ static bool decided(const struct subject *a, const struct subject *b)
 				   .relative = true,
 				   .alpha = CHANGE_ALPHA / CHANGE_LOOKS};
 	int rc = change_measure(&spec, &ratio);
-	free(x);
-	free(y);
 	return rc == 0 && (!boot_spans_one(&ratio.interval) ||
 			   (ratio.interval.low > 1 - ALIKE && ratio.interval.high < 1 + ALIKE));
 }

@@ -25,7 +25,7 @@ int compare_metric_parse(struct compare_options *o, const char *text, struct buf
 			buf_addf(why, "the metric '%s' is given twice", o->metrics.v[i].name);
 			return -EINVAL;
 		}
-	char *regex = memory_copy_part(equals + 2, (size_t)(text + len - 1 - (equals + 2)));
+	auto_free char *regex = memory_copy_part(equals + 2, (size_t)(text + len - 1 - (equals + 2)));
 	int failed = regcomp(&m.pattern, regex, REG_EXTENDED | REG_NEWLINE);
 	if (failed) {
 		char reason[128];
@@ -40,7 +40,6 @@ int compare_metric_parse(struct compare_options *o, const char *text, struct buf
 		m.name = memory_copy_part(text, (size_t)(equals - text));
 		vec_push(&o->metrics, m);
 	}
-	free(regex);
 	return failed ? -EINVAL : 0;
 }
 

@@ -245,11 +245,9 @@ static int open_beside(const char *file)
 	const char *slash = strrchr(file, '/');
 	if (!slash)
 		return -1;
-	char *folder = memory_copy(file);
+	auto_free char *folder = memory_copy(file);
 	folder[slash == file ? 1 : slash - file] = '\0';
-	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	free(folder);
-	return fd;
+	return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 }
 
 double io_probe_joined(const char *file, const struct io_cost *small, double small_ns, size_t large)
@@ -264,12 +262,11 @@ double io_probe_joined(const char *file, const struct io_cost *small, double sma
 	add_mixture(&pieces[0], &m, bytes);
 	for (size_t i = 0; i < (size_t)bytes / large; i++)
 		vec_push(&pieces[1], large);
-	char *piece = memory_zeroed(1, large);
+	auto_free char *piece = memory_zeroed(1, large);
 	uint64_t deadline_ns = clock_ns() + PROBE_MOST;
 	for (int r = -1; r < ROUNDS; r++) /* round -1 is a warm-up */
 		for (int k = 0; k < 2; k++)
 			taken[k][r < 0 ? 0 : r] = time_writes(fd, piece, &pieces[k], deadline_ns);
-	free(piece);
 	close(fd);
 	vec_free(&pieces[0]);
 	vec_free(&pieces[1]);

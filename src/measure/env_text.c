@@ -333,14 +333,13 @@ static void read_path(const struct controller *c, const char *base, const char *
 	struct buf dir = {0};
 	buf_addf(&dir, "%s%s%s", base, c->mount, path);
 	size_t top = strlen(base) + strlen(c->mount);
-	char *p = buf_take(&dir);
+	auto_free char *p = buf_take(&dir);
 	for (size_t n = strlen(p); n >= top; n--) {
 		if (p[n] != '\0' && p[n] != '/')
 			continue;
 		p[n] = '\0';
 		read_group(c, p, l);
 	}
-	free(p);
 }
 
 /* Returns true if the list of words, separated by commas, contains `word`. Both can be empty. */

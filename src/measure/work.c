@@ -64,14 +64,13 @@ int work_open(struct work *w, const char *parent, struct buf *why)
 {
 	if (!parent)
 		parent = default_parent();
-	char *whole = realpath(parent, NULL);
+	auto_free char *whole = realpath(parent, NULL);
 	char *dir = whole ? path_in(whole, "sctrace-XXXXXX") : NULL;
-	free(whole);
 	if (!dir || !mkdtemp(dir)) {
 		int err = errno;
+		free(dir);
 		buf_addf(why, "cannot create a work directory in '%s': %s; choose another directory with --dir", parent,
 			 error_text(err));
-		free(dir);
 		return -err;
 	}
 	w->dir = dir;
@@ -148,7 +147,7 @@ static int write_input(struct work *w, int fd)
 static int copy_data(const struct work *w, int in, int out, uint64_t bytes)
 {
 	static const size_t chunk = CHUNK;
-	char *p = memory_get(chunk);
+	auto_free char *p = memory_get(chunk);
 	int err = ftruncate(out, (off_t)bytes) < 0 ? -errno : 0;
 	off_t at = 0;
 	while (!err && (at = lseek(in, at, SEEK_DATA)) >= 0 && at < (off_t)bytes) {
@@ -160,7 +159,6 @@ static int copy_data(const struct work *w, int in, int out, uint64_t bytes)
 			err = n == 0 ? -ENODATA : -errno;
 		at += n > 0 ? n : 0;
 	}
-	free(p);
 	/* ENXIO means that no data follow. */
 	return !err && at < 0 && errno != ENXIO ? -errno : err;
 }
@@ -298,7 +296,7 @@ int work_make_part(struct work *w, uint64_t bytes, struct buf *why)
 static int compare_streams(FILE *a, FILE *b, uint64_t bytes, struct buf *why)
 {
 	static const size_t chunk = CHUNK;
-	char *p = memory_get(2 * chunk);
+	auto_free char *p = memory_get(2 * chunk);
 	int err = 0;
 	uint64_t at = 0;
 	while (!err && at < bytes) {
@@ -312,7 +310,6 @@ static int compare_streams(FILE *a, FILE *b, uint64_t bytes, struct buf *why)
 		if (same < want)
 			err = -EBADMSG;
 	}
-	free(p);
 	if (err == -EBADMSG)
 		buf_addf(why, "the copy differs from the input; the first difference is at byte %" PRIu64, at);
 	else if (!err && fgetc(b) != EOF) {

@@ -161,11 +161,10 @@ static void cut_middle(struct buf *name, size_t width)
 {
 	if (width_of(buf_str(name)) <= width)
 		return;
-	char *whole = buf_take(name);
+	auto_free char *whole = buf_take(name);
 	buf_add(name, whole, width_head(whole, width / 3));
 	buf_adds(name, "…");
 	buf_adds(name, width_tail(whole, width - width / 3 - 1));
-	free(whole);
 }
 
 /* Appends one cell. Names are aligned to the left. There is no space before the `first` cell. */

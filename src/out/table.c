@@ -310,11 +310,10 @@ json_t *table_json(const struct table *t)
 static void render_json(const struct table *t, struct buf *out)
 {
 	json_t *array = table_json(t);
-	char *text = json_dumps(array, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	auto_free char *text = json_dumps(array, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	escape_json(out, text);
 	buf_addc(out, '\n');
 	json_decref(array);
-	free(text);
 }
 
 /* Returns the class for cells that are hidden on a narrow screen. */

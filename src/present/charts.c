@@ -174,7 +174,7 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 {
 	struct rows rows = {0};
 	rows_init(&rows, page);
-	struct chart_point *points = memory_zeroed(rows.list.n, sizeof(*points));
+	auto_free struct chart_point *points = memory_zeroed(rows.list.n, sizeof(*points));
 	for (size_t i = 0; i < rows.list.n; i++) {
 		const struct run_subject *s = rows.list.v[i].s;
 		const struct sample_summary *time = &s->judged.of[METRIC_TIME];
@@ -191,7 +191,6 @@ int draw_tradeoff(void *page, int width, struct buf *out)
 	const struct chart_axis x = {"wall time (median)", UNIT_SECONDS, SCALE_AUTO};
 	const struct chart_axis y = {"peak resident set", UNIT_BYTES, SCALE_AUTO};
 	int err = chart_scatter(&frame, RUN_WORTHWHILE, &x, &y, points, rows.list.n, out);
-	free(points);
 	rows_free(&rows);
 	return err;
 }
@@ -212,7 +211,7 @@ static void scan_free(struct scan *s)
 
 static void scan_init(struct scan *s, const struct run *r, const char *base)
 {
-	const struct run_subject **rows = memory_zeroed(r->subjects.n, sizeof(*rows));
+	auto_free const struct run_subject **rows = memory_zeroed(r->subjects.n, sizeof(*rows));
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *x = &r->subjects.v[i];
 		if (!run_usable(x) || !(x->buffer_bytes > 0) || strcmp(x->base, base) != 0)
@@ -233,7 +232,6 @@ static void scan_init(struct scan *s, const struct run *r, const char *base)
 	}
 	for (size_t i = 0; i < s->n; i++)
 		s->x[i] = rows[i]->buffer_bytes;
-	free(rows);
 }
 
 #define LINES_MAX 8
@@ -343,7 +341,7 @@ int draw_scan(void *page, int width, struct buf *out)
 	const struct run_subject *knee = scanned && p->n == 1 ? run_knee(r, scanned) : NULL;
 	if (!scanned || (p->n == 1 && !knee))
 		return -EINVAL;
-	struct scan_lines *l = memory_zeroed(1, sizeof(*l));
+	auto_free struct scan_lines *l = memory_zeroed(1, sizeof(*l));
 	auto_buf mark = {0};
 	struct buf title = {0};
 	double at = NAN;
@@ -357,7 +355,6 @@ int draw_scan(void *page, int width, struct buf *out)
 	int err = draw_lines(l, &frame, at, buf_str(&mark), out);
 	for (size_t i = 0; i < l->n; i++)
 		scan_free(&l->scan[i]);
-	free(l);
 	return err;
 }
 
@@ -458,8 +455,8 @@ int draw_boxes(void *page, int width, struct buf *out)
 	struct buf title = {0};
 	size_t n = 0;
 	rows_init(&rows, p);
-	struct box *boxes = memory_zeroed(rows.list.n, sizeof(*boxes));
-	struct chart_box *drawn = memory_zeroed(rows.list.n, sizeof(*drawn));
+	auto_free struct box *boxes = memory_zeroed(rows.list.n, sizeof(*boxes));
+	auto_free struct chart_box *drawn = memory_zeroed(rows.list.n, sizeof(*drawn));
 	int rc = make_boxes(p, &rows, boxes, drawn, &n);
 	buf_adds(&title, words->title);
 	if (r->subjects.n == 1 && p->n > 1)
@@ -475,8 +472,6 @@ int draw_boxes(void *page, int width, struct buf *out)
 		rc = chart_boxes(&f, &(struct chart_axis){NULL, UNIT_SECONDS, scale_for(boxes, n)}, drawn, n, out);
 	for (size_t i = 0; i < n; i++)
 		box_free(&boxes[i]);
-	free(boxes);
-	free(drawn);
 	rows_free(&rows);
 	return rc;
 }
@@ -485,7 +480,7 @@ int draw_latencies(void *page, int width, struct buf *out)
 {
 	struct rows rows = {0};
 	rows_init(&rows, page);
-	struct chart_hist *charts = memory_zeroed(rows.list.n, sizeof(*charts));
+	auto_free struct chart_hist *charts = memory_zeroed(rows.list.n, sizeof(*charts));
 	size_t n = 0;
 	for (size_t i = 0; i < rows.list.n; i++) {
 		const struct run_subject *s = rows.list.v[i].s;
@@ -496,7 +491,6 @@ int draw_latencies(void *page, int width, struct buf *out)
 	const struct chart_frame f = {"Delay of timer wake-ups under load", machine_subtitle(page),
 				      "Wake-ups by delay. Counts are on a logarithmic scale.", width};
 	int rc = chart_hists(&f, &(struct chart_axis){"delay", UNIT_SECONDS, SCALE_LOG}, charts, n, out);
-	free(charts);
 	rows_free(&rows);
 	return rc;
 }

@@ -229,7 +229,7 @@ static uint64_t count_within(const struct hist *h, uint64_t from, uint64_t to)
 static void add_histogram(struct page *p)
 {
 	const struct run *r = p->runs[0].run;
-	struct column *c = memory_zeroed(r->subjects.n + 1, sizeof(*c));
+	auto_free struct column *c = memory_zeroed(r->subjects.n + 1, sizeof(*c));
 	double max = 0;
 	double min = INFINITY;
 	c[0] = (struct column){"from_us", "from (us)", COL_RIGHT};
@@ -240,7 +240,6 @@ static void add_histogram(struct page *p)
 		min = fmin(min, s->min_ns);
 	}
 	struct table *t = table_new(c, r->subjects.n + 1);
-	free(c);
 	for (uint64_t from = 0, to = 1000; (double)from <= max && to; from = to, to *= 2) {
 		if ((double)to <= min)
 			continue;

@@ -322,9 +322,8 @@ static void add_table(struct page *p, struct calls *c)
 		"distinguished from the cost of tracing. "
 		"Single runs do not show how much repeated runs would differ.";
 	size_t n = p->n;
-	struct column *columns = columns_new(p);
+	auto_free struct column *columns = columns_new(p);
 	struct table *t = table_new(columns, 1 + 3 * n + n - 1);
-	free(columns);
 	calls_sort(c);
 	for (size_t i = 0; i < c->rows.n; i++) {
 		table_row(t);
@@ -384,9 +383,9 @@ static int draw_calls(void *page, int width, struct buf *out)
 	struct calls c = {0};
 	size_t max = CALLS_MAX * p->n;
 	size_t n = 0;
-	char **labels = memory_zeroed(max, sizeof(*labels));
-	double *seconds = memory_zeroed(max, sizeof(*seconds));
-	double *calls = memory_zeroed(max, sizeof(*calls));
+	auto_free char **labels = memory_zeroed(max, sizeof(*labels));
+	auto_free double *seconds = memory_zeroed(max, sizeof(*seconds));
+	auto_free double *calls = memory_zeroed(max, sizeof(*calls));
 	calls_init(&c, p);
 	calls_sort(&c);
 	for (size_t i = 0; i < CALLS_MAX && i < c.rows.n; i++)
@@ -405,9 +404,6 @@ static int draw_calls(void *page, int width, struct buf *out)
 	int rc = chart_bars(&f, (const char *const *)labels, n, p->n, panels, 2, out);
 	for (size_t i = 0; i < n; i++)
 		free(labels[i]);
-	free(labels);
-	free(seconds);
-	free(calls);
 	return rc;
 }
 

@@ -342,7 +342,7 @@ static struct table *table_of(struct page *p, const struct run *r)
 	struct strings metrics = {0};
 	size_t n = r->method.columns ? COLUMNS : C_USE;
 	run_metric_names(r, &metrics);
-	struct column *shown = memory_zeroed(COLUMNS + metrics.n, sizeof(*shown));
+	auto_free struct column *shown = memory_zeroed(COLUMNS + metrics.n, sizeof(*shown));
 	choose_columns(r, shown);
 	for (size_t i = 0; i < metrics.n; i++) {
 		struct buf name = {0};
@@ -355,7 +355,6 @@ static struct table *table_of(struct page *p, const struct run *r)
 		subject_row(t, r, &r->subjects.v[i]);
 		metric_cells(t, n, &metrics, &r->subjects.v[i]);
 	}
-	free(shown);
 	strings_clear(&metrics);
 	return t;
 }

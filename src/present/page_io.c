@@ -394,7 +394,7 @@ static struct table *several_table(struct page *p)
 		{"bytes", "bytes", COL_RIGHT | COL_OPTIONAL},
 		{"time_s", "time", COL_RIGHT},
 	};
-	struct column *c = memory_zeroed(1 + 3 * p->n, sizeof(*c));
+	auto_free struct column *c = memory_zeroed(1 + 3 * p->n, sizeof(*c));
 	c[0] = (struct column){"file", "file", COL_TAIL};
 	for (size_t i = 0; i < 3 * p->n; i++) {
 		struct buf key = {0};
@@ -407,7 +407,6 @@ static struct table *several_table(struct page *p)
 		c[1 + i].flags = figure->flags | (i % p->n ? COL_JOINED : 0);
 	}
 	struct table *t = table_new(c, 1 + 3 * p->n);
-	free(c);
 	return t;
 }
 

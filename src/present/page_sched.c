@@ -19,7 +19,7 @@
 static double over_runs(const struct run_subject *s, size_t i, size_t member)
 {
 	size_t n = 0;
-	double *x = memory_zeroed(s->repetitions.n, sizeof(*x));
+	auto_free double *x = memory_zeroed(s->repetitions.n, sizeof(*x));
 	for (size_t k = 0; k < s->repetitions.n; k++) {
 		const struct run_repetition *r = &s->repetitions.v[k];
 		if (i != WHOLE && i >= r->processes.n)
@@ -27,20 +27,16 @@ static double over_runs(const struct run_subject *s, size_t i, size_t member)
 		const void *from = i == WHOLE ? (const void *)r : &r->processes.v[i];
 		x[n++] = *(const double *)(const void *)((const char *)from + member);
 	}
-	double found = sample_median(x, n);
-	free(x);
-	return found;
+	return sample_median(x, n);
 }
 
 /* Returns the median length in seconds of the slices of a process, or NAN if it has none. */
 static double slice_of(const struct run_process *p)
 {
-	double *x = memory_zeroed(p->slices_s.n, sizeof(*x));
+	auto_free double *x = memory_zeroed(p->slices_s.n, sizeof(*x));
 	for (size_t k = 0; k < p->slices_s.n; k++)
 		x[k] = p->slices_s.v[k].end - p->slices_s.v[k].start;
-	double length = sample_median(x, p->slices_s.n);
-	free(x);
-	return length;
+	return sample_median(x, p->slices_s.n);
 }
 
 /*
@@ -50,8 +46,8 @@ static double slice_of(const struct run_process *p)
 static void slice_cells(struct table *t, const struct run_subject *s, size_t i)
 {
 	size_t n = 0;
-	double *number = memory_zeroed(s->repetitions.n, sizeof(*number));
-	double *length = memory_zeroed(s->repetitions.n, sizeof(*length));
+	auto_free double *number = memory_zeroed(s->repetitions.n, sizeof(*number));
+	auto_free double *length = memory_zeroed(s->repetitions.n, sizeof(*length));
 	for (size_t k = 0; k < s->repetitions.n; k++) {
 		if (i >= s->repetitions.v[k].processes.n)
 			continue;
@@ -60,8 +56,6 @@ static void slice_cells(struct table *t, const struct run_subject *s, size_t i)
 	}
 	cell_printf(t, 6, sample_median(number, n), "%.0f");
 	cell_time(t, 7, sample_median(length, n), 1);
-	free(number);
-	free(length);
 }
 
 #define OF_RUN(member)     offsetof(struct run_repetition, member)
@@ -213,8 +207,8 @@ int draw_progress(void *page, int width, struct buf *out)
 {
 	struct page *p = page;
 	const struct run *r = p->runs[0].run;
-	struct staircase *stairs = memory_zeroed(r->subjects.n, sizeof(*stairs));
-	struct chart_progress *panels = memory_zeroed(r->subjects.n, sizeof(*panels));
+	auto_free struct staircase *stairs = memory_zeroed(r->subjects.n, sizeof(*stairs));
+	auto_free struct chart_progress *panels = memory_zeroed(r->subjects.n, sizeof(*panels));
 	size_t n = 0;
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
@@ -238,7 +232,5 @@ int draw_progress(void *page, int width, struct buf *out)
 	int rc = chart_progress(&f, panels, n, out);
 	for (size_t i = 0; i < n; i++)
 		staircase_free(&stairs[i]);
-	free(stairs);
-	free(panels);
 	return rc;
 }

@@ -194,7 +194,7 @@ static void add_summary(struct page *p, const struct names *names)
 	struct strings metrics = {0};
 	for (size_t i = 0; i < p->n; i++)
 		run_metric_names(p->runs[i].run, &metrics);
-	struct column *columns = memory_zeroed(S_COLUMNS + EXTRAS_MAX + 1 + metrics.n, sizeof(*columns));
+	auto_free struct column *columns = memory_zeroed(S_COLUMNS + EXTRAS_MAX + 1 + metrics.n, sizeof(*columns));
 	memcpy(columns, summary_columns, sizeof(summary_columns));
 	for (size_t i = 0; i < nmore; i++)
 		columns[S_COLUMNS + i] =
@@ -221,7 +221,6 @@ static void add_summary(struct page *p, const struct names *names)
 			if (s)
 				metric_cells(t, own, &metrics, s);
 		}
-	free(columns);
 	strings_clear(&metrics);
 	bool sched = p->runs[0].run->bits == RUN_SCHED;
 	page_add_part(p, "summary", "Summary", t,
@@ -401,12 +400,11 @@ static void grid_cell(struct table *t, size_t col, const struct extra *g, double
 
 static struct table *grid_table(const struct page *p, const struct names *names, const struct extra *g)
 {
-	struct column *columns = memory_zeroed(names->list.n + 1, sizeof(*columns));
+	auto_free struct column *columns = memory_zeroed(names->list.n + 1, sizeof(*columns));
 	columns[0] = (struct column){"run", "run", COL_TAIL};
 	for (size_t i = 0; i < names->list.n; i++)
 		columns[i + 1] = (struct column){names->list.v[i], names->list.v[i], COL_RIGHT | COL_CONTINUED};
 	struct table *t = table_new(columns, names->list.n + 1);
-	free(columns);
 	for (size_t k = 0; k < p->n; k++) {
 		table_row(t);
 		table_string(t, 0, p->runs[k].label);

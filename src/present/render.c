@@ -269,11 +269,10 @@ static void tables_json(const struct page *p, struct buf *out)
 	set_lines(o, "notes", p, SECTION_NOTES);
 	for (size_t i = 0; i < p->parts.n; i++)
 		json_object_set_new(o, p->parts.v[i].key, table_json(p->parts.v[i].table));
-	char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	auto_free char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	json_decref(o);
 	escape_json(out, text);
 	buf_addc(out, '\n');
-	free(text);
 }
 
 static void render_json(const struct page *p, struct buf *out)

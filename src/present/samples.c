@@ -126,14 +126,13 @@ static void add_observations(struct table *t, const struct tidy *y, const char *
 
 static struct table *samples_table(const struct page *p, const struct tidy *y)
 {
-	struct column *columns = memory_zeroed(T_FIXED + y->list.n, sizeof(*columns));
+	auto_free struct column *columns = memory_zeroed(T_FIXED + y->list.n, sizeof(*columns));
 	columns[T_RUN] = (struct column){"run", "run", 0};
 	columns[T_NAME] = (struct column){"name", "name", 0};
 	columns[T_SAMPLE] = (struct column){"sample", "sample", 0};
 	for (size_t k = 0; k < y->list.n; k++)
 		columns[T_FIXED + k] = (struct column){y->list.v[k].name, y->list.v[k].name, 0};
 	struct table *t = table_new(columns, T_FIXED + y->list.n);
-	free(columns);
 	for (size_t i = 0; i < p->n; i++)
 		for (size_t k = 0; k < p->runs[i].run->subjects.n; k++)
 			add_observations(t, y, p->runs[i].label, &p->runs[i].run->subjects.v[k]);

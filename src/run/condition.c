@@ -197,7 +197,7 @@ static int check_bytes(const char *set, size_t *at, struct buf *why)
 	for (const char *p = set; *set != '!' && rc == 0; p += n + 1) {
 		p += strspn(p, BLANKS);
 		n = strcspn(p, ",");
-		char *word = memory_copy_part(p, length_to(p, p + n));
+		auto_free char *word = memory_copy_part(p, length_to(p, p + n));
 		struct filter one = {0};
 		size_t ignored;
 		rc = filter_parse(&one, word, &ignored, why);
@@ -207,7 +207,6 @@ static int check_bytes(const char *set, size_t *at, struct buf *why)
 			rc = -EINVAL;
 		}
 		filter_free(&one);
-		free(word);
 		if (!p[n])
 			break;
 	}
@@ -409,8 +408,8 @@ static int read_limit(struct reader *r)
 		[IN_COUNTS] = "a whole number without a unit, for example 1000",
 	};
 	size_t len = (size_t)(r->end - r->p);
-	char *word = memory_copy_part(r->p, len);
-	char *limit = joined(word);
+	auto_free char *word = memory_copy_part(r->p, len);
+	auto_free char *limit = joined(word);
 	bool percent = len && word[len - 1] == '%' && r->use == CONDITION_FAIL_IF;
 	int rc = percent ? read_percent(r, limit) : read_absolute(r, limit);
 	if (rc < 0)
@@ -418,8 +417,6 @@ static int read_limit(struct reader *r)
 			 len ? word : "an empty string", len ? "'" : "", metrics[r->to->metric].name,
 			 units[metrics[r->to->metric].unit],
 			 r->use == CONDITION_FAIL_IF ? ", or a percentage, for example 5%" : "");
-	free(limit);
-	free(word);
 	return rc < 0 ? -EINVAL : 0;
 }
 

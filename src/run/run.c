@@ -195,11 +195,10 @@ static void add_exact(struct buf *out, const char *text)
 /* Appends one JSON value. Real numbers are written by add_real(), and unprintable characters are escaped. */
 static void dump_value(struct buf *out, const json_t *value, size_t flags)
 {
-	char *text = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+	auto_free char *text = json_dumps(value, flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 	auto_buf shown = {0};
 	escape_json(&shown, text);
 	add_exact(out, buf_str(&shown));
-	free(text);
 }
 
 static void dump_rows(struct buf *out, const json_t *rows)

@@ -30,8 +30,8 @@ static double resampled_median(const double *sorted, size_t n, struct rng *r)
 
 int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out)
 {
-	double *sorted = sample_sorted(v, &n);
-	double *medians = memory_get(BOOT_RESAMPLES * sizeof(*medians));
+	auto_free double *sorted = sample_sorted(v, &n);
+	auto_free double *medians = memory_get(BOOT_RESAMPLES * sizeof(*medians));
 	struct rng r;
 	rng_seed(&r, seed);
 	for (size_t i = 0; i < BOOT_RESAMPLES && n; i++)
@@ -41,8 +41,6 @@ int boot_median(const double *v, size_t n, uint64_t seed, struct interval *out)
 		out->low = quantile_sorted(medians, kept, 0.025);
 		out->high = quantile_sorted(medians, kept, 0.975);
 	}
-	free(medians);
-	free(sorted);
 	return n ? 0 : -EINVAL;
 }
 
@@ -116,7 +114,7 @@ static double inflation(const double *w, size_t n, double sum_of_squares)
 /* Computes struct location for `v`, which must have at least two values. The contents of `v` are destroyed. */
 static void locate(double *v, size_t n, struct location *out)
 {
-	double *sorted = sample_sorted(v, &n);
+	auto_free double *sorted = sample_sorted(v, &n);
 	size_t cut = (size_t)(TRIMMED * (double)n);
 	double h = (double)(n - 2 * cut);
 	double low = sorted[cut];
@@ -137,7 +135,6 @@ static void locate(double *v, size_t n, struct location *out)
 	double f = inflation(v, n, squares);
 	out->variance = f * squares / (h * (h - 1));
 	out->df = fmax(1, h / f - 1);
-	free(sorted);
 }
 
 static bool all_positive(const double *v, size_t n)
@@ -165,7 +162,7 @@ static int locate_sample(const struct change_spec *s, bool of_b, bool logs, stru
 {
 	const double *v = of_b ? s->b : s->a;
 	size_t n = s->paired ? (s->na < s->nb ? s->na : s->nb) : of_b ? s->nb : s->na;
-	double *kept = memory_get((n + 1) * sizeof(*kept));
+	auto_free double *kept = memory_get((n + 1) * sizeof(*kept));
 	size_t nkept = 0;
 	for (size_t i = 0; i < n; i++) {
 		double x = logs ? log(v[i]) : v[i];
@@ -176,7 +173,6 @@ static int locate_sample(const struct change_spec *s, bool of_b, bool logs, stru
 	}
 	if (nkept >= 2)
 		locate(kept, nkept, out);
-	free(kept);
 	return nkept < 2 ? -EINVAL : 0;
 }
 

@@ -96,9 +96,8 @@ double quartiles_sd(double q1, double q3)
 
 void sample_summarise(const double *v, size_t n, struct sample_summary *s)
 {
-	double *sorted = sample_sorted(v, &n);
+	auto_free double *sorted = sample_sorted(v, &n);
 	sample_summarise_sorted(sorted, n, s);
-	free(sorted);
 }
 
 int box_init(struct box *b, const double *v, size_t n)

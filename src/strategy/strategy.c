@@ -151,7 +151,7 @@ int strategy_buffers(const char *list, uint64_t sizes[STRATEGY_BUFFERS_MAX], str
 {
 	if (strcmp(list, "all") == 0)
 		return all_buffers(sizes);
-	char *copy = memory_copy(list);
+	auto_free char *copy = memory_copy(list);
 	int n = 0;
 	char *save = NULL;
 	for (char *word = strtok_r(copy, ",", &save); word && n >= 0; word = strtok_r(NULL, ",", &save)) {
@@ -168,7 +168,6 @@ int strategy_buffers(const char *list, uint64_t sizes[STRATEGY_BUFFERS_MAX], str
 		}
 		n = -EINVAL;
 	}
-	free(copy);
 	if (n == 0) {
 		buf_adds(why, "no buffer size was given");
 		return -EINVAL;
