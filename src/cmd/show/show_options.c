@@ -1,8 +1,8 @@
+#include "cmd/show/show_options.h"
+
 #include "base/buf.h"
 #include "cmd/cmd.h"
-#include "cmd/show/cmd_show.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* Options of the tracer that `sctrace show` rejects, because they have no meaning for a recording. */
@@ -106,10 +106,7 @@ void show_all_options(struct opt_command *c, struct opt *rows, size_t max)
 
 int show_check(struct trace_opts *o, struct buf *why)
 {
-	const struct {
-		bool wrong;
-		const char *says;
-	} rules[] = {
+	const struct option_rule rules[] = {
 		{o->pids.n || o->cgroup || o->all,
 		 "-p, --cgroup and --all select running processes and cannot be used with a recording"},
 		{o->user || o->argv0 || o->env.n || o->daemonize || o->kill_on_exit || o->pin || o->interruptible,
@@ -131,10 +128,6 @@ int show_check(struct trace_opts *o, struct buf *why)
 		{o->interval_ns, "--interval cannot be used with a recording, which is counted as a whole"},
 		{o->completion, "--completion is an option of sctrace itself; write sctrace --completion=SHELL"},
 	};
-	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
-		if (rules[i].wrong) {
-			buf_adds(why, rules[i].says);
-			return -EINVAL;
-		}
-	return trace_opts_check(o, true, why);
+	int err = option_rules(rules, sizeof(rules) / sizeof(*rules), "", why);
+	return err ? err : trace_opts_check(o, true, why);
 }

@@ -40,6 +40,28 @@ static int list_engines(void)
 	return print_out(&text);
 }
 
+enum { OTHERS = 4 };
+
+/* Appends the completion script of all commands for `shell`. Returns 0, or -EINVAL if the shell is unknown. */
+static int completion_script(const char *shell, struct buf *out)
+{
+	struct opt_command trace = trace_command, show, bench[BENCH_FACES];
+	struct opt show_rows[SHOW_OPTIONS];
+	const struct opt_command *all[OTHERS + BENCH_FACES] = {&trace, &compare_command, &report_command, &show};
+	struct buf words[BENCH_FACES] = {0}, sets = {0};
+	filter_words(&sets);
+	show_face(&show, show_rows, SHOW_OPTIONS);
+	trace.set_words = show.set_words = buf_str(&sets);
+	bench_faces(bench, words);
+	for (size_t i = 0; i < BENCH_FACES; i++)
+		all[OTHERS + i] = &bench[i];
+	int err = opt_completion(all, OTHERS + BENCH_FACES, shell, out);
+	for (size_t i = 0; i < BENCH_FACES; i++)
+		buf_free(&words[i]);
+	buf_free(&sets);
+	return err;
+}
+
 static int print_completion(const char *shell)
 {
 	struct buf text = {0};
@@ -83,28 +105,30 @@ static int wrong_usage(const struct trace *t, struct buf *why)
 	return EXIT_USAGE;
 }
 
-/* The file of --save is written at the end, so a path that cannot be written is refused before the program runs. */
-static int check_save(const struct trace *t, struct buf *why)
+int trace_open_outputs(struct trace *t)
 {
+	auto_buf why = {0};
+	/* The file of --save is written at the end, so a path that cannot be written is refused before the program runs. */
 	int r = t->o.save ? outfile_check(t->o.save) : 0;
 	if (r < 0)
-		buf_addf(why, "cannot save the run as '%s': %s", t->o.save, outfile_why(r));
-	return r;
-}
-
-int trace_open_outputs(struct trace *t, const char *path, struct buf *why)
-{
-	int r = check_save(t, why);
-	if (r < 0)
-		return r;
+		buf_addf(&why, "cannot save the run as '%s': %s", t->o.save, outfile_why(r));
 	t->out.separate = trace_opts_separate(&t->o) ? t->o.output : NULL;
 	t->out.program = t->program ? t->program[0] : NULL;
 	t->out.append = t->o.append;
 	t->out.failure = &t->failure;
-	r = trace_out_open(&t->out.common, t->out.separate ? NULL : path, t->o.append, why);
+	if (r == 0)
+		r = trace_out_open(&t->out.common, t->out.separate ? NULL : t->o.output, t->o.append, &why);
 	if (r == 0 && t->o.record)
-		r = recording_create(&t->writer, t->o.record, t->o.last_set ? &t->o.last : NULL, why);
-	return r;
+		r = recording_create(&t->writer, t->o.record, t->o.last_set ? &t->o.last : NULL, &why);
+	/* --last also keeps the stack of a crash, if stacks can be walked. */
+	bool stacks = t->o.stacks || t->o.folded;
+	if (r == 0 && !t->recording && (stacks || t->o.last_set))
+		r = stack_open(&t->stack, &why) < 0 && stacks ? -ENOSYS : 0;
+	if (r == 0)
+		return 0;
+	diag_error("%s", buf_str(&why));
+	trace_out_close(&t->out.common, &why);
+	return EXIT_OWN;
 }
 
 void trace_say_unused(const struct trace *t)
@@ -124,19 +148,10 @@ void trace_say_unused(const struct trace *t)
 
 static int run(struct trace *t)
 {
-	auto_buf why = {0};
 	trace_say_unused(t);
 	trace_wire_wants(t);
-	int r = trace_open_outputs(t, t->o.output, &why);
-	/* --last also keeps the stack of a crash, if stacks can be walked. */
-	if (r == 0 && (t->o.stacks || t->o.folded || t->o.last_set))
-		r = stack_open(&t->stack, &why) < 0 && (t->o.stacks || t->o.folded) ? -ENOSYS : 0;
-	if (r < 0) {
-		diag_error("%s", buf_str(&why));
-		trace_out_close(&t->out.common, &why);
-		return EXIT_OWN;
-	}
-	return trace_run(t);
+	int status = trace_open_outputs(t);
+	return status ? status : trace_run(t);
 }
 
 void trace_free(struct trace *t)

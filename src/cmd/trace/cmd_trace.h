@@ -123,8 +123,8 @@ void trace_say_unjudged(const struct trace *t);
  * Must be called after the last event.
  */
 void trace_hint(const struct trace *t);
-/* Opens the outputs. `path`: that of the trace (NULL: standard error). Returns 0, or -errno with a reason in `why`. */
-int trace_open_outputs(struct trace *t, const char *path, struct buf *why);
+/* Opens the outputs and, for a live trace with stacks, the walker of stacks. Returns 0, or EXIT_OWN after a message. */
+int trace_open_outputs(struct trace *t);
 /* Begins the recording, and adds the recording sink to the pipeline. */
 void trace_record_begin(struct trace *t);
 /* Implements --last: writes the last part of the recording to its file now. */
@@ -141,8 +141,6 @@ void trace_record_close(struct trace *t, const struct engine_result *result);
  * Returns 0, or an exit status after a message: EXIT_OWN, or EXIT_GATE if a condition of --expect does not hold.
  */
 int trace_end(struct trace *t, struct engine_result *result);
-/* Appends the completion script for `shell`. Returns 0, or -EINVAL if the shell is unknown. */
-int completion_script(const char *shell, struct buf *out);
 /* Frees everything except t->recording. */
 void trace_free(struct trace *t);
 /* Implements --profile=seccomp: prints the profile (page.c). */

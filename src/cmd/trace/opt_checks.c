@@ -6,6 +6,16 @@
 #include <errno.h>
 #include <string.h>
 
+int option_rules(const struct option_rule *rules, size_t n, const char *subject, struct buf *why)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].wrong) {
+			buf_addf(why, "%s%s", subject, rules[i].says);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static bool counts(const struct trace_opts *o)
 {
 	return o->count || o->count_too || trace_opts_page(o);
@@ -41,10 +51,7 @@ static int check_page(const struct trace_opts *o, struct buf *why)
 {
 	enum summary_format f = o->view.format;
 	const bool alone = !o->count && !o->count_too;
-	const struct {
-		bool wrong;
-		const char *says; /* behind the name of the view */
-	} rules[] = {
+	const struct option_rule rules[] = {
 		{f == SUMMARY_TRUSS || f == SUMMARY_STRACE || o->format == TRACE_PERFETTO ||
 			 (f == SUMMARY_WIDE && alone),
 		 " has the formats text, csv, markdown, json and html"},
@@ -58,30 +65,22 @@ static int check_page(const struct trace_opts *o, struct buf *why)
 		{o->record && !o->io,
 		 " prints a result at the end, which --record does not; give it to `sctrace show FILE`"},
 	};
-	if (o->paths && (!o->files || o->io || o->tree || !alone)) {
-		buf_adds(why, "--format=paths is a format of --files alone, without -c, -C, --io and --tree");
+	const struct option_rule alone_rules[] = {
+		{o->paths && (!o->files || o->io || o->tree || !alone),
+		 "--format=paths is a format of --files alone, without -c, -C, --io and --tree"},
+		{o->profile && (o->io || o->tree || o->files || !alone || f != SUMMARY_TEXT || o->html || o->save),
+		 "--profile prints only the filter; leave out -c, -C, --io, --tree, --files, --format and --save"},
+	};
+	if (option_rules(alone_rules, sizeof(alone_rules) / sizeof(*alone_rules), "", why) < 0)
 		return -EINVAL;
-	}
-	if (o->profile && (o->io || o->tree || o->files || !alone || f != SUMMARY_TEXT || o->html || o->save)) {
-		buf_adds(why, "--profile prints only the filter; leave out -c, -C, --io, --tree, --files, --format and "
-			      "--save");
-		return -EINVAL;
-	}
-	for (size_t i = 0; trace_opts_page(o) && i < sizeof(rules) / sizeof(*rules); i++)
-		if (rules[i].wrong) {
-			buf_addf(why, "%s%s", trace_opts_page(o), rules[i].says);
-			return -EINVAL;
-		}
-	return 0;
+	/* The messages follow the name of the view. */
+	return trace_opts_page(o) ? option_rules(rules, sizeof(rules) / sizeof(*rules), trace_opts_page(o), why) : 0;
 }
 
 /* Checks the options of --all and --cgroup without -c. */
 static int check_watch(const struct trace_opts *o, struct buf *why)
 {
-	const struct {
-		bool wrong;
-		const char *says;
-	} rules[] = {
+	const struct option_rule rules[] = {
 		{!o->select.by_call, "--cgroup and --all print only the calls that -e trace= names, such as -e "
 				     "trace=execve,openat; to count all calls, add -c"},
 		{o->record || o->count_too || o->folded || o->stacks,
@@ -89,21 +88,13 @@ static int check_watch(const struct trace_opts *o, struct buf *why)
 		{o->format == TRACE_PERFETTO || o->look.namespaces || o->look.outer_ids,
 		 "--cgroup and --all cannot print namespaces, nor --format=perfetto"},
 	};
-	for (size_t i = 0; trace_opts_watch(o) && i < sizeof(rules) / sizeof(*rules); i++)
-		if (rules[i].wrong) {
-			buf_adds(why, rules[i].says);
-			return -EINVAL;
-		}
-	return 0;
+	return trace_opts_watch(o) ? option_rules(rules, sizeof(rules) / sizeof(*rules), "", why) : 0;
 }
 
 /* Checks the options of separate files (-ff). */
 static int check_separate(const struct trace_opts *o, struct buf *why)
 {
-	const struct {
-		bool wrong;
-		const char *says;
-	} rules[] = {
+	const struct option_rule rules[] = {
 		{trace_opts_page(o) || o->folded || o->format == TRACE_PERFETTO || o->html,
 		 "-ff writes to separate files, but --io, --tree, --files, --stacks, --format=html and "
 		 "--format=perfetto write one result; use -f"},
@@ -115,12 +106,7 @@ static int check_separate(const struct trace_opts *o, struct buf *why)
 		{o->output && (o->output[0] == '|' || o->output[0] == '!'),
 		 "-ff writes to files and cannot write to a command"},
 	};
-	for (size_t i = 0; trace_opts_separate(o) && i < sizeof(rules) / sizeof(*rules); i++)
-		if (rules[i].wrong) {
-			buf_adds(why, rules[i].says);
-			return -EINVAL;
-		}
-	return 0;
+	return trace_opts_separate(o) ? option_rules(rules, sizeof(rules) / sizeof(*rules), "", why) : 0;
 }
 
 /* --by, --errors, --hist, --expect and (without --io) --top are for the table of calls, so they imply -c. */
@@ -154,10 +140,7 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 	enum summary_format f = o->view.format;
 	if (check_page(o, why) < 0 || check_separate(o, why) < 0 || check_watch(o, why) < 0)
 		return -EINVAL;
-	const struct {
-		bool wrong;
-		const char *says;
-	} rules[] = {
+	const struct option_rule rules[] = {
 		{!program && !o->pids.n && !o->cgroup && !o->all,
 		 "no program was given; write sctrace PROGRAM, or sctrace -p PID for a running process"},
 		{o->count && o->count_too,
@@ -210,12 +193,8 @@ int trace_opts_check(struct trace_opts *o, bool program, struct buf *why)
 			 strcmp(o->folded, "folded,calls") != 0,
 		 "--stacks must be folded or folded,time"},
 	};
-	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
-		if (!rules[i].wrong)
-			continue;
-		buf_adds(why, rules[i].says);
+	if (option_rules(rules, sizeof(rules) / sizeof(*rules), "", why) < 0)
 		return -EINVAL;
-	}
 	if (prints_csv(o))
 		o->format = TRACE_CSV;
 	complete(o);

@@ -136,7 +136,7 @@ static void say_unknown(const char *word, size_t len, struct buf *why)
 	static const char *const known[] = {"trace", "status",     "errno",       "signal",   "fds",    "inject",
 					    "fault", "read",       "write",       "raw",      "abbrev", "verbose",
 					    "quiet", "decode-fds", "decode-pids", "namespace"};
-	char *text = memory_copy_part(word, len);
+	auto_free char *text = memory_copy_part(word, len);
 	struct near near;
 	near_init(&near, text);
 	buf_addf(why, "-e does not know '%s'; it knows", text);
@@ -145,7 +145,6 @@ static void say_unknown(const char *word, size_t len, struct buf *why)
 		near_offer(&near, known[i]);
 	}
 	near_say(&near, "", why);
-	free(text);
 }
 
 int trace_opt_expr(void *ctx, const struct opt *row, const char *arg, struct buf *why)

@@ -118,6 +118,13 @@ const char *trace_opts_page(const struct trace_opts *o);
 unsigned trace_string_max(const struct trace_opts *o);
 /* Appends the options that have no effect, because -c or --io prints no lines: "-t, -k"; nothing if there are none. */
 void trace_opts_unused(const struct trace_opts *o, struct buf *out);
+/* Options that do not agree, and the message that says so. */
+struct option_rule {
+	bool wrong;
+	const char *says;
+};
+/* Returns 0, or -EINVAL with `subject` and the first message that applies in `why`. */
+int option_rules(const struct option_rule *rules, size_t n, const char *subject, struct buf *why);
 /* Checks that the options agree. `program`: a program was named. Returns 0, or -EINVAL with the reason in `why`. */
 int trace_opts_check(struct trace_opts *o, bool program, struct buf *why);
 

@@ -356,7 +356,7 @@ static void suggest_command(const char *program, struct buf *why)
 static int start(struct trace *t, struct engine_config *c)
 {
 	auto_buf why = {0};
-	char **env = t->o.env.n ? spawn_environment(t->o.env.v, t->o.env.n) : NULL;
+	auto_free char **env = t->o.env.n ? spawn_environment(t->o.env.v, t->o.env.n) : NULL;
 	c->spawn.envp = env;
 	if (t->o.break_execve)
 		c->break_on = break_at_exec;
@@ -382,7 +382,6 @@ static int start(struct trace *t, struct engine_config *c)
 			suggest_command(t->program[0], &why);
 		diag_error("%s", why.len ? buf_str(&why) : error_text(-r));
 	}
-	free(env);
 	return status;
 }
 
