@@ -135,14 +135,9 @@ struct compare {
 };
 
 /* cmd/compare/cmd_compare.c */
-/*
- * Parses the options. Sets *first to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with
- * *status.
- */
-int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status);
 void compare_options_free(struct compare_options *o);
 
-/* fail.c */
+/* compare_run.c */
 enum { ROUND_WARMUP = -1, ROUND_COUNT = -2, ROUND_NONE = -3 };
 /* Notes which run begins, for messages and for the environment variable SCTRACE_RUN of the commands. */
 void compare_begin_run(struct compare *c, int round);
@@ -169,7 +164,7 @@ int compare_setup(struct compare *c, struct buf *why);
 /* Runs the command of --cleanup for each subject whose command of --setup was run. */
 void compare_cleanup(struct compare *c);
 
-/* metric.c */
+/* command.c: --metric */
 /*
  * Parses "NAME=/REGEX/". Returns 0 and appends the metric to the list of `o`, or -EINVAL with the reason in `why`.
  */
@@ -205,7 +200,7 @@ bool compare_names_input(const struct compare *c);
 /* Appends the name of a subject for sentences and pictures: "read/write 4K". */
 void compare_label(struct buf *out, const struct subject *s);
 
-/* scan.c: the values of the parameters {NAME} */
+/* compare_plan.c: the values of the parameters {NAME} */
 /*
  * Creates all combinations of the values of all parameters; without parameters, one empty combination. With the syntax
  * of hyperfine, the values of a parameter are separate arguments: the first of the `n` operands are then values, and
@@ -235,13 +230,7 @@ char *compare_fill_name(const char *name, const struct texts *params);
 char **compare_split(const char *text, struct buf *why);
 
 /*
- * compare_run.c: runs the program of `spec` once more, to see how it uses its files. Returns 0 and fills in *use, or
- * returns the error of count_take().
- */
-int compare_use(const struct count_spec *spec, struct run_use *use, struct buf *why);
-
-/*
- * run.c: compare_count() runs each subject once to count its calls; compare_time() measures times in other runs. Both
+ * compare_run.c: compare_count() runs each subject once to count its calls; compare_time() measures times in other runs. Both
  * return 0, -EINTR, or another -errno with the reason in `why`.
  */
 int compare_count(struct compare *c, struct buf *why);
@@ -254,7 +243,7 @@ int compare_check_reference(const struct compare *c, struct buf *why);
 int compare_looks(const struct compare *c);
 
 /*
- * progress.c: if standard error is a terminal, shows in one line what compare is doing. `i` is the index of the
+ * enough.c: if standard error is a terminal, shows in one line what compare is doing. `i` is the index of the
  * subject; `round` is negative for a warm-up.
  */
 void compare_progress_count(const struct compare *c, size_t i);

@@ -365,6 +365,41 @@ static uint64_t bytes_to_count(const struct compare *c, const struct subject *s,
 	return calls <= SLOW_ENGINE_CALLS ? c->work.size : c->work.size / (calls / SLOW_ENGINE_CALLS + 1);
 }
 
+static void pass_on(void *ctx, struct event *ev)
+{
+	trace_pipeline_event(ctx, ev);
+}
+
+/*
+ * Runs the program of `spec` once more, to see how it uses its files (--columns). Returns 0 and fills in *use, or returns
+ * the error of count_take().
+ */
+static int take_use(const struct count_spec *spec, struct run_use *use, struct buf *why)
+{
+	const struct trace_select everything = {0};
+	struct trace_pipeline p = {.select = &everything, .session = {.names = &names_live, .start_ns = clock_ns()}};
+	struct count_spec events = *spec;
+	struct count c;
+	struct trace_io io;
+	struct run_io result = {0};
+	events.event = pass_on;
+	events.ctx = &p;
+	events.string_max = IO_LINE_MAX;
+	trace_io_init(&io);
+	trace_pipeline_add(&p, &io.sink);
+	trace_pipeline_begin(&p);
+	int err = count_take(&events, &c, why);
+	trace_pipeline_end(&p);
+	if (err == 0) {
+		io_profile_finish(&io.profile, &result);
+		*use = result.use;
+		count_free(&c);
+	}
+	run_io_free(&result);
+	trace_io_free(&io);
+	return err;
+}
+
 static int count_run(struct compare *c, struct subject *s, bool part, struct buf *why)
 {
 	struct output o;
@@ -391,7 +426,7 @@ static int count_run(struct compare *c, struct subject *s, bool part, struct buf
 		if (err == 0)
 			err = prepare(c, s, why);
 		if (err == 0)
-			err = compare_use(&spec, &s->use, why);
+			err = take_use(&spec, &s->use, why);
 	}
 	output_close(c, s, &o);
 	if (errors >= 0)
@@ -447,36 +482,4 @@ int compare_count(struct compare *c, struct buf *why)
 	}
 	compare_progress_end(c);
 	return err < 0 ? err : 0;
-}
-
-/* Runs a subject once more under a tracer to see how it uses its files (--columns). */
-static void pass_on(void *ctx, struct event *ev)
-{
-	trace_pipeline_event(ctx, ev);
-}
-
-int compare_use(const struct count_spec *spec, struct run_use *use, struct buf *why)
-{
-	const struct trace_select everything = {0};
-	struct trace_pipeline p = {.select = &everything, .session = {.names = &names_live, .start_ns = clock_ns()}};
-	struct count_spec events = *spec;
-	struct count c;
-	struct trace_io io;
-	struct run_io result = {0};
-	events.event = pass_on;
-	events.ctx = &p;
-	events.string_max = IO_LINE_MAX;
-	trace_io_init(&io);
-	trace_pipeline_add(&p, &io.sink);
-	trace_pipeline_begin(&p);
-	int err = count_take(&events, &c, why);
-	trace_pipeline_end(&p);
-	if (err == 0) {
-		io_profile_finish(&io.profile, &result);
-		*use = result.use;
-		count_free(&c);
-	}
-	run_io_free(&result);
-	trace_io_free(&io);
-	return err;
 }

@@ -76,10 +76,5 @@ struct summary_rows {
 /* Initialises the rows of `s` as `v` says. The caller must call summary_rows_free(). */
 void summary_rows_init(struct summary_rows *rows, const struct summary *s, const struct summary_view *v);
 void summary_rows_free(struct summary_rows *rows);
-/*
- * Appends the table in the form of strace 6.1 (its file count.c). Widths grow with the figures, and an error count of
- * zero is blank.
- */
-void summary_render_strace(const struct summary_rows *rows, const struct summary_view *v, struct buf *out);
 
 #endif

@@ -2,7 +2,6 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/chart.h"
-#include "present/machine.h"
 #include "present/page.h"
 #include "run/judge.h"
 #include "stats/quantile.h"

@@ -1,4 +1,4 @@
-#include "present/io_rows.h"
+#include "present/page.h"
 
 #include "base/buf.h"
 #include "base/size.h"

@@ -141,6 +141,54 @@ void page_add_several_io_findings(struct page *p);
 /* Appends the table of the files in the profile of a run as text or Markdown. */
 void io_render(const struct run *run, enum table_format format, const struct table_look *look, struct buf *out);
 
+/* The rows of the tables of --io, and the names of the files in them (io_rows.c). */
+
+/* The rows of a table. The members of a row that are pointers are owned by the profile. */
+struct io_rows {
+	VEC(struct run_io_file) list;
+	VEC(char *) names; /* those of the rows that stand for several pipes */
+	size_t left;       /* number of rows that are not shown */
+};
+
+/*
+ * Collects the rows: the files that took the most time. `most` is their number; 0: all files, and a row for each pipe.
+ * The profile must outlive the rows. Free them with io_rows_free().
+ */
+struct io_rows io_rows_make(const struct run_io *io, size_t most);
+void io_rows_free(struct io_rows *rows);
+/*
+ * Appends the end of the name, or all of it if it has at most `room` bytes. A last component that is too long loses its
+ * middle. If other rows would look the same, shows the part before the end that they share and only little of the end:
+ * "…/typing…pyc" and "…ipaddress…pyc". Does not show a part of a folder's name if the rest is enough.
+ */
+void io_short_name(const char *name, size_t room, const struct io_rows *rows, struct buf *out);
+
+/* Describe the machine on which a run was made (differences.c). */
+
+/*
+ * Appends one line without a newline, such as "Linux 6.12.1, PREEMPT_DYNAMIC (voluntary), 2 x Intel ..., in a virtual
+ * machine (KVM)".
+ */
+void machine_line(const struct env *e, struct buf *out);
+/* Appends a warning if the kernel was built with debugging options that make it slower. */
+void machine_alarm(const struct env *e, struct buf *out);
+/* Appends, also without a newline, a line about a run: "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ...". */
+void machine_run_line(const struct page_run *r, struct buf *out);
+/*
+ * Returns the machines of all runs: "vanilla, rt: Linux 6.1.0, a CPU; kvm: ...". For a single run, returns the line of
+ * machine_line(). The page owns the string.
+ */
+const char *machine_subtitle(struct page *p);
+/*
+ * Appends an HTML table in a <details> element, with a column for the machine of each run. Rows whose values differ are
+ * marked.
+ */
+void machine_html(const struct page_run *runs, size_t n, struct buf *out);
+/* Appends how the page was made: the version, the date and the command of each run. */
+void page_footer(const struct page *p, struct buf *out);
+/* Appends the command of the run, with quotes where a shell needs them. */
+void machine_command(const struct run *r, struct buf *out);
+
 /* For a page of several runs: fills in its title, the lines above its tables, and its notes. */
 void differences_fill(struct page *p);
 

@@ -1,5 +1,4 @@
 #include "base/memory.h"
-#include "present/machine.h"
 #include "present/page.h"
 #include "run/judge.h"
 

@@ -1,7 +1,6 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/chart.h"
-#include "present/machine.h"
 #include "present/page.h"
 #include "syscall/call_table.h"
 #include "syscall/uring_ops.h"

@@ -2,7 +2,6 @@
 #include "base/size.h"
 #include "out/axis.h"
 #include "out/svg.h"
-#include "present/io_rows.h"
 #include "present/page.h"
 
 #include <errno.h>

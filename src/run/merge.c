@@ -1,4 +1,4 @@
-#include "run/merge.h"
+#include "run/run.h"
 
 #include "base/buf.h"
 #include "run/judge.h"

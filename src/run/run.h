@@ -341,6 +341,21 @@ extern const struct fields run_io_file_fields, run_io_finding_fields;
  */
 unsigned run_subject_bits(const struct run *r, const struct run_subject *s);
 
+/* Decide whether two runs can be compared or merged, and merge them (merge.c). */
+
+/*
+ * Decides whether `a` and `b` can be compared. Returns 0, or -EINVAL with the reason in `why`, which names the runs by
+ * `path_a` and `path_b`.
+ */
+int run_comparable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why);
+/* Decides whether the samples of `a` and `b` can be merged into one run. Returns as run_comparable() does. */
+int run_poolable(const struct run *a, const char *path_a, const struct run *b, const char *path_b, struct buf *why);
+/*
+ * Moves the samples, histograms and calls of `from` into `to`. Facts that concern only a single run, or that differ in
+ * the two runs, become unknown. Call run_judge() afterwards.
+ */
+void run_merge(struct run *to, struct run *from);
+
 /* Appends the JSON document that run_save() writes. Each element of "results" is one line. */
 void run_dump(const struct run *r, struct buf *out);
 /*

@@ -8,7 +8,7 @@
 #include "out/chart.h"
 #include "present/page.h"
 #include "run/judge.h"
-#include "run/merge.h"
+#include "run/run.h"
 
 #include <errno.h>
 

@@ -1,5 +1,4 @@
 #include "base/clock.h"
-#include "bench/op_count.h"
 #include "bench/syscall.h"
 
 #include <errno.h>

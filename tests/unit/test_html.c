@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "out/html.h"
 #include "out/table.h"
-#include "present/machine.h"
+#include "present/page.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* The tests of `sctrace bench`: their options, and how they measure. */
 #include "base/clock.h"
 #include "base/size.h"
-#include "bench/op_count.h"
+#include "bench/syscall.h"
 #include "cmd/bench/cmd_bench.h"
 #include "out/table.h"
 

@@ -7,8 +7,8 @@
 #include "base/outfile.h"
 #include "base/words.h"
 #include "bench/loads.h"
-#include "bench/op_count.h"
 #include "bench/stop.h"
+#include "bench/syscall.h"
 #include "cmd/cmd.h"
 #include "cmd/display.h"
 

@@ -144,29 +144,6 @@ static int check_files(const struct compare_options *o)
 	return err ? EXIT_OWN : status;
 }
 
-int cmd_compare(int argc, char **argv)
-{
-	struct compare c = {.stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
-	int first;
-	int status;
-	int parsed = compare_parse(&c.opt, argc, argv, &first, &status);
-	if (parsed == 0 && c.opt.list)
-		status = list(&c.opt);
-	else if (parsed == 0) {
-		status = check_files(&c.opt);
-	}
-	if (parsed < 0 || c.opt.list || status) {
-		compare_options_free(&c.opt);
-		return status;
-	}
-	catch_signals();
-	run_init(&c.run, "compare", argc, argv);
-	c.work.stop = &stop_signal;
-	c.progress = isatty(STDERR_FILENO) && !c.opt.show_output;
-	c.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	return compare_run(&c, argv + first, (size_t)(argc - first));
-}
-
 #define AT(field) .offset = offsetof(struct compare_options, field)
 
 /* The names of all strategies of strategy/strategy.c. A unit test compares the two lists. */
@@ -380,7 +357,11 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 	return NULL;
 }
 
-int compare_parse(struct compare_options *o, int argc, char **argv, int *first, int *status)
+/*
+ * Parses the options. Sets *first to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with
+ * *status.
+ */
+static int parse(struct compare_options *o, int argc, char **argv, int *first, int *status)
 {
 	*o = (struct compare_options){.warmup = 1, .seed = 1, .size = UINT64_MAX};
 	auto_buf why = {0};
@@ -423,4 +404,26 @@ void compare_options_free(struct compare_options *o)
 	}
 	vec_free(&o->metrics);
 	vec_free(&o->scans);
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	struct compare c = {.stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
+	int first;
+	int status;
+	int parsed = parse(&c.opt, argc, argv, &first, &status);
+	if (parsed == 0 && c.opt.list)
+		status = list(&c.opt);
+	else if (parsed == 0)
+		status = check_files(&c.opt);
+	if (parsed < 0 || c.opt.list || status) {
+		compare_options_free(&c.opt);
+		return status;
+	}
+	catch_signals();
+	run_init(&c.run, "compare", argc, argv);
+	c.work.stop = &stop_signal;
+	c.progress = isatty(STDERR_FILENO) && !c.opt.show_output;
+	c.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return compare_run(&c, argv + first, (size_t)(argc - first));
 }
