@@ -27,6 +27,7 @@ PROCESSOR_WORDS = (
     r"__builtin_ia32_\w+", "Intel",
 )
 
+README_COLUMNS = 100  # of a table or an example in README.md
 FILE_LINES = 600  # a longer file is refused, except tables (.def)
 FUNCTION_LINES = 80  # a longer function is refused
 FUNCTION_ADVICE = 45  # a longer function is named in a comment
@@ -286,6 +287,19 @@ def check_mentions(root):
                 yield f"{document} mentions {name}, which does not exist"
 
 
+def check_readme(root):
+    """README.md fits on a screen of 100 columns, except for its prose, and docs/images/make.py makes its pictures."""
+    text = (root / "README.md").read_text(encoding="utf-8")
+    made = re.findall(r'"(\w+\.svg)"', (root / "docs/images/make.py").read_text(encoding="utf-8"))
+    shown = re.findall(r"!\[[^]]*\]\(docs/images/([^)]*)\)", text)
+    for name in sorted(set(made) ^ set(shown) | {name for name in shown if not (root / "docs/images" / name).is_file()}):
+        yield f"{name} is not made by docs/images/make.py, not in docs/images, or not shown by README.md"
+    for part in re.findall(r"^```.*?^```|^\|[^\n]*$", text, re.DOTALL | re.MULTILINE):
+        for line in part.split("\n"):
+            if len(line) > README_COLUMNS:
+                yield f"README.md: {len(line)} columns, at most {README_COLUMNS}: {line}"
+
+
 CHECKS = [
     ("folders use what the list of folders allows", check_folders),
     ("the list of folders is complete, and folders use only what is below them", check_list),
@@ -295,6 +309,7 @@ CHECKS = [
     ("every file has a name of its own", check_base_names),
     ("only a processor's folder names registers and instructions", check_processor),
     ("documents mention files that exist", check_mentions),
+    ("README.md shows pictures that exist, and narrow tables", check_readme),
     ("files are short", check_file_length),
     ("functions are short", check_function_length),
     ("text files are clean", check_control_bytes),
