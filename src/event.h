@@ -63,11 +63,17 @@ enum event_kind {
 
 struct mem;
 
-/* What a descriptor refers to: the target of its link in /proc/PID/fd. The text is not terminated and not escaped. */
+/*
+ * What a descriptor refers to: the target of its link in /proc/PID/fd. The descriptor AT_FDCWD stands for the current directory.
+ * The text is not terminated and not escaped.
+ */
 struct event_name {
 	int fd;
-	uint32_t mode; /* st_mode of the file; 0: unknown */
+	uint16_t mode; /* st_mode of the file; 0: unknown */
+	bool deleted;  /* `text` ends in " (deleted)" because the file was deleted, not because of its name */
 	uint64_t rdev; /* st_rdev of the file, if `mode` is known */
+	uint64_t ticks,
+		time_ns; /* when the name was looked up; the engine sets `time_ns` before it passes the event on */
 	const char *text;
 	size_t len;
 	const char *full; /* the name of a socket with its addresses (names.fd_in_full), terminated; NULL: unknown */
@@ -102,8 +108,12 @@ struct event {
 	const struct mem *mem; /* the task's memory, valid until the next event; NULL if there is none */
 	/* EV_ENTER, EV_CALL: 1 + a descriptor in the arguments that is not open before the call; 0: it is not known */
 	uint32_t absent;
-	/* EV_EXIT, EV_CALL: the descriptors that the call has created, if the engine has recorded their names; or NULL */
+	/*
+	 * If the engine has recorded names; or NULL. EV_EXIT, EV_CALL: those of the descriptors that the call has created, or
+	 * whose names it has changed. EV_ENTER: those of the descriptors whose names the call will change.
+	 */
 	const struct event_names *names;
+	const struct event_names *names_before; /* EV_CALL: `names` of EV_ENTER */
 	/* Set by the pipeline: what the call says about a ring of io_uring (tracee/uring.h), or NULL. */
 	const struct uring_batch *uring;
 	const struct mem *entry_mem; /* EV_CALL: the task's memory before the call; `mem` is that after the call */

@@ -5,6 +5,7 @@
 #include "syscall/call_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -135,22 +136,31 @@ static void change_names(struct names_kept *k, const struct event *ev)
 	if (!native || ev->kind == EV_VANISH || c->nr == SYS_io_uring_setup) {
 		names_kept_end(k);
 	} else if (c->nr == SYS_close) { /* many errors of close(2) come after the descriptor was closed */
-		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[0], c->enter_ns);
+		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[0], c->enter_ns, ev->time_ns);
 	} else if (changes_addresses(c->desc) && (!c->error || c->err == EINPROGRESS)) {
 		names_kept_readdress(k, (uint32_t)c->args[0], c->enter_ns);
 	} else if (c->error) {
 		return;
 	} else if (c->nr == SYS_close_range) {
-		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[1], c->enter_ns);
+		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[1], c->enter_ns, ev->time_ns);
 	} else if (c->desc->groups & G_RENAMES) {
 		names_kept_change(k, c->enter_ns);
+	} else if (c->nr == SYS_chdir || c->nr == SYS_fchdir) {
+		names_kept_close(k, (uint32_t)AT_FDCWD, (uint32_t)AT_FDCWD, c->enter_ns, ev->time_ns);
+	} else if (c->desc->result == R_FCNTL && (uint32_t)c->args[1] != F_DUPFD &&
+		   (uint32_t)c->args[1] != F_DUPFD_CLOEXEC) {
+		return; /* the result is not a descriptor */
 	} else if (c->desc->result == R_FD || c->desc->result == R_FCNTL) {
-		names_kept_close(k, fd, fd, c->enter_ns);
+		names_kept_close(k, fd, fd, c->enter_ns, ev->time_ns);
 	} else if (!ev->names) {
 		names_kept_drop(k);
 	}
-	for (unsigned i = 0; ev->names && i < ev->names->n; i++)
-		names_kept_record(k, &ev->names->v[i], ev->time_ns);
+}
+
+static void keep_names(struct names_kept *k, const struct event_names *names)
+{
+	for (unsigned i = 0; names && i < names->n; i++)
+		names_kept_record(k, &names->v[i]);
 }
 
 static void note_names(struct trace_pipeline *p, const struct event *ev)
@@ -161,6 +171,8 @@ static void note_names(struct trace_pipeline *p, const struct event *ev)
 	names_kept_at(p->kept, ev->tid, ev->pid, trace_begins(ev) && ev->absent ? (int)(ev->absent - 1) : -1);
 	if (ends && d && syscall_changes_names(d))
 		change_names(p->kept, ev);
+	if (ends || trace_begins(ev))
+		keep_names(p->kept, ev->kind == EV_CALL ? ev->names_before : ev->names);
 	if (ev->kind == EV_EXEC || (ev->kind == EV_DEATH && ev->is_process))
 		names_kept_end(p->kept);
 	if (ev->kind == EV_NEW_TASK && !ev->is_thread)
@@ -207,9 +219,11 @@ static void split(struct trace_pipeline *p, struct event *ev)
 	const int64_t result = c->result;
 	const int err = c->err;
 	const enum call_wait wait = c->wait;
+	const struct event_names *names = ev->names;
 	ev->kind = EV_ENTER;
 	ev->time_ns = c->enter_ns;
 	ev->mem = ev->entry_mem;
+	ev->names = ev->names_before;
 	c->result = 0;
 	c->error = false;
 	c->err = 0;
@@ -219,6 +233,7 @@ static void split(struct trace_pipeline *p, struct event *ev)
 	ev->kind = EV_EXIT;
 	ev->time_ns = time_ns;
 	ev->mem = mem;
+	ev->names = names;
 	c->result = result;
 	c->error = err != 0;
 	c->err = err;

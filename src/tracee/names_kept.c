@@ -22,9 +22,10 @@ struct kept_name {
 };
 
 struct recorded_name {
-	struct buf text;
+	struct buf text; /* empty: the descriptor was closed at `time_ns` */
 	struct buf full; /* empty: `text`, or unknown */
 	uint32_t mode;
+	bool deleted;
 	uint64_t rdev, time_ns;
 };
 
@@ -117,8 +118,9 @@ static bool is_absent(const struct names_kept *k, pid_t tid, int fd)
 
 static const struct recorded_name *recorded_name(const struct names_kept *k, pid_t tid, int fd)
 {
-	const struct recorded_names *of = tid == k->tid && fd >= 0 ? map_get(&k->recorded, (uint64_t)k->pid) : NULL;
-	return of ? map_get(&of->fds, (uint64_t)fd) : NULL;
+	const struct recorded_names *of = tid == k->tid ? map_get(&k->recorded, (uint64_t)k->pid) : NULL;
+	const struct recorded_name *n = of ? map_get(&of->fds, (uint32_t)fd) : NULL;
+	return n && n->text.len ? n : NULL;
 }
 
 static bool kept_fd(void *ctx, pid_t tid, int fd, struct buf *out)
@@ -200,20 +202,22 @@ static bool kept_fd_in_full(void *ctx, pid_t tid, int fd, struct buf *out)
 		return false;
 	if (fd == AT_FDCWD && k->caches) /* the name of a directory is the same */
 		return kept_fd(ctx, tid, fd, out);
-	const struct buf *full = !n                                                                 ? NULL
-				 : n->full.len                                                      ? &n->full
-				 : *n->text.s == '/' || strncmp(buf_str(&n->text), "pipe:", 5) == 0 ? &n->text
-												    : NULL;
+	const struct buf *full = !n            ? NULL
+				 : n->full.len ? &n->full
+				 : *n->text.s == '/' || strncmp(buf_str(&n->text), "pipe:", 5) == 0 ||
+						 (strncmp(buf_str(&n->text), "anon_inode:", 11) == 0 && n->mode)
+					 ? &n->text
+					 : NULL;
 	if (!full)
 		return names_live.fd_in_full(&k->sockets, tid, fd, out);
 	buf_add(out, full->s, full->len);
 	return true;
 }
 
-/* The engine does not record names that end in NAMES_DELETED. */
 static bool kept_deleted(void *ctx, pid_t tid, int fd)
 {
-	return !is_absent(ctx, tid, fd) && !recorded_name(ctx, tid, fd) && names_live.deleted(names_live.ctx, tid, fd);
+	const struct recorded_name *n = recorded_name(ctx, tid, fd);
+	return !is_absent(ctx, tid, fd) && (n ? n->deleted : names_live.deleted(names_live.ctx, tid, fd));
 }
 
 static bool kept_device(void *ctx, pid_t tid, int fd, struct buf *out)
@@ -255,7 +259,7 @@ void names_kept_at(struct names_kept *k, pid_t tid, pid_t pid, int absent)
 	k->pid = pid;
 }
 
-void names_kept_record(struct names_kept *k, const struct event_name *name, uint64_t time_ns)
+void names_kept_record(struct names_kept *k, const struct event_name *name)
 {
 	struct recorded_names *of = map_get(&k->recorded, (uint64_t)k->pid);
 	if (!of) {
@@ -267,24 +271,29 @@ void names_kept_record(struct names_kept *k, const struct event_name *name, uint
 		n = memory_zeroed(1, sizeof(*n));
 		map_put(&of->fds, (uint32_t)name->fd, n);
 	}
+	if (name->time_ns < n->time_ns)
+		return;
 	buf_clear(&n->text);
 	buf_add(&n->text, name->text, name->len);
 	buf_clear(&n->full);
 	if (name->full)
 		buf_adds(&n->full, name->full);
 	n->mode = name->mode;
+	n->deleted = name->deleted;
 	n->rdev = name->rdev;
-	n->time_ns = time_ns;
+	n->time_ns = name->time_ns;
 }
 
-void names_kept_close(struct names_kept *k, uint32_t first, uint32_t last, uint64_t time_ns)
+void names_kept_close(struct names_kept *k, uint32_t first, uint32_t last, uint64_t began_ns, uint64_t ended_ns)
 {
 	struct recorded_names *of = map_get(&k->recorded, (uint64_t)k->pid);
-	const struct recorded_name *n = of && first == last ? map_get(&of->fds, first) : NULL;
-	if (n && n->time_ns <= time_ns)
-		free_recorded(map_remove(&of->fds, first));
-	else if (first != last)
-		forget_recorded(of, first, last, time_ns);
+	struct recorded_name *n = of && first == last ? map_get(&of->fds, first) : NULL;
+	if (n && n->time_ns <= began_ns) {
+		buf_clear(&n->text);
+		n->time_ns = ended_ns;
+	} else if (first != last) {
+		forget_recorded(of, first, last, began_ns);
+	}
 	for (uint32_t i = 0; i < NAMES_CLOSED && i <= last - first; i++)
 		k->closed[(first + i) % NAMES_CLOSED]++;
 }
@@ -294,7 +303,7 @@ void names_kept_readdress(struct names_kept *k, uint32_t fd, uint64_t time_ns)
 	const struct recorded_names *of = map_get(&k->recorded, (uint64_t)k->pid);
 	const struct recorded_name *n = of ? map_get(&of->fds, fd) : NULL;
 	if (n && n->full.len)
-		names_kept_close(k, fd, fd, time_ns);
+		names_kept_close(k, fd, fd, time_ns, time_ns);
 }
 
 void names_kept_change(struct names_kept *k, uint64_t time_ns)

@@ -57,13 +57,14 @@ void names_kept_drop(struct names_kept *k);
  * not open (-1: not known).
  */
 void names_kept_at(struct names_kept *k, pid_t tid, pid_t pid, int absent);
-/* Adds a recorded name to those of the present process. The descriptor was created at `time_ns`. */
-void names_kept_record(struct names_kept *k, const struct event_name *name, uint64_t time_ns);
+/* Adds a recorded name to those of the present process, unless one is known that was looked up later. */
+void names_kept_record(struct names_kept *k, const struct event_name *name);
 /*
- * Descriptors `first` to `last` of the present process were closed or replaced by a call that began at `time_ns`. Names that were
- * recorded later stay.
+ * Descriptors `first` to `last` of the present process were closed or replaced by a call that began at `began_ns` and ended at
+ * `ended_ns`. Names that were looked up after it began stay, and those that were looked up before it ended are not recorded
+ * any more.
  */
-void names_kept_close(struct names_kept *k, uint32_t first, uint32_t last, uint64_t time_ns);
+void names_kept_close(struct names_kept *k, uint32_t first, uint32_t last, uint64_t began_ns, uint64_t ended_ns);
 /* The same for the name of a socket, if it was recorded with addresses: a call has changed these. */
 void names_kept_readdress(struct names_kept *k, uint32_t fd, uint64_t time_ns);
 /* Removes all names that were recorded before `time_ns`, and invalidates the others. */

@@ -189,6 +189,12 @@ def test_names(folder):
                   "mkdir d; cd d; exec 3>a; echo 3 >&3; rm a; echo 4 >&3; cd ..; (exec 3<b; read z <&3; ls . <&3)", options=["-y"])
 
 
+def test_names_of_children(folder):
+    """sh -yy: children use and close descriptors that they have inherited, in other directories, and some of deleted files"""
+    shell(folder, "echo 1 >a; exec 3<a 4>b 5<>c; rm c; for i in 1 2 3; do (read x || :; cd /; echo $x >&4; exec 3<&- 4>&- 5>&-; exec 3</dev/null; cat <&3) <&3; done; "
+                  "mkdir d; (cd d; echo 1 >&5; cat <<E\nx\nE\n ) | cat 5>&-; cd d; pwd -P | cat", options=["-yy"])
+
+
 def test_names_at_end(folder):
     """sh -y: the last calls before execve(2) and exit_group(2) name descriptors that these calls close"""
     # sh reads a script through a descriptor with FD_CLOEXEC.

@@ -320,7 +320,7 @@ static void names_of_descriptors_outlive_their_thread(void **state)
 	assert_string_equal(buf_str(&out), "/dev/null");
 	assert_false(n->fd(n->ctx, pid, pipe_[0], &out)); /* its name was never looked up */
 	names_kept_at(&kept, pid, pid, -1);
-	names_kept_close(&kept, (uint32_t)fd, (uint32_t)fd, 1);
+	names_kept_close(&kept, (uint32_t)fd, (uint32_t)fd, 1, 1);
 	assert_false(n->fd(n->ctx, pid, fd, &out));
 	close(fd);
 	names_kept_free(&kept);
@@ -336,9 +336,13 @@ static const char *kept_name(struct names_kept *k, pid_t tid, int fd)
 
 static void record_name(struct names_kept *k, int fd, const char *text, uint64_t time_ns)
 {
-	const struct event_name name = {
-		.fd = fd, .mode = S_IFCHR, .rdev = makedev(1, 3), .text = text, .len = strlen(text)};
-	names_kept_record(k, &name, time_ns);
+	const struct event_name name = {.fd = fd,
+					.mode = S_IFCHR,
+					.rdev = makedev(1, 3),
+					.text = text,
+					.len = strlen(text),
+					.time_ns = time_ns};
+	names_kept_record(k, &name);
 }
 
 /* Recorded names belong to a process. A close(2) that began before a descriptor was created is not that of this descriptor. */
@@ -359,11 +363,11 @@ static void recorded_names_stay_until_their_descriptors_are_closed(void **state)
 	names_kept_at(&kept, none, 1, 3);
 	assert_string_equal(kept_name(&kept, none, 3), "");
 	names_kept_at(&kept, none, 1, -1);
-	names_kept_close(&kept, 3, 3, 5);
+	names_kept_close(&kept, 3, 3, 5, 5);
 	assert_string_equal(kept_name(&kept, none, 3), "/one");
 	names_kept_drop(&kept);
 	assert_string_equal(kept_name(&kept, none, 3), "/one");
-	names_kept_close(&kept, 3, 3, 15);
+	names_kept_close(&kept, 3, 3, 15, 15);
 	assert_string_equal(kept_name(&kept, none, 3), "");
 	names_kept_change(&kept, 15);
 	assert_string_equal(kept_name(&kept, none, 4), "/two");
@@ -372,16 +376,16 @@ static void recorded_names_stay_until_their_descriptors_are_closed(void **state)
 	names_kept_end(&kept);
 	names_kept_at(&kept, none, 1, -1);
 	assert_string_equal(kept_name(&kept, none, 4), "/two");
-	names_kept_close(&kept, 0, UINT32_MAX, 30);
+	names_kept_close(&kept, 0, UINT32_MAX, 30, 30);
 	assert_string_equal(kept_name(&kept, none, 4), "");
 	record_name(&kept, 4, "/two", 40);
 	names_kept_end(&kept);
 	assert_string_equal(kept_name(&kept, none, 4), "");
 	/* Only a name with addresses changes if the addresses change. */
-	const struct event_name plain = {.fd = 6, .text = "socket:[7]", .len = 10},
-				full = {.fd = 7, .text = "socket:[8]", .len = 10, .full = "TCP:[8]"};
-	names_kept_record(&kept, &plain, 60);
-	names_kept_record(&kept, &full, 60);
+	const struct event_name plain = {.fd = 6, .text = "socket:[7]", .len = 10, .time_ns = 60},
+				full = {.fd = 7, .text = "socket:[8]", .len = 10, .time_ns = 60, .full = "TCP:[8]"};
+	names_kept_record(&kept, &plain);
+	names_kept_record(&kept, &full);
 	buf_clear(&out);
 	assert_true(kept.names.fd_in_full(kept.names.ctx, none, 7, &out));
 	assert_string_equal(buf_str(&out), "TCP:[8]");
@@ -389,6 +393,14 @@ static void recorded_names_stay_until_their_descriptors_are_closed(void **state)
 	names_kept_readdress(&kept, 7, 70);
 	assert_string_equal(kept_name(&kept, none, 6), "socket:[7]");
 	assert_string_equal(kept_name(&kept, none, 7), "");
+	/* A name that was looked up before its descriptor was closed may be passed on later. */
+	record_name(&kept, 8, "/old", 80);
+	names_kept_close(&kept, 8, 8, 90, 95);
+	record_name(&kept, 8, "/old", 92);
+	assert_string_equal(kept_name(&kept, none, 8), "");
+	record_name(&kept, 8, "/new", 100);
+	record_name(&kept, 8, "/old", 94);
+	assert_string_equal(kept_name(&kept, none, 8), "/new");
 	record_name(&kept, 5, "/left", 50);
 	names_kept_free(&kept);
 	buf_free(&out);

@@ -60,8 +60,22 @@ static void calls_that_fail_without_room_ask(void **state)
 	assert_int_equal(leave(-EBADF), 1);
 }
 
-/* Does a close(2) of the descriptor stop before it is made? */
-static bool is_close_announced(uint32_t permits, int fd)
+static struct record kept; /* the storage of record_names() */
+
+/* Returns the names in the record of the call that was made last. */
+static const struct event_names *last_names(bool before)
+{
+	struct record_item item;
+	assert_int_equal(reader_fill(&rig.reader), 0);
+	do {
+		item = take();
+		assert_int_not_equal(item.kind, RECORD_NONE);
+	} while (item.kind != RECORD_EXIT || rig.reader.at < rig.reader.n);
+	return record_names(&kept, item.record, before);
+}
+
+/* Does a close(2) of the descriptor stop before it is made? Sets *named if its record contains the name of the descriptor. */
+static bool is_close_announced(uint32_t permits, int fd, bool *named)
 {
 	const uint64_t args[6] = {(uint64_t)fd};
 	rig.ring->permits = permits;
@@ -69,6 +83,8 @@ static bool is_close_announced(uint32_t permits, int fd)
 	const struct agent_record *rec = (const struct agent_record *)(uintptr_t)rig.scratch.record;
 	bool announced = rec->marks & 1;
 	assert_int_equal(leave(0), 0);
+	const struct event_names *names = last_names(true);
+	*named = names && names->n == 1 && names->v[0].fd == fd && !names->v[0].deleted;
 	return announced;
 }
 
@@ -77,10 +93,11 @@ static void names_of_descriptors_are_recorded(void **state)
 {
 	(void)state;
 	const uint64_t args[6] = {(uint64_t)AT_FDCWD, (uint64_t)(uintptr_t) "/dev/null"};
-	static struct record rec;
+	bool named;
 	const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	recipes[SYS_openat].asks = recipes[SYS_close].announces = recipes[SYS_close].closes = 1;
 	recipes[SYS_openat].names = NAMES_RESULT;
+	recipes[SYS_close].fd = 1;
 	set_up(RING_DATA);
 	assert_true(enter(SYS_openat, args));
 	assert_int_equal(leave(fd), 1);
@@ -90,20 +107,23 @@ static void names_of_descriptors_are_recorded(void **state)
 		rig.ring->permits = permits;
 		assert_true(enter(SYS_openat, args));
 		assert_int_equal(leave(fd), 0);
-		assert_int_equal(reader_fill(&rig.reader), 0);
-		const struct event_names *names = record_names(&rec, take().record);
+		const struct event_names *names = last_names(false);
 		assert_int_equal(names->n, 1);
 		assert_int_equal(names->v[0].fd, fd);
 		assert_int_equal(names->v[0].len, strlen("/dev/null"));
 		assert_memory_equal(names->v[0].text, "/dev/null", names->v[0].len);
 		assert_true(!full || (S_ISCHR(names->v[0].mode) && names->v[0].rdev == makedev(1, 3)));
-		assert_false(is_close_announced(permits, fd));
-		assert_true(is_close_announced(permits, fd));
+		assert_false(is_close_announced(permits, fd, &named));
+		assert_false(named); /* the record of openat(2) has the name */
+		assert_false(is_close_announced(permits, fd, &named));
+		assert_true(named);
+		assert_true(is_close_announced(permits, 1000, &named));
 	}
-	assert_true(is_close_announced(0, 1000));
-	assert_false(is_close_announced(RING_PERMITS_TESTING, 1000));
+	assert_true(is_close_announced(0, 1000, &named));
+	assert_false(is_close_announced(RING_PERMITS_TESTING, 1000, &named));
 	recipes[SYS_openat].asks = recipes[SYS_close].announces = recipes[SYS_close].closes = 0;
 	recipes[SYS_openat].names = NAMES_NONE;
+	recipes[SYS_close].fd = 0;
 	close(fd);
 }
 

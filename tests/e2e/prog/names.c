@@ -6,8 +6,11 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 
 static int open_here(const char *name)
@@ -157,9 +160,40 @@ static void test_many(int argc, char **argv)
 		CHECK(fd >= 0 && other >= 0 && dup2(fd, other) == other && fcntl(fd, F_GETFD) == FD_CLOEXEC);
 		CHECK(pipe2(ends, O_CLOEXEC) == 0 && close(ends[0]) == 0 && close(ends[1]) == 0);
 		CHECK(close(fd) == 0 && close(other) == 0);
+		fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		CHECK(fchdir(fd) == 0 && chdir("dev") == 0 && close(fd) == 0);
+		fd = memfd_create("memory", MFD_CLOEXEC); /* its name ends in " (deleted)" */
+		CHECK(fd >= 0 && write(fd, "x", 1) == 1 && close(fd) == 0);
+		fd = epoll_create1(EPOLL_CLOEXEC);
+		CHECK(fd >= 0 && close(fd) == 0);
+		fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+		CHECK(fd >= 0 && close(fd) == 0);
 		CHECK_FAILS(close(1000), EBADF);
 		CHECK_FAILS(open("none", O_RDONLY), ENOENT);
 	}
+}
+
+/* Each child uses and closes descriptors that it has inherited. */
+static void test_inherited(int argc, char **argv)
+{
+	long n = argc > 2 ? atol(argv[2]) : 3;
+	int fds[10], deleted = open_here("deleted");
+	for (int i = 0; i < 10; i++)
+		fds[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
+	CHECK(unlink("deleted") == 0);
+	for (long k = 0; k < n; k++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			for (int i = 0; i < 9; i++)
+				CHECK(fds[i] >= 0 && close(fds[i]) == 0);
+			CHECK(dup2(fds[9], fds[0]) == fds[0] && write(fds[0], "c", 1) == 1 && close(fds[9]) == 0);
+			CHECK(write(deleted, "d", 1) == 1 && close(deleted) == 0 && chdir("/") == 0);
+			_exit(0);
+		}
+		await(pid);
+	}
+	CHECK(write(deleted, "p", 1) == 1 && close(deleted) == 0 && close(fds[0]) == 0);
+	puts("all were inherited");
 }
 
 static long ticks;
@@ -216,6 +250,7 @@ static void test_storm(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"each", test_each}, {"apart", test_apart}, {"root", test_root}, {"many", test_many}, {"storm", test_storm},
+	{"each", test_each}, {"apart", test_apart},         {"root", test_root},
+	{"many", test_many}, {"inherited", test_inherited}, {"storm", test_storm},
 };
 TEST_MAIN(tests)

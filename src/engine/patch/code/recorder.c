@@ -191,32 +191,16 @@ HELPER void forget_closed(const struct agent_scratch *s, const struct agent_reci
 		clear(ELSEWHERE_AT, ELSEWHERE_ROWS);
 	else if (recipe->closes)
 		*(volatile uint32_t *)elsewhere_row(fd) = 0;
-	if (recipe->closes == CLOSES_MANY && permits & RING_PERMITS_NAMING)
+	if (!recipe->closes || !(permits & RING_PERMITS_NAMING))
+		return;
+	__atomic_fetch_add((uint32_t *)NAMED_SERIAL, 1, __ATOMIC_SEQ_CST); /* before the rows change (note_used()) */
+	if (recipe->closes == CLOSES_MANY)
 		clear(NAMED_AT, NAMED_ROWS);
-	else if (recipe->closes && permits & RING_PERMITS_NAMING)
+	else
 		*(volatile uint32_t *)named_row(fd) = 0;
 }
 
 enum { F_GETFD = 1, EBADF = 9 };
-
-/*
- * Must sctrace see the beginning of the call? It need not see that the name of a descriptor changes if earlier records contain
- * this name, or if the descriptor is not open (MARK_ABSENT). The only command of prctl(2) that changes a name is PR_SET_NAME.
- * Returns MARK_ABSENT, 1 or 0.
- */
-HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t permits)
-{
-	enum { PR_SET_NAME = 15 };
-	if (!recipe->announces || (s->nr == __NR_prctl && (uint32_t)s->args[0] != PR_SET_NAME))
-		return 0;
-	if (recipe->names != NAMES_SOCKET && (!recipe->closes || recipe->closes == CLOSES_MANY))
-		return 1;
-	uint32_t fd = (uint32_t)s->args[recipe->names == NAMES_SOCKET ? 0 : recipe->closes - 1];
-	if (permits & RING_PERMITS_NAMING && *(const volatile uint32_t *)named_row(fd) == fd + 1)
-		return 0;
-	bool absent = permits & RING_PERMITS_TESTING && own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) == -EBADF;
-	return absent ? MARK_ABSENT : 1;
-}
 
 /*
  * Looks at the descriptor of a call that has failed with EBADF: the file may also have been open for another use. Returns
@@ -224,163 +208,14 @@ HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recip
  */
 HELPER uint8_t bad_descriptor(const struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t permits)
 {
-	if (s->result != -EBADF || !recipe->fd)
+	if (s->result != -EBADF || !recipe->fd || recipe->fd == FD_CWD)
 		return 0;
-	if (recipe->fd == FD_SEVERAL || !(permits & RING_PERMITS_TESTING))
+	if (recipe->second || !(permits & RING_PERMITS_TESTING))
 		return 1;
 	return own_call(__NR_fcntl, s->args[recipe->fd - 1], F_GETFD, 0, 0, 0, 0) == -EBADF ? MARK_ABSENT : 0;
 }
 
-/* Writes the path of the link in /proc that stands for a descriptor. The text is not a constant in another section. */
-HELPER void write_link(uint64_t path[4], uint32_t fd)
-{
-	char *at = (char *)path + 14;
-	uint32_t power = 1;
-	path[0] = 0x65732f636f72702f; /* "/proc/se" */
-	path[1] = 0x00002f64662f666c; /* "lf/fd/" */
-	while (fd / power >= 10)
-		power *= 10;
-	for (; power; power /= 10)
-		*at++ = (char)('0' + fd / power % 10);
-	*at = 0;
-}
-
-/*
- * Is the target of a link the name in full of its descriptor? If it ends in " (deleted)", sctrace finds out what that means. Sockets
- * and some anonymous files have longer names.
- */
-HELPER bool is_name(const char *text, uint64_t n, uint32_t permits)
-{
-	uint32_t first = n > 4 ? *(const uint32_t *)(const void *)text : 0;
-	return text[n - 1] != ')' && (text[0] == '/' || first == 0x65706970 /* "pipe" */ ||
-				      first == 0x6b636f73 /* "sock" */ || !(permits & RING_NAMES_IN_FULL));
-}
-
-/*
- * Captures the addresses of a socket. Returns false if sctrace must look them up: not an internet socket, one whose address the
- * kernel may yet choose without a call that is known to change names, or one that waits for its connection.
- */
-PART bool put_socket(struct capture *c, uint32_t fd)
-{
-	enum { SOL_SOCKET = 1, SO_PROTOCOL = 38, TCP = 6, UDP = 17 };
-	enum { TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
-	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
-	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
-	uint32_t size = sizeof(at->protocol), state = 0, one = 1;
-	if (c->room - c->at < sizeof(*to) + sizeof(*at))
-		return false;
-	at->protocol = 0;
-	at->nlocal = at->npeer = sizeof(at->local);
-	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&at->protocol, (uint64_t)&size, 0);
-	if ((at->protocol != TCP && at->protocol != UDP) ||
-	    own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0)
-		return false;
-	int64_t peer = own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0);
-	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
-	at->npeer = peer < 0 ? 0 : at->npeer;
-	if ((local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local) ||
-	    at->npeer > sizeof(at->peer) || (peer < 0 && peer != -ENOTCONN))
-		return false;
-	if (at->protocol == TCP &&
-	    own_call(__NR_getsockopt, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) < 0)
-		return false;
-	if (at->protocol == UDP ? !local[1] : state == SYN_SENT || (state == CLOSED && local[1]))
-		return false;
-	to->addr = fd;
-	to->len = sizeof(*at);
-	to->before = CAPTURED_SOCKET;
-	c->at += sizeof(*to) + sizeof(*at);
-	return true;
-}
-
-/*
- * Finds out whether a descriptor refers to a device. This does not ask the server of a remote file system or of FUSE, which
- * may not answer, and which would see a request that the program does not make.
- */
-HELPER bool put_device(struct captured_name *name, uint32_t fd)
-{
-	enum { DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, TYPE = 1 };
-	struct {
-		uint32_t start[7];
-		uint16_t mode, pad;
-		uint32_t middle[24], major, minor, end[30];
-	} at; /* struct statx */
-	_Static_assert(sizeof(at) == 256 && offsetof(__typeof__(at), major) == 128, "statx(2)");
-	at.end[0] = 0; /* the empty path; the kernel reads it before it writes */
-	if (own_call(__NR_statx, fd, (uint64_t)at.end, EMPTY_PATH | DONT_SYNC, TYPE, (uint64_t)&at, 0) < 0)
-		return false;
-	name->mode = at.mode;
-	name->rdev = (at.minor & 0xff) | (uint64_t)at.major << 8 | (uint64_t)(at.minor & ~0xffu) << 12; /* makedev(3) */
-	return true;
-}
-
-/* Captures the name of a descriptor. Returns false if sctrace must look it up. */
-PART bool put_name(struct capture *c, uint32_t fd, uint32_t permits)
-{
-	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
-	struct captured_name *name = (struct captured_name *)(void *)(to + 1);
-	uint64_t path[4], head = offsetof(struct captured_name, text);
-	uint64_t from = c->at + sizeof(*to) + head, room = from < c->room ? smaller(c->room - from, CAPTURE_PAGE) : 0;
-	if (!(permits & RING_PERMITS_NAMING) || !room)
-		return false;
-	write_link(path, fd);
-	int64_t n = own_call(89 /* readlink */, (uint64_t)path, (uint64_t)name->text, room, 0, 0, 0);
-	if (n <= 0 || (uint64_t)n == room || !is_name(name->text, (uint64_t)n, permits))
-		return false;
-	name->rdev = 0;
-	name->mode = 0;
-	if (permits & RING_NAMES_IN_FULL && !put_device(name, fd))
-		return false;
-	to->addr = fd;
-	to->len = (uint32_t)(head + (uint64_t)n);
-	to->before = CAPTURED_NAME;
-	c->at += sizeof(*to) + ((to->len + 7) & ~7u);
-	return c->at <= c->room && (name->text[0] != 's' || !(permits & RING_NAMES_IN_FULL) || put_socket(c, fd));
-}
-
-/* Descriptors that a call has created, and whose names are in its record. */
-struct created {
-	uint32_t n, fd[2];
-};
-
-/* Captures the names of the descriptors that the call has created. Returns false if sctrace must look names up. */
-HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
-		      uint32_t permits, struct created *made)
-{
-	enum { F_DUPFD = 0, F_DUPFD_CLOEXEC = 1030 };
-	uint32_t command = (uint32_t)s->args[1];
-	made->n = 0;
-	if (recipe->names == NAMES_SOCKET && permits & RING_PERMITS_NAMING &&
-	    (s->result >= 0 || s->result == -115 /* EINPROGRESS */)) {
-		made->fd[0] = (uint32_t)s->args[0];
-		made->n = put_name(c, made->fd[0], permits);
-		volatile uint32_t *row = (volatile uint32_t *)named_row(made->fd[0]);
-		bool named = *row == made->fd[0] + 1;
-		if (!made->n) /* the next call that changes its name stops before it is made */
-			*row = 0;
-		return made->n || !named;
-	}
-	if (!recipe->asks || s->result < 0 ||
-	    (recipe->names == NAMES_COMMAND && command != F_DUPFD && command != F_DUPFD_CLOEXEC))
-		return true;
-	if (recipe->names == NAMES_MESSAGE) {
-		const struct capture_message *m = (const struct capture_message *)s->args[1];
-		uint64_t n = s->nr == __NR_recvmsg ? 1 : smaller((uint64_t)s->result, IOVECS_MOST), control = 0;
-		for (uint64_t i = 0; i < n; i++)
-			control |= m[i].controllen;
-		return !control;
-	}
-	if (recipe->names == NAMES_PAIR) {
-		const uint32_t *pair = (const uint32_t *)s->args[s->nr == __NR_socketpair ? 3 : 0];
-		made->fd[made->n++] = pair[0];
-		made->fd[made->n++] = pair[1];
-	} else if (recipe->names)
-		made->fd[made->n++] = (uint32_t)s->result;
-	for (uint32_t i = 0; i < made->n; i++)
-		if (!put_name(c, made->fd[i], permits))
-			return false;
-	return made->n;
-}
+#include "engine/patch/code/recorder_names.h"
 
 /* Can the call write to the output of the trace? Of the requests of ioctl(2), only TIOCSTI makes the terminal echo. */
 HELPER bool can_write_to_output(const struct agent_scratch *s, const struct agent_recipe *recipe)
@@ -466,11 +301,12 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	if (recipe->before && !capture_all_before(s, &c, recipe))
 		return lacks_room(r, used);
 	struct agent_record *rec = ring_record(r, next);
+	const uint8_t announced = announces(s, recipe, name_all_used(s, recipe, &c, r->permits), r->permits);
 	rec->size = 0;
 	rec->before = (uint16_t)c.at;
 	rec->nr = (uint16_t)s->nr;
 	rec->head = (uint8_t)c.head;
-	rec->marks = announces(s, recipe, r->permits) | can_write_to_output(s, recipe);
+	rec->marks = announced | can_write_to_output(s, recipe);
 	rec->t0 = 0;
 	rec->t1 = 0;
 	rec->ret = s->ret;
@@ -519,7 +355,8 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	/* The order matters: record_step_out() may find the thread between these writes. */
 	__atomic_store_n(&r->produced, r->produced + taken, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->open, 0, __ATOMIC_RELEASE);
-	for (uint32_t i = 0; i < made.n; i++) /* sctrace can find the names only now */
+	note_used(s, recipe, rec, r->permits); /* sctrace can find the names only now */
+	for (uint32_t i = 0; i < made.n; i++)
 		*(volatile uint32_t *)named_row(made.fd[i]) = made.fd[i] + 1;
 	__atomic_store_n(&s->busy, SCRATCH_IDLE, __ATOMIC_RELEASE);
 	return 0;

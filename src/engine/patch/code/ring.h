@@ -33,7 +33,10 @@
 #define ELSEWHERE_AT   (THREADS_AT + 0x40000) /* see elsewhere_row() */
 #define ELSEWHERE_ROWS 1024
 #define NAMED_AT       (ELSEWHERE_AT + 0x1000) /* see named_row() */
-#define NAMED_ROWS     1024
+#define NAMED_ROWS     1008
+#define NAMED_UNSURE   (NAMED_AT + 4 * NAMED_ROWS) /* see named_row() */
+#define NAMED_SERIAL   (NAMED_UNSURE + 4)          /* changes before rows of this table are removed */
+#define NAMED_WORDS    1024                        /* with the rows */
 
 /*
  * The table of threads consists of buckets of 256 bytes, aligned to 256. So the search in a bucket ends when the low byte of
@@ -190,6 +193,7 @@ struct agent_scratch {
 	uint64_t saved[6];
 	uint64_t ring;  /* the address of struct agent_ring; set by sctrace */
 	uint64_t armed; /* the address of the thread's rseq_cs, if it shows whether the thread loses its CPU, or 0 */
+	uint32_t serial, pad; /* the value of NAMED_SERIAL before the names were captured */
 };
 
 /* A row of the table of threads. */
@@ -215,9 +219,12 @@ static inline uint64_t elsewhere_row(uint32_t fd)
 }
 
 /*
- * A call that changes what a descriptor refers to, such as close(2), stops before it is made, so that sctrace can look up
- * the name that the descriptor has had until then. It does not stop if an earlier record contains the name: in the table at
- * NAMED_AT, row `fd % NAMED_ROWS` is then `fd + 1`. Only threads with RING_PERMITS_NAMING read and change this table.
+ * sctrace can look names up only when it reads the records, and by then calls such as close(2) may have changed them. So the
+ * recorder captures the name of a descriptor when a call creates it, or before the first call that uses it. Then row
+ * `fd % NAMED_ROWS` of the table at NAMED_AT is `fd + 1`, and other calls need not capture it again. Row `~fd` means that it
+ * cannot capture this name: then a call that changes the name stops before it is made, so that sctrace can look the name up.
+ * So do all such calls, and no names are captured at their first use any more, after a call has used descriptors that are not
+ * among its arguments: NAMED_UNSURE is then 1. Only threads with RING_PERMITS_NAMING read and change this table.
  */
 static inline uint64_t named_row(uint32_t fd)
 {
@@ -231,12 +238,15 @@ static inline uint64_t named_row(uint32_t fd)
 #define NAMES_PAIR    3 /* two descriptors, in memory */
 #define NAMES_MESSAGE 4 /* with the control data of messages */
 #define NAMES_SOCKET  5 /* none, but it changes the addresses of the socket that is its first argument */
+#define NAMES_CWD     6 /* none, but it changes the current directory, for which AT_FDCWD stands */
 
 /* The name of a descriptor in a record. It follows a struct captured whose `addr` is the descriptor. */
 struct captured_name {
-	uint64_t rdev; /* st_rdev of the file, if RING_NAMES_IN_FULL is set */
-	uint32_t mode; /* st_mode of the file, or 0 */
-	char text[];   /* the target of the link in /proc/self/fd; not terminated */
+	uint64_t ticks;   /* time stamp from before the name was looked up */
+	uint64_t rdev;    /* st_rdev of the file, if RING_NAMES_IN_FULL is set */
+	uint16_t mode;    /* st_mode of the file, or 0 */
+	uint16_t deleted; /* 1: `text` ends in NAMES_DELETED (tracee/names.h), because the file has no name any more */
+	char text[];      /* the target of the link in /proc/self/fd; not terminated */
 };
 
 /* The ends of an internet socket, in a record after the name of its descriptor. `addr` of its struct captured is the descriptor. */
@@ -253,7 +263,7 @@ struct captured_socket {
 #define FENCE_STORES 2
 
 #define CLOSES_MANY 15 /* agent_recipe.closes: close_range(2) */
-#define FD_SEVERAL  15
+#define FD_CWD      14 /* agent_recipe.fd: the call has a path, and no descriptor, so the current directory matters */
 #define RECIPE_OPS  6
 /* How the recorder treats a call. */
 struct agent_recipe {
@@ -263,11 +273,13 @@ struct agent_recipe {
 	uint8_t asks : 1;         /* 1: if the call succeeds, sctrace must complete the record */
 	uint8_t apart : 1;        /* 1: the call goes to sctrace if two arguments point at the same memory */
 	uint8_t before : 1;       /* 1: the recorder must look at the arguments before the call */
+	uint8_t second : 2; /* number of arguments from the one in `fd` to the next descriptor; 0: there is none */
 	/* 1 + the number of the argument to which the call can write, or that it closes; 0: there is none. */
 	uint8_t writes : 4, closes : 4;
-	uint8_t names : 4; /* NAMES_* */
+	uint8_t names : 3;  /* NAMES_* */
+	uint8_t others : 1; /* 1: the call may use descriptors that are not arguments (has_others()) */
 	/*
-	 * If names are reported: 1 + the number of the only argument that is a descriptor, or FD_SEVERAL, or 0. A call that
+	 * If names are reported: 1 + the number of the first argument that is a descriptor, or FD_CWD, or 0. A call that
 	 * fails with EBADF may have had a descriptor that was not open, and may be open when sctrace looks its name up.
 	 */
 	uint8_t fd : 4;
@@ -299,7 +311,7 @@ _Static_assert(512 * sizeof(struct agent_recipe) <= RECIPES_ROOM, "a recipe for 
 _Static_assert(sizeof(struct agent_ring) == RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
 _Static_assert(THREADS_AT + THREAD_BUCKETS * THREAD_ROWS * sizeof(struct agent_thread) == ELSEWHERE_AT &&
 		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == NAMED_AT &&
-		       NAMED_AT + NAMED_ROWS * sizeof(uint32_t) == THREADS_AT + THREADS_ROOM,
+		       NAMED_AT + NAMED_WORDS * sizeof(uint32_t) == THREADS_AT + THREADS_ROOM,
 	       "the tables have room");
 _Static_assert(SCRATCHES_AT + SCRATCH_ROOM <= AGENT_STATS && AGENT_STATS + AGENT_STATS_SIZE + RING_ROOM <= AGENT_LIMIT,
 	       "room");

@@ -88,6 +88,15 @@ static uint64_t to_ns(const struct patch *p, uint64_t ticks)
 	return (uint64_t)((int64_t)p->record->sync_ns - (int64_t)ago);
 }
 
+/* Returns the names in a record from before the call, or from after it, if names are recorded; or NULL. */
+static const struct event_names *names_in(struct patch *p, const struct agent_record *r, bool before)
+{
+	struct event_names *names = p->record->names ? record_names(p->record, r, before) : NULL;
+	for (unsigned i = 0; names && i < names->n; i++)
+		names->v[i].time_ns = to_ns(p, names->v[i].ticks);
+	return names;
+}
+
 /* Returns the time of the thread's next item. */
 static uint64_t turn_of(const struct record_thread *th)
 {
@@ -270,13 +279,16 @@ bool record_next(struct tracer *t, struct event *ev)
 	/* The members of other kinds of events are not changed: clearing them takes longer than setting these. */
 	ev->kind = kinds[item.kind];
 	ev->absent = 0;
+	ev->names = ev->names_before = NULL;
 	if (item.kind == RECORD_ENTER) {
+		ev->names = names_in(p, item.record, true);
 		ev->absent = record_absent(p, item.record);
 		call_begins(p, th, &item);
 		rec->reported_calls[item.record->nr]++;
 		p->recorded++;
 		if (is_whole(rec, &item)) {
 			ev->kind = EV_CALL;
+			ev->names_before = ev->names;
 			ev->entry_mem = &rec->entry_mem;
 			rec->entry_mem = (struct mem){captures_read_before, (void *)(uintptr_t)item.record};
 			reader_pop(&th->reader);
@@ -284,10 +296,9 @@ bool record_next(struct tracer *t, struct event *ev)
 			item.ticks = item.record->t1;
 		}
 	}
-	ev->names = NULL;
 	if (item.kind == RECORD_EXIT) {
 		call_ends(p, th, &item);
-		ev->names = rec->names && !item.live ? record_names(rec, item.record) : NULL;
+		ev->names = item.live ? NULL : names_in(p, item.record, false);
 	}
 	ev->tid = th->tid;
 	ev->pid = th->pid;

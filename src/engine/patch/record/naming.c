@@ -2,6 +2,7 @@
 #include "engine/patch/record/record.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "engine/patch/remote/remote.h"
 #include "syscall/call_table.h"
 #include "tracee/sock_query.h"
@@ -41,22 +42,23 @@ void record_permit_all(const struct patch *p)
 		record_permit(p, p->record->threads.v[i]);
 }
 
-static bool share_descriptors(pid_t a, pid_t b)
+/* Do both share their descriptors (KCMP_FILES), or their current directory (KCMP_FS)? */
+static bool share(pid_t a, pid_t b, int what)
 {
-	return syscall(SYS_kcmp, a, b, KCMP_FILES, 0, 0) == 0;
+	return syscall(SYS_kcmp, a, b, what, 0, 0) == 0;
 }
 
 void record_begin_names(const struct patch *p, struct record_thread *th)
 {
 	/* In a child of vfork(2), and in its parent, the same table at NAMED_AT would stand for different descriptors. */
 	th->names = p->record->names && th->image->refs == 1 && !th->image->unnamed && has_our_root(th->tid) &&
-		    (th->tid == th->pid || share_descriptors(th->pid, th->tid));
+		    (th->tid == th->pid || (share(th->pid, th->tid, KCMP_FILES) && share(th->pid, th->tid, KCMP_FS)));
 }
 
 void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child)
 {
 	if (!p->record || !p->record->names || parent->proc == child->proc ||
-	    !share_descriptors(parent->tid, child->tid))
+	    (!share(parent->tid, child->tid, KCMP_FILES) && !share(parent->tid, child->tid, KCMP_FS)))
 		return;
 	if (image_of(parent))
 		image_of(parent)->unnamed = true;
@@ -68,8 +70,12 @@ void record_note_parent(const struct patch *p, const struct task *parent, const 
 void record_forget_names(const struct task *task)
 {
 	static const uint32_t none[NAMED_ROWS];
-	if (image_of(task) && image_of(task)->threads)
-		remote_write(task->tid, NAMED_AT, none, sizeof(none));
+	/* The recorder adds 1 at a time, so it finds another number than before. */
+	const uint32_t serial = (uint32_t)(clock_ns() >> 10) << 8;
+	if (!image_of(task) || !image_of(task)->threads)
+		return;
+	remote_write(task->tid, NAMED_SERIAL, &serial, sizeof(serial));
+	remote_write(task->tid, NAMED_AT, none, sizeof(none));
 }
 
 /* Removes all notes from the tables of all images. */
@@ -115,15 +121,14 @@ uint32_t record_absent(const struct patch *p, const struct agent_record *r)
 	const struct agent_recipe *recipes =
 		(const struct agent_recipe *)(const void *)(p->recorder + (RECIPES_AT - RECORDER_CODE));
 	const struct agent_recipe *of = &recipes[r->nr];
-	const unsigned arg = of->closes ? of->closes : of->fd;
+	const unsigned arg = of->closes ? of->closes : of->second ? 0 : of->fd;
 	return r->marks & MARK_ABSENT && arg && arg <= 6 ? (uint32_t)r->args[arg - 1] + 1 : 0;
 }
 
 /* Adds the addresses of a socket to its name. */
-static void add_socket(struct record *rec, struct event_name *to, const unsigned char *at, const struct captured *c)
+static void add_socket(struct event_name *to, struct buf *full, const unsigned char *at, const struct captured *c)
 {
 	struct captured_socket ends;
-	struct buf *full = &rec->socket_names[to - rec->event_names.v];
 	unsigned long inode = 0;
 	char link[64] = "";
 	if (c->len != sizeof(ends) || to->len >= sizeof(link))
@@ -136,13 +141,15 @@ static void add_socket(struct record *rec, struct event_name *to, const unsigned
 		to->full = buf_str(full);
 }
 
-const struct event_names *record_names(struct record *rec, const struct agent_record *r)
+struct event_names *record_names(struct record *rec, const struct agent_record *r, bool before)
 {
 	const unsigned char *at = (const unsigned char *)r;
 	const size_t head = offsetof(struct captured_name, text);
-	struct event_names *to = &rec->event_names;
+	struct record_names *of = &rec->event_names[before];
+	struct event_names *to = &of->names;
+	const uint32_t middle = r->before < r->head ? r->head : r->before;
 	to->n = 0;
-	for (uint32_t k = r->head; k < r->size;) {
+	for (uint32_t k = before ? r->head : middle; k < (before && middle < r->size ? middle : r->size);) {
 		struct captured c;
 		struct captured_name name;
 		memcpy(&c, at + k, sizeof(c));
@@ -151,11 +158,13 @@ const struct event_names *record_names(struct record *rec, const struct agent_re
 			memcpy(&name, at + k, head);
 			to->v[to->n++] = (struct event_name){.fd = (int)c.addr,
 							     .mode = name.mode,
+							     .ticks = name.ticks,
+							     .deleted = name.deleted,
 							     .rdev = name.rdev,
 							     .text = (const char *)at + k + head,
 							     .len = c.len - head};
 		} else if (c.before == CAPTURED_SOCKET && to->n && to->v[to->n - 1].fd == (int)c.addr) {
-			add_socket(rec, &to->v[to->n - 1], at + k, &c);
+			add_socket(&to->v[to->n - 1], &of->sockets[to->n - 1], at + k, &c);
 		}
 		k += (c.len + 7) & ~7u;
 	}

@@ -232,7 +232,7 @@ void reader_renew(struct record_reader *r, const struct mem *live)
 		memcpy(&c, r->open_bytes + k, sizeof(c));
 		k += (uint32_t)sizeof(c);
 		unsigned char bytes[RECORD_MOST];
-		if (c.len <= r->open.before - k && mem_get(live, c.addr, bytes, c.len) == 0)
+		if (c.before < CAPTURED_NAME && c.len <= r->open.before - k && mem_get(live, c.addr, bytes, c.len) == 0)
 			memcpy(ring + k, bytes, c.len);
 		k += (c.len + 7) & ~7u;
 	}

@@ -238,6 +238,12 @@ static uint8_t way_to_name(const struct syscall_desc *d)
 	return d->result == R_FD ? NAMES_RESULT : d->result == R_FCNTL ? NAMES_COMMAND : NAMES_NONE;
 }
 
+/* What the name of which the call changes, if that is not a descriptor that it closes: NAMES_*. */
+static uint8_t change_of_name(const struct syscall_desc *d, int64_t nr)
+{
+	return d->groups & G_NETWORK ? NAMES_SOCKET : nr == SYS_chdir || nr == SYS_fchdir ? NAMES_CWD : NAMES_NONE;
+}
+
 /* The calls that can write to a descriptor, or close one. The numbers are those of struct agent_recipe. */
 static const struct use {
 	int16_t nr;
@@ -297,14 +303,26 @@ static bool ends_image(int64_t nr)
 	return nr == SYS_execve || nr == SYS_exit_group;
 }
 
-/* Returns agent_recipe.fd of a call. */
-static unsigned descriptor_of(const struct syscall_desc *d)
+/* Calls that may use descriptors that are not among their arguments. The recorder looks closer at some of them (has_others()). */
+static const int16_t others[] = {SYS_poll,      SYS_ppoll,     SYS_select, SYS_pselect6,      SYS_sendmsg, SYS_sendmmsg,
+				 SYS_io_submit, SYS_io_cancel, SYS_bpf,    SYS_waitid,        SYS_fcntl,   SYS_ioctl,
+				 SYS_fsconfig,  SYS_seccomp,   SYS_ptrace, SYS_mount_setattr, SYS_clone3};
+
+/* Fills in which descriptors the call uses. */
+static void note_descriptors(const struct syscall_desc *d, int64_t nr, struct agent_recipe *to)
 {
-	unsigned found = 0;
-	for (unsigned i = 0; i < d->nargs; i++)
-		if (d->args[i].kind == K_FD || d->args[i].kind == K_DIRFD)
-			found = found ? FD_SEVERAL : i + 1;
-	return found;
+	bool path = false;
+	for (unsigned i = 0; i < d->nargs; i++) {
+		const bool is = d->args[i].kind == K_FD || d->args[i].kind == K_DIRFD;
+		path |= d->args[i].kind == K_PATH;
+		if (is && !to->fd)
+			to->fd = (uint8_t)(i + 1) & 15;
+		else if (is && !to->second)
+			to->second = (uint8_t)(i + 1 - to->fd) & 3;
+	}
+	to->fd = to->fd ? to->fd : path ? FD_CWD : 0;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		to->others |= others[i] == nr;
 }
 
 /* Are all calls that change names reported? If not, names are looked up at each call that is reported. */
@@ -345,10 +363,9 @@ void record_open(struct patch *p, const struct engine_config *config)
 		recipes[nr].asks = creates;
 		recipes[nr].writes = use ? use->writes : 0;
 		recipes[nr].closes = (use || changes) && use_of(nr) ? use_of(nr)->closes : 0;
-		recipes[nr].fd = d && config->names ? descriptor_of(d) : 0;
-		recipes[nr].names = creates                            ? way_to_name(d)
-				    : changes && d->groups & G_NETWORK ? NAMES_SOCKET
-								       : NAMES_NONE;
+		if (d && config->names)
+			note_descriptors(d, nr, &recipes[nr]);
+		recipes[nr].names = (creates ? way_to_name(d) : changes ? change_of_name(d, nr) : NAMES_NONE) & 7;
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES
 								     : RECORD_PASSES;
@@ -390,7 +407,8 @@ void record_close(struct patch *p)
 	if (p->record) {
 		vec_free(&p->record->threads);
 		for (size_t i = 0; i < EVENT_NAMES_MOST; i++)
-			buf_free(&p->record->socket_names[i]);
+			for (size_t k = 0; k < 2; k++)
+				buf_free(&p->record->event_names[k].sockets[i]);
 		record_free_groups(p->record);
 		if (p->record->fd >= 0)
 			close(p->record->fd);

@@ -54,12 +54,14 @@ struct record {
 	int fd;         /* a file with these bytes, or -1 */
 	uint32_t limit; /* upper limit for agent_ring.limit of all rings */
 	uint64_t string_max;
-	const struct statx *output;                /* engine_config.output */
-	bool names, full_names;                    /* names of descriptors may be recorded, and must be names in full */
-	struct event_names event_names;            /* those of the last event */
-	struct buf socket_names[EVENT_NAMES_MOST]; /* event_name.full */
-	unsigned pages_least;                      /* size of the smallest rings */
-	VEC(struct ring_group *) groups;           /* the first is that of sctrace */
+	const struct statx *output; /* engine_config.output */
+	bool names, full_names;     /* names of descriptors may be recorded, and must be names in full */
+	struct record_names {
+		struct event_names names;
+		struct buf sockets[EVENT_NAMES_MOST]; /* event_name.full */
+	} event_names[2];                             /* those of the last event: at its end, and at its beginning */
+	unsigned pages_least;                         /* size of the smallest rings */
+	VEC(struct ring_group *) groups;              /* the first is that of sctrace */
 	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
 	struct mem mem, live;         /* read the memory of the last event, and the present memory of its thread */
 	struct mem entry_mem;         /* reads the memory before the call of the last event, if this is EV_CALL */
@@ -130,8 +132,11 @@ void record_watch_names(const struct patch *p, const struct task *task, int64_t 
 void record_forget_names(const struct task *task);
 /* Returns 1 + the descriptor that the record shows not to be open before its call, or 0. */
 uint32_t record_absent(const struct patch *p, const struct agent_record *r);
-/* Returns the names of descriptors in a record that was checked, valid until the next call, or NULL. */
-const struct event_names *record_names(struct record *rec, const struct agent_record *r);
+/*
+ * Returns the names of descriptors in a record that was checked, or NULL: those from before the call, or those from after it.
+ * They are valid until the next call with the same `before`.
+ */
+struct event_names *record_names(struct record *rec, const struct agent_record *r, bool before);
 
 /* Sets agent_ring.permits: which calls the recorder may make on its own. */
 void record_permit(const struct patch *p, const struct record_thread *th);

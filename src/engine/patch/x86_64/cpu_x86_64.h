@@ -182,7 +182,7 @@ static inline bool cpu_is_call(const unsigned char code[CPU_CALL_SIZE])
 }
 
 /* The time stamp counter. __rdtsc() of x86intrin.h is the same, but that header takes long to compile. */
-static inline uint64_t cpu_ticks(void)
+static inline __attribute__((always_inline)) uint64_t cpu_ticks(void)
 {
 	return __builtin_ia32_rdtsc();
 }

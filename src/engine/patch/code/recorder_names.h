@@ -1,0 +1,295 @@
+/*
+ * The part of recorder.c that captures the names of descriptors. It uses PART, HELPER, own_call() and capture.h of that file, and
+ * is included only there.
+ */
+#ifndef SCTRACE_ENGINE_PATCH_CODE_RECORDER_NAMES_H
+#define SCTRACE_ENGINE_PATCH_CODE_RECORDER_NAMES_H
+
+enum { CWD = (uint32_t)-100 /* AT_FDCWD stands for the current directory */ };
+
+/* Writes the path of the link in /proc that stands for a descriptor. The text is not a constant in another section. */
+HELPER void write_link(uint64_t path[4], uint32_t fd)
+{
+	char *at = (char *)path + 14;
+	uint32_t power = 1;
+	path[0] = 0x65732f636f72702f; /* "/proc/se" */
+	path[1] = fd == CWD ? 0x00006477632f666c /* "lf/cwd" */ : 0x00002f64662f666c /* "lf/fd/" */;
+	if (fd == CWD)
+		return;
+	while (fd / power >= 10)
+		power *= 10;
+	for (; power; power /= 10)
+		*at++ = (char)('0' + fd / power % 10);
+	*at = 0;
+}
+
+/* Returns the last 8 of `n` bytes, or 0 if there are fewer. */
+HELPER uint64_t end_of(const char *text, uint64_t n)
+{
+	uint64_t end = 0;
+	if (n >= sizeof(end))
+		__builtin_memcpy(&end, text + n - sizeof(end), sizeof(end));
+	return end;
+}
+
+/* Is the target of a link the name in full of its descriptor? The names of eventfds, signalfds and pidfds are longer. */
+HELPER bool is_name(const char *text, uint64_t n, uint32_t permits)
+{
+	const uint64_t end = end_of(text, n);
+	uint32_t first = n > 4 ? *(const uint32_t *)(const void *)text : 0;
+	bool longer = end == 0x5d6466746e657665 /* "eventfd]" */ || end == 0x5d64666c616e6769 /* "ignalfd]" */ ||
+		      end == 0x5d64666469705b3a /* ":[pidfd]" */;
+	return text[0] == '/' || first == 0x65706970 /* "pipe" */ || first == 0x6b636f73 /* "sock" */ ||
+	       (first == 0x6e6f6e61 /* "anon" */ && !longer) || !(permits & RING_NAMES_IN_FULL);
+}
+
+/* Does the name end in " (deleted)"? The kernel appends this to the path of a file that has been removed. */
+HELPER bool seems_deleted(const char *text, uint64_t n)
+{
+	return text[0] == '/' && end_of(text, n) == 0x29646574656c6564 /* "deleted)" */ && n > 10 &&
+	       text[n - 9] == '(' && text[n - 10] == ' ';
+}
+
+/*
+ * Captures the addresses of a socket. Returns false if sctrace must look them up: not an internet socket, one whose address the
+ * kernel may yet choose without a call that is known to change names, or one that waits for its connection.
+ */
+PART bool put_socket(struct capture *c, uint32_t fd)
+{
+	enum { SOL_SOCKET = 1, SO_PROTOCOL = 38, TCP = 6, UDP = 17 };
+	enum { TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
+	uint32_t size = sizeof(at->protocol), state = 0, one = 1;
+	if (c->room - c->at < sizeof(*to) + sizeof(*at))
+		return false;
+	at->protocol = 0;
+	at->nlocal = at->npeer = sizeof(at->local);
+	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&at->protocol, (uint64_t)&size, 0);
+	if ((at->protocol != TCP && at->protocol != UDP) ||
+	    own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0)
+		return false;
+	int64_t peer = own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0);
+	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
+	at->npeer = peer < 0 ? 0 : at->npeer;
+	if ((local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local) ||
+	    at->npeer > sizeof(at->peer) || (peer < 0 && peer != -ENOTCONN))
+		return false;
+	if (at->protocol == TCP &&
+	    own_call(__NR_getsockopt, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) < 0)
+		return false;
+	if (at->protocol == UDP ? !local[1] : state == SYN_SENT || (state == CLOSED && local[1]))
+		return false;
+	to->addr = fd;
+	to->len = sizeof(*at);
+	to->before = CAPTURED_SOCKET;
+	c->at += sizeof(*to) + sizeof(*at);
+	return true;
+}
+
+/*
+ * Finds out whether a descriptor refers to a device, and whether its file has no name any more. This does not ask the server of
+ * a remote file system or of FUSE, which may not answer, and which would see a request that the program does not make.
+ */
+HELPER bool put_kind(struct captured_name *name, uint32_t fd)
+{
+	enum { DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, TYPE = 1, LINKS = 4 };
+	struct {
+		uint32_t mask, start[3], links, ids[2];
+		uint16_t mode, pad;
+		uint32_t middle[24], major, minor, end[30];
+	} at; /* struct statx */
+	_Static_assert(sizeof(at) == 256 && offsetof(__typeof__(at), major) == 128, "statx(2)");
+	at.end[0] = 0; /* the empty path; the kernel reads it before it writes */
+	if (own_call(__NR_statx, fd, (uint64_t)at.end, EMPTY_PATH | DONT_SYNC, TYPE | LINKS, (uint64_t)&at, 0) < 0)
+		return false;
+	name->mode = at.mode;
+	name->deleted = at.mask & LINKS && !at.links;
+	name->rdev = (at.minor & 0xff) | (uint64_t)at.major << 8 | (uint64_t)(at.minor & ~0xffu) << 12; /* makedev(3) */
+	return true;
+}
+
+/* Captures the name of a descriptor. Returns false if sctrace must look it up. */
+PART bool put_name(struct capture *c, uint32_t fd, uint32_t permits)
+{
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	struct captured_name *name = (struct captured_name *)(void *)(to + 1);
+	uint64_t path[4], head = offsetof(struct captured_name, text);
+	uint64_t from = c->at + sizeof(*to) + head, room = from < c->room ? smaller(c->room - from, CAPTURE_PAGE) : 0;
+	if (!(permits & RING_PERMITS_NAMING) || !room)
+		return false;
+	write_link(path, fd);
+	const uint64_t ticks = cpu_ticks();
+	int64_t n = own_call(89 /* readlink */, (uint64_t)path, (uint64_t)name->text, room, 0, 0, 0);
+	if (n <= 0 || (uint64_t)n == room || !is_name(name->text, (uint64_t)n, permits))
+		return false;
+	name->ticks = ticks;
+	name->rdev = 0;
+	name->mode = 0;
+	name->deleted = 0;
+	const bool seems = seems_deleted(name->text, (uint64_t)n); /* the file may have this name */
+	if ((permits & RING_NAMES_IN_FULL || seems) && !put_kind(name, fd))
+		return false;
+	if (seems != name->deleted)
+		return false;
+	to->addr = fd;
+	to->len = (uint32_t)(head + (uint64_t)n);
+	to->before = CAPTURED_NAME;
+	c->at += sizeof(*to) + ((to->len + 7) & ~7u);
+	return c->at <= c->room && (name->text[0] != 's' || !(permits & RING_NAMES_IN_FULL) || put_socket(c, fd));
+}
+
+/*
+ * Captures the name of a descriptor before the call, unless an earlier record contains it. Returns false if neither was
+ * possible. The row is then `~fd`, so that this is not tried at each call.
+ */
+PART bool name_used(struct capture *c, uint32_t fd, uint32_t permits)
+{
+	volatile uint32_t *row = (volatile uint32_t *)named_row(fd);
+	const uint64_t at = c->at;
+	if (*row == fd + 1)
+		return true;
+	if (*row == ~fd || (fd > INT32_MAX && fd != CWD) || *(const volatile uint32_t *)NAMED_UNSURE)
+		return false;
+	if (put_name(c, fd, permits))
+		return true;
+	c->at = at;
+	if (own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) != -EBADF)
+		*row = ~fd;
+	return false;
+}
+
+/* Does the call use descriptors in its memory, or in an argument that is a descriptor only for some commands? */
+HELPER bool has_others(const struct agent_scratch *s)
+{
+	enum { P_PIDFD = 3, F_DUPFD_QUERY = 1027 };
+	const uint32_t ficlone = 0x40049409, command = (uint32_t)s->args[1];
+	if (s->nr == __NR_fcntl)
+		return command == F_DUPFD_QUERY;
+	if (s->nr == __NR_waitid)
+		return s->args[0] == P_PIDFD;
+	if (s->nr == __NR_sendmsg)
+		return ((const struct capture_message *)s->args[1])->controllen;
+	if (s->nr ==
+	    __NR_ioctl) /* LOOP_SET_FD, LOOP_CHANGE_FD, PERF_EVENT_IOC_SET_OUTPUT, PERF_EVENT_IOC_SET_BPF, NBD_SET_SOCK */
+		return command == ficlone || command == 0x4c00 || command == 0x4c06 || command == 0x2405 ||
+		       command == 0x40042408 || command == 0xab00;
+	return true;
+}
+
+/* What is known of the names of the descriptors that a call uses. */
+#define KNOWS_FIRST  1 /* agent_recipe.fd */
+#define KNOWS_SECOND 2 /* agent_recipe.second */
+#define KNOWS_FOLDER 4 /* the current directory, which the call changes */
+
+/* Captures the names of the descriptors that the call uses. Returns KNOWS_*. */
+HELPER uint8_t name_all_used(struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
+			     uint32_t permits)
+{
+	uint8_t known = 0;
+	if (!(permits & RING_PERMITS_NAMING))
+		return 0;
+	s->serial = __atomic_load_n((uint32_t *)NAMED_SERIAL, __ATOMIC_ACQUIRE);
+	if (recipe->others && has_others(s))
+		*(volatile uint32_t *)NAMED_UNSURE = 1;
+	if (recipe->fd == FD_CWD)
+		(void)name_used(c, CWD, permits);
+	else if (recipe->fd)
+		known |= name_used(c, (uint32_t)s->args[recipe->fd - 1], permits) ? KNOWS_FIRST : 0;
+	if (recipe->second)
+		known |= name_used(c, (uint32_t)s->args[recipe->fd - 1 + recipe->second], permits) ? KNOWS_SECOND : 0;
+	if (recipe->names == NAMES_CWD)
+		known |= name_used(c, CWD, permits) ? KNOWS_FOLDER : 0;
+	return known;
+}
+
+/*
+ * After the call: notes that its record contains these names. If a descriptor was closed since they were captured, this may be
+ * wrong, and no name is noted.
+ */
+HELPER void note_used(const struct agent_scratch *s, const struct agent_recipe *recipe, const struct agent_record *rec,
+		      uint32_t permits)
+{
+	const unsigned char *at = (const unsigned char *)rec;
+	const bool notes = permits & RING_PERMITS_NAMING && !recipe->closes && recipe->names != NAMES_SOCKET &&
+			   recipe->names != NAMES_CWD;
+	for (uint32_t k = rec->head; notes && k + sizeof(struct captured) <= rec->before;) {
+		const struct captured *c = (const struct captured *)(const void *)(at + k);
+		volatile uint32_t *row = (volatile uint32_t *)named_row((uint32_t)c->addr);
+		k += (uint32_t)sizeof(*c) + ((c->len + 7) & ~7u);
+		if (c->before != CAPTURED_NAME)
+			continue;
+		*row = (uint32_t)c->addr + 1;
+		if (__atomic_load_n((uint32_t *)NAMED_SERIAL, __ATOMIC_SEQ_CST) != s->serial)
+			*row = 0;
+	}
+}
+
+/*
+ * Must sctrace see the beginning of the call? It need not see that the name of a descriptor changes if records contain this
+ * name, or if the descriptor is not open (MARK_ABSENT). The only command of prctl(2) that changes a name is PR_SET_NAME.
+ * `known` is KNOWS_*. Returns MARK_ABSENT, 1 or 0.
+ */
+HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recipe *recipe, uint8_t known,
+			 uint32_t permits)
+{
+	enum { PR_SET_NAME = 15 };
+	const bool closes = recipe->closes && recipe->closes != CLOSES_MANY;
+	if (!recipe->announces || (s->nr == __NR_prctl && (uint32_t)s->args[0] != PR_SET_NAME))
+		return 0;
+	if (recipe->names == NAMES_CWD)
+		return !(known & KNOWS_FOLDER);
+	if (!closes && recipe->names != NAMES_SOCKET)
+		return 1;
+	if (known & (closes && recipe->closes != recipe->fd ? KNOWS_SECOND : KNOWS_FIRST))
+		return 0;
+	uint32_t fd = (uint32_t)s->args[closes ? recipe->closes - 1 : 0];
+	bool absent = permits & RING_PERMITS_TESTING && own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) == -EBADF;
+	return absent ? MARK_ABSENT : 1;
+}
+
+/* Descriptors that a call has created, and whose names are in its record. */
+struct created {
+	uint32_t n, fd[2];
+};
+
+/* Captures the names of the descriptors that the call has created. Returns false if sctrace must look names up. */
+HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
+		      uint32_t permits, struct created *made)
+{
+	enum { F_DUPFD = 0, F_DUPFD_CLOEXEC = 1030 };
+	uint32_t command = (uint32_t)s->args[1];
+	made->n = 0;
+	if ((recipe->names == NAMES_SOCKET || recipe->names == NAMES_CWD) && permits & RING_PERMITS_NAMING &&
+	    (s->result >= 0 || (s->result == -115 /* EINPROGRESS */ && recipe->names == NAMES_SOCKET))) {
+		made->fd[0] = recipe->names == NAMES_CWD ? CWD : (uint32_t)s->args[0];
+		made->n = put_name(c, made->fd[0], permits);
+		volatile uint32_t *row = (volatile uint32_t *)named_row(made->fd[0]);
+		bool named = *row == made->fd[0] + 1;
+		if (!made->n) /* the next call that changes its name stops before it is made */
+			*row = 0;
+		return made->n || !named;
+	}
+	if (!recipe->asks || s->result < 0 ||
+	    (recipe->names == NAMES_COMMAND && command != F_DUPFD && command != F_DUPFD_CLOEXEC))
+		return true;
+	if (recipe->names == NAMES_MESSAGE) {
+		const struct capture_message *m = (const struct capture_message *)s->args[1];
+		uint64_t n = s->nr == __NR_recvmsg ? 1 : smaller((uint64_t)s->result, IOVECS_MOST), control = 0;
+		for (uint64_t i = 0; i < n; i++)
+			control |= m[i].controllen;
+		return !control;
+	}
+	if (recipe->names == NAMES_PAIR) {
+		const uint32_t *pair = (const uint32_t *)s->args[s->nr == __NR_socketpair ? 3 : 0];
+		made->fd[made->n++] = pair[0];
+		made->fd[made->n++] = pair[1];
+	} else if (recipe->names)
+		made->fd[made->n++] = (uint32_t)s->result;
+	for (uint32_t i = 0; i < made->n; i++)
+		if (!put_name(c, made->fd[i], permits))
+			return false;
+	return made->n;
+}
+
+#endif
