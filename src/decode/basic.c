@@ -28,11 +28,16 @@
  */
 #define ARRAY_BYTES_MOST (8u << 20)
 
+unsigned decode_word_of(const struct call *c)
+{
+	if (c->arch == AUDIT_ARCH_X86_64)
+		return c->nr >= X32_BIT && c->nr < 2 * (int64_t)X32_BIT ? 4 : 8;
+	return c->arch & __AUDIT_ARCH_64BIT ? 8 : 4;
+}
+
 unsigned decode_word(const struct decode *d)
 {
-	if (d->call->arch == AUDIT_ARCH_X86_64)
-		return d->call->nr >= X32_BIT && d->call->nr < 2 * (int64_t)X32_BIT ? 4 : 8;
-	return d->call->arch & __AUDIT_ARCH_64BIT ? 8 : 4;
+	return decode_word_of(d->call);
 }
 
 bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n)

@@ -6,6 +6,8 @@
 
 #include <linux/bpf.h>
 #include <linux/io_uring.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 static const char *const names[] = {
@@ -119,52 +121,107 @@ static const struct {
 	{TABLE_ARCH_PRCTL, 1, 0x1021, {.rule = MEMORY_OUT, .size = 8}},
 	{TABLE_ARCH_PRCTL, 1, 0x1022, {.rule = MEMORY_OUT, .size = 8}},
 	{TABLE_ARCH_PRCTL, 1, 0x1024, {.rule = MEMORY_OUT, .size = 8}},
+	/* SECCOMP_SET_MODE_FILTER, GET_ACTION_AVAIL, GET_NOTIF_SIZES (seccomp(2)) */
+	{TABLE_SECCOMP, 2, 1, READ(16, .parts = 0)},
+	{TABLE_SECCOMP, 2, 2, READ(4, .parts = 0)},
+	{TABLE_SECCOMP, 2, 3, {.rule = MEMORY_OUT, .size = 6}},
 };
 
+enum { WORDS = 1 };
+
 static const struct memory_part parts[] = {
-	{PARTS_SIGSET, 0, 0, READ(8, .parts = 0)},
-	{PARTS_URING_ENTER, 0, 0, READ(8, .parts = 0)},
-	{PARTS_URING_ENTER, 16, 0, READ(16, .parts = 0)},
-	{PARTS_URING_UPDATE, 8, 0, READ_LIST(4, .limit = LIMIT_LIST)},
-	{PARTS_XATTR, 0, 8, {.rule = MEMORY_IN, .size = 1, .count = COUNT_MEMBER, .limit = LIMIT_STRING}},
-	{PARTS_OUT_XATTR, 0, 8, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_MEMBER_RESULT, .limit = LIMIT_STRING}},
-	{PARTS_CLONE, 64, 72, {.rule = MEMORY_IN, .size = 4, .count = COUNT_MEMBER, .most = 32 * 4}},
-	{PARTS_REGSET, 0, 8, {.rule = MEMORY_IN, .size = 1, .count = COUNT_MEMBER, .most = 512}},
-	{PARTS_INTERFACES, 8, 0, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_MEMBER, .most = 16384}},
-	{PARTS_PARTITION, 16, 0, READ(152, .parts = 0)},
-	{PARTS_BPF_STRING, 0, 0, TEXT},
-	{PARTS_BPF_PROGRAM, offsetof(union bpf_attr, license), 0, TEXT},
+	{PARTS_SIGSET, 0, 0, WORDS, READ(8, .parts = 0)},
+	{PARTS_URING_ENTER, 0, 0, 0, READ(8, .parts = 0)},
+	{PARTS_URING_ENTER, 16, 0, 0, READ(16, .parts = 0)},
+	{PARTS_URING_UPDATE, 8, 0, 0, READ_LIST(4, .limit = LIMIT_LIST)},
+	{PARTS_XATTR, 0, 8, 0, {.rule = MEMORY_IN, .size = 1, .count = COUNT_MEMBER, .limit = LIMIT_STRING}},
+	{PARTS_OUT_XATTR,
+	 0,
+	 8,
+	 0,
+	 {.rule = MEMORY_OUT, .size = 1, .count = COUNT_MEMBER_RESULT, .limit = LIMIT_STRING}},
+	{PARTS_CLONE, 64, 72, 0, {.rule = MEMORY_IN, .size = 4, .count = COUNT_MEMBER, .most = 32 * 4}},
+	{PARTS_REGSET, 0, 8, WORDS, {.rule = MEMORY_IN, .size = 1, .count = COUNT_MEMBER, .most = 512}},
+	{PARTS_INTERFACES, 8, 0, WORDS, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_MEMBER, .most = 16384}},
+	{PARTS_PARTITION, 16, 0, 0, READ(152, .parts = 0)},
+	{PARTS_BPF_STRING, 0, 0, 0, TEXT},
+	{PARTS_BPF_PROGRAM, offsetof(union bpf_attr, license), 0, 0, TEXT},
 };
 _Static_assert(sizeof(parts) / sizeof(*parts) <= 16, "MEMORY_PARTS");
 
-const struct memory_part *decode_memory_parts(size_t *n)
+uint8_t decode_memory_index(struct memory_tables *t, const struct memory_need *n)
 {
-	*n = sizeof(parts) / sizeof(*parts);
-	return parts;
+	size_t i = 0;
+	while (i < t->nneeds && memcmp(&t->needs[i], n, sizeof(*n)) != 0)
+		i++;
+	if (i == MEMORY_NEEDS)
+		return 0; /* the rule for what must stop */
+	if (i == t->nneeds)
+		t->needs[t->nneeds++] = *n;
+	return (uint8_t)i;
 }
 
-struct collector {
-	decode_command_fn *add;
-	void *ctx;
-};
-
-static void collect(void *ctx, const struct command_memory *c)
+static void add_command(struct memory_tables *t, unsigned table, unsigned arg, uint32_t command, struct memory_need n)
 {
-	const struct collector *to = ctx;
+	if (n.rule != MEMORY_NONE && t->ncommands < MEMORY_COMMANDS)
+		t->commands[t->ncommands++] = (struct memory_command){.table = (uint8_t)table,
+								      .arg = (uint8_t)arg,
+								      .need = decode_memory_index(t, &n),
+								      .command = command};
+}
+
+static void collect(void *tables, const struct command_memory *c)
+{
 	struct memory_need n = c->need;
 	if (!n.rule)
 		n = need_when(decode_memory_need(c->kind, c->arg), c->when);
-	to->add(to->ctx, c->table, c->arg, c->command, n);
+	add_command(tables, c->table, c->arg, c->command, n);
 }
 
-void decode_memory_commands(decode_command_fn *add, void *ctx)
+static int compare_commands(const void *a, const void *b)
+{
+	uint64_t x = memory_command_key(a), y = memory_command_key(b);
+	return x < y ? -1 : x > y;
+}
+
+void decode_memory_tables(struct memory_tables *t)
 {
 	static command_list_fn *const lists[] = {fs_memory,        quota_memory,  ioctl_memory,
 						 ioctl_net_memory, prctl_memory,  ipc_memory,
 						 keyctl_memory,    ptrace_memory, bpf_memory};
-	struct collector to = {add, ctx};
+	memset(t, 0, sizeof(*t));
+	t->nneeds = 1; /* index 0: MEMORY_MISSING */
+	memcpy(t->parts, parts, sizeof(parts));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		add(ctx, rows[i].table, rows[i].arg, rows[i].command, rows[i].need);
+		add_command(t, rows[i].table, rows[i].arg, rows[i].command, rows[i].need);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		lists[i](collect, &to);
+		lists[i](collect, t);
+	qsort(t->commands, t->ncommands, sizeof(*t->commands), compare_commands);
+}
+
+/* May the call read its strings after it has failed in ways that usually prove that it has read them? */
+static bool reads_late(const struct syscall_desc *d)
+{
+	for (unsigned i = 0; i < d->nargs; i++)
+		if (d->args[i].kind == K_OUT_XATTR || d->args[i].kind == K_STR)
+			return true;
+	return false;
+}
+
+struct memory_need decode_memory_of(const struct syscall_desc *d, unsigned arg, bool verbose)
+{
+	struct memory_need n = decode_memory_need(d->args[arg].kind, arg);
+	if (n.rule == MEMORY_STRING)
+		n.size = reads_late(d);
+	else if (n.rule == MEMORY_POINTERS && verbose)
+		n.rule = MEMORY_STRINGS;
+	if (n.rule == MEMORY_STRINGS && verbose)
+		n.most = 0;
+	if (n.rule == MEMORY_IN && n.limit == LIMIT_STRING && d->result == R_BYTES)
+		n.rule = MEMORY_WRITTEN;
+	if (n.rule == MEMORY_COMMAND && n.size == TABLE_QUOTA) {
+		n.from = d->args[0].kind == K_FD; /* quotactl_fd(2) has a descriptor before the command */
+		n.head = 8;
+	}
+	return n;
 }

@@ -14,17 +14,19 @@
 /* The number of arguments of execve(2) that are shown, unless all are (-v). */
 #define DECODE_ARGV_MOST 32
 
-/* Returns the rule of argument `arg`, which has this kind. The program must be of the native architecture. */
+/* Returns the rule of argument `arg`, which has this kind. */
 struct memory_need decode_memory_need(enum syscall_kind kind, unsigned arg);
 /* Returns the name of a kind, without K_. */
 const char *decode_kind_name(enum syscall_kind kind);
 
-/* Gets a rule for argument `arg` of a call with a command. Commands for which no rule is given need no memory. */
-typedef void decode_command_fn(void *ctx, enum memory_table table, unsigned arg, uint32_t command,
-			       struct memory_need need);
-/* Calls `add` for all commands that need memory. */
-void decode_memory_commands(decode_command_fn *add, void *ctx);
-/* Returns the pointers in structures that lead to more memory, and sets *n to their number. */
-const struct memory_part *decode_memory_parts(size_t *n);
+/*
+ * Returns the rule of argument `arg` of a call: that of its kind, as far as the call does not say more. With `verbose`, all
+ * arguments and variables of execve(2) are shown.
+ */
+struct memory_need decode_memory_of(const struct syscall_desc *d, unsigned arg, bool verbose);
+/* Fills in the rules of commands, and the parts of structures. decode_memory_index() adds the rules of arguments. */
+void decode_memory_tables(struct memory_tables *tables);
+/* Returns the index of a rule in the tables, and adds it if it is not there yet. Without room, returns 0: a missing rule. */
+uint8_t decode_memory_index(struct memory_tables *tables, const struct memory_need *need);
 
 #endif

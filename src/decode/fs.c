@@ -349,8 +349,9 @@ void show_mount_id(const struct decode *d, const struct value *x)
  */
 void show_out_xattr(const struct decode *d, const struct value *x)
 {
-	if (!d->call->args[x->arg + 1])
+	uint64_t size = d->call->args[x->arg + 1], n = decode_returned(d);
+	if (!size)
 		emit_ptr(d->out, x->v);
 	else
-		show_out_bytes(d, x);
+		decode_bytes(d, x->v, n < size ? n : size);
 }

@@ -13,9 +13,9 @@
 	}
 #define COUNTED(r, c, f, each, ...)  RULE(r, .count = COUNT_##c, .from = (f), .size = (each), __VA_ARGS__)
 #define NOTHING                      RULE(NONE, .size = 0)
-#define BY_TRACER                    RULE(MISSING, .size = 0)
 #define READS(n)                     RULE(IN, .size = (n))
 #define READS_SIZED(from, n)         COUNTED(IN, INT, from, 1, .most = (n))
+#define READS_LONG_SIZED(from, n)    COUNTED(IN, ARG, from, 1, .most = (n))
 #define READS_BYTES(from)            COUNTED(IN, ARG, from, 1, .limit = LIMIT_STRING)
 #define READS_AFTER(n, from)         COUNTED(IN, ARG, from, 1, .head = (n), .limit = LIMIT_STRING)
 #define READS_ARRAY(size, from)      COUNTED(IN, INT, from, size, .most = 0)
@@ -25,6 +25,7 @@
 #define READS_PARTS(n, list)         RULE(IN, .size = (n), .parts = (list))
 #define WRITES(n)                    RULE(OUT, .size = (n))
 #define WRITES_SIZED(from, n)        COUNTED(OUT, INT, from, 1, .most = (n))
+#define WRITES_LONG_SIZED(from, n)   COUNTED(OUT, ARG, from, 1, .most = (n))
 #define WRITES_AT(from, n)           COUNTED(OUT, AT, from, 1, .most = (n))
 #define WRITES_BYTES                 COUNTED(OUT, RESULT, 0, 1, .limit = LIMIT_STRING)
 #define WRITES_AFTER(n)              COUNTED(OUT, RESULT, 0, 1, .head = (n), .limit = LIMIT_STRING)
@@ -48,7 +49,7 @@
 	}
 #define EXEC_STRINGS            RULE(STRINGS, .most = DECODE_ARGV_MOST + 1)
 #define EXEC_POINTERS           RULE(POINTERS, .most = 0)
-#define SIGNAL_FRAME            RULE(FRAME_MASK, .most = 0)
+#define SIGNAL_FRAME            RULE(FRAME, .most = 0)
 #define CLONE_STRUCT            COUNTED(CLONE_ARGS, ARG, FROM_NEXT, 1, .most = 88, .parts = PARTS_CLONE)
 #define CLONE_ID                RULE(CLONE_TID, .size = 4)
 #define VECTOR(direction, from) COUNTED(direction##_IOVEC, ARG, from, 16, .most = 0)

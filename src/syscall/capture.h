@@ -8,6 +8,8 @@
  *
  *   CAPTURE_PART, CAPTURE_HELPER   how functions are declared
  *   CAPTURE_SURE                   1 if any memory can be read, 0 if that depends on the call
+ *   CAPTURE_WORD(c)                the size of the program's pointers and longs: 8, or 4
+ *   CAPTURE_TEXT_MOST(c)           how many bytes of a string are captured at most
  *   capture_load(to, memory, addr, n)   copies up to `n` bytes of memory, and returns how many
  *   capture_text(to, memory, addr, n)   copies a string and its NUL, but at most `n` bytes, and returns how many
  *
@@ -28,11 +30,13 @@ struct capture {
 	const uint64_t *args;
 	int64_t result;
 	uint64_t nr, string_max;
-	uint64_t frame_mask;  /* the address of the signal mask that rt_sigreturn(2) restores */
+	uint64_t frame;       /* the address of what rt_sigreturn(2) restores */
+	uint64_t frame_bytes; /* how much of that is captured */
 	unsigned char *bytes; /* the head of a record, and its captures from offset `head` on */
 	uint64_t head, at, room;
 	uint32_t before;    /* 1: the call has not been made; see struct captured */
 	bool unfinished;    /* the call is in progress: only its input can be captured */
+	uint32_t word;      /* for CAPTURE_WORD() */
 	uint32_t tries;     /* 1: any memory can be read, although CAPTURE_SURE is 0 */
 	uint32_t full;      /* set to 1 if sctrace must capture the memory, because there was no room, for example */
 	const void *memory; /* for capture_load() and capture_text() */
@@ -59,6 +63,13 @@ CAPTURE_HELPER uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Returns the word with index `i` of a captured structure. */
+CAPTURE_HELPER uint64_t word_at(const struct capture *c, const void *structure, uint64_t i)
+{
+	(void)c;
+	return CAPTURE_WORD(c) == 4 ? ((const uint32_t *)structure)[i] : ((const uint64_t *)structure)[i];
+}
+
 /* May memory be read, although the kernel has perhaps not read it, and it may not be readable? */
 CAPTURE_HELPER bool may_try(const struct capture *c)
 {
@@ -83,24 +94,6 @@ CAPTURE_PART bool may_read(const struct capture *c)
 	return may_try(c) || result >= 0 || (err < 64 ? low >> err & 1 : err == 110 || err == 111 || err == 115);
 }
 
-/* Returns the row for this command, or NULL. */
-CAPTURE_HELPER const struct memory_command *command_find_row(const struct memory_tables *t, uint64_t key)
-{
-	uint32_t low = 0, high = t->ncommands;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-		const struct memory_command *row = &t->commands[middle];
-		uint64_t here = memory_command_key(row);
-		if (here == key)
-			return row;
-		if (here < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
 /* Returns the rule for the command of the call, or `none` if its argument `arg` is not memory. */
 CAPTURE_PART const struct memory_need *command_need(const struct capture *c, const struct memory_need *n, unsigned arg)
 {
@@ -111,7 +104,7 @@ CAPTURE_PART const struct memory_need *command_need(const struct capture *c, con
 			     : table == TABLE_IOCTL_AXIS ? command & ~0x3fu
 							 : command;
 		const struct memory_command *row =
-			command_find_row(c->tables, (uint64_t)table << 40 | (uint64_t)arg << 32 | v);
+			memory_find_command(c->tables, (uint64_t)table << 40 | (uint64_t)arg << 32 | v);
 		if (row)
 			return &c->tables->needs[row->need];
 	}
@@ -176,7 +169,7 @@ CAPTURE_HELPER bool put_string(struct capture *c, const struct memory_need *n, u
 	if (!may_read_string(c, n->size))
 		return false;
 	if (!n->most || may_try(c))
-		return put_text(c, addr, UINT64_MAX);
+		return put_text(c, addr, CAPTURE_TEXT_MOST(c));
 	return put_text(c, addr, left) &&
 	       !c->bytes[at + sizeof(struct captured) + ((const struct captured *)(void *)(c->bytes + at))->len - 1];
 }
@@ -185,22 +178,20 @@ CAPTURE_HELPER bool put_string(struct capture *c, const struct memory_need *n, u
 CAPTURE_HELPER bool put_pointers(struct capture *c, uint64_t addr, uint64_t most, uint64_t bytes)
 {
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
-	uint64_t *pointers = (uint64_t *)(void *)(to + 1);
-	uint64_t from = c->at + sizeof(*to), n = 0;
-	uint64_t room = from < c->room ? (c->room - from) / sizeof(*pointers) : 0;
-	while (n < room && n < most &&
-	       capture_load(&pointers[n], c->memory, addr + n * sizeof(*pointers), sizeof(*pointers)) ==
-		       sizeof(*pointers))
-		if (!pointers[n++])
+	unsigned char *pointers = (unsigned char *)(to + 1);
+	const uint64_t size = CAPTURE_WORD(c), from = c->at + sizeof(*to);
+	uint64_t n = 0, room = from + 8 < c->room ? (c->room - from) / size : 0;
+	while (n < room && n < most && capture_load(pointers + n * size, c->memory, addr + n * size, size) == size)
+		if (!word_at(c, pointers, n++))
 			break;
-	if (!n || (n < most && pointers[n - 1] && !CAPTURE_SURE))
+	if (!n || (n < most && word_at(c, pointers, n - 1) && !CAPTURE_SURE))
 		return CAPTURE_SURE;
 	to->addr = addr;
-	to->len = (uint32_t)(n * sizeof(*pointers));
+	to->len = (uint32_t)(n * size);
 	to->before = c->before;
-	c->at = from + n * sizeof(*pointers);
-	for (uint64_t i = 0; bytes && i < n && pointers[i]; i++)
-		if (!put_text(c, pointers[i], bytes))
+	c->at = from + ((n * size + 7) & ~7ull);
+	for (uint64_t i = 0; bytes && i < n && word_at(c, pointers, i); i++)
+		if (!put_text(c, word_at(c, pointers, i), bytes))
 			return false;
 	return true;
 }
@@ -209,8 +200,7 @@ CAPTURE_HELPER bool put_pointers(struct capture *c, uint64_t addr, uint64_t most
 CAPTURE_HELPER bool put_lengths(struct capture *c, uint64_t addr, uint64_t n, uint64_t most)
 {
 	for (uint64_t i = 0; addr && i < n && i < most; i++)
-		if (!put_any(c, addr + i * sizeof(struct capture_message) + offsetof(struct capture_message, namelen),
-			     sizeof(uint32_t)))
+		if (!put_any(c, addr + (i * MMSG_WORDS + MSG_NAMELEN) * CAPTURE_WORD(c), sizeof(uint32_t)))
 			return false;
 	return true;
 }
@@ -274,7 +264,7 @@ CAPTURE_PART uint64_t count_rarely(const struct capture *c, const struct memory_
 	if (count == COUNT_FIEMAP)
 		return count_extents(c, addr);
 	if (count == COUNT_NODES)
-		return arg ? (arg - 1 + 63) / 64 : 0;
+		return arg > 1 ? (arg - 2) / 64 + 1 : 0;
 	if (count == COUNT_PAGES)
 		return (arg + CAPTURE_PAGE - 1) / CAPTURE_PAGE;
 	if (count == COUNT_FD_SET)
@@ -310,13 +300,15 @@ CAPTURE_HELPER uint64_t count_bytes(const struct capture *c, const struct memory
 CAPTURE_HELPER bool put_part(struct capture *c, const struct memory_part *p, const unsigned char *structure)
 {
 	const struct memory_need *n = &p->need;
-	uint64_t addr = *(const uint64_t *)(const void *)(structure + p->offset), elements;
+	const unsigned shrink = p->words ? 8 / CAPTURE_WORD(c) : 1;
+	const void *at = structure + p->offset / shrink;
+	uint64_t addr = p->words ? word_at(c, at, 0) : *(const uint64_t *)at, elements;
 	if (!addr || (n->rule == MEMORY_OUT && (c->unfinished || c->result < 0)))
 		return true;
 	if (n->rule == MEMORY_STRING)
-		return put_text(c, addr, UINT64_MAX);
+		return put_text(c, addr, CAPTURE_TEXT_MOST(c));
 	elements = n->count == COUNT_MEMBER || n->count == COUNT_MEMBER_RESULT
-			   ? *(const uint32_t *)(const void *)(structure + p->length)
+			   ? *(const uint32_t *)(const void *)(structure + p->length / shrink)
 			   : count_elements(c, n, addr);
 	if (n->count == COUNT_MEMBER_RESULT)
 		elements = smaller(elements, c->result > 0 ? (uint64_t)c->result : 0);
@@ -344,7 +336,7 @@ CAPTURE_PART bool put_need(struct capture *c, const struct memory_need *n, uint6
 	const void *copy = bytes ? put_copy(c, addr, bytes) : NULL;
 	if (!copy)
 		return !bytes || is_unreadable(c);
-	return !n->parts || (c->before && n->rule != MEMORY_CLONE_ARGS) || put_parts(c, copy, n->parts);
+	return !n->parts || (c->before && n->rule == MEMORY_CHANGED) || put_parts(c, copy, n->parts);
 }
 
 /*
@@ -367,17 +359,18 @@ CAPTURE_PART bool put_vector(struct capture *c, uint64_t addr, uint64_t n, uint6
 {
 	if (!addr || !n)
 		return true;
-	const struct capture_iovec *v = n <= IOVECS_MOST ? put_copy(c, addr, n * sizeof(*v)) : NULL;
+	const uint64_t size = IOVEC_WORDS * CAPTURE_WORD(c);
+	const void *v = n <= IOVECS_MOST || CAPTURE_SURE ? put_copy(c, addr, smaller(n, IOVECS_MOST) * size) : NULL;
 	if (!v)
 		return is_unreadable(c);
-	n = ((const struct captured *)(const void *)v - 1)->len / sizeof(*v);
+	n = ((const struct captured *)v - 1)->len / size;
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t shown = smaller(v[i].len, done);
-		if (!out && shown < v[i].len && !may_try(c))
+		uint64_t base = word_at(c, v, i * IOVEC_WORDS), len = word_at(c, v, i * IOVEC_WORDS + 1);
+		uint64_t shown = smaller(len, done);
+		if (!out && shown < len && !may_try(c))
 			return false; /* the kernel may not have read the whole buffer */
 		done -= shown;
-		if (socket ? !put_sock_bytes(c, v[i].base, shown)
-			   : !put_any(c, v[i].base, smaller(shown, c->string_max)))
+		if (socket ? !put_sock_bytes(c, base, shown) : !put_any(c, base, smaller(shown, c->string_max)))
 			return false;
 	}
 	return true;
@@ -397,21 +390,29 @@ CAPTURE_HELPER bool put_iovec(struct capture *c, const struct memory_need *n, un
 	return put_vector(c, c->args[arg], elements, transferred(c, out), out, false);
 }
 
-/*
- * Captures a message of which the call transferred `done` bytes. If `size` is the size of struct mmsghdr, the structure
- * itself contains the number of bytes that were transferred.
- */
-CAPTURE_PART bool put_message(struct capture *c, uint64_t addr, uint64_t size, uint64_t done, bool out)
+/* Returns the number of 32 bits at word `i` of a captured structure. */
+CAPTURE_HELPER uint32_t number_at(const struct capture *c, const void *structure, uint64_t i)
 {
-	const struct capture_message *m = put_copy(c, addr, size);
-	if (!m || ((const struct captured *)(const void *)m - 1)->len < size)
+	(void)c;
+	return *(const uint32_t *)(const void *)((const unsigned char *)structure + i * CAPTURE_WORD(c));
+}
+
+/*
+ * Captures a message, a structure of so many words, of which the call transferred `done` bytes. A struct mmsghdr itself
+ * contains the number of bytes that were transferred.
+ */
+CAPTURE_PART bool put_message(struct capture *c, uint64_t addr, uint64_t words, uint64_t done, bool out)
+{
+	const uint64_t size = words * CAPTURE_WORD(c);
+	const void *m = put_copy(c, addr, size);
+	if (!m || ((const struct captured *)m - 1)->len < size)
 		return is_unreadable(c);
-	if (size > MESSAGE_SIZE && (out || !may_try(c)))
-		done = m->bytes;
-	uint64_t control = m->controllen < CONTROL_LEAST ? CONTROL_LEAST : m->controllen;
-	return put_any(c, m->name, smaller(m->namelen, ADDRESS_MOST)) &&
-	       put_any(c, m->controllen ? m->control : 0, smaller(control, CONTROL_MOST)) &&
-	       put_vector(c, m->iov, m->iovlen, done, out, true);
+	if (words > MSG_WORDS && (out || !may_try(c)))
+		done = number_at(c, m, MMSG_BYTES);
+	uint64_t length = word_at(c, m, MSG_CONTROLLEN), control = length < CONTROL_LEAST ? CONTROL_LEAST : length;
+	return put_any(c, word_at(c, m, MSG_NAME), smaller(number_at(c, m, MSG_NAMELEN), ADDRESS_MOST)) &&
+	       put_any(c, length ? word_at(c, m, MSG_CONTROL) : 0, smaller(control, CONTROL_MOST)) &&
+	       put_vector(c, word_at(c, m, MSG_IOV), word_at(c, m, MSG_IOVLEN), done, out, true);
 }
 
 CAPTURE_HELPER bool put_messages(struct capture *c, unsigned rule, unsigned arg)
@@ -421,7 +422,7 @@ CAPTURE_HELPER bool put_messages(struct capture *c, unsigned rule, unsigned arg)
 	if (!addr || (c->result < 0 && (out || !may_try(c))))
 		return out || !addr;
 	if (rule == MEMORY_MSG || rule == MEMORY_OUT_MSG)
-		return put_message(c, addr, MESSAGE_SIZE, transferred(c, out), out);
+		return put_message(c, addr, MSG_WORDS, transferred(c, out), out);
 	if (!out && n < (uint32_t)c->args[arg + 1]) {
 		if (!may_try(c))
 			return false; /* the kernel did not read the other messages */
@@ -429,8 +430,8 @@ CAPTURE_HELPER bool put_messages(struct capture *c, unsigned rule, unsigned arg)
 	}
 	/* The kernel transfers at most this number of messages, but a program can pass any number, and forge a result. */
 	n = smaller(n, IOVECS_MOST);
-	for (uint64_t i = 0; i < n; i++, addr += sizeof(struct capture_message))
-		if (!put_message(c, addr, sizeof(struct capture_message), UINT64_MAX, out))
+	for (uint64_t i = 0; i < n; i++, addr += MMSG_WORDS * CAPTURE_WORD(c))
+		if (!put_message(c, addr, MMSG_WORDS, UINT64_MAX, out))
 			return false;
 	return true;
 }
@@ -461,7 +462,7 @@ CAPTURE_HELPER bool put_request(struct capture *c, uint64_t addr)
 	if (!q || ((const struct captured *)(const void *)q - 1)->len < sizeof(*q))
 		return is_unreadable(c);
 	if (q->command == PREADV)
-		return put_any(c, q->buf, smaller(q->nbytes, IOVECS_MOST) * sizeof(struct capture_iovec));
+		return put_any(c, q->buf, smaller(q->nbytes, IOVECS_MOST) * IOVEC_WORDS * CAPTURE_WORD(c));
 	if (q->command != PWRITE && q->command != PWRITEV)
 		return true;
 	/* That the kernel has accepted the request does not prove that it can read the data. */
@@ -480,12 +481,12 @@ CAPTURE_HELPER bool put_requests(struct capture *c, const struct memory_need *n,
 	if (!may_try(c) && c->result != (int64_t)elements)
 		return false;
 	elements = smaller(elements, c->string_max < LIST_MOST ? LIST_MOST : c->string_max);
-	const uint64_t *at = put_copy(c, addr, elements * sizeof(*at));
+	const void *at = put_copy(c, addr, elements * CAPTURE_WORD(c));
 	if (!at)
 		return is_unreadable(c);
-	elements = ((const struct captured *)(const void *)at - 1)->len / sizeof(*at);
+	elements = ((const struct captured *)at - 1)->len / CAPTURE_WORD(c);
 	for (uint64_t i = 0; i < elements; i++)
-		if (!put_request(c, at[i]))
+		if (!put_request(c, word_at(c, at, i)))
 			return false;
 	return true;
 }
@@ -578,20 +579,20 @@ CAPTURE_HELPER bool capture_before(struct capture *c, const struct memory_need *
 			return true;
 		rule = n->rule;
 	}
-	if (rule == MEMORY_FRAME_MASK)
-		return put_any(c, c->frame_mask, sizeof(uint64_t));
+	if (rule == MEMORY_FRAME)
+		return put_any(c, c->frame, c->frame_bytes);
 	if (!addr || rule > MEMORY_OUT_MMSG)
 		return true;
 	if (rule == MEMORY_CHANGED || rule == MEMORY_CLONE_ARGS)
 		return put_need(c, n, addr);
 	if (rule == MEMORY_EXEC_PATH)
-		return put_text(c, addr, UINT64_MAX);
+		return put_text(c, addr, CAPTURE_TEXT_MOST(c));
 	if (rule == MEMORY_POINTERS)
 		return put_pointers(c, addr, UINT64_MAX, 0);
 	if (rule == MEMORY_STRINGS)
 		return put_pointers(c, addr, n->most ? n->most : UINT64_MAX, c->string_max + 1);
 	if (rule == MEMORY_OUT_MSG)
-		return put_any(c, addr + offsetof(struct capture_message, namelen), sizeof(uint32_t));
+		return put_any(c, addr + MSG_NAMELEN * CAPTURE_WORD(c), sizeof(uint32_t));
 	return rule != MEMORY_OUT_MMSG || put_lengths(c, addr, (uint32_t)c->args[arg + 1], n->most);
 }
 

@@ -19,10 +19,10 @@ enum memory_rule {
 	 */
 	MEMORY_COMMAND,
 	/* Captured only before the call. If execve(2) succeeds, its memory is lost; rt_sigreturn(2) does not return. */
-	MEMORY_EXEC_PATH,  /* a string up to its NUL */
-	MEMORY_POINTERS,   /* pointers up to a NULL */
-	MEMORY_STRINGS,    /* at most `most` pointers up to a NULL, and their strings, as far as -s shows them */
-	MEMORY_FRAME_MASK, /* the signal mask in the signal frame at the program's stack pointer */
+	MEMORY_EXEC_PATH, /* a string up to its NUL */
+	MEMORY_POINTERS,  /* pointers up to a NULL */
+	MEMORY_STRINGS,   /* at most `most` pointers up to a NULL, and their strings, as far as -s shows them */
+	MEMORY_FRAME,     /* what the decoders show of the signal frame at the program's stack pointer */
 	/* Captured before the call, and again after it: */
 	MEMORY_CHANGED, /* memory that the kernel reads and then changes */
 	/*
@@ -107,6 +107,16 @@ enum memory_limit {
 #define STAT_SIZE 128
 #endif
 
+/*
+ * How much of the frame of a signal is captured at rt_sigreturn(2) from outside: the registers and the mask. On x86-64 the
+ * stack pointer points at a ucontext, elsewhere at a siginfo that precedes it.
+ */
+#ifdef __x86_64__
+#define SIGNAL_FRAME_SIZE 304
+#else
+#define SIGNAL_FRAME_SIZE 640
+#endif
+
 /* Placeholders in kinds.def: the size of the kind's layout. */
 #define SIZE_OF_LAYOUT   UINT16_MAX
 #define SIZE_OF_EXCHANGE (UINT16_MAX - 1)
@@ -146,6 +156,7 @@ enum memory_table {
 	TABLE_MQ_OPEN,
 	TABLE_MOUNT_ID,
 	TABLE_ARCH_PRCTL,
+	TABLE_SECCOMP,
 };
 
 /* A row of the tables of commands: the rule for an argument if the call's command is this one. */
@@ -177,6 +188,7 @@ enum memory_parts {
 struct memory_part {
 	uint8_t list;           /* memory_need.parts */
 	uint8_t offset, length; /* offsets of the pointer, and of the number for COUNT_MEMBER, in the structure */
+	uint8_t words;          /* 1: the structure consists of pointers or longs, which may have 4 bytes */
 	struct memory_need need;
 };
 
@@ -189,6 +201,11 @@ struct captured {
 /* Values of `before` for what is not memory: struct captured_name and struct captured_socket of the descriptor `addr`. */
 #define CAPTURED_NAME   2
 #define CAPTURED_SOCKET 3
+
+/* The rule of an argument: its index in memory_tables.needs. */
+struct memory_rule_of {
+	uint8_t need, arg;
+};
 
 /* The rules, for both sides. */
 #define MEMORY_NEEDS    256
@@ -207,6 +224,25 @@ static inline __attribute__((always_inline)) uint64_t memory_command_key(const s
 	return (uint64_t)row->table << 40 | (uint64_t)row->arg << 32 | row->command;
 }
 
+/* Returns the row with this key, or NULL. */
+static inline __attribute__((always_inline)) const struct memory_command *
+memory_find_command(const struct memory_tables *t, uint64_t key)
+{
+	uint32_t low = 0, high = t->ncommands;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		const struct memory_command *row = &t->commands[middle];
+		uint64_t here = memory_command_key(row);
+		if (here == key)
+			return row;
+		if (here < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
 /* The first members of struct clone_args (linux/sched.h). */
 struct clone_begin {
 	uint64_t flags, pidfd, child_tid, parent_tid;
@@ -220,7 +256,21 @@ struct capture_iovec {
 };
 #define IOVECS_MOST 1024 /* UIO_MAXIOV */
 
-/* struct mmsghdr (recvmmsg(2)): a struct msghdr (recvmsg(2)), and how many bytes were transferred */
+/* struct iovec, struct msghdr (recvmsg(2)) and struct mmsghdr (recvmmsg(2)): their sizes and members, in words */
+enum {
+	IOVEC_WORDS = 2,
+	MSG_NAME = 0,
+	MSG_NAMELEN, /* 32 bits */
+	MSG_IOV,
+	MSG_IOVLEN,
+	MSG_CONTROL,
+	MSG_CONTROLLEN,
+	MSG_WORDS = 7,
+	MMSG_BYTES = MSG_WORDS, /* 32 bits: how many bytes were transferred */
+	MMSG_WORDS,
+};
+
+/* struct mmsghdr of 64-bit programs */
 struct capture_message {
 	uint64_t name;
 	uint32_t namelen, pad1;
@@ -228,7 +278,6 @@ struct capture_message {
 	int32_t flags, pad2;
 	uint32_t bytes, pad3;
 };
-#define MESSAGE_SIZE  offsetof(struct capture_message, bytes) /* size of struct msghdr */
 #define ADDRESS_MOST  128  /* the largest part of an address that is shown, in bytes */
 #define CONTROL_MOST  4096 /* the largest part of control data that is shown, in bytes */
 #define CONTROL_LEAST 16   /* size of the header of control data, which is always shown */

@@ -4,6 +4,7 @@
  */
 #include "fuzz.h"
 
+#include "decode/decode_capture.h"
 #include "engine/patch/record/reader.h"
 #include "engine/patch/record/recipe.h"
 #include "syscall/call_table.h"
@@ -61,13 +62,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!d || !recipe_of(d, nr, data[2] & 1, &tables, &recipe))
 		return 0;
 	const struct mem memory = {.read = read_image, .ctx = &image};
-	struct capture_source from = {.live = &memory, .string_max = data[2] & 2 ? 32 : 4096, .made = data[2] & 4};
+	struct capture_source from = {.tables = &tables,
+				      .args = r.open.args,
+				      .live = &memory,
+				      .string_max = data[2] & 2 ? 32 : 4096,
+				      .made = data[2] & 4};
 	memcpy(&from.result, data + 8, sizeof(from.result));
 	r.open.nr = (uint16_t)nr;
 	r.open.head = RECORD_HEAD_MOST;
 	r.open.size = RECORD_HEAD_MOST;
 	memcpy(r.open.args, data + 16, sizeof(r.open.args));
-	capture_open(&r, &tables, &recipe, &from);
+	capture_open(&r, &recipe, &from);
 	check_captures(&r, &image);
 	return 0;
 }

@@ -53,9 +53,11 @@ HELPER uint64_t capture_text(void *at, const void *memory, uint64_t addr, uint64
 	return i;
 }
 
-#define CAPTURE_PART   PART
-#define CAPTURE_HELPER HELPER
-#define CAPTURE_SURE   0
+#define CAPTURE_PART         PART
+#define CAPTURE_HELPER       HELPER
+#define CAPTURE_SURE         0
+#define CAPTURE_WORD(c)      8
+#define CAPTURE_TEXT_MOST(c) UINT64_MAX
 #include "syscall/capture.h"
 
 /*
@@ -157,7 +159,8 @@ HELPER struct capture capture_in(const struct agent_scratch *s, const struct age
 HELPER bool capture_all_before(const struct agent_scratch *s, struct capture *c, const struct agent_recipe *recipe)
 {
 	c->before = 1;
-	c->frame_mask = s->sp + BELOW_PROGRAM + UC_MASK;
+	c->frame = s->sp + BELOW_PROGRAM + UC_MASK;
+	c->frame_bytes = sizeof(uint64_t);
 	for (unsigned i = 0; i < recipe->n; i++)
 		if (!capture_before(c, &c->tables->needs[recipe->op[i].need], recipe->op[i].arg))
 			return false;

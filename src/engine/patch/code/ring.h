@@ -283,9 +283,7 @@ struct agent_recipe {
 	 * fails with EBADF may have had a descriptor that was not open, and may be open when sctrace looks its name up.
 	 */
 	uint8_t fd : 4;
-	struct {
-		uint8_t need, arg; /* the index of the memory rule in memory_tables.needs */
-	} op[RECIPE_OPS];
+	struct memory_rule_of op[RECIPE_OPS];
 };
 
 _Static_assert(RECORD_MOST <= UINT16_MAX && offsetof(struct agent_record, t0) == RECORD_T0 &&

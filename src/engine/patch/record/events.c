@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "decode/decode_capture.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
@@ -7,7 +8,6 @@
 #include "syscall/restart.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -376,46 +376,11 @@ void record_leave(struct patch *p, struct task *task)
 	leave(p, task, th);
 }
 
-/* Captures the memory of a call from outside the program, for a record that the recorder has not completed. */
-static inline uint64_t capture_load(void *to, const void *memory, uint64_t addr, uint64_t n)
+void capture_open(struct record_reader *r, const struct agent_recipe *recipe, const struct capture_source *from)
 {
-	ssize_t got = n ? mem_read(memory, addr, to, (size_t)n) : 0;
-	return got > 0 ? (uint64_t)got : 0;
-}
-
-static inline uint64_t capture_text(void *to, const void *memory, uint64_t addr, uint64_t n)
-{
-	int ended = 0;
-	char *text = to;
-	size_t most = n < PATH_MAX ? (size_t)n : PATH_MAX; /* with the NUL */
-	ssize_t got = mem_string(memory, addr, text, most - 1, &ended);
-	if (got >= 0 && ended)
-		text[got++] = 0;
-	return got > 0 ? (uint64_t)got : 0;
-}
-
-#define CAPTURE_PART   static
-#define CAPTURE_HELPER static inline
-#define CAPTURE_SURE   1
-#include "syscall/capture.h"
-
-void capture_open(struct record_reader *r, const struct memory_tables *tables, const struct agent_recipe *recipe,
-		  const struct capture_source *from)
-{
-	struct capture c = {.tables = tables,
-			    .args = r->open.args,
-			    .result = from->result,
-			    .nr = r->open.nr,
-			    .string_max = from->string_max,
-			    .bytes = r->open_bytes,
-			    .head = r->open.head,
-			    .at = r->open.size,
-			    .room = RECORD_MOST,
-			    .unfinished = !from->made,
-			    .memory = from->live};
-	for (unsigned i = 0; i < recipe->n; i++)
-		capture_after(&c, &tables->needs[recipe->op[i].need], recipe->op[i].arg);
-	r->open.size = (uint16_t)c.at;
+	struct capture_room room = {r->open_bytes, r->open.head, r->open.size, RECORD_MOST};
+	decode_capture_rules(&room, from, recipe->op, recipe->n);
+	r->open.size = (uint16_t)room.at;
 }
 
 void record_capture(const struct patch *p, struct record_thread *th, int64_t result, bool made)
@@ -425,6 +390,7 @@ void record_capture(const struct patch *p, struct record_thread *th, int64_t res
 		(const struct agent_recipe *)(const void *)(p->recorder + (RECIPES_AT - RECORDER_CODE));
 	pid_t tid = th->tid;
 	const struct mem live = tracer_mem_of(&p->t, &tid);
-	capture_open(&th->reader, (const struct memory_tables *)(const void *)tables, &recipes[th->reader.open.nr],
-		     &(struct capture_source){&live, p->record->string_max, result, made});
+	capture_open(&th->reader, &recipes[th->reader.open.nr],
+		     &(struct capture_source){(const struct memory_tables *)(const void *)tables, th->reader.open.args,
+					      &live, p->record->string_max, result, made});
 }

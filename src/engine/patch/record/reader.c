@@ -1,6 +1,7 @@
 #include "engine/patch/record/reader.h"
 
 #include "base/memory.h"
+#include "decode/decode_capture.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -294,45 +295,10 @@ void reader_pop(struct record_reader *r)
 	r->at += record->size;
 }
 
-/*
- * Finds the captures that contain `addr`. Returns the address of the captured bytes, or NULL, and sets *most to their
- * number. If `before` is true, captures that were made before the call are preferred, otherwise the others. Memory that
- * was captured at only one of the two times did not change.
- */
-static const unsigned char *find(const struct agent_record *head, uint64_t addr, bool before, size_t *most)
-{
-	const unsigned char *at = (const unsigned char *)head, *from[2] = {NULL, NULL};
-	uint64_t len[2] = {0, 0}, next = UINT64_MAX;
-	for (uint32_t k = head->head; k < head->size;) {
-		struct captured c;
-		memcpy(&c, at + k, sizeof(c));
-		k += sizeof(c);
-		bool other = (c.before != 0) != before;
-		/* If several captures overlap, uses the one that ends last. */
-		if (c.before >= CAPTURED_NAME)
-			;
-		else if (addr - c.addr < c.len && c.len - (addr - c.addr) > len[other]) {
-			len[other] = c.len - (addr - c.addr);
-			from[other] = at + k + (addr - c.addr);
-		} else if (!other && c.addr > addr && c.addr - addr < next) {
-			next = c.addr - addr;
-		}
-		k += (c.len + 7) & ~7u;
-	}
-	*most = (size_t)(from[0] ? len[0] : len[1] < next ? len[1] : next);
-	return from[0] ? from[0] : from[1];
-}
-
 static ssize_t read_captures(const struct agent_record *head, uint64_t addr, bool before, void *buf, size_t n)
 {
-	size_t done = 0, most;
-	const unsigned char *from;
-	while (done < n && (from = find(head, addr + done, before, &most))) {
-		most = most < n - done ? most : n - done;
-		memcpy((unsigned char *)buf + done, from, most);
-		done += most;
-	}
-	return done ? (ssize_t)done : -EFAULT;
+	const struct capture_list list = {(const unsigned char *)head, head->head, head->size};
+	return decode_captured(&list, before, addr, buf, n);
 }
 
 ssize_t captures_read_before(void *record, uint64_t addr, void *buf, size_t n)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct capture_source;
+
 enum record_item_kind {
 	RECORD_NONE,
 	RECORD_ENTER,  /* a call began */
@@ -112,16 +114,8 @@ bool reader_withdraw(struct record_reader *r, uint64_t ticks);
 struct record_item reader_peek(const struct record_reader *r);
 void reader_pop(struct record_reader *r);
 
-/* Where capture_open() finds a call's memory. */
-struct capture_source {
-	const struct mem *live;
-	uint64_t string_max;
-	int64_t result;
-	bool made; /* the call was made, with this result; otherwise only its input is captured */
-};
 /* Adds the memory that the recipe names to the open record. Its contents and the memory are untrusted. */
-void capture_open(struct record_reader *r, const struct memory_tables *tables, const struct agent_recipe *recipe,
-		  const struct capture_source *from);
+void capture_open(struct record_reader *r, const struct agent_recipe *recipe, const struct capture_source *from);
 /*
  * Called after captures were added to the open record: discards the open record if the call was not in progress all the
  * time.

@@ -1,0 +1,186 @@
+#include "decode/decode_capture.h"
+
+#include "base/memory.h"
+#include "decode/decode_memory.h"
+#include "decode/kinds.h"
+#include "syscall/call_table.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Finds the captures that contain `addr`. Returns the address of the captured bytes, or NULL, and sets *most to their
+ * number.
+ */
+static const unsigned char *find(const struct capture_list *list, uint64_t addr, bool before, size_t *most)
+{
+	const unsigned char *from[2] = {NULL, NULL};
+	uint64_t len[2] = {0, 0}, next = UINT64_MAX;
+	for (size_t k = list->from; k < list->to;) {
+		struct captured c;
+		memcpy(&c, list->bytes + k, sizeof(c));
+		k += sizeof(c);
+		bool other = (c.before != 0) != before;
+		/* If several captures overlap, uses the one that ends last. */
+		if (c.before >= CAPTURED_NAME)
+			;
+		else if (addr - c.addr < c.len && c.len - (addr - c.addr) > len[other]) {
+			len[other] = c.len - (addr - c.addr);
+			from[other] = list->bytes + k + (addr - c.addr);
+		} else if (!other && c.addr > addr && c.addr - addr < next) {
+			next = c.addr - addr;
+		}
+		k += (c.len + 7) & ~7u;
+	}
+	*most = (size_t)(from[0] ? len[0] : len[1] < next ? len[1] : next);
+	return from[0] ? from[0] : from[1];
+}
+
+ssize_t decode_captured(const struct capture_list *list, bool before, uint64_t addr, void *buf, size_t n)
+{
+	size_t done = 0, most;
+	const unsigned char *from;
+	while (done < n && (from = find(list, addr + done, before, &most))) {
+		most = most < n - done ? most : n - done;
+		memcpy((unsigned char *)buf + done, from, most);
+		done += most;
+	}
+	return done ? (ssize_t)done : -EFAULT;
+}
+
+/* The functions that syscall/capture.h needs. */
+static inline uint64_t capture_load(void *to, const void *memory, uint64_t addr, uint64_t n)
+{
+	ssize_t got = n ? mem_read(memory, addr, to, (size_t)n) : 0;
+	return got > 0 ? (uint64_t)got : 0;
+}
+
+static inline uint64_t capture_text(void *to, const void *memory, uint64_t addr, uint64_t n)
+{
+	int ended = 0;
+	char *text = to;
+	ssize_t got = n ? mem_string(memory, addr, text, (size_t)n, &ended) : -1;
+	if (got >= 0 && ended)
+		text[got++] = 0;
+	return got > 0 ? (uint64_t)got : 0;
+}
+
+/* Paths have at most PATH_MAX bytes with their NUL. Of other strings, -s limits what is shown. */
+static inline uint64_t text_most(uint64_t string_max)
+{
+	enum { MOST = 1 << 20 }; /* as in basic.c */
+	return string_max < PATH_MAX ? PATH_MAX : string_max < MOST ? string_max + 2 : MOST + 2;
+}
+
+#define CAPTURE_PART         static
+#define CAPTURE_HELPER       static inline
+#define CAPTURE_SURE         1
+#define CAPTURE_WORD(c)      ((c)->word)
+#define CAPTURE_TEXT_MOST(c) text_most((c)->string_max)
+#include "syscall/capture.h"
+
+static struct capture capture_of(const struct capture_room *room, const struct capture_source *from)
+{
+	return (struct capture){.tables = from->tables,
+				.args = from->args,
+				.result = from->result,
+				.string_max = from->string_max,
+				.bytes = room->bytes,
+				.head = room->head,
+				.at = room->at,
+				.room = room->most,
+				.unfinished = !from->made,
+				.word = 8,
+				.memory = from->live};
+}
+
+void decode_capture_rules(struct capture_room *room, const struct capture_source *from,
+			  const struct memory_rule_of *rules, unsigned n)
+{
+	struct capture c = capture_of(room, from);
+	for (unsigned i = 0; i < n; i++)
+		capture_after(&c, &from->tables->needs[rules[i].need], rules[i].arg);
+	room->at = c.at;
+}
+
+void decode_captures_init(struct decode_captures *c, uint64_t string_max, bool verbose, size_t most)
+{
+	decode_memory_tables(&c->tables);
+	c->string_max = string_max;
+	c->verbose = verbose;
+	/* Pages that no capture needs take no memory. */
+	c->room = (struct capture_room){.bytes = memory_get(most), .most = most};
+}
+
+void decode_captures_free(struct decode_captures *c)
+{
+	free(c->room.bytes);
+}
+
+void decode_captures_clear(struct decode_captures *c)
+{
+	c->room.at = 0;
+}
+
+void decode_captures_add(struct decode_captures *c, uint64_t addr, const void *bytes, size_t n)
+{
+	struct capture_room *r = &c->room;
+	struct captured head = {.addr = addr, .len = (uint32_t)n, .before = 1};
+	if (r->most - r->at < sizeof(head) + n + 7)
+		return;
+	memcpy(r->bytes + r->at, &head, sizeof(head));
+	memcpy(r->bytes + r->at + sizeof(head), bytes, n);
+	r->at += sizeof(head) + ((n + 7) & ~(size_t)7);
+}
+
+/* The result as the rules see it: negative only if the call failed, or has not been made. */
+static int64_t result_of(const struct call *c, bool made)
+{
+	if (!made || c->error)
+		return made && c->result < 0 ? c->result : -1;
+	return c->result < 0 ? 0 : c->result;
+}
+
+static struct capture begin(const struct decode_captures *c, const struct call *call, const struct mem *mem, bool made)
+{
+	struct capture k = capture_of(&c->room, &(struct capture_source){&c->tables, call->args, mem, c->string_max,
+									 result_of(call, made), made});
+	k.word = decode_word_of(call);
+	k.frame = call->sp;
+	k.frame_bytes = SIGNAL_FRAME_SIZE;
+	return k;
+}
+
+void decode_capture_enter(struct decode_captures *c, const struct call *call, const struct mem *mem)
+{
+	struct capture k = begin(c, call, mem, false);
+	k.before = 1;
+	for (unsigned i = 0; call->desc && i < call->desc->nargs; i++) {
+		const struct memory_need n = decode_memory_of(call->desc, i, c->verbose);
+		capture_before(&k, &n, i);
+		capture_after(&k, &n, i);
+	}
+	c->room.at = k.at;
+}
+
+/* Does the kernel only read the memory? Then it was captured at the entry of the call. */
+static bool is_input(unsigned rule)
+{
+	return rule == MEMORY_STRING || rule == MEMORY_IN || rule == MEMORY_WRITTEN || rule == MEMORY_DOUBTFUL ||
+	       rule == MEMORY_EPOLL_EVENT || rule == MEMORY_REQUEST || rule == MEMORY_REQUESTS ||
+	       rule == MEMORY_IN_IOVEC || rule == MEMORY_SOCK_BYTES || rule == MEMORY_MSG;
+}
+
+void decode_capture_exit(struct decode_captures *c, const struct call *call, const struct mem *mem)
+{
+	struct capture k = begin(c, call, mem, true);
+	for (unsigned i = 0; call->desc && i < call->desc->nargs; i++) {
+		const struct memory_need of = decode_memory_of(call->desc, i, c->verbose);
+		const struct memory_need *n = of.rule == MEMORY_COMMAND ? command_need(&k, &of, i) : &of;
+		if (n && !is_input(n->rule))
+			capture_after(&k, n, i);
+	}
+	c->room.at = k.at;
+}
