@@ -28,18 +28,22 @@
  *   engine/patch/           the patch engine (fast): its start, its end, its notes below tables
  *   engine/patch/life/      clone, exec, attach, detach
  *   engine/patch/x86_64/stepout.c  moves a thread out of the agent (threads/stepout.h)
+ *   engine/patch/aarch64/stepout.c  the same for aarch64
  *   engine/patch/threads/   decides what to do with a thread that has stopped at a call or with a signal
  *   engine/patch/record/    makes events from the calls that the program's threads have recorded in their rings
  *   engine/patch/x86_64/site_patch.c  chooses and writes the jump at a call, for x86-64
+ *   engine/patch/aarch64/site_patch.c  the same for aarch64
  *   engine/patch/image/     an address space: its counters, its call sites, and the agent in it
  *   engine/patch/remote/    reads and changes the program's memory and mappings, and runs code in the program
  *   engine/patch/arm/       makes calls from outside the agent stop
  *   engine/patch/state.h    the data that these folders share
  *   engine/patch/x86_64/    what depends on the processor: the agent's machine code, stubs, jumps, moved instructions
- *   engine/patch/aarch64/   the agent's machine code and stubs for aarch64, which only a unit test uses yet
+ *   engine/patch/aarch64/   the same for aarch64
  *   engine/patch/code/      what the agent and sctrace share: the layout of their data; the code that writes records
- *   engine/patch/cpu.h      the boundary between x86_64/ and the other folders of engine/patch
- *   engine/patch/x86_64/cpu_x86_64.h  implements it
+ *   engine/patch/cpu.h      the boundary between the folder of a processor and the other folders of engine/patch
+ *   engine/patch/aarch64/cpu_aarch64.h  implements it for aarch64
+ *   engine/patch/aarch64/encode.h  writes stubs and branches
+ *   engine/patch/x86_64/cpu_x86_64.h  implements it for x86-64
  *   engine/patch/x86_64/encode.h  writes stubs and jumps
  *   engine/bpf/             the bpf engine (privileged)
  *   engine/ptrace/          the ptrace engine (works everywhere). loop.c gets the wait statuses (wait.c); tasks.c and attach.c

@@ -53,6 +53,7 @@ static struct agent_data *const data = (struct agent_data *)AGENT_DATA;
 static struct agent_slot *const slots = (struct agent_slot *)AGENT_STATS;
 static unsigned char *stubs; /* a struct stub_head, then the stubs of rig_site and of rig_call_site */
 static _Alignas(16) unsigned char stack[BELOW + ABOVE], stack_before[BELOW + ABOVE];
+static struct agent_words words;
 static int zero, null;
 
 /* With the extension BTI, all code here is guarded: an indirect branch to an instruction without a landing pad faults. */
@@ -100,6 +101,9 @@ static inline int set_up(void **state)
 	memcpy((void *)AGENT_CODE, agent_begin, (size_t)(agent_end - agent_begin));
 	__builtin___clear_cache((char *)AGENT_CODE, (char *)AGENT_CODE + (agent_end - agent_begin));
 	data->base = AGENT_BASE;
+	data->words = (uint64_t)&words;
+	data->code[0][0] = AGENT_CODE;
+	data->code[0][1] = AGENT_LIMIT;
 	zero = open("/dev/zero", O_RDONLY);
 	null = open("/dev/null", O_WRONLY);
 	return zero < 0 || null < 0;
@@ -116,7 +120,7 @@ static inline void patch_site(uint32_t *site, size_t stub)
 {
 	uint64_t at = (uint64_t)stubs + stub;
 	uint32_t code[STUB_SIZE / 4], jump;
-	assert_true(encode_stub(code, at, (uint64_t)stubs, (uint64_t)(site + 1)));
+	assert_true(encode_stub((unsigned char *)code, at, (uint64_t)stubs, (uint64_t)(site + 1), NULL, 0, false));
 	memcpy((void *)at, code, sizeof(code));
 	__builtin___clear_cache((char *)at, (char *)at + sizeof(code));
 	assert_true(encode_branch(&jump, (uint64_t)site, at));

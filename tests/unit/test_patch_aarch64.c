@@ -4,7 +4,9 @@
  */
 #include "patch_aarch64_rig.h"
 
-#define COUNTED_MOST 60 /* instructions of sctrace for a counted call */
+/* Instructions of sctrace for a counted call, and for one with arguments to check. */
+#define COUNTED_MOST 60
+#define CHECKED_MOST 120
 
 enum made { COUNTED, MADE, REFUSED };
 struct kind {
@@ -16,10 +18,12 @@ struct kind {
 };
 
 static unsigned char buffer[4096];
+static const uint64_t usual[4], once[4] = {0, 0x80000000 /* SA_RESETHAND */};
 static const char missing[] = "/missing/file";
-#define FD(fd) ((uint64_t)(unsigned)(fd))
-#define AT(p)  ((uint64_t)(uintptr_t)(p))
-#define KINDS  16
+#define FD(fd)  ((uint64_t)(unsigned)(fd))
+#define AT(p)   ((uint64_t)(uintptr_t)(p))
+#define PAGE(p) (AT(p) & ~(uint64_t)(AGENT_PAGE - 1))
+#define KINDS   27
 static size_t get_kinds(struct kind *kinds)
 {
 	const struct kind all[] = {
@@ -34,7 +38,18 @@ static size_t get_kinds(struct kind *kinds)
 		{"sched_yield", SYS_sched_yield, {0}, 0, COUNTED},
 		{"not counted", SYS_getpid, {0}, SLOT_F_PLAIN, MADE},
 		{"not counted, EBADF", SYS_close, {FD(-1)}, SLOT_F_PLAIN, MADE},
-		{"arguments to check", SYS_prctl, {9999}, SLOT_F_CHECK, REFUSED},
+		{"prctl", SYS_prctl, {9999}, SLOT_F_CHECK, COUNTED},
+		{"prctl, PR_GET_SECCOMP", SYS_prctl, {21}, SLOT_F_CHECK, REFUSED},
+		{"mmap", SYS_mmap, {0, 0}, SLOT_F_CHECK, COUNTED},
+		{"munmap", SYS_munmap, {7, 1}, SLOT_F_CHECK, COUNTED},
+		{"mremap, MREMAP_FIXED", SYS_mremap, {4096, 4096, 4096, 2, 7}, SLOT_F_CHECK, REFUSED},
+		{"mprotect of the agent", SYS_mprotect, {AGENT_DATA, AGENT_PAGE, 3}, SLOT_F_CHECK, REFUSED},
+		{"mprotect of the stack", SYS_mprotect, {PAGE(stack), 2ul * AGENT_PAGE, 3}, SLOT_F_CHECK, REFUSED},
+		{"madvise, ENOMEM", SYS_madvise, {1ul << 60, AGENT_PAGE, 0}, SLOT_F_CHECK, REFUSED},
+		{"rt_sigaction", SYS_rt_sigaction, {SIGUSR1, AT(usual), 0, 8}, SLOT_F_CHECK, COUNTED},
+		{"rt_sigaction, SIGSEGV", SYS_rt_sigaction, {SIGSEGV, AT(usual), 0, 8}, SLOT_F_CHECK, REFUSED},
+		{"rt_sigaction, once", SYS_rt_sigaction, {SIGUSR1, AT(once), 0, 8}, SLOT_F_CHECK, REFUSED},
+		{"rt_sigprocmask", SYS_rt_sigprocmask, {0, 0, 0, 8}, SLOT_F_CHECK, COUNTED},
 		{"to be recorded", SYS_getuid, {0}, SLOT_F_RECORD, REFUSED},
 		{"number 511", 511, {1, 2, 3}, 0, COUNTED},
 		{"number 512", 512, {1, 2, 3}, 0, REFUSED},
@@ -374,7 +389,7 @@ static void step_kind(const struct variant *v, const struct kind *k)
 	check_stack();
 	print_message("# %s, %s: %lu instructions\n", v->name, k->name, (unsigned long)ours);
 	if (v->needs)
-		assert_true(ours <= COUNTED_MOST);
+		assert_true(ours <= (k->flags & SLOT_F_CHECK ? CHECKED_MOST : COUNTED_MOST));
 }
 
 /* Leaves the agent at this stop. Returns false if the call is over before. */
@@ -472,7 +487,8 @@ static void test_instructions(void **state)
 static void test_reach(void **state)
 {
 	const uint64_t at = 0x100000000, reach = 1 << 27;
-	uint32_t code[STUB_SIZE / 4], jump;
+	unsigned char code[STUB_SIZE];
+	uint32_t jump;
 	(void)state;
 	assert_true(encode_branch(&jump, at, at + 8));
 	assert_int_equal(jump, 0x14000002);
@@ -483,9 +499,9 @@ static void test_reach(void **state)
 	assert_false(encode_branch(&jump, at, at + reach));
 	assert_false(encode_branch(&jump, at, at - reach - 4));
 	assert_false(encode_branch(&jump, at, at + 2));
-	assert_true(encode_stub(code, at, at - STUB_AREA + STUB_SIZE, at + reach));
-	assert_false(encode_stub(code, at, at - STUB_AREA + STUB_SIZE, at + STUB_AFTER_CALL + reach));
-	assert_false(encode_stub(code, at, at + (1 << 21), at));
+	assert_true(encode_stub(code, at, at - STUB_AREA + STUB_SIZE, at + reach, NULL, 0, false));
+	assert_false(encode_stub(code, at, at - STUB_AREA + STUB_SIZE, at + STUB_AFTER_CALL + reach, NULL, 0, false));
+	assert_false(encode_stub(code, at, at + (1 << 21), at, NULL, 0, false));
 }
 
 int main(void)

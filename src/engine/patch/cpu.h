@@ -12,6 +12,14 @@
  * Numbers:
  *   CPU_CALL_SIZE            length of the instruction that makes a call; a call's `ip` is the address after it
  *   CPU_JUMP_SIZE            length of a jump that reaches a stub
+ *   CPU_JUMPS_MIN            smallest number of jumps from a site to its stub, except long jumps
+ *   CPU_JUMP_REACH           a distance that jumps reach, although only the addresses of the areas that contain the jump and its
+ *                            target are compared, and both may be anywhere in their areas
+ *   CPU_STUBS_BELOW          how far stubs are placed below the loader
+ *   CPU_DISPATCHES, CPU_RECORDS, CPU_JUDGES_WAITS   can the engine use Syscall User Dispatch, record calls, and find out
+ *                            whether calls wait?
+ *   CPU_PAGES_VARY           do kernels differ in the size of pages and in the number of address bits?
+ *   CPU_RESTARTS_EARLY       does the kernel move a thread back to an interrupted call before the tracer sees the signal?
  *   CPU_SET_THREAD_POINTER   the call by which the loader, after it has mapped the libraries, sets the thread pointer
  *   CPU_READS_THREAD_POINTER   says what cpu_reads_thread_pointer() depends on
  *   CPU_RED_ZONE             bytes below the stack pointer that a program may use (0 if there are none)
@@ -50,6 +58,7 @@
  *   cpu_set_saved            sets the registers that agent_scratch.saved holds
  *   cpu_return_to            the thread continues after a call at `ip`; the flags register is that of the call already
  *   cpu_after_call           the same, for a thread that has not executed the call instruction itself
+ *   cpu_leave_trap           moves the instruction pointer of a thread that has stopped at a breakpoint to the next instruction
  *   cpu_set_flags            sets the flags that the agent has saved (agent_frame.flags)
  *   cpu_exec_taken           at agent_exec_taken: has the thread set the exec word?
  *   cpu_first                the registers with which execve(2) starts a program
@@ -59,6 +68,7 @@
  *   cpu_is_call              is this the instruction that makes a call?
  *   cpu_ticks, cpu_has_steady_ticks  the clock that the agent reads, and whether it runs evenly at all times
  *   cpu_own_call             in the program: makes a call by the code at `at` (agent_own_call)
+ *   CPU_CONTROL_BLOCK        in the program: reads a word of the thread's control block, or 0 if it has no address of its own
  *   cpu_wait_loads, cpu_wait_all  in the program: wait for earlier instructions before the clock is read
  */
 #ifndef SCTRACE_ENGINE_PATCH_CPU_H
@@ -66,6 +76,8 @@
 
 #if defined(__x86_64__)
 #include "engine/patch/x86_64/cpu_x86_64.h"
+#elif defined(__aarch64__)
+#include "engine/patch/aarch64/cpu_aarch64.h"
 #endif
 
 #endif

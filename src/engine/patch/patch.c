@@ -45,6 +45,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
 
@@ -120,6 +121,8 @@ static int resume_request(struct tracer *t, const struct task *task)
 	const struct image *img = image_of(task);
 	if (pt && img)
 		pt->serial = img->sites.serial;
+	if (pt && pt->steps)
+		return PTRACE_SINGLESTEP;
 	if (!arm_is_served(patch_of(t), task))
 		return PTRACE_CONT;
 	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
@@ -155,6 +158,23 @@ static const struct tracer_ops patch_ops = {
 
 /* --- the engine --- */
 
+/* Can programs have the agent's addresses, and are pages as large as the agent expects? */
+static int memory_probe(struct buf *why)
+{
+	void *at = (void *)AGENT_CODE; /* NOLINT(performance-no-int-to-ptr) */
+	const long page = sysconf(_SC_PAGESIZE);
+	if (page != AGENT_PAGE) {
+		buf_addf(why, "pages of this kernel have %ld bytes, and must have %d", page, AGENT_PAGE);
+		return -ENOTSUP;
+	}
+	void *got = mmap(at, AGENT_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (got == at)
+		munmap(at, AGENT_PAGE);
+	else if (errno == ENOMEM)
+		buf_adds(why, "addresses of programs have fewer than 47 bits with this kernel");
+	return got == at || errno != ENOMEM ? 0 : -ENOTSUP;
+}
+
 static int patch_probe(unsigned want, struct buf *why)
 {
 	enum arming how;
@@ -164,6 +184,12 @@ static int patch_probe(unsigned want, struct buf *why)
 	}
 	if (!proc_is_usable()) {
 		buf_adds(why, "/proc is not mounted, or shows another pid namespace");
+		return -ENOTSUP;
+	}
+	if (CPU_PAGES_VARY && memory_probe(why) < 0)
+		return -ENOTSUP;
+	if (want & CAP_WAITS && !CPU_JUDGES_WAITS) {
+		buf_adds(why, "on this processor, it cannot tell which calls waited");
 		return -ENOTSUP;
 	}
 	if (want & CAP_WAITS && !waits_probe()) {
@@ -389,6 +415,9 @@ static void patch_slowness(const struct engine *e, struct buf *text)
 	say_stops(p, &s, text);
 }
 
+/* The footer names the resolution of a clock that is at least this slow. A call takes some hundred nanoseconds. */
+#define TICK_LONG_NS 5
+
 static void patch_footer(const struct engine *e, struct buf *text)
 {
 	struct buf slow = {0};
@@ -408,6 +437,9 @@ static void patch_footer(const struct engine *e, struct buf *text)
 		buf_addf(text, "\n%llu of %llu program images were traced by ptrace: %s",
 			 (unsigned long long)p->fallback_images, (unsigned long long)p->images,
 			 buf_str(&p->fallback_why));
+	if (p->tick_ns >= TICK_LONG_NS)
+		buf_addf(text, "\nthe clock of the processor advances every %.0f ns, and times cannot be more exact",
+			 p->tick_ns);
 	site_say_often(p, text);
 	if (sum_stops(p).reason != STOP_FALLBACK)
 		patch_slowness(e, &slow);
@@ -424,8 +456,8 @@ static void patch_stop(struct engine *e)
 
 const struct engine_ops engine_patch = {
 	.name = "patch",
-	.purpose = "counts, times and records calls inside the program; fast; x86-64 only; the default for -c and for "
-		   "traces",
+	.purpose = "counts, times and records calls inside the program; fast; on aarch64, it only counts and times "
+		   "them; the default for -c and for traces",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN |
 		CAP_WAITS | CAP_ERRNOS,
 	.probe = patch_probe,

@@ -188,6 +188,8 @@ struct patch_task {
 	bool awaiting;         /* the tracer must see the thread's rt_sigreturn(2) (image_note_frames) */
 	bool slow;             /* the current call runs under ptrace, and the task is not armed */
 	uint64_t step_hidden;  /* A single step that ends at this address is not reported to the program; 0: none. */
+	/* The task is resumed by a single step, which ends at the first instruction of a handler (stepout_of_frame()). */
+	bool steps;
 	/* The task is stopped at a call, and was moved back so that it makes this call again (sigkill_guard_waited). */
 	bool redone;
 	uint64_t delayed_ns; /* withdraw.c: CLOCK_MONOTONIC time at which the current call was first delayed, or 0 */

@@ -1,10 +1,9 @@
 /*
- * The agent for aarch64 (code/agent.h says what an agent is). This folder is not part of sctrace yet: nothing above it
- * uses it, and the patch engine still refuses this architecture. Only tests/unit/test_patch_aarch64.c runs it.
+ * The agent for aarch64 (code/agent.h says what an agent is).
  *
- * It counts calls that have no flag, or only SLOT_F_BYTES, and it makes calls with SLOT_F_PLAIN. It refuses all others:
- * calls whose arguments must be checked, calls that create threads and processes, and calls to be recorded. It does not find
- * out whether calls wait, so it counts all of them in SLOT_UNARMED.
+ * It counts calls, also those with SLOT_F_CHECK if their arguments concern neither the engine's memory nor patched code, and
+ * makes those with SLOT_F_PLAIN. It refuses all others: calls that create threads and processes, execve(2), rt_sigreturn(2),
+ * and calls to be recorded. It does not find out whether calls wait, so it counts all of them in SLOT_UNARMED.
  *
  * Entry: called by a stub (encode.h), which has stored x16 and x30 at the stack pointer. A system call changes only x0, so
  *        all other registers are kept, and so are the flags: no instruction of this file changes them.
@@ -21,7 +20,9 @@
 
 #define DATA(offset) .Lagent_base + (AGENT_DATA - AGENT_CODE) + (offset)
 #define AT_MAP 72 /* agent_data.map; an assertion in agent.h compares it with the structure */
-#define CHECKED_FLAGS (SLOT_F_FORKS | SLOT_F_CHECK | SLOT_F_EXEC | SLOT_F_RECORD)
+#define AT_WORDS 8
+#define AT_CODE (AT_MAP + 4 * AGENT_CALLS)
+#define SPECIAL_FLAGS (SLOT_F_FORKS | SLOT_F_CHECK | SLOT_F_EXEC | SLOT_F_RECORD | SLOT_F_PLAIN)
 #define BTI_C hint #34 /* an indirect call or jump may lead here; a no-op for processors without this extension */
 
 	.arch	armv8-a+lse
@@ -100,6 +101,11 @@
 	restore_lse
 	.endm
 
+	.macro	on call, to
+	sub	x11, x8, #\call
+	cbz	x11, \to
+	.endm
+
 /* Makes a call. \v is the variant and the suffix of the labels. */
 	.macro	path v
 agent_entry_\v:
@@ -114,8 +120,9 @@ agent_saved_\v:
 	ldur	x11, [x9, #-AT_MAP]	/* agent_data.base */
 	add	x10, x10, x11
 	tbnz	x10, #BASE_APART, agent_refuse_\v
-	and	w11, w10, #(CHECKED_FLAGS | SLOT_F_PLAIN)
+	and	w11, w10, #SPECIAL_FLAGS
 	cbnz	w11, agent_special_\v
+.Lmake_\v:
 	and	x11, x10, #-SLOT_ALIGN
 	mov	x12, #1
 	add_\v	x12, SLOT_ENTERED, agent_add_entered_\v
@@ -170,8 +177,61 @@ agent_half_\v:				/* a bucket is half full: the tracer empties all at the next c
 	b	7b
 
 agent_special_\v:
-	and	w11, w10, #CHECKED_FLAGS
+	tbnz	x10, #5, .Lplain_\v	/* SLOT_F_PLAIN */
+	tbnz	x10, #1, agent_refuse_\v	/* SLOT_F_FORKS */
+	and	w11, w10, #(SLOT_F_EXEC | SLOT_F_RECORD)
 	cbnz	w11, agent_refuse_\v
+	on	__NR_mmap, 1f
+	on	__NR_mremap, 2f
+	on	__NR_rt_sigaction, 3f
+	on	__NR_prctl, 4f
+	on	__NR_rt_sigprocmask, .Lmake_\v
+	on	__NR_rseq, .Lmake_\v
+	.irp	call, __NR_rt_sigreturn, __NR_shmat, __NR_set_tid_address
+	on	\call, agent_refuse_\v
+	.endr
+5:	orr	x11, x0, x1		/* mprotect etc.: refused if the range [x0, x12) overlaps this frame or patched code */
+	lsr	x11, x11, #55
+	cbnz	x11, agent_refuse_\v
+	add	x12, x0, x1
+	add	x11, sp, #(RED_ZONE + FRAME_SIZE)
+	sub	x11, x0, x11
+	tbz	x11, #63, 6f
+	mov	x11, sp
+	sub	x11, x11, x12
+	tbnz	x11, #63, agent_refuse_\v
+6:	adr	x16, DATA(AT_CODE)
+7:	ldr	x11, [x16]
+	cbz	x11, .Lmake_\v
+	sub	x11, x11, x12
+	tbz	x11, #63, 8f
+	ldr	x11, [x16, #8]
+	sub	x11, x0, x11
+	tbnz	x11, #63, agent_refuse_\v
+8:	add	x16, x16, #16
+	b	7b
+1:	cbz	x0, .Lmake_\v		/* check the range only if an address is requested */
+	b	5b
+2:	tbnz	x3, #1, agent_refuse_\v	/* the tracer must see MREMAP_FIXED */
+	b	5b
+4:	.irp	option, 21, 22, 59, 26	/* PR_GET_SECCOMP, PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH, PR_SET_TSC */
+	sub	w11, w0, #\option
+	cbz	w11, agent_refuse_\v
+	.endr
+	b	.Lmake_\v
+3:	cbz	x1, .Lmake_\v
+	.irp	sig, 7, 11, 31		/* the tracer must see actions for SIGBUS, SIGSEGV and SIGSYS, */
+	sub	w11, w0, #\sig
+	cbz	w11, agent_refuse_\v
+	.endr
+	ldr	x11, [x1, #8]
+	tbnz	x11, #31, agent_refuse_\v	/* and SA_RESETHAND */
+	ldur	x11, [x9, #(AT_WORDS - AT_MAP)]
+	cbz	x11, .Lmake_\v
+	mov	x12, #1
+	add_\v	x12, 8, .Lnoted_\v	/* agent_words.actions, before the call: the tracer uses no old actions */
+	b	.Lmake_\v
+.Lplain_\v:
 	restore_\v
 agent_plain_sys_\v:			/* a call that is neither counted nor recorded */
 	svc	#0
@@ -208,9 +268,60 @@ agent_end_\v:
 	.popsection
 	.endm
 
+	.macro	kernel call
+	mov	x8, #\call
+	svc	#0
+	.endm
+
+	.macro	number reg, value
+	movz	\reg, #((\value) & 0xffff)
+	movk	\reg, #((\value) >> 16 & 0xffff), lsl #16
+	movk	\reg, #((\value) >> 32 & 0xffff), lsl #32
+	.endm
+
+#define MAP_ANON_AT   0x100022	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE */
+#define MAP_SHARED_AT 0x100001	/* MAP_SHARED | MAP_FIXED_NOREPLACE */
+	.macro	map addr, size, prot, flags, fd
+	number	x0, \addr
+	map_here \size, \prot, \flags, \fd
+	.endm
+
+	.macro	map_here size, prot, flags, fd
+	number	x1, \size
+	mov	x2, #\prot
+	number	x3, \flags
+	mov	x4, \fd
+	mov	x5, #0
+	kernel	__NR_mmap
+	.endm
+
+/*
+ * Restores the mask that a thread had before the tracer moved it. agent_masked_\s is after the only call, where the tracer
+ * stops the thread and restores its registers.
+ */
+	.macro	back s
+	.globl	agent_masked_\s, agent_back_\s
+	mov	x0, #2			/* SIG_SETMASK */
+	adr	x1, agent_back_\s + BACK_MASK
+	mov	x2, #0
+	mov	x3, #8
+	kernel	__NR_rt_sigprocmask
+agent_masked_\s:
+	brk	#0
+	.balign	8
+agent_back_\s:
+	.skip	BACK_SIZE, 0
+	.endm
+
+	.macro	absent label
+	.globl	\label
+	.set	\label, agent_end
+	.endm
+
 	.section .rodata
 	.balign	64
 	.globl	agent_labels, agent_begin, agent_end, agent_allowed_end, agent_trap
+	.globl	agent_remote, agent_own_call, agent_own_call_end, agent_call, agent_call_end
 	.pushsection .data.rel.ro, "aw"
 	.balign	8
 agent_labels:				/* filled in by the uses of `path` */
@@ -219,9 +330,152 @@ agent_begin:
 .Lagent_base:
 	path	lse
 	path	excl
+
+agent_remote:				/* makes a call for the tracer */
+	svc	#0
+	brk	#0
+agent_own_call:
+	svc	#0
+	ret
+agent_own_call_end:
+/* Makes a call for the tracer and restores the thread's mask. It also works at another address. Out: x19 = result. */
+agent_call:
+	svc	#0
+	mov	x19, x0
+	back	call
+agent_call_end:
 agent_allowed_end:
 agent_trap:				/* always stops, because it is after agent_allowed_end */
 	svc	#0
 	brk	#0
 agent_end:
+
+/*
+ * Labels of code that only the agent of x86-64 has. No thread is ever at this address, and ranges between two of them are
+ * empty.
+ */
+	.irp	label, entry, p1, p2, p3, refuse, r1, check, pre_end, exit, sigsys, sigsys_restorer, taken, got, marked, lowered, released, loaded
+	absent	agent_\label
+	.endr
+	.irp	label, marked, lowered, released, loaded, entering, sys, after, made, flagged, done, refuse, given, special
+	absent	agent_record_\label
+	.endr
+	.irp	label, return_bad, vfork_sys, vfork_after, thread_sys, thread_after, vfork, settled, child, child_up, end
+	absent	agent_record_\label
+	.endr
+	.irp	label, exec_taken, exec_end, go_shared, sigreturn_counted, sigreturn_sys, sigreturn_bad, announce, announced
+	absent	agent_\label
+	.endr
+	.irp	label, announce_end, ask, ask_after, ask_end, plain_sys, plain_after, plain_ret, plain_pushed, plain_end
+	absent	agent_\label
+	.endr
+	.irp	label, thread_saved, thread_restored, query_saved, query_restored
+	absent	agent_\label
+	.endr
+	.irp	label, code, armed, data, code_end
+	absent	unattended_\label
+	.endr
+	.pushsection .data.rel.ro, "aw"
+	.balign	8
+	.globl	agent_paths
+agent_paths:
+	.rept	AGENT_PATHS * 18
+	.quad	agent_end
+	.endr
+	.popsection
+
+/*
+ * Maps memory for the agent. Runs once in a new image, at an address that the tracer chooses.
+ *
+ * In: x19 = the address that the stubs must get. x20 = the smallest allowed address-space limit; if it is 0, the limit is not
+ * checked, and nothing is written below the stack pointer. x25 = flags: with SETUP_POOLED, the counters are the file whose
+ * name the tracer has written to setup_path, otherwise a memfd that this code creates.
+ *
+ * Out: x20 = descriptor of the counters, or -errno (-E2BIG if the limit is too small). x21, x22, x23 and x19 = addresses of
+ * the agent's code, its data, the slots and the stubs, or -errno. x24 = the mark in the file (struct agent_tail).
+ *
+ * With a memfd, the code stops at the first brk, where the tracer opens the memfd, and closes the descriptor before the
+ * second brk. With a file, the code closes the descriptor without the first stop.
+ */
+	.globl	setup_begin, setup_path, setup_end, setup_trap1, setup_trap2, setup_closed, setup_back_end
+setup_begin:
+	cbz	x20, 1f
+	mov	x0, #0
+	mov	x1, #9			/* RLIMIT_AS */
+	mov	x2, #0
+	sub	x3, sp, #(16 + RED_ZONE)
+	kernel	__NR_prlimit64
+	ldr	x9, [x3]
+	stp	xzr, xzr, [x3]		/* restores the zeros that execve(2) left below the stack */
+	cmp	x9, x20
+	mov	x20, #-7		/* -E2BIG */
+	b.lo	setup_closed
+1:	tbz	x25, #0, 2f		/* SETUP_POOLED */
+	mov	x0, #-100		/* AT_FDCWD */
+	adr	x1, setup_path
+	number	x2, 0x80002		/* O_RDWR | O_CLOEXEC */
+	kernel	__NR_openat
+	b	3f
+2:	adr	x0, .Lname
+	mov	x1, #3			/* MFD_CLOEXEC | MFD_ALLOW_SEALING */
+	kernel	__NR_memfd_create
+3:	mov	x20, x0
+	tbnz	x0, #63, setup_closed
+	map	AGENT_CODE, AGENT_CODE_SIZE, 5, MAP_ANON_AT, -1
+	mov	x21, x0
+	map	AGENT_DATA, AGENT_PAGE, 3, MAP_ANON_AT, -1
+	mov	x22, x0
+	map	AGENT_STATS, AGENT_CALLS * SLOT_SIZE + AGENT_PAGE, 3, MAP_SHARED_AT, x20
+	mov	x23, x0
+	mov	x0, x19
+	map_here STUB_AREA, 5, MAP_ANON_AT, -1
+	mov	x19, x0
+	tbz	x25, #0, setup_trap1
+	number	x9, AGENT_STATS
+	sub	x9, x9, x23
+	cbnz	x9, 4f
+	number	x9, AGENT_CALLS * SLOT_SIZE + 8
+	ldr	x24, [x23, x9]		/* agent_tail.mark */
+	b	4f
+setup_trap1:
+	brk	#0
+4:	mov	x0, x20
+	kernel	__NR_close
+setup_closed:
+setup_trap2:
+	brk	#0
+	b	.Lsetup_back
+.Lname:	.asciz	"sctrace"
+setup_path:
+	.skip	SETUP_PATH, 0
+	.balign	4
+setup_end:
+.Lsetup_back:
+	back	setup
+setup_back_end:
+
+/* Maps only new counters, for a process that shared its counters with its parent. Out: x20, x23 as for setup_begin. */
+	.globl	region_begin, region_end, region_trap1, region_trap2, region_closed, region_back_end
+region_begin:
+	adr	x0, .Lname2
+	mov	x1, #3
+	kernel	__NR_memfd_create
+	mov	x20, x0
+	tbnz	x0, #63, region_closed
+	map	AGENT_STATS, AGENT_CALLS * SLOT_SIZE + AGENT_PAGE, 3, 0x11, x20	/* MAP_SHARED | MAP_FIXED */
+	mov	x23, x0
+region_trap1:
+	brk	#0
+	mov	x0, x20
+	kernel	__NR_close
+region_closed:
+region_trap2:
+	brk	#0
+	b	.Lregion_back
+.Lname2: .asciz	"sctrace"
+	.balign	4
+region_end:
+.Lregion_back:
+	back	region
+region_back_end:
 	.section .note.GNU-stack, "", @progbits

@@ -1,17 +1,36 @@
 #include "engine/patch/aarch64/encode.h"
 
+#include "engine/patch/aarch64/resume.h"
+#include "engine/patch/code/agent.h"
+
+#include <asm/hwcap.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define FRAME_DROP   ((RED_ZONE + FRAME_SIZE) / 8)              /* as the field imm7 of stp and ldp */
 #define STP_PUSH     (0xa9807bf0u | (-FRAME_DROP & 0x7f) << 15) /* stp x16, x30, [sp, #-...]! */
 #define LDP_POP      (0xa8c07bf0u | FRAME_DROP << 15)           /* ldp x16, x30, [sp], #... */
 #define LITERAL_MOST (1 << 20)
 
+struct stub_head encode_head(void)
+{
+	const struct agent_labels *l = &agent_labels[getauxval(AT_HWCAP) & HWCAP_ATOMICS ? 0 : 1];
+	return (struct stub_head){.entry = AGENT_AT(l->entry), .exit = AGENT_AT(l->exit)};
+}
+
 bool encode_branch(uint32_t *out, uint64_t at, uint64_t to)
 {
 	int64_t d = (int64_t)(to - at);
 	*out = 0x14000000u | ((uint32_t)(d >> 2) & 0x03ffffffu);
 	return !(d & 3) && d >= -(1 << 27) && d < 1 << 27;
+}
+
+bool encode_jump(unsigned char *out, size_t len, uint64_t at, uint64_t to)
+{
+	uint32_t code;
+	bool ok = encode_branch(&code, at, to);
+	memcpy(out, &code, sizeof(code));
+	return ok && len == sizeof(code);
 }
 
 /* Stores `ldr x16, from` for address `at`. Returns false if `from` is out of reach. */
@@ -22,9 +41,10 @@ static bool put_literal(uint32_t *out, uint64_t at, uint64_t from)
 	return !(d & 3) && d >= -LITERAL_MOST && d < LITERAL_MOST;
 }
 
-bool encode_stub(uint32_t out[STUB_SIZE / 4], uint64_t at, uint64_t head, uint64_t ip)
+bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint64_t ip, const unsigned char *moved,
+		 size_t n, bool early)
 {
-	static const uint32_t code[STUB_SIZE / 4] = {
+	uint32_t code[STUB_SIZE / 4] = {
 		0xd1017508u, /*  0 sub x8, x8, #93 */
 		0xb4000168u, /*  4 cbz x8, exit */
 		0x91017508u, /*  8 add x8, x8, #93 */
@@ -38,13 +58,16 @@ bool encode_stub(uint32_t out[STUB_SIZE / 4], uint64_t at, uint64_t head, uint64
 		SITE_CALL,   /* 40 */
 		0,           /* 44 b ip */
 		0,           /* 48 ldr x16, exit */
-		0xd61f0200u, /* 52 br x16 */
+		0xd63f0200u, /* 52 blr x16 */
 		0xd4200000u, /* 56 brk #0 */
 		0xd4200000u,
 	};
-	_Static_assert(STUB_RAW == 40 && STUB_EXIT == 48 && STUB_AFTER_CALL == 32, "the offsets in a stub");
+	_Static_assert(STUB_RAW == 40 && STUB_EXIT == 48 && STUB_BACK == 32 && STUB_REFUSED == 36,
+		       "the offsets in a stub");
+	(void)moved, (void)early;
+	bool ok = n == 0 && put_literal(code + 4, at + 16, head + offsetof(struct stub_head, entry)) &&
+		  put_literal(code + 12, at + STUB_EXIT, head + offsetof(struct stub_head, exit)) &&
+		  encode_branch(code + 8, at + STUB_BACK, ip) && encode_branch(code + 11, at + STUB_AFTER_CALL, ip);
 	memcpy(out, code, sizeof(code));
-	return put_literal(out + 4, at + 16, head + offsetof(struct stub_head, entry)) &&
-	       put_literal(out + 12, at + STUB_EXIT, head + offsetof(struct stub_head, exit)) &&
-	       encode_branch(out + 8, at + STUB_AFTER_CALL, ip) && encode_branch(out + 11, at + STUB_RAW + 4, ip);
+	return ok;
 }

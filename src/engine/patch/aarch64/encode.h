@@ -22,12 +22,20 @@
 
 /* Offsets in a stub. */
 #define STUB_SIZE       64
-#define STUB_SAVE       12 /* x8 has its value again; nothing is stored yet */
-#define STUB_CALL       20 /* calls the agent */
-#define STUB_DECIDE     24 /* tests whether the agent has made the call */
-#define STUB_AFTER_CALL 32 /* the call has been made */
-#define STUB_RAW        40 /* the program's own call instruction, which stops */
-#define STUB_EXIT       48 /* exit(2) */
+#define STUB_SAVE       12           /* x8 has its value again; nothing is stored yet */
+#define STUB_CALL       20           /* calls the agent */
+#define STUB_DECIDE     24           /* tests whether the agent has made the call */
+#define STUB_BACK       32           /* the agent has made the call */
+#define STUB_REFUSED    36           /* the agent has not made the call */
+#define STUB_STACK_END  STUB_REFUSED /* the last instruction that uses the stack */
+#define STUB_RAW        40           /* the program's own call instruction, which stops */
+#define STUB_AFTER_CALL 44           /* that call has been made */
+#define STUB_EXIT       48           /* exit(2) */
+/* No instruction moves into a stub. */
+#define STUB_MOVED         STUB_AFTER_CALL
+#define STUB_EARLY         0
+#define RELOCATE_MAX       1
+#define RELOCATE_EARLY_MAX 1
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -45,22 +53,35 @@ struct stub_head {
 	uint64_t pad[6];
 };
 _Static_assert(sizeof(struct stub_head) == STUB_SIZE, "in place of a stub");
+/* Returns the beginning of an area of stubs. */
+struct stub_head encode_head(void);
 
-/* Stores in `out` the instruction `b to` for address `at`. Returns false if `to` is out of reach or not an instruction's address. */
+/* Writes the instruction `b to` for address `at`. Returns false if `to` is out of reach or not an instruction's address. */
 bool encode_branch(uint32_t *out, uint64_t at, uint64_t to);
+/* The same, for jumps of `len` bytes, which must be 4. */
+bool encode_jump(unsigned char *out, size_t len, uint64_t at, uint64_t to);
 
 /*
  * Writes a stub at `at`, in the area that begins at `head`, for a site. `ip` is the address after the site's instruction.
- * The way back is a direct branch, so the program's code needs no landing pad (BTI). The stub is:
+ * No instruction moves into a stub, so `n` must be 0. The way back is a direct branch, so the program's code needs no
+ * landing pad (BTI). The stub is:
  *   sub x8, x8, #93; cbz x8, exit; add x8, x8, #93     exit(2) uses no stack, because its thread may have none
  *   stp x16, x30, [sp, #-(RED_ZONE + FRAME_SIZE)]!
  *   ldr x16, stub_head.entry; blr x16
  *   cbnz x16, refused; ldp x16, x30, [sp], #...; b ip
  *   refused: ldp x16, x30, [sp], #...; svc #0; b ip     this call stops, and the tracer handles it
- *   exit: ldr x16, stub_head.exit; br x16
+ *   exit: ldr x16, stub_head.exit; blr x16              in the agent, x30 shows which stub has called it
  * Returns false if `ip` or `head` is out of reach.
  */
-bool encode_stub(uint32_t out[STUB_SIZE / 4], uint64_t at, uint64_t head, uint64_t ip);
+bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint64_t ip, const unsigned char *moved,
+		 size_t n, bool early);
+
+/* Only other processors need the addresses to which jumps may lead. */
+struct targets;
+static inline void targets_free(struct targets *t)
+{
+	(void)t;
+}
 #endif
 
 #endif

@@ -111,10 +111,10 @@ static bool leave_agent(struct resume_regs *r, const struct agent_labels *l, con
 static bool leave_stub(struct resume_regs *r, uint64_t at, const uint64_t *frame)
 {
 	const bool made =
-		(at == STUB_DECIDE && !r->x[16]) || (at > STUB_DECIDE && at <= STUB_AFTER_CALL) || at == STUB_RAW + 4;
+		(at == STUB_DECIDE && !r->x[16]) || (at > STUB_DECIDE && at <= STUB_BACK) || at == STUB_AFTER_CALL;
 	if ((at > 0 && at < STUB_SAVE) || at >= STUB_EXIT)
 		r->x[8] += __NR_exit;
-	if (at > STUB_SAVE && at < STUB_RAW && at != STUB_AFTER_CALL)
+	if (at > STUB_SAVE && at < STUB_RAW && at != STUB_BACK)
 		restore_first(r, frame);
 	return made;
 }

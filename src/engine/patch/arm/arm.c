@@ -253,6 +253,10 @@ static bool is_certain(void)
 int sud_probe(struct buf *why)
 {
 	static int known = 1; /* 1: not tried yet; the result is kept, because it does not change */
+	if (!CPU_DISPATCHES) {
+		buf_adds(why, "Linux has no Syscall User Dispatch on this processor, or sctrace does not use it there");
+		return -ENOTSUP;
+	}
 	if (known > 0)
 		known = is_certain() ? 0 : try_on_child();
 	if (known < 0)

@@ -235,20 +235,12 @@ HELPER struct agent_record *lacks_room(struct agent_ring *r, uint64_t used)
 	return NULL;
 }
 
-/* Reads a word of the thread's control block (glibc's tcbhead_t). */
-#define CONTROL_BLOCK(offset)                                                                                          \
-	({                                                                                                             \
-		uint64_t word_;                                                                                        \
-		__asm__ volatile("movq %%fs:%c1, %0" : "=r"(word_) : "i"(offset));                                     \
-		word_;                                                                                                 \
-	})
-
 /* See `arm` in agent.S. */
 HELPER void arm(struct agent_scratch *s)
 {
-	uint64_t rseq = ((volatile struct agent_data *)AGENT_DATA)->rseq, self = rseq ? CONTROL_BLOCK(0) : 0;
+	uint64_t rseq = ((volatile struct agent_data *)AGENT_DATA)->rseq, self = rseq ? CPU_CONTROL_BLOCK(0) : 0;
 	s->armed = 0;
-	if (!self || self != CONTROL_BLOCK(16))
+	if (!self || self != CPU_CONTROL_BLOCK(16))
 		return;
 	volatile uint64_t *cs = (volatile uint64_t *)(self + rseq);
 	s->armed = (uint64_t)cs;
@@ -284,7 +276,7 @@ HELPER void note_rseq(const struct agent_scratch *s)
 {
 	volatile struct agent_data *data = (volatile struct agent_data *)AGENT_DATA;
 	if (s->nr == __NR_rseq && s->result == 0 && data->watch & WATCH_WAITS)
-		data->rseq = s->args[0] + 8 /* rseq_cs in struct rseq */ - CONTROL_BLOCK(0);
+		data->rseq = s->args[0] + 8 /* rseq_cs in struct rseq */ - CPU_CONTROL_BLOCK(0);
 }
 
 IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)

@@ -51,7 +51,7 @@ static bool is_possible(const struct plan *plan)
 	static const struct {
 		uint8_t changes_min, changes_max, moved_min, moved_max;
 	} limits[] = {
-		[SITE_SHORT] = {2, 6, 0, 0},
+		[SITE_SHORT] = {CPU_JUMPS_MIN, 6, 0, 0},
 		[SITE_LONG] = {1, 1, 1, RELOCATE_MAX},
 		[SITE_EARLY] = {1, 1, 5, RELOCATE_EARLY_MAX},
 		[SITE_REDIRECT] = {0, 0, 0, 0},
@@ -62,7 +62,7 @@ static bool is_possible(const struct plan *plan)
 	    plan->moved > limits[plan->kind].moved_max)
 		return false;
 	for (int i = 0; i < plan->nchanges; i++)
-		if (plan->change[i].len != (i == 0 ? 5 : 2))
+		if (plan->change[i].len != (i == 0 ? CPU_JUMP_SIZE : 2))
 			return false;
 	return true;
 }

@@ -146,6 +146,7 @@ static int run_to_traps(struct tracer *t, struct task *task, uint64_t at, const 
 static int run_setup(struct tracer *t, struct task *task, uint64_t at, const struct setup *s, struct cpu_regs *r,
 		     const uint64_t *mask, struct region *region, const char *path)
 {
+	static const unsigned char nothing[] = CPU_NOP;
 	unsigned char code[SETUP_MAX], old[SETUP_MAX];
 	const bool excursion = patch_of(t)->watchdog_fd >= 0 || image_of(task)->start.no_traps;
 	size_t n = (size_t)((excursion ? s->back_end : s->end) - s->begin);
@@ -157,8 +158,8 @@ static int run_setup(struct tracer *t, struct task *task, uint64_t at, const str
 	memcpy(code, s->begin, n);
 	if (path)
 		memcpy(code + (setup_path - setup_begin), path, SETUP_PATH);
-	if (excursion)
-		code[s->trap[0] - s->begin] = code[s->trap[1] - s->begin] = CPU_NOP;
+	for (int i = 0; excursion && i < 2; i++)
+		memcpy(code + (s->trap[i] - s->begin), nothing, sizeof(nothing));
 	if (remote_write(task->tid, at, code, n) < 0)
 		return -EFAULT;
 	int err = excursion ? run_excursion(t, task, at, s, r, region)
@@ -220,7 +221,7 @@ void setup_unmap(struct patch *p, struct task *task, const struct cpu_regs *r, u
 
 uint64_t setup_stubs(uint64_t at)
 {
-	return (at & ~(uint64_t)(AGENT_PAGE - 1)) - (512ull << 20);
+	return (at & ~(uint64_t)(AGENT_PAGE - 1)) - CPU_STUBS_BELOW;
 }
 
 void setup_counters(struct patch *p, const struct task *task, struct region *region)

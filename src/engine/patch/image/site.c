@@ -100,18 +100,13 @@ struct site *site_of_stub(const struct image *img, uint64_t addr)
 
 bool site_is_near(uint64_t a, uint64_t b)
 {
-	return (a > b ? a - b : b - a) < 0x7f000000;
-}
-
-struct stub_head site_stub_head(void)
-{
-	return (struct stub_head){.entry = AGENT_AT(agent_entry), .exit = AGENT_AT(agent_exit)};
+	return (a > b ? a - b : b - a) < CPU_JUMP_REACH;
 }
 
 struct stub_page *site_add_page(struct task *task, uint64_t addr, uint32_t size)
 {
 	struct image *img = image_of(task);
-	const struct stub_head head = site_stub_head();
+	const struct stub_head head = encode_head();
 	if (remote_write(task->tid, addr, &head, sizeof(head)) < 0)
 		return NULL;
 	vec_push(&img->sites.pages, (struct stub_page){addr, 1, size / STUB_SIZE});

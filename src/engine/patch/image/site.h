@@ -113,8 +113,6 @@ const struct site *site_moved_from(const struct image *img, uint64_t ip);
 bool site_is_near(uint64_t a, uint64_t b);
 /* Does memory still contain the bytes that a change wrote (`new`), or the bytes from before the change (!new)? */
 bool site_bytes_are(const struct task *task, const struct change *c, bool new);
-/* Returns the beginning of an area of stubs. */
-struct stub_head site_stub_head(void);
 /*
  * Adds `size` bytes at `addr`, which the program has mapped for stubs, to the image, and writes the head there. Returns the
  * area, which is valid until the next one is added, or NULL if the memory cannot be written.

@@ -50,7 +50,7 @@ static bool is_possible(const struct patch *p, const struct cpu_regs *r, const s
 static unsigned char *fill_work(unsigned char *bytes, const struct image *img, uint64_t stubs)
 {
 	const struct agent_data data = setup_data(img, stubs);
-	const struct stub_head head = site_stub_head();
+	const struct stub_head head = encode_head();
 	unsigned char *at = bytes + UNATTENDED_WORK_HEAD;
 	memset(bytes, 0, UNATTENDED_WORK_HEAD);
 	memcpy(at, agent_begin, AGENT_SIZE);
@@ -168,12 +168,12 @@ bool unattended_undo(struct patch *p, struct task *task, struct cpu_regs *r)
 
 void unattended_settle(struct patch *p, struct task *task)
 {
-	static const unsigned char trap = CPU_TRAP;
+	static const unsigned char trap[] = CPU_TRAP;
 	struct cpu_regs r;
 	struct image *img = image_of(task);
 	uint64_t end = img->setup.lo + (uint64_t)(unattended_armed - unattended_code);
 	if (!img->setup.hi || !task->stopped || cpu_get(task->tid, &r) < 0 || !unattended_runs(task, &r) ||
-	    remote_write(task->tid, end, &trap, sizeof(trap)) < 0 || remote_run(&p->t, task, &r, NULL) == -ESRCH)
+	    remote_write(task->tid, end, trap, sizeof(trap)) < 0 || remote_run(&p->t, task, &r, NULL) == -ESRCH)
 		return;
 	if (r.CPU_IP == end + sizeof(trap)) {
 		r = cpu_first(&r, img->start.entry);

@@ -67,12 +67,6 @@ int64_t maps_changed(pid_t pid, const struct mapping *m)
 	return st.st_ctim.tv_sec * INT64_C(1000000000) + st.st_ctim.tv_nsec;
 }
 
-/*
- * A rel32 jump reaches 2 GiB. REACH is smaller, because only the addresses of the areas that contain the jump and its
- * target are compared, and both may be anywhere in their areas.
- */
-#define REACH 0x7ff00000ull
-
 static uint64_t distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
@@ -89,8 +83,8 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 		/* Keep one page free on each side of the range, and more pages below a stack, which may grow. */
 		uint64_t spare = proc_map_is(&m, "[stack]") ? 64 << 20 : 2 * AGENT_PAGE;
 		uint64_t at = m.lo - spare - size;
-		if (m.lo > end && m.lo - end >= size + spare + AGENT_PAGE && m.lo < 1ull << 47 &&
-		    distance(at, near) < REACH && (!best || distance(at, near) < distance(best, near)))
+		if (m.lo > end && m.lo - end >= size + spare + AGENT_PAGE && m.lo < 1ull << 48 &&
+		    distance(at, near) < CPU_JUMP_REACH && (!best || distance(at, near) < distance(best, near)))
 			best = at;
 	}
 	buf_free(&text);

@@ -239,6 +239,8 @@ int remote_run(struct tracer *t, struct task *task, struct cpu_regs *r, const ui
 	ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
 	if (cpu_get(tid, r) < 0)
 		return -ESRCH;
+	if (err == 0)
+		cpu_leave_trap(r);
 	return err;
 }
 
@@ -281,7 +283,7 @@ static void restart_call(struct cpu_regs *r)
 	if (!remote_restart_pending(r))
 		return;
 	r->CPU_IP -= CPU_CALL_SIZE;
-	r->CPU_RESULT = (int64_t)r->CPU_RESULT == -ERESTART_RESTARTBLOCK ? SYS_restart_syscall : r->CPU_RESTARTED;
+	r->CPU_NR = (int64_t)r->CPU_RESULT == -ERESTART_RESTARTBLOCK ? SYS_restart_syscall : r->CPU_RESTARTED;
 }
 
 static int write_back(const struct task *task, uint64_t at, struct cpu_regs r, uint64_t mask)

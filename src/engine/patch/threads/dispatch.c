@@ -279,7 +279,7 @@ static void watch_sigsys_action(struct task *task, int64_t nr, const struct cpu_
 void dispatch_mend_sigsys(struct patch *p, struct task *task, const siginfo_t *si, bool delivers)
 {
 	struct cpu_regs saved, r;
-	unsigned char code[2];
+	unsigned char code[CPU_CALL_SIZE];
 	siginfo_t again = *si;
 	uint64_t args[6] = {0}, mask;
 	if (cpu_get(task->tid, &saved) < 0)
@@ -349,7 +349,7 @@ void dispatch_leave_stub(const struct patch *p, const struct task *task)
 {
 	struct cpu_regs r;
 	const struct site *s;
-	if (!(p->t.config.want & CAP_STOPS) || cpu_get(task->tid, &r) < 0)
+	if ((!CPU_RESTARTS_EARLY && !(p->t.config.want & CAP_STOPS)) || cpu_get(task->tid, &r) < 0)
 		return;
 	s = site_of_stub(image_of(task), r.CPU_IP);
 	if (!s || s->kind == SITE_LONG || r.CPU_IP != s->stub + STUB_AFTER_CALL)
@@ -376,6 +376,9 @@ static void go_slow(struct patch *p, struct task *task, struct cpu_regs *r, int6
 	patch_task_of(task)->slow = true;
 	dispatch_leave_stub(p, task);
 	tracer_syscall_stop(&p->t, task);
+	/* If the number is negative, the kernel does not make the call, and leaves the result to the tracer (__seccomp_filter()). */
+	if (nr < 0)
+		arm_answer_enosys(task->tid);
 	seccomp_mask_enter(p, task);
 	ranges_hide(task);
 }

@@ -118,7 +118,7 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 static bool can_be_ours(const struct image *img, uint64_t ip)
 {
 	const struct site *s = site_of_stub(img, ip);
-	return !s || ip - s->stub <= STUB_LEA_UP;
+	return !s || ip - s->stub <= STUB_STACK_END;
 }
 
 /*
@@ -194,6 +194,9 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	bool unseen = p->watchdog_fd >= 0 || !arm_is_served(p, task);
 	bool handled = what == STEPOUT_PROGRAM || what == STEPOUT_CAUGHT;
 	bool outlives = handled && unseen && !caused;
+	patch_task_of(task)->steps = inside && handled && stepout_waits(&r);
+	if (patch_task_of(task)->steps)
+		return STOP_PASS;
 	if (inside) {
 		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : outlives ? STEPOUT_HANDLER : what);
 		if (handled)
@@ -238,6 +241,11 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 		return task->stopped ? dispatch_stop(p, task, &call, &r) : STOP_RESUMED;
 	}
 	struct image *img = image_of(task);
+	if (pt && pt->steps && si->si_signo == SIGTRAP) {
+		pt->steps = false;
+		stepout_of_frame(task);
+		return STOP_HANDLED;
+	}
 	if (!img || !img->counters.region)
 		return STOP_PASS;
 	bool ignored = sigkill_guard_ignores(task, si);

@@ -14,6 +14,13 @@ void stepout(struct patch *p, struct task *task, enum stepout_for what);
  * have natively. With STEPOUT_HANDLER, the task itself may get another instruction pointer than `r` (state.h).
  */
 void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what);
+/*
+ * Must a thread with registers `r`, which is about to run a signal handler, stay where it is until the kernel has stored its
+ * state for the handler? Always false unless CPU_RESTARTS_EARLY is set. stepout_of_frame() must be called then.
+ */
+bool stepout_waits(const struct cpu_regs *r);
+/* Does the same as stepout() with the state in the signal frame, when the thread is at the first instruction of the handler. */
+void stepout_of_frame(const struct task *task);
 /* Is `ip` in the agent, a stub or a hop? */
 bool stepout_needed(const struct task *task, uint64_t ip);
 /*

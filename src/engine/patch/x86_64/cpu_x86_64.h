@@ -2,17 +2,31 @@
 #ifndef SCTRACE_ENGINE_PATCH_X86_64_CPU_X86_64_H
 #define SCTRACE_ENGINE_PATCH_X86_64_CPU_X86_64_H
 
-#define CPU_CALL_SIZE  2                       /* syscall */
-#define CPU_RED_ZONE   128                     /* System V ABI, 3.2.2 */
-#define CPU_ARCH       AUDIT_ARCH_X86_64       /* linux/audit.h */
-#define RSEQ_SIGNATURE 0x53053053              /* sys/rseq.h */
-#define BELOW_PROGRAM  (CPU_RED_ZONE + 8 + 24) /* also the return address, and three registers */
-#define UC_RESULT      144                     /* arch/x86/include/uapi/asm/ucontext.h: rax, */
-#define UC_MASK        296                     /* and the signal mask */
-#define CPU_RECORD_POP 2                       /* pop %r11 */
-#define CPU_JUMP_SIZE  5                       /* jmp rel32 */
-#define CPU_TRAP       0xcc                    /* int3 */
-#define CPU_NOP        0x90                    /* nop */
+#define CPU_CALL_SIZE      2                       /* syscall */
+#define CPU_RED_ZONE       128                     /* System V ABI, 3.2.2 */
+#define CPU_ARCH           AUDIT_ARCH_X86_64       /* linux/audit.h */
+#define RSEQ_SIGNATURE     0x53053053              /* sys/rseq.h */
+#define BELOW_PROGRAM      (CPU_RED_ZONE + 8 + 24) /* also the return address, and three registers */
+#define UC_RESULT          144                     /* arch/x86/include/uapi/asm/ucontext.h: rax, */
+#define UC_MASK            296                     /* and the signal mask */
+#define CPU_RECORD_POP     2                       /* pop %r11 */
+#define CPU_JUMP_SIZE      5                       /* jmp rel32 */
+#define CPU_JUMPS_MIN      2                       /* a short jump at the site, and a hop */
+#define CPU_JUMP_REACH     0x7f000000              /* of rel32, 2 GiB */
+#define CPU_STUBS_BELOW    (512ull << 20)
+#define CPU_DISPATCHES     1
+#define CPU_PAGES_VARY     0
+#define CPU_RECORDS        1
+#define CPU_JUDGES_WAITS   1
+#define CPU_RESTARTS_EARLY 0
+#define CPU_TRAP                                                                                                       \
+	{                                                                                                              \
+		0xcc                                                                                                   \
+	} /* int3 */
+#define CPU_NOP                                                                                                        \
+	{                                                                                                              \
+		0x90                                                                                                   \
+	} /* nop */
 
 #define CPU_RESTORER                                                                                                   \
 	{                                                                                                              \
@@ -131,6 +145,12 @@ static inline void cpu_set_flags(struct cpu_regs *r, uint64_t saved)
 	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
 }
 
+/* The instruction pointer is after the breakpoint instruction already. */
+static inline void cpu_leave_trap(struct cpu_regs *r)
+{
+	(void)r;
+}
+
 static inline bool cpu_exec_taken(const struct cpu_regs *r)
 {
 	const uint64_t zf = 0x40;
@@ -204,6 +224,14 @@ static inline __attribute__((always_inline)) int64_t cpu_own_call(uint64_t at, i
 			 : "rcx", "r11", "memory", "cc");
 	return nr;
 }
+
+/* A word of the thread's control block (glibc's tcbhead_t). */
+#define CPU_CONTROL_BLOCK(offset)                                                                                      \
+	({                                                                                                             \
+		uint64_t word_;                                                                                        \
+		__asm__ volatile("movq %%fs:%c1, %0" : "=r"(word_) : "i"(offset));                                     \
+		word_;                                                                                                 \
+	})
 
 /*
  * rdtsc does not wait for the instructions before it (Intel SDM, volume 2, RDTSC). lfence waits for these instructions,

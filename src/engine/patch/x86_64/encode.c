@@ -1,5 +1,6 @@
 #include "engine/patch/x86_64/encode.h"
 
+#include "engine/patch/code/agent.h"
 #include "engine/patch/x86_64/relocate.h"
 
 #include <stddef.h>
@@ -11,6 +12,11 @@ bool encode_jmp8(unsigned char out[2], uint64_t at, uint64_t to)
 	out[0] = 0xeb;
 	out[1] = (unsigned char)d;
 	return d >= -128 && d <= 127;
+}
+
+struct stub_head encode_head(void)
+{
+	return (struct stub_head){.entry = AGENT_AT(agent_entry), .exit = AGENT_AT(agent_exit)};
 }
 
 /* Writes the distance from `at`, the end of an instruction, to `to`. Returns false if `to` is out of reach. */

@@ -15,12 +15,13 @@ bool encode_jump(unsigned char *out, size_t len, uint64_t at, uint64_t to);
 
 /* Offsets in a stub. */
 #define STUB_SIZE       64
-#define STUB_LEA_DOWN   5  /* from here on the stack pointer is 128 lower */
-#define STUB_LEA_UP     16 /* the agent returns here */
-#define STUB_DECIDE     24 /* tests whether the agent has made the call */
-#define STUB_RAW        26 /* the program's own call instruction, which stops */
-#define STUB_AFTER_CALL 28 /* the call has been made */
-#define STUB_MOVED      35 /* the instructions that moved into the stub */
+#define STUB_LEA_DOWN   5           /* from here on the stack pointer is 128 lower */
+#define STUB_LEA_UP     16          /* the agent returns here */
+#define STUB_STACK_END  STUB_LEA_UP /* the last instruction that uses the stack */
+#define STUB_DECIDE     24          /* tests whether the agent has made the call */
+#define STUB_RAW        26          /* the program's own call instruction, which stops */
+#define STUB_AFTER_CALL 28          /* the call has been made */
+#define STUB_MOVED      35          /* the instructions that moved into the stub */
 #define STUB_EARLY      40 /* the instructions before the call, if they moved; in this case, no other instruction has */
 #define STUB_EXIT       58 /* exit(2) */
 #define STUB_MOVED_MAX  (STUB_EXIT - STUB_MOVED - 5)
@@ -41,6 +42,8 @@ struct stub_head {
 	uint64_t pad[6];
 };
 _Static_assert(sizeof(struct stub_head) == STUB_SIZE, "in place of a stub");
+/* Returns the beginning of an area of stubs. */
+struct stub_head encode_head(void);
 
 /*
  * Writes a stub at `at`, in the area that begins at `head`, for a site. `ip` is the address after the site's instruction,

@@ -437,6 +437,17 @@ void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum s
 	cpu_set(task->tid, &to);
 }
 
+bool stepout_waits(const struct cpu_regs *r)
+{
+	(void)r;
+	return false;
+}
+
+void stepout_of_frame(const struct task *task)
+{
+	(void)task;
+}
+
 bool stepout_needed(const struct task *task, uint64_t ip)
 {
 	const struct image *img = image_of(task);

@@ -1,0 +1,252 @@
+/* Registers, instructions and the signal frame of aarch64, as engine/patch/cpu.h describes. */
+#ifndef SCTRACE_ENGINE_PATCH_AARCH64_CPU_AARCH64_H
+#define SCTRACE_ENGINE_PATCH_AARCH64_CPU_AARCH64_H
+
+#include "engine/patch/aarch64/encode.h"
+
+#define CPU_CALL_SIZE      4                  /* svc #0 */
+#define CPU_JUMP_SIZE      4                  /* b */
+#define CPU_JUMPS_MIN      1                  /* a site is a single branch */
+#define CPU_JUMP_REACH     0x7f00000          /* C6.2, B: 128 MiB */
+#define CPU_STUBS_BELOW    (64 << 20)         /* half of that is left for libraries, above and below the stubs */
+#define CPU_RED_ZONE       RED_ZONE           /* of Go (encode.h) */
+#define CPU_ARCH           AUDIT_ARCH_AARCH64 /* linux/audit.h */
+#define CPU_DISPATCHES     0
+#define CPU_PAGES_VARY     1
+#define CPU_RECORDS        0
+#define CPU_JUDGES_WAITS   0
+#define CPU_RESTARTS_EARLY 1
+#define RSEQ_SIGNATURE     0xd428bc00 /* sys/rseq.h: brk #0x45e0 */
+#define BELOW_PROGRAM      (CPU_RED_ZONE + FRAME_SIZE)
+#define UC_RESULT          184 /* asm/ucontext.h: uc_mcontext.regs[0], */
+#define UC_MASK            40  /* and the signal mask */
+#define CPU_RECORD_POP     4
+#define CPU_TRAP                                                                                                       \
+	{                                                                                                              \
+		0, 0, 0x20, 0xd4                                                                                       \
+	} /* brk #0 */
+#define CPU_NOP                                                                                                        \
+	{                                                                                                              \
+		0x1f, 0x20, 0x03, 0xd5                                                                                 \
+	} /* nop */
+#define CPU_RESTORER                                                                                                   \
+	{                                                                                                              \
+		0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4                                                               \
+	} /* mov x8, #139; svc #0 */
+
+#ifndef __ASSEMBLER__
+#include "base/ptrace.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+/* Calls that this processor lacks. */
+#define SYS_access (-1)
+#define SYS_dup2   (-1)
+#define SYS_fork   (-1)
+#define SYS_vfork  (-1)
+
+/* The loader sets the thread pointer by an instruction. Directly after that, it makes this call. */
+#define CPU_SET_THREAD_POINTER   SYS_set_tid_address
+#define CPU_READS_THREAD_POINTER "code of sctrace for aarch64"
+
+/* The kernel does not give the last two members with the others (asm/ptrace.h, struct user_pt_regs). */
+struct cpu_regs {
+	uint64_t regs[31], sp, pc, pstate;
+	uint64_t call; /* NT_ARM_SYSTEM_CALL */
+	uint64_t tls;  /* NT_ARM_TLS */
+};
+#define CPU_GIVEN (34 * sizeof(uint64_t))
+_Static_assert(offsetof(struct cpu_regs, call) == CPU_GIVEN, "as in struct user_pt_regs");
+
+#define CPU_IP             pc
+#define CPU_SP             sp
+#define CPU_THREAD_POINTER tls
+#define CPU_NR             regs[8]
+#define CPU_RESULT         regs[0]
+#define CPU_ARG0           regs[0]
+#define CPU_ARG1           regs[1]
+#define CPU_ARG2           regs[2]
+#define CPU_ARG3           regs[3]
+#define CPU_ARG4           regs[4]
+#define CPU_ARG5           regs[5]
+#define CPU_FLAGS          pstate
+#define CPU_RESTARTED      call
+#define CPU_NO_CALL        ((uint64_t)-1)
+#define CPU_REFUSED        regs[16]
+#define CPU_SLOT           regs[10]
+#define CPU_KIND           regs[10]
+#define CPU_TICKS          regs[16]
+#define CPU_KEPT           regs[13]
+#define CPU_SPARE          regs[14]
+#define CPU_MADE           regs[19]
+#define CPU_BACK_LAST      regs[14]
+#define CPU_SETUP_STUBS    regs[19]
+#define CPU_SETUP_FD       regs[20]
+#define CPU_SETUP_CODE     regs[21]
+#define CPU_SETUP_DATA     regs[22]
+#define CPU_SETUP_STATS    regs[23]
+#define CPU_SETUP_MARK     regs[24]
+#define CPU_SETUP_FLAGS    regs[25]
+
+#define CPU_ARGS(r)                                                                                                    \
+	{                                                                                                              \
+		(r)->regs[0], (r)->regs[1], (r)->regs[2], (r)->regs[3], (r)->regs[4], (r)->regs[5]                     \
+	}
+
+#define CPU_COMPAT_BIT 0x10  /* PSTATE.nRW: the thread runs 32-bit code */
+#define CPU_BTYPE      0xc00 /* PSTATE.BTYPE: the last instruction was an indirect branch */
+
+/* For a 32-bit thread, only pstate is set: the kernel gives its registers in another layout (compat_gpr_get()). */
+static inline long cpu_get(pid_t tid, struct cpu_regs *r)
+{
+	int call = -1;
+	struct iovec all = {r, CPU_GIVEN}, nr = {&call, sizeof(call)}, tls = {&r->tls, sizeof(r->tls)};
+	memset(r, 0, sizeof(*r));
+	if (ptrace_retry(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &all) < 0)
+		return -1;
+	if (all.iov_len != CPU_GIVEN)
+		*r = (struct cpu_regs){.pstate = CPU_COMPAT_BIT};
+	else if (ptrace_retry(PTRACE_GETREGSET, tid, (void *)NT_ARM_SYSTEM_CALL, &nr) < 0 ||
+		 ptrace_retry(PTRACE_GETREGSET, tid, (void *)NT_ARM_TLS, &tls) < 0)
+		return -1;
+	r->call = (uint64_t)(int64_t)call;
+	return 0;
+}
+
+/* The thread pointer is not written, because the engine never changes it. */
+static inline long cpu_set(pid_t tid, const struct cpu_regs *r)
+{
+	int call = (int)r->call;
+	struct iovec all = {(void *)r, CPU_GIVEN}, nr = {&call, sizeof(call)};
+	if (r->pstate & CPU_COMPAT_BIT || ptrace_retry(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &all) < 0)
+		return -1;
+	return ptrace_retry(PTRACE_SETREGSET, tid, (void *)NT_ARM_SYSTEM_CALL, &nr);
+}
+
+static inline long cpu_set_ip(pid_t tid, uint64_t ip)
+{
+	struct cpu_regs r;
+	if (cpu_get(tid, &r) < 0)
+		return -1;
+	r.pc = ip;
+	return cpu_set(tid, &r);
+}
+
+static inline void cpu_set_args(struct cpu_regs *r, const uint64_t args[6])
+{
+	memcpy(r->regs, args, 6 * sizeof(*args));
+}
+
+static inline void cpu_set_saved(struct cpu_regs *r, const uint64_t saved[6])
+{
+	(void)r, (void)saved; /* sctrace does not record on this processor */
+}
+
+static inline void cpu_return_to(struct cpu_regs *r, uint64_t ip)
+{
+	r->pc = ip;
+	r->pstate &= ~(uint64_t)CPU_BTYPE;
+}
+
+static inline void cpu_after_call(struct cpu_regs *r, uint64_t ip)
+{
+	cpu_return_to(r, ip);
+}
+
+static inline void cpu_set_flags(struct cpu_regs *r, uint64_t saved)
+{
+	(void)r, (void)saved; /* the agent does not change the flags */
+}
+
+static inline void cpu_leave_trap(struct cpu_regs *r)
+{
+	r->pc += CPU_CALL_SIZE;
+}
+
+static inline bool cpu_exec_taken(const struct cpu_regs *r)
+{
+	(void)r;
+	return false;
+}
+
+static inline struct cpu_regs cpu_first(const struct cpu_regs *r, uint64_t entry)
+{
+	return (struct cpu_regs){.pc = entry, .sp = r->sp, .call = CPU_NO_CALL, .pstate = r->pstate, .tls = r->tls};
+}
+
+static inline bool cpu_is_compat(const struct cpu_regs *r)
+{
+	return r->pstate & CPU_COMPAT_BIT;
+}
+
+static inline bool cpu_is_native(const struct cpu_regs *r)
+{
+	return !cpu_is_compat(r);
+}
+
+static inline bool cpu_reads_thread_pointer(void)
+{
+	return false; /* programs may read it, but the agent does not */
+}
+
+static inline bool cpu_sets_thread_pointer(int64_t nr, const struct cpu_regs *r)
+{
+	(void)nr, (void)r;
+	return false;
+}
+
+static inline bool cpu_is_call(const unsigned char code[CPU_CALL_SIZE])
+{
+	const uint32_t call = SITE_CALL;
+	return memcmp(code, &call, sizeof(call)) == 0;
+}
+
+/* The virtual counter, whose frequency is cntfrq_el0: 1 GHz on new processors, and often 24 or 54 MHz. */
+static inline uint64_t cpu_ticks(void)
+{
+	uint64_t now;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+	return now;
+}
+
+/* Arm Architecture Reference Manual, D11.1.2: the system counter. */
+static inline bool cpu_has_steady_ticks(void)
+{
+	return true;
+}
+
+/* The control block of a thread does not contain its own address. */
+#define CPU_CONTROL_BLOCK(offset) ((uint64_t)0)
+
+static inline __attribute__((always_inline)) int64_t cpu_own_call(uint64_t at, int64_t nr, uint64_t a, uint64_t b,
+								  uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	register uint64_t x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c, x3 __asm__("x3") = d;
+	register uint64_t x4 __asm__("x4") = e, x5 __asm__("x5") = f;
+	register int64_t x8 __asm__("x8") = nr;
+	__asm__ volatile("blr %[at]"
+			 : "+r"(x0)
+			 : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5), "r"(x8), [at] "r"(at)
+			 : "x30", "memory", "cc");
+	return (int64_t)x0;
+}
+
+static inline __attribute__((always_inline)) void cpu_wait_loads(void)
+{
+	__asm__ volatile("isb" : : : "memory");
+}
+
+static inline __attribute__((always_inline)) void cpu_wait_all(void)
+{
+	__asm__ volatile("dsb sy\n\tisb" : : : "memory");
+}
+#endif
+
+#endif

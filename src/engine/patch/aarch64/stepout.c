@@ -1,0 +1,96 @@
+/*
+ * The program can see its own state in the context of a handler, in an unwinder, after longjmp(3) and in a core dump.
+ * In all these cases it must see the native state: the thread is either about to make its call, or has made it.
+ *
+ * When a signal interrupts a call that can be restarted, the kernel moves the thread back to the call instruction before the
+ * tracer sees the signal. It decides only afterwards, and by the address of that instruction, whether the call fails with EINTR
+ * instead (do_signal() in arch/arm64/kernel/signal.c). So a thread at the agent's call instruction stays there until the
+ * kernel has stored its state for the handler, and then that state is changed.
+ */
+#include "engine/patch/threads/stepout.h"
+
+#include "engine/patch/aarch64/resume.h"
+#include "engine/patch/image/image.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/remote/remote.h"
+
+#include <string.h>
+
+static bool is_in_agent(uint64_t ip)
+{
+	return ip - AGENT_CODE < AGENT_CODE_SIZE;
+}
+
+/* Changes `r` to the state outside of the agent and the stubs, and updates the counts. Returns false if it is there already. */
+static bool leave(const struct image *img, const struct task *task, struct cpu_regs *r)
+{
+	uint64_t frame[FRAME_SIZE / sizeof(uint64_t)] = {0};
+	struct resume_regs state;
+	struct resume_todo todo;
+	/* In the agent, x30 is the address to which the agent returns. */
+	const struct site *s = site_of_stub(img, is_in_agent(r->pc) ? r->regs[30] : r->pc);
+	if (!s)
+		return false;
+	remote_read(task->tid, r->sp, frame, sizeof(frame)); /* where the frame is needed, it exists */
+	memcpy(&state, r, sizeof(state));
+	if (!resume_leave(&state, s->stub, s->ip - CPU_CALL_SIZE, frame, cpu_ticks(), &todo))
+		return false;
+	struct agent_slot *slot = todo.slot ? image_slot(img, todo.slot) : NULL;
+	todo.slot = (uint64_t)(uintptr_t)slot;
+	resume_update(&todo);
+	memcpy(r, &state, sizeof(state));
+	cpu_return_to(r, state.pc);
+	r->CPU_RESTARTED = CPU_NO_CALL;
+	return true;
+}
+
+void stepout(struct patch *p, struct task *task, enum stepout_for what)
+{
+	struct cpu_regs r;
+	if (image_of(task) && cpu_get(task->tid, &r) == 0)
+		stepout_from(p, task, &r, what);
+}
+
+void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what)
+{
+	(void)p;
+	if (image_of(task)->state == IMAGE_READY && what != STEPOUT_UNSEEN && leave(image_of(task), task, r))
+		cpu_set(task->tid, r);
+}
+
+bool stepout_needed(const struct task *task, uint64_t ip)
+{
+	const struct image *img = image_of(task);
+	return img && img->state == IMAGE_READY && (is_in_agent(ip) || site_of_stub(img, ip));
+}
+
+bool stepout_waits(const struct cpu_regs *r)
+{
+	for (int i = 0; i < AGENT_VARIANTS; i++)
+		if (r->pc == AGENT_AT(agent_labels[i].sys) || r->pc == AGENT_AT(agent_labels[i].plain_sys))
+			return true;
+	return false;
+}
+
+/* The kernel's struct rt_sigframe is at the stack pointer: a siginfo_t, and the ucontext. */
+void stepout_of_frame(const struct task *task)
+{
+	struct cpu_regs r, stored = {.call = CPU_NO_CALL};
+	if (!image_of(task) || image_of(task)->state != IMAGE_READY || cpu_get(task->tid, &r) < 0)
+		return;
+	const uint64_t at = r.sp + sizeof(siginfo_t) + UC_RESULT;
+	if (remote_read(task->tid, at, &stored, CPU_GIVEN) == 0 && is_in_agent(stored.pc) &&
+	    leave(image_of(task), task, &stored))
+		remote_write(task->tid, at, &stored, CPU_GIVEN);
+}
+
+/* The agent does not create children, and does not make execve(2). */
+void stepout_child(struct task *task, bool copied)
+{
+	(void)task, (void)copied;
+}
+
+void stepout_exec(const struct image *img)
+{
+	(void)img;
+}
