@@ -47,6 +47,13 @@ static inline int number(int argc, char **argv, int i, int otherwise)
 	return i < argc ? atoi(argv[i]) : otherwise;
 }
 
+/* The call that vfork(3) makes. */
+#ifdef SYS_vfork
+#define VFORK "vfork"
+#else
+#define VFORK "clone"
+#endif
+
 /* Prints a line for the test runner: the row `name` of -c must show exactly these numbers. */
 static inline void calls(const char *name, long n, long errors)
 {

@@ -573,7 +573,7 @@ static void test_vfork_child(int argc, char **argv)
 		}
 		reap_ok(pid, 0);
 	}
-	calls("vfork", 20, 0);
+	calls(VFORK, 20, 0);
 }
 
 static const struct test tests[] = {
