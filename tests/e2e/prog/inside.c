@@ -232,13 +232,14 @@ static void on_alarm(int sig)
 /* Signals arrive at each instruction of the code that counts a failed call. */
 static void test_errors(int argc, char **argv)
 {
+	const char *volatile nowhere = NULL;
 	const struct itimerval often = {{0, 100}, {0, 100}}, never = {0};
 	struct sigaction sa = {.sa_handler = on_alarm};
 	(void)argc;
 	(void)argv;
 	CHECK(sigaction(SIGALRM, &sa, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
 	while (nalarms < 3000)
-		CHECK(close(-1) == -1 && errno == EBADF && access(NULL, F_OK) == -1 && errno == EFAULT);
+		CHECK(close(-1) == -1 && errno == EBADF && access(nowhere, F_OK) == -1 && errno == EFAULT);
 	CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
 }
 
