@@ -40,10 +40,11 @@ static void say_share(double ns, const char *what, const struct call_stats *most
 #define PERHAPS_IN " in calls that may have waited"
 #define ELSEWHERE  "between calls or held by sctrace"
 
-/* The time of those calls of a row of which some are not known not to have waited, without the calls that waited. */
+/* At most so long took the calls of a row of which it is not known whether they waited. */
 static double perhaps_ns(const struct call_stats *c)
 {
-	return c->judged < c->returned && c->ns > c->waited_ns ? c->ns - c->waited_ns : 0;
+	const double rest = c->ns - c->waited_ns, most = (double)(c->returned - c->judged) * c->max_ns;
+	return c->judged == c->returned || rest < 0 ? 0 : rest < most ? rest : most;
 }
 
 /* How long calls waited, and how long they may have waited, with the rows that contributed most. `all` owns the rows. */
@@ -141,7 +142,8 @@ static struct thread_time thread_time(const struct summary_group *g)
 		if (call_stats_is_request(c))
 			continue;
 		t.part[WAITING] += c->waited_ns;
-		t.part[c->judged < c->returned ? MAY_HAVE_WAITED : OTHER_CALLS] += c->ns - c->waited_ns;
+		t.part[MAY_HAVE_WAITED] += perhaps_ns(c);
+		t.part[OTHER_CALLS] += c->ns - c->waited_ns - perhaps_ns(c);
 	}
 	double between = t.wall;
 	for (size_t p = 0; p < BETWEEN; p++)
