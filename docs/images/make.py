@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import textwrap
 from html import escape
 from pathlib import Path
 
@@ -64,7 +65,8 @@ def runs(line):
 
 def screen(title, words, text):
     """An SVG of a terminal on which the command `words` printed `text`."""
-    lines = [f"$ {words}"] + text.rstrip("\n").split("\n")
+    typed = textwrap.wrap(f"$ {words}", COLUMNS - 4, break_on_hyphens=False)
+    lines = [line + " \\" for line in typed[:-1]] + typed[-1:] + text.rstrip("\n").split("\n")
     width, height = COLUMNS * LETTER + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
            f'viewBox="0 0 {width:.0f} {height:.0f}">\n<title>{escape(title)}</title>\n{STYLE}'
@@ -72,7 +74,7 @@ def screen(title, words, text):
     for number, line in enumerate(lines):
         for column, part, look in runs(line):
             x, y = MARGIN + column * LETTER, MARGIN + (number + 0.75) * LINE
-            look = look if number else "m"
+            look = look if number >= len(typed) else "m"
             # textLength keeps the columns in line whatever font the reader has.
             out.append(f'<text x="{x:.1f}" y="{y:.1f}"' + (f' class="{look}"' if look else "") +
                        f' textLength="{len(part) * LETTER:.1f}" xml:space="preserve">{escape(part)}</text>\n')
@@ -82,7 +84,8 @@ def screen(title, words, text):
 def main(build, images):
     sctrace = build / "sctrace"
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "in").write_bytes(bytes(range(256)) * 4096)
+        for name, size in (("in", 1 << 20), ("data", 16 << 20)):
+            (Path(folder) / name).write_bytes(bytes(range(256)) * (size // 256))
 
         def draw(name, title, words):
             command = [sctrace if word == "sctrace" else word for word in words.split()]
@@ -92,8 +95,8 @@ def main(build, images):
             subprocess.run([sctrace, *words, f"--svg={images / name}"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
 
         os.environ["PATH"] = f"{build / 'examples'}:{os.environ['PATH']}"
-        draw("calls.svg", "The system calls of a program that copies 1 MiB byte by byte",
-             "sctrace -c --top=8 copy-read-write -b 1 in out")
+        draw("calls.svg", "The system calls of a program that copies a file and waits until it is on the disk",
+             "sctrace -c --top=6 -U syscall,seconds,calls,errors,avg,max,waits,waited dd if=data of=copy bs=4K conv=fsync status=none")
         draw("io.svg", "How a program uses its files, and what a better use would save", "sctrace --io io-seek-back in")
         chart("strategies.svg", "compare", "--runs=30")
         chart("operations.svg", "bench", "syscall", "--runs=100", *OPERATIONS)
