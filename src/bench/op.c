@@ -20,41 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-const struct op *op_at(size_t i)
-{
-	static const struct op *const parts[] = {ops_self, ops_file, ops_task};
-	for (size_t p = 0; p < sizeof(parts) / sizeof(*parts); p++)
-		for (const struct op *op = parts[p]; op->name; op++)
-			if (i-- == 0)
-				return op;
-	return NULL;
-}
-
-const struct op *op_find(const char *name)
-{
-	for (size_t i = 0; op_at(i); i++)
-		if (strcmp(op_at(i)->name, name) == 0)
-			return op_at(i);
-	return NULL;
-}
-
-const struct op *op_empty(void)
-{
-	return &ops_self[0];
-}
-
-int op_open(const struct op *op, struct op_state *s, const char *dir, struct buf *why)
-{
-	*s = (struct op_state){.dir = dir, .fd = -1, .fd2 = -1};
-	return op->setup ? op->setup(s, why) : 0;
-}
-
-void op_close(const struct op *op, struct op_state *s)
-{
-	if (op->teardown)
-		op->teardown(s);
-}
-
 /* Operations of `bench syscall` on files, pipes and memory. */
 #define FILE_BYTES  (1 << 20)
 #define FAULT_BYTES (4 << 20)
@@ -171,15 +136,17 @@ static void close_all(struct op_state *s)
 		close(s->fd2);
 }
 
-OP(read_0)
-{
-	OP_WRONG_IF(read(s->fd, s->data, 0) != 0);
-}
+/* Defines an operation that executes `call`, which fills in the variable `got` of this type, and returns 0. */
+#define FILLS(type, name, call)                                                                                        \
+	OP(name)                                                                                                       \
+	{                                                                                                              \
+		type got;                                                                                              \
+		OP_WRONG_IF((call) != 0);                                                                              \
+		OP_KEEP(&got);                                                                                         \
+	}
 
-OP(read_1)
-{
-	OP_WRONG_IF(read(s->fd, s->data, 1) != 1);
-}
+OP_ONE(read_0, read(s->fd, s->data, 0) != 0)
+OP_ONE(read_1, read(s->fd, s->data, 1) != 1)
 
 /* Reads one byte of the file. Rewinds the file after its last byte, once in a million reads. */
 OP(read_1_file)
@@ -191,21 +158,11 @@ OP(read_1_file)
 	OP_WRONG_IF(read(s->fd, s->data, 1) != 1);
 }
 
-OP(read_end)
-{
-	OP_WRONG_IF(read(s->fd, s->data, 1) != 0);
-}
-
-OP(write_1)
-{
-	OP_WRONG_IF(write(s->fd, s->data, 1) != 1);
-}
+OP_ONE(read_end, read(s->fd, s->data, 1) != 0)
+OP_ONE(write_1, write(s->fd, s->data, 1) != 1)
 
 /* Calls fgets(3) with a buffer of one byte, which has room only for the terminating NUL, so nothing is read. */
-OP(fgets_0)
-{
-	OP_WRONG_IF(fgets(s->data, 1, s->file) == NULL);
-}
+OP_ONE(fgets_0, fgets(s->data, 1, s->file) == NULL)
 
 OP(fgets_1)
 {
@@ -216,24 +173,9 @@ OP(fgets_1)
 	OP_WRONG_IF(fgets(s->data, 2, s->file) == NULL);
 }
 
-OP(do_lseek)
-{
-	OP_WRONG_IF(lseek(s->fd, 0, SEEK_SET) != 0);
-}
-
-OP(do_fstat)
-{
-	struct stat st;
-	OP_WRONG_IF(fstat(s->fd, &st) != 0);
-	OP_KEEP(&st);
-}
-
-OP(do_stat)
-{
-	struct stat st;
-	OP_WRONG_IF(stat("/dev/null", &st) != 0);
-	OP_KEEP(&st);
-}
+OP_ONE(do_lseek, lseek(s->fd, 0, SEEK_SET) != 0)
+FILLS(struct stat, do_fstat, fstat(s->fd, &got))
+FILLS(struct stat, do_stat, stat("/dev/null", &got))
 
 OP(open_close)
 {
@@ -241,10 +183,7 @@ OP(open_close)
 	OP_WRONG_IF(fd < 0 || close(fd) != 0);
 }
 
-OP(pipe_pair)
-{
-	OP_WRONG_IF(write(s->fd2, s->data, 1) != 1 || read(s->fd, s->data, 1) != 1);
-}
+OP_ONE(pipe_pair, write(s->fd2, s->data, 1) != 1 || read(s->fd, s->data, 1) != 1)
 
 OP(map_unmap)
 {
@@ -266,43 +205,14 @@ OP(page_fault)
 	s->at += 4096;
 }
 
-const struct op ops_file[] = {
-	{"read-0", "file", "read() of 0 bytes from /dev/zero", OP_LOOPS(read_0), open_zero, close_all},
-	{"read-zero", "file", "read() of 1 byte from /dev/zero", OP_LOOPS(read_1), open_zero, close_all},
-	{"read-file", "file", "read() of 1 byte from a file in the page cache", OP_LOOPS(read_1_file), make_file,
-	 close_all},
-	{"read-end", "file", "read() of 1 byte at the end of a file", OP_LOOPS(read_end), make_file_at_end, close_all},
-	{"write-null", "file", "write() of 1 byte to /dev/null", OP_LOOPS(write_1), open_null, close_all},
-	{"fgets-0", "stdio", "fgets() with a buffer that has no space for a character", OP_LOOPS(fgets_0), make_stream,
-	 close_stream},
-	{"fgets-1", "stdio", "fgets() of 1 character from a file read in blocks", OP_LOOPS(fgets_1), make_stream,
-	 close_stream},
-	{"lseek", "file", "lseek() to the start of a file", OP_LOOPS(do_lseek), make_file, close_all},
-	{"fstat", "file", "fstat()", OP_LOOPS(do_fstat), make_file, close_all},
-	{"stat", "file", "stat() of /dev/null", OP_LOOPS(do_stat)},
-	{"open-close", "file", "open() of /dev/null and close()", OP_LOOPS(open_close)},
-	{"pipe", "ipc", "write() of 1 byte to a pipe and read() of it", OP_LOOPS(pipe_pair), make_pipe, close_all},
-	{"mmap", "memory", "mmap() of an untouched page and munmap()", OP_LOOPS(map_unmap)},
-	{"page-fault", "memory", "the first write to an anonymous page", OP_LOOPS(page_fault), make_pages, drop_pages,
-	 .trap = true},
-	{0},
-};
-
 /* Operations of `bench syscall` that need only the process itself: the empty loop, process identity, clocks. */
 OP(empty)
 {
 	(void)s;
 }
 
-OP(self_getpid)
-{
-	OP_WRONG_IF(getpid() <= 0);
-}
-
-OP(self_getppid)
-{
-	OP_WRONG_IF(getppid() < 0);
-}
+OP_ONE(self_getpid, getpid() <= 0)
+OP_ONE(self_getppid, getppid() < 0)
 
 OP(self_getuid)
 {
@@ -310,50 +220,20 @@ OP(self_getuid)
 	(void)s;
 }
 
-OP(self_getpid_raw)
-{
-	OP_WRONG_IF(syscall(SYS_getpid) <= 0);
-}
-
-OP(self_sysconf)
-{
-	OP_WRONG_IF(sysconf(_SC_CLK_TCK) <= 0);
-}
-
-OP(clock_time)
-{
-	OP_WRONG_IF(time(NULL) <= 0);
-}
-
-OP(clock_gettimeofday)
-{
-	struct timeval tv;
-	OP_WRONG_IF(gettimeofday(&tv, NULL) != 0);
-	OP_KEEP(&tv);
-}
-
-/* Defines an operation that executes `call`, which reads a clock and stores the time in `ts`. */
-#define CLOCK(name, call)                                                                                              \
-	OP(name)                                                                                                       \
-	{                                                                                                              \
-		struct timespec ts;                                                                                    \
-		OP_WRONG_IF((call) != 0);                                                                              \
-		OP_KEEP(&ts);                                                                                          \
-	}
-
-CLOCK(clock_monotonic, clock_gettime(CLOCK_MONOTONIC, &ts))
-CLOCK(clock_monotonic_raw, syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts))
-CLOCK(clock_realtime, clock_gettime(CLOCK_REALTIME, &ts))
-CLOCK(clock_realtime_raw, syscall(SYS_clock_gettime, CLOCK_REALTIME, &ts))
-CLOCK(clock_coarse, clock_gettime(CLOCK_MONOTONIC_COARSE, &ts))
-CLOCK(clock_coarse_raw, syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, &ts))
-CLOCK(clock_cputime, clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts))
+OP_ONE(self_getpid_raw, syscall(SYS_getpid) <= 0)
+OP_ONE(self_sysconf, sysconf(_SC_CLK_TCK) <= 0)
+OP_ONE(clock_time, time(NULL) <= 0)
+FILLS(struct timeval, clock_gettimeofday, gettimeofday(&got, NULL))
+FILLS(struct timespec, clock_monotonic, clock_gettime(CLOCK_MONOTONIC, &got))
+FILLS(struct timespec, clock_monotonic_raw, syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &got))
+FILLS(struct timespec, clock_realtime, clock_gettime(CLOCK_REALTIME, &got))
+FILLS(struct timespec, clock_realtime_raw, syscall(SYS_clock_gettime, CLOCK_REALTIME, &got))
+FILLS(struct timespec, clock_coarse, clock_gettime(CLOCK_MONOTONIC_COARSE, &got))
+FILLS(struct timespec, clock_coarse_raw, syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, &got))
+FILLS(struct timespec, clock_cputime, clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &got))
 
 #ifdef SYS_time
-OP(clock_time_raw)
-{
-	OP_WRONG_IF(syscall(SYS_time, NULL) <= 0);
-}
+OP_ONE(clock_time_raw, syscall(SYS_time, NULL) <= 0)
 #endif
 
 #if defined(__x86_64__)
@@ -374,32 +254,8 @@ OP(clock_tsc)
 }
 #endif
 
-const struct op ops_self[] = {
-	{"loop", "control", "an empty loop; its cost is subtracted from the others", OP_LOOPS(empty)},
-	{"getpid", "id", "getpid() of the C library", OP_LOOPS(self_getpid)},
-	{"getpid-raw", "id", "syscall(SYS_getpid)", OP_LOOPS(self_getpid_raw)},
-	{"getppid", "id", "getppid()", OP_LOOPS(self_getppid)},
-	{"getuid", "id", "getuid()", OP_LOOPS(self_getuid)},
-	{"sysconf", "id", "sysconf(_SC_CLK_TCK)", OP_LOOPS(self_sysconf)},
-#ifdef TSC_ABOUT
-	{"tsc", "clock", TSC_ABOUT, OP_LOOPS(clock_tsc)},
-#endif
-	{"time", "clock", "time(NULL) in the vDSO", OP_LOOPS(clock_time)},
-#ifdef SYS_time
-	{"time-raw", "clock", "syscall(SYS_time)", OP_LOOPS(clock_time_raw)},
-#endif
-	{"gettimeofday", "clock", "gettimeofday() in the vDSO", OP_LOOPS(clock_gettimeofday)},
-	{"monotonic", "clock", "clock_gettime(CLOCK_MONOTONIC) in the vDSO", OP_LOOPS(clock_monotonic)},
-	{"monotonic-raw", "clock", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)", OP_LOOPS(clock_monotonic_raw)},
-	{"realtime", "clock", "clock_gettime(CLOCK_REALTIME) in the vDSO", OP_LOOPS(clock_realtime)},
-	{"realtime-raw", "clock", "syscall(SYS_clock_gettime, CLOCK_REALTIME)", OP_LOOPS(clock_realtime_raw)},
-	{"coarse", "clock", "clock_gettime(CLOCK_MONOTONIC_COARSE) in the vDSO", OP_LOOPS(clock_coarse)},
-	{"coarse-raw", "clock", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)", OP_LOOPS(clock_coarse_raw)},
-	{"cputime", "clock", "clock_gettime(CLOCK_PROCESS_CPUTIME_ID): a system call", OP_LOOPS(clock_cputime)},
-	{0},
-};
-
 /* Operations of `bench syscall` on tasks: yielding, waking, signals, creating processes and threads. */
+
 /* Stores the path of true(1), the program that the operations with execve(2) run, in s->path. */
 static int need_true(struct op_state *s, struct buf *why)
 {
@@ -444,20 +300,9 @@ static void release_signal(struct op_state *s)
 	sigaction(SIGUSR1, &s->old_action, NULL);
 }
 
-OP(yield)
-{
-	OP_WRONG_IF(sched_yield() != 0);
-}
-
-OP(futex_wake)
-{
-	OP_WRONG_IF(syscall(SYS_futex, &s->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 0);
-}
-
-OP(signal_self)
-{
-	OP_WRONG_IF(syscall(SYS_tgkill, s->pid, s->tid, SIGUSR1) != 0);
-}
+OP_ONE(yield, sched_yield() != 0)
+OP_ONE(futex_wake, syscall(SYS_futex, &s->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 0)
+OP_ONE(signal_self, syscall(SYS_tgkill, s->pid, s->tid, SIGUSR1) != 0)
 
 /* Waits for `pid`. If the child failed or could not be created, counts a failure of the operation. */
 static void reap(struct op_state *s, pid_t pid)
@@ -525,7 +370,46 @@ OP(thread)
 	OP_WRONG_IF(pthread_create(&t, NULL, nothing, NULL) != 0 || pthread_join(t, NULL) != 0);
 }
 
-const struct op ops_task[] = {
+static const struct op ops[] = {
+	{"loop", "control", "an empty loop; its cost is subtracted from the others", OP_LOOPS(empty)},
+	{"getpid", "id", "getpid() of the C library", OP_LOOPS(self_getpid)},
+	{"getpid-raw", "id", "syscall(SYS_getpid)", OP_LOOPS(self_getpid_raw)},
+	{"getppid", "id", "getppid()", OP_LOOPS(self_getppid)},
+	{"getuid", "id", "getuid()", OP_LOOPS(self_getuid)},
+	{"sysconf", "id", "sysconf(_SC_CLK_TCK)", OP_LOOPS(self_sysconf)},
+#ifdef TSC_ABOUT
+	{"tsc", "clock", TSC_ABOUT, OP_LOOPS(clock_tsc)},
+#endif
+	{"time", "clock", "time(NULL) in the vDSO", OP_LOOPS(clock_time)},
+#ifdef SYS_time
+	{"time-raw", "clock", "syscall(SYS_time)", OP_LOOPS(clock_time_raw)},
+#endif
+	{"gettimeofday", "clock", "gettimeofday() in the vDSO", OP_LOOPS(clock_gettimeofday)},
+	{"monotonic", "clock", "clock_gettime(CLOCK_MONOTONIC) in the vDSO", OP_LOOPS(clock_monotonic)},
+	{"monotonic-raw", "clock", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)", OP_LOOPS(clock_monotonic_raw)},
+	{"realtime", "clock", "clock_gettime(CLOCK_REALTIME) in the vDSO", OP_LOOPS(clock_realtime)},
+	{"realtime-raw", "clock", "syscall(SYS_clock_gettime, CLOCK_REALTIME)", OP_LOOPS(clock_realtime_raw)},
+	{"coarse", "clock", "clock_gettime(CLOCK_MONOTONIC_COARSE) in the vDSO", OP_LOOPS(clock_coarse)},
+	{"coarse-raw", "clock", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)", OP_LOOPS(clock_coarse_raw)},
+	{"cputime", "clock", "clock_gettime(CLOCK_PROCESS_CPUTIME_ID): a system call", OP_LOOPS(clock_cputime)},
+	{"read-0", "file", "read() of 0 bytes from /dev/zero", OP_LOOPS(read_0), open_zero, close_all},
+	{"read-zero", "file", "read() of 1 byte from /dev/zero", OP_LOOPS(read_1), open_zero, close_all},
+	{"read-file", "file", "read() of 1 byte from a file in the page cache", OP_LOOPS(read_1_file), make_file,
+	 close_all},
+	{"read-end", "file", "read() of 1 byte at the end of a file", OP_LOOPS(read_end), make_file_at_end, close_all},
+	{"write-null", "file", "write() of 1 byte to /dev/null", OP_LOOPS(write_1), open_null, close_all},
+	{"fgets-0", "stdio", "fgets() with a buffer that has no space for a character", OP_LOOPS(fgets_0), make_stream,
+	 close_stream},
+	{"fgets-1", "stdio", "fgets() of 1 character from a file read in blocks", OP_LOOPS(fgets_1), make_stream,
+	 close_stream},
+	{"lseek", "file", "lseek() to the start of a file", OP_LOOPS(do_lseek), make_file, close_all},
+	{"fstat", "file", "fstat()", OP_LOOPS(do_fstat), make_file, close_all},
+	{"stat", "file", "stat() of /dev/null", OP_LOOPS(do_stat)},
+	{"open-close", "file", "open() of /dev/null and close()", OP_LOOPS(open_close)},
+	{"pipe", "ipc", "write() of 1 byte to a pipe and read() of it", OP_LOOPS(pipe_pair), make_pipe, close_all},
+	{"mmap", "memory", "mmap() of an untouched page and munmap()", OP_LOOPS(map_unmap)},
+	{"page-fault", "memory", "the first write to an anonymous page", OP_LOOPS(page_fault), make_pages, drop_pages,
+	 .trap = true},
 	{"yield", "task", "sched_yield() while no other task wants the CPU", OP_LOOPS(yield)},
 	{"futex-wake", "ipc", "futex(FUTEX_WAKE) while no task waits", OP_LOOPS(futex_wake)},
 	{"signal", "task", "tgkill() to the same thread, handler and return", OP_LOOPS(signal_self),
@@ -537,5 +421,34 @@ const struct op ops_task[] = {
 	{"fork-exec", "process", "fork(), execve() of true, wait", OP_LOOPS(fork_exec), .setup = need_true,
 	 .cost = OP_DEAR},
 	{"spawn", "process", "posix_spawn() of true, wait", OP_LOOPS(spawn_true), .setup = need_true, .cost = OP_DEAR},
-	{0},
 };
+
+const struct op *op_at(size_t i)
+{
+	return i < sizeof(ops) / sizeof(*ops) ? &ops[i] : NULL;
+}
+
+const struct op *op_find(const char *name)
+{
+	for (size_t i = 0; op_at(i); i++)
+		if (strcmp(op_at(i)->name, name) == 0)
+			return op_at(i);
+	return NULL;
+}
+
+const struct op *op_empty(void)
+{
+	return &ops[0];
+}
+
+int op_open(const struct op *op, struct op_state *s, const char *dir, struct buf *why)
+{
+	*s = (struct op_state){.dir = dir, .fd = -1, .fd2 = -1};
+	return op->setup ? op->setup(s, why) : 0;
+}
+
+void op_close(const struct op *op, struct op_state *s)
+{
+	if (op->teardown)
+		op->teardown(s);
+}

@@ -53,10 +53,7 @@ struct op {
 	bool trap; /* the operation enters the kernel by an exception, so system call tracers do not see it */
 };
 
-/* The table is split into three files; op_at() indexes all of it. Each part ends with a row without a name, {0}. */
-extern const struct op ops_self[], ops_file[], ops_task[];
-
-/* Returns row `i` of the whole table, or NULL after the last row. */
+/* Returns row `i` of the table of operations, or NULL after the last row. */
 const struct op *op_at(size_t i);
 /* Returns the operation with this name, or NULL. */
 const struct op *op_find(const char *name);
@@ -115,6 +112,13 @@ int op_nameless_file(const char *dir);
 		}                                                                                                      \
 	}                                                                                                              \
 	static inline void name(struct op_state *s)
+
+/* Defines an operation that is one expression. The expression is true if the operation has failed. */
+#define OP_ONE(name, failed)                                                                                           \
+	OP(name)                                                                                                       \
+	{                                                                                                              \
+		OP_WRONG_IF(failed);                                                                                   \
+	}
 
 /* The members of struct op for the two loops of an operation that OP() has defined. */
 #define OP_LOOPS(name) .once = name##_once, .twice = name##_twice
