@@ -164,6 +164,40 @@ void cell_printf(struct table *t, size_t col, double x, const char *fmt)
 	table_real(t, col, x, text);
 }
 
+struct table *figures_table(const struct figure_column *columns, size_t n)
+{
+	auto_free struct column *c = memory_zeroed(n, sizeof(*c));
+	for (size_t i = 0; i < n; i++)
+		c[i] = (struct column){columns[i].key, columns[i].title, columns[i].flags};
+	return table_new(c, n);
+}
+
+void figure_cell(struct table *t, size_t col, const struct figure_column *c, const void *object)
+{
+	const void *at = (const char *)object + c->at;
+	double x = c->form == FORM_OWN || c->form == FORM_TEXT ? NAN : *(const double *)at;
+	double scale = c->scale > 0 ? c->scale : 1;
+	if (c->form == FORM_TIME || c->form == FORM_NS)
+		cell_time(t, col, c->form == FORM_NS ? x * 1e-9 : x, scale);
+	else if (c->form == FORM_BYTES)
+		cell_bytes(t, col, x);
+	else if (c->form == FORM_COUNT)
+		cell_count(t, col, x, false);
+	else if (c->form == FORM_INTEGER && isfinite(x))
+		table_integer(t, col, whole(x), NULL);
+	else if (c->form == FORM_REAL)
+		table_real(t, col, x, NULL);
+	else if (c->form == FORM_TEXT)
+		table_string(t, col, *(char *const *)at);
+}
+
+void figures_row(struct table *t, const struct figure_column *columns, size_t n, const void *object)
+{
+	table_row(t);
+	for (size_t i = 0; i < n; i++)
+		figure_cell(t, i, &columns[i], object);
+}
+
 double figure_of(const struct run_subject *s, size_t member)
 {
 	double v = *(const double *)(const void *)((const char *)s + member);

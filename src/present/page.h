@@ -243,6 +243,34 @@ void cell_printf(struct table *t, size_t col, double x, const char *fmt);
 /* Sets a cell to a number: `value` in CSV and JSON, and the text `shown` in the formats for people. Frees `shown`. */
 void cell_real(struct table *t, size_t col, double value, struct buf *shown);
 
+/* How a cell shows a member of a struct: a double, or a string for FORM_TEXT. Unknown members leave the cell empty. */
+enum figure_form {
+	FORM_OWN,  /* the code that fills the table sets the cell */
+	FORM_TIME, /* these are shown by cell_time(), cell_bytes(), and so on */
+	FORM_NS,   /* like FORM_TIME, but the member is in ns */
+	FORM_BYTES,
+	FORM_COUNT,
+	FORM_INTEGER,
+	FORM_REAL,
+	FORM_TEXT,
+};
+
+/* A column of a table whose rows show structs of one type. */
+struct figure_column {
+	const char *key, *title;
+	unsigned flags;
+	enum figure_form form;
+	size_t at;    /* offset of the member */
+	double scale; /* of times: the number of the column's units in a second; 0: 1 */
+};
+
+/* Creates a table of these columns. */
+struct table *figures_table(const struct figure_column *columns, size_t n);
+/* Sets the cell in column `col` of the current row to the member of `object` that `c` describes. */
+void figure_cell(struct table *t, size_t col, const struct figure_column *c, const void *object);
+/* Begins a row, and sets its cells to the members of `object`, except those of FORM_OWN. */
+void figures_row(struct table *t, const struct figure_column *columns, size_t n, const void *object);
+
 /* The offset of a member of struct run_subject, for figure_of(). The member must be a double. */
 #define FIGURE(member)  offsetof(struct run_subject, member)
 #define FIGURE_PEAK_RSS FIGURE(judged.of[METRIC_PEAK_RSS].median)

@@ -43,33 +43,31 @@ static void summary_cells(struct table *t, size_t col, const struct sample_summa
 }
 
 /*
- * Adds the table `key` of the subjects of a test, or of all subjects if `test` is NULL. row() sets the cells of one
- * subject, whose row has begun; its `name` is the name of the subject without the test.
+ * Adds the table `key` of the subjects of a test, or of all subjects if `test` is NULL. The first column contains the
+ * name of the subject without the test; row() sets the other cells of FORM_OWN.
  */
-static void add_subjects(struct page *p, const char *test, const char *key, const struct column *columns, size_t n,
-			 void (*row)(struct table *t, const struct run *r, const struct run_subject *s,
-				     const char *name))
+static void add_subjects(struct page *p, const char *test, const char *key, const struct figure_column *columns,
+			 size_t n, void (*row)(struct table *t, const struct run *r, const struct run_subject *s))
 {
 	const struct run *r = p->runs[0].run;
-	struct table *t = table_new(columns, n);
+	struct table *t = figures_table(columns, n);
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
 		if (!is_of(s, test))
 			continue;
-		table_row(t);
-		row(t, r, s, name_of(s, test));
+		figures_row(t, columns, n, s);
+		table_string(t, 0, name_of(s, test));
+		row(t, r, s);
 	}
 	page_add_part(p, key, test ? texts_find(&r->heads, test) : NULL, t, NULL);
 }
 
-enum { O_NAME, O_GROUP, O_MIN, O_SD = O_MIN + 6, O_OUT, O_KERNEL, O_N, O_BATCH, O_TWO, O_SURE };
+enum { O_MIN = 2, O_SD = O_MIN + 6, O_OUT, O_KERNEL, O_N, O_SURE = O_N + 3 };
 
-static void operation_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
+static void operation_row(struct table *t, const struct run *r, const struct run_subject *s)
 {
 	const struct sample_summary *d = &s->judged.of[METRIC_TIME];
 	(void)r;
-	table_string(t, O_NAME, name);
-	table_string(t, O_GROUP, s->group);
 	summary_cells(t, O_MIN, d, s->resolution_ns * 1e-9);
 	if (d->n > 1)
 		cell_time(t, O_SD, d->stddev, NS);
@@ -85,16 +83,14 @@ static void operation_row(struct table *t, const struct run *r, const struct run
 		cell_printf(t, O_KERNEL, s->kernel_calls, "%.2g");
 	}
 	table_integer(t, O_N, (long long)d->n, NULL);
-	add_count(t, O_BATCH, s->batch);
-	table_real(t, O_TWO, s->two_loops_ns, NULL);
 	table_string(t, O_SURE, s->resolved == TRUTH_NO ? "no" : "yes");
 }
 
 static void add_syscall_tables(struct page *p, const char *test)
 {
-	static const struct column columns[] = {
+	static const struct figure_column columns[] = {
 		{"operation", "operation", 0},
-		{"group", "group", COL_DATA_ONLY},
+		{"group", "group", COL_DATA_ONLY, FORM_TEXT, FIGURE(group)},
 		{"min_ns", "Min.", COL_RIGHT},
 		{"q1_ns", "1st Qu.", COL_RIGHT | COL_SPARE},
 		{"median_ns", "Median", COL_RIGHT},
@@ -105,40 +101,35 @@ static void add_syscall_tables(struct page *p, const char *test)
 		{"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
 		{"kernel_calls", "kernel", COL_RIGHT},
 		{"samples", "samples", COL_RIGHT | COL_OPTIONAL},
-		{"batch", "batch", COL_RIGHT | COL_OPTIONAL},
-		{"two_loops_ns", "two loops", COL_DATA_ONLY},
+		{"batch", "batch", COL_RIGHT | COL_OPTIONAL, FORM_INTEGER, FIGURE(batch)},
+		{"two_loops_ns", "two loops", COL_DATA_ONLY, FORM_REAL, FIGURE(two_loops_ns)},
 		{"resolved", "resolved", COL_DATA_ONLY},
 	};
 	add_subjects(p, test, "operations", columns, sizeof(columns) / sizeof(*columns), operation_row);
 }
 
-enum { W_NAME, W_WHAT, W_CPUS, W_MIN, W_OUT = W_MIN + 6, W_ROUND, W_OWN, W_VOL, W_INVOL, W_N, W_ROUNDS };
+enum { W_NAME, W_MIN = 3, W_OUT = W_MIN + 6, W_VOL = W_OUT + 3, W_INVOL, W_N };
 
-static void switch_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
+static void switch_row(struct table *t, const struct run *r, const struct run_subject *s)
 {
-	const char *two = strstr(name, " (two CPUs)");
+	const char *name = name_of(s, s->test), *two = strstr(name, " (two CPUs)");
 	auto_buf kind = {0};
 	(void)r;
 	buf_add(&kind, name, two ? (size_t)(two - name) : strlen(name));
 	table_string(t, W_NAME, buf_str(&kind));
-	table_string(t, W_WHAT, s->what);
-	table_string(t, W_CPUS, s->cpus);
 	summary_cells(t, W_MIN, &s->judged.of[METRIC_TIME], NAN);
 	table_integer(t, W_OUT, (long long)run_outliers(s), NULL);
-	cell_time(t, W_ROUND, s->round_median_ns * 1e-9, NS);
-	cell_time(t, W_OWN, s->own_median_ns * 1e-9, NS);
 	cell_printf(t, W_VOL, s->voluntary_per_round, "%.2f");
 	cell_printf(t, W_INVOL, s->involuntary_per_round, "%.2f");
 	table_integer(t, W_N, (long long)s->judged.of[METRIC_TIME].n, NULL);
-	add_count(t, W_ROUNDS, s->rounds);
 }
 
 static void add_switch_tables(struct page *p, const char *test)
 {
-	static const struct column columns[] = {
+	static const struct figure_column columns[] = {
 		{"kind", "kind", 0},
-		{"what", "what", 0},
-		{"cpus", "CPUs", COL_SPARE},
+		{"what", "what", 0, FORM_TEXT, FIGURE(what)},
+		{"cpus", "CPUs", COL_SPARE, FORM_TEXT, FIGURE(cpus)},
 		{"min_ns", "Min.", COL_RIGHT},
 		{"q1_ns", "1st Qu.", COL_RIGHT | COL_OPTIONAL},
 		{"median_ns", "Median", COL_RIGHT},
@@ -146,12 +137,12 @@ static void add_switch_tables(struct page *p, const char *test)
 		{"q3_ns", "3rd Qu.", COL_RIGHT | COL_OPTIONAL},
 		{"max_ns", "Max.", COL_RIGHT},
 		{"outliers", "outliers", COL_RIGHT | COL_OPTIONAL},
-		{"round_median_ns", "round", COL_RIGHT | COL_SPARE},
-		{"own_median_ns", "own", COL_RIGHT | COL_SPARE},
+		{"round_median_ns", "round", COL_RIGHT | COL_SPARE, FORM_NS, FIGURE(round_median_ns), NS},
+		{"own_median_ns", "own", COL_RIGHT | COL_SPARE, FORM_NS, FIGURE(own_median_ns), NS},
 		{"voluntary_switches_per_round", "voluntary", COL_RIGHT},
 		{"involuntary_switches_per_round", "involuntary", COL_RIGHT},
 		{"samples", "samples", COL_RIGHT | COL_OPTIONAL},
-		{"rounds", "rounds", COL_DATA_ONLY},
+		{"rounds", "rounds", COL_DATA_ONLY, FORM_INTEGER, FIGURE(rounds)},
 	};
 	add_subjects(p, test, "switches", columns, sizeof(columns) / sizeof(*columns), switch_row);
 }
@@ -254,32 +245,26 @@ static void add_histogram(struct page *p)
 	page_add_part(p, "histogram", "wake-ups by delay:", t, NULL);
 }
 
-static void latency_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
+static void latency_row(struct table *t, const struct run *r, const struct run_subject *s)
 {
-	const double figures[] = {s->mean_ns, s->max_ns, s->min_ns, s->stddev_ns, s->p99_ns, s->p999_ns};
 	auto_buf work = {0};
 	(void)r;
 	say_work(s, &work);
-	table_string(t, 0, name);
-	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++)
-		cell_time(t, 1 + i, figures[i] * 1e-9, 1e6);
-	add_count(t, 7, s->wakeups);
-	add_count(t, 8, s->missed);
 	table_string(t, 9, buf_str(&work));
 }
 
 static void add_latency_tables(struct page *p, const char *test)
 {
-	static const struct column columns[] = {
+	static const struct figure_column columns[] = {
 		{"load", "load", 0},
-		{"mean_us", "mean", COL_RIGHT},
-		{"max_us", "max", COL_RIGHT},
-		{"min_us", "min", COL_RIGHT},
-		{"stddev_us", "std dev", COL_RIGHT | COL_SPARE},
-		{"p99_us", "p99", COL_RIGHT | COL_SPARE},
-		{"p999_us", "p99.9", COL_RIGHT},
-		{"wakeups", "wake-ups", COL_RIGHT | COL_OPTIONAL},
-		{"missed", "missed", COL_RIGHT},
+		{"mean_us", "mean", COL_RIGHT, FORM_NS, FIGURE(mean_ns), 1e6},
+		{"max_us", "max", COL_RIGHT, FORM_NS, FIGURE(max_ns), 1e6},
+		{"min_us", "min", COL_RIGHT, FORM_NS, FIGURE(min_ns), 1e6},
+		{"stddev_us", "std dev", COL_RIGHT | COL_SPARE, FORM_NS, FIGURE(stddev_ns), 1e6},
+		{"p99_us", "p99", COL_RIGHT | COL_SPARE, FORM_NS, FIGURE(p99_ns), 1e6},
+		{"p999_us", "p99.9", COL_RIGHT, FORM_NS, FIGURE(p999_ns), 1e6},
+		{"wakeups", "wake-ups", COL_RIGHT | COL_OPTIONAL, FORM_INTEGER, FIGURE(wakeups)},
+		{"missed", "missed", COL_RIGHT, FORM_INTEGER, FIGURE(missed)},
 		{"load_work", "work of the load", COL_DATA_ONLY},
 	};
 	add_subjects(p, test, "latencies", columns, sizeof(columns) / sizeof(*columns), latency_row);
@@ -289,40 +274,33 @@ static void add_latency_tables(struct page *p, const char *test)
 	add_histogram(p);
 }
 
-static void load_row(struct table *t, const struct run *r, const struct run_subject *s, const char *name)
+static void load_row(struct table *t, const struct run *r, const struct run_subject *s)
 {
-	const struct sample_summary *d = &s->judged.of[METRIC_TIME];
 	struct interval ratio;
 	double over = run_over_none(r, s, &ratio);
 	auto_buf work = {0};
 	say_work(s, &work);
-	table_string(t, 0, name);
-	cell_time(t, 1, d->mean, 1);
-	cell_time(t, 2, d->stddev, 1);
-	cell_time(t, 3, d->min, 1);
-	cell_time(t, 4, d->max, 1);
 	cell_printf(t, 5, over, "%+.1f %%");
 	table_real(t, 6, 100 * (ratio.low - 1), NULL);
 	table_real(t, 7, 100 * (ratio.high - 1), NULL);
-	cell_time(t, 8, s->judged.of[METRIC_LOAD_USER].mean, 1);
-	cell_time(t, 9, s->judged.of[METRIC_LOAD_SYSTEM].mean, 1);
-	table_integer(t, 10, (long long)d->n, NULL);
+	table_integer(t, 10, (long long)s->judged.of[METRIC_TIME].n, NULL);
 	table_string(t, 11, buf_str(&work));
 }
 
 static void add_load_tables(struct page *p, const char *test)
 {
-	static const struct column columns[] = {
+	static const struct figure_column columns[] = {
 		{"load", "load", 0},
-		{"wall_mean_s", "mean", COL_RIGHT},
-		{"wall_stddev_s", "std dev", COL_RIGHT},
-		{"wall_min_s", "min", COL_RIGHT},
-		{"wall_max_s", "max", COL_RIGHT},
+		{"wall_mean_s", "mean", COL_RIGHT, FORM_TIME, FIGURE(judged.of[METRIC_TIME].mean)},
+		{"wall_stddev_s", "std dev", COL_RIGHT, FORM_TIME, FIGURE(judged.of[METRIC_TIME].stddev)},
+		{"wall_min_s", "min", COL_RIGHT, FORM_TIME, FIGURE(judged.of[METRIC_TIME].min)},
+		{"wall_max_s", "max", COL_RIGHT, FORM_TIME, FIGURE(judged.of[METRIC_TIME].max)},
 		{"over_none_percent", "over none", COL_RIGHT},
 		{"over_none_low_percent", "from", COL_DATA_ONLY},
 		{"over_none_high_percent", "to", COL_DATA_ONLY},
-		{"user_mean_s", "user", COL_RIGHT | COL_OPTIONAL},
-		{"system_mean_s", "system", COL_RIGHT | COL_OPTIONAL},
+		{"user_mean_s", "user", COL_RIGHT | COL_OPTIONAL, FORM_TIME, FIGURE(judged.of[METRIC_LOAD_USER].mean)},
+		{"system_mean_s", "system", COL_RIGHT | COL_OPTIONAL, FORM_TIME,
+		 FIGURE(judged.of[METRIC_LOAD_SYSTEM].mean)},
 		{"runs", "runs", COL_RIGHT},
 		{"load_work", "work of the load", COL_DATA_ONLY},
 	};

@@ -340,26 +340,22 @@ static void add_table(struct page *p, struct calls *c)
  */
 static void add_programs(struct page *p)
 {
-	static const struct column columns[] = {
+#define OF(member) offsetof(struct run_program, member)
+	static const struct figure_column columns[] = {
 		{"run", "run", 0},
-		{"wall_s", "wall", COL_RIGHT},
-		{"user_s", "user", COL_RIGHT},
-		{"system_s", "system", COL_RIGHT},
-		{"peak_rss_bytes", "peak RSS", COL_RIGHT},
-		{"processes", "processes", COL_RIGHT | COL_OPTIONAL},
-		{"calls_before_main", "before main", COL_RIGHT | COL_OPTIONAL},
+		{"wall_s", "wall", COL_RIGHT, FORM_TIME, OF(wall_s)},
+		{"user_s", "user", COL_RIGHT, FORM_TIME, OF(user_s)},
+		{"system_s", "system", COL_RIGHT, FORM_TIME, OF(system_s)},
+		{"peak_rss_bytes", "peak RSS", COL_RIGHT, FORM_BYTES, OF(peak_rss_bytes)},
+		{"processes", "processes", COL_RIGHT | COL_OPTIONAL, FORM_COUNT, OF(processes)},
+		{"calls_before_main", "before main", COL_RIGHT | COL_OPTIONAL, FORM_COUNT, OF(calls_before_main)},
 	};
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
+#undef OF
+	const size_t n = sizeof(columns) / sizeof(*columns);
+	struct table *t = figures_table(columns, n);
 	for (size_t k = 0; k < p->n; k++) {
-		const struct run_program *x = &p->runs[k].run->program;
-		table_row(t);
+		figures_row(t, columns, n, &p->runs[k].run->program);
 		table_string(t, 0, p->runs[k].label);
-		cell_time(t, 1, x->wall_s, 1);
-		cell_time(t, 2, x->user_s, 1);
-		cell_time(t, 3, x->system_s, 1);
-		cell_bytes(t, 4, x->peak_rss_bytes);
-		cell_count(t, 5, x->processes, false);
-		cell_count(t, 6, x->calls_before_main, false);
 	}
 	table_hide_if_empty(t, 6); /* not every engine can count the calls before main */
 	page_add_part(p, "programs", "Programs (traced runs)", t, NULL);

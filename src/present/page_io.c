@@ -48,28 +48,29 @@ enum io_column {
 };
 
 /* The columns in CSV, JSON and HTML. */
-static const struct column columns[COLUMNS] = {
-	[C_FILE] = {"file", "file", 0},
-	[C_KIND] = {"kind", "kind", 0},
-	[C_OPENS] = {"opens", "opens", COL_RIGHT},
-	[C_CALLS] = {"calls", "calls", COL_RIGHT},
-	[C_READS] = {"reads", "reads", COL_RIGHT},
-	[C_WRITES] = {"writes", "writes", COL_RIGHT},
-	[C_READ_BYTES] = {"read_bytes", "read", COL_RIGHT},
-	[C_WRITTEN_BYTES] = {"written_bytes", "written", COL_RIGHT},
-	[C_TIME] = {"time_s", "time", COL_RIGHT},
-	[C_READ_WAITS] = {"read_waits", "reads that waited", COL_RIGHT},
-	[C_READ_WAITED] = {"read_waited_s", "their time", COL_RIGHT},
+#define OF(member) offsetof(struct run_io_file, member)
+static const struct figure_column columns[COLUMNS] = {
+	[C_FILE] = {"file", "file", 0, FORM_TEXT, OF(name)},
+	[C_KIND] = {"kind", "kind", 0, FORM_TEXT, OF(kind)},
+	[C_OPENS] = {"opens", "opens", COL_RIGHT, FORM_COUNT, OF(opens)},
+	[C_CALLS] = {"calls", "calls", COL_RIGHT, FORM_COUNT, OF(calls)},
+	[C_READS] = {"reads", "reads", COL_RIGHT, FORM_COUNT, OF(reads)},
+	[C_WRITES] = {"writes", "writes", COL_RIGHT, FORM_COUNT, OF(writes)},
+	[C_READ_BYTES] = {"read_bytes", "read", COL_RIGHT, FORM_BYTES, OF(read_bytes)},
+	[C_WRITTEN_BYTES] = {"written_bytes", "written", COL_RIGHT, FORM_BYTES, OF(written_bytes)},
+	[C_TIME] = {"time_s", "time", COL_RIGHT, FORM_TIME, OF(time_s)},
+	[C_READ_WAITS] = {"read_waits", "reads that waited", COL_RIGHT, FORM_COUNT, OF(read_waits)},
+	[C_READ_WAITED] = {"read_waited_s", "their time", COL_RIGHT, FORM_TIME, OF(read_waited_s)},
 	[C_SIZES] = {"frequent_sizes", "sizes", 0},
 	[C_SEQUENTIAL] = {"sequential_share", "sequential", COL_RIGHT},
 	[C_RANDOM] = {"random_share", "random", COL_RIGHT},
 	[C_REREAD] = {"repeated_read_share", "reread", COL_RIGHT},
 	[C_REWRITTEN] = {"repeated_write_share", "rewritten", COL_RIGHT},
-	[C_SEEKS] = {"seeks", "seeks", COL_RIGHT},
-	[C_IDLE_SEEKS] = {"seeks_without_effect", "without effect", COL_RIGHT},
-	[C_SYNCS] = {"syncs", "syncs", COL_RIGHT},
-	[C_MMAPS] = {"mmaps", "mmaps", COL_RIGHT},
-	[C_UNCLOSED] = {"unclosed", "unclosed", COL_RIGHT},
+	[C_SEEKS] = {"seeks", "seeks", COL_RIGHT, FORM_COUNT, OF(seeks)},
+	[C_IDLE_SEEKS] = {"seeks_without_effect", "without effect", COL_RIGHT, FORM_COUNT, OF(seeks_without_effect)},
+	[C_SYNCS] = {"syncs", "syncs", COL_RIGHT, FORM_COUNT, OF(syncs)},
+	[C_MMAPS] = {"mmaps", "mmaps", COL_RIGHT, FORM_COUNT, OF(mmaps)},
+	[C_UNCLOSED] = {"unclosed", "unclosed", COL_RIGHT, FORM_COUNT, OF(unclosed)},
 };
 
 /*
@@ -157,14 +158,6 @@ static void sizes(const struct run_io_file *f, struct buf *out)
 /* Sets the cell in column `col` to a figure of the file. */
 static void set_figure(struct table *t, size_t col, enum io_column which, const struct run_io_file *f)
 {
-	const double figures[COLUMNS] = {
-		[C_OPENS] = f->opens,           [C_CALLS] = f->calls,
-		[C_READS] = f->reads,           [C_WRITES] = f->writes,
-		[C_READ_BYTES] = f->read_bytes, [C_WRITTEN_BYTES] = f->written_bytes,
-		[C_SEEKS] = f->seeks,           [C_IDLE_SEEKS] = f->seeks_without_effect,
-		[C_SYNCS] = f->syncs,           [C_MMAPS] = f->mmaps,
-		[C_UNCLOSED] = f->unclosed,     [C_READ_WAITS] = f->read_waits,
-	};
 	const double part[] = {f->sequential, f->random, f->reread, f->rewritten}; /* C_SEQUENTIAL to C_REWRITTEN */
 	auto_buf text = {0};
 	if (which >= C_SEQUENTIAL && which <= C_REWRITTEN) {
@@ -180,14 +173,9 @@ static void set_figure(struct table *t, size_t col, enum io_column which, const 
 		else if (f->sizes.n)
 			size_human(&text, (uint64_t)f->sizes.v[0].bytes);
 		table_string(t, col, buf_str(&text));
-	} else if (which == C_TIME)
-		cell_time(t, col, f->time_s, 1);
-	else if (which == C_READ_WAITED)
-		cell_time(t, col, f->read_waited_s, 1);
-	else if (which == C_READ_BYTES || which == C_WRITTEN_BYTES)
-		cell_bytes(t, col, figures[which]);
-	else
-		cell_count(t, col, figures[which], false);
+	} else {
+		figure_cell(t, col, &columns[which], f);
+	}
 }
 
 /* Returns true if the second table says something about the file. */
@@ -258,12 +246,10 @@ void io_render(const struct run *run, enum table_format format, const struct tab
 
 static void add_files(struct page *p, const struct run_io *io)
 {
-	struct table *t = table_new(columns, COLUMNS);
+	struct table *t = figures_table(columns, COLUMNS);
 	for (size_t i = 0; i < io->files.n; i++) {
 		table_row(t);
-		table_string(t, C_FILE, io->files.v[i].name);
-		table_string(t, C_KIND, io->files.v[i].kind);
-		for (int k = C_OPENS; k < COLUMNS; k++)
+		for (int k = C_FILE; k < COLUMNS; k++)
 			set_figure(t, (size_t)k, k, &io->files.v[i]);
 	}
 	page_add_part(p, "files", "Files, pipes and sockets", t, NULL);

@@ -8,42 +8,27 @@
 #define DEPTH_MOST   40  /* deeper processes are not indented further */
 #define COMMAND_MOST 240 /* a longer command is cut in the formats for people */
 
-enum {
-	T_PID,
-	T_PARENT,
-	T_DEPTH,
-	T_ENDED,
-	T_WALL,
-	T_CPU,
-	T_RSS,
-	T_PROCESS,
-	T_COMMAND,
-	T_STATUS,
-	T_SIGNAL,
-	T_REASON,
-	T_SAID,
-	T_CAUSE,
-	T_START,
-	TREE_COLUMNS
-};
+#define OF(member) offsetof(struct run_tree_process, member)
 
-static const struct column tree_columns[] = {
-	[T_PID] = {"pid", "pid", COL_RIGHT},
-	[T_PARENT] = {"parent", "parent", COL_RIGHT | COL_DATA_ONLY},
-	[T_DEPTH] = {"depth", "depth", COL_RIGHT | COL_DATA_ONLY},
-	[T_ENDED] = {"ended", "ended", COL_TEXT_ONLY},
-	[T_WALL] = {"wall_s", "wall", COL_RIGHT},
-	[T_CPU] = {"cpu_s", "CPU", COL_RIGHT},
-	[T_RSS] = {"peak_rss_bytes", "peak RSS", COL_RIGHT | COL_OPTIONAL},
-	[T_PROCESS] = {"process", "process", COL_TEXT_ONLY},
-	[T_COMMAND] = {"command", "command", COL_DATA_ONLY},
-	[T_STATUS] = {"exit_status", "exit status", COL_DATA_ONLY},
-	[T_SIGNAL] = {"killed_by", "killed by", COL_DATA_ONLY},
-	[T_REASON] = {"reason", "reason", COL_DATA_ONLY},
-	[T_SAID] = {"message", "message", COL_DATA_ONLY},
-	[T_CAUSE] = {"is_cause", "is cause", COL_DATA_ONLY},
-	[T_START] = {"start_s", "start", COL_DATA_ONLY},
+static const struct figure_column tree_columns[] = {
+	{"pid", "pid", COL_RIGHT, FORM_INTEGER, OF(pid)},
+	{"parent", "parent", COL_RIGHT | COL_DATA_ONLY, FORM_INTEGER, OF(parent)},
+	{"depth", "depth", COL_RIGHT | COL_DATA_ONLY, FORM_INTEGER, OF(depth)},
+	{"ended", "ended", COL_TEXT_ONLY},
+	{"wall_s", "wall", COL_RIGHT, FORM_TIME, OF(wall_s)},
+	{"cpu_s", "CPU", COL_RIGHT, FORM_TIME, OF(cpu_s)},
+	{"peak_rss_bytes", "peak RSS", COL_RIGHT | COL_OPTIONAL, FORM_BYTES, OF(peak_rss_bytes)},
+	{"process", "process", COL_TEXT_ONLY},
+	{"command", "command", COL_DATA_ONLY},
+	{"exit_status", "exit status", COL_DATA_ONLY, FORM_INTEGER, OF(exit_status)},
+	{"killed_by", "killed by", COL_DATA_ONLY, FORM_TEXT, OF(killed_by)},
+	{"reason", "reason", COL_DATA_ONLY, FORM_TEXT, OF(reason)},
+	{"message", "message", COL_DATA_ONLY, FORM_TEXT, OF(message)},
+	{"is_cause", "is cause", COL_DATA_ONLY},
+	{"start_s", "start", COL_DATA_ONLY, FORM_REAL, OF(start_s)},
 };
+#define TREE_COLUMNS (sizeof(tree_columns) / sizeof(*tree_columns))
+enum { T_ENDED = 3, T_PROCESS = 7, T_COMMAND = 8, T_CAUSE = 13 }; /* columns that add_row() sets */
 
 static void add_cut(struct buf *out, const char *s)
 {
@@ -67,35 +52,18 @@ static void add_end(const struct run_tree_process *r, struct buf *out)
 		buf_adds(out, " (cause)");
 }
 
-static void set_row(struct table *t, const struct run_tree_process *r)
+static void add_row(struct table *t, const struct run_tree_process *r)
 {
 	auto_buf end = {0}, process = {0};
-	bool failed = r->killed_by || r->exit_status > 0;
 	add_end(r, &end);
 	buf_fill(&process, ' ', INDENT * (size_t)(r->depth < DEPTH_MOST ? r->depth : DEPTH_MOST));
 	add_cut(&process, r->command ? r->command : "?");
-	table_integer(t, T_PID, (long long)r->pid, NULL);
-	if (!isnan(r->parent))
-		table_integer(t, T_PARENT, (long long)r->parent, NULL);
-	table_integer(t, T_DEPTH, (long long)r->depth, NULL);
+	figures_row(t, tree_columns, TREE_COLUMNS, r);
 	table_string(t, T_ENDED, buf_str(&end));
-	cell_time(t, T_WALL, r->wall_s, 1);
-	cell_time(t, T_CPU, r->cpu_s, 1);
-	cell_bytes(t, T_RSS, r->peak_rss_bytes);
 	table_string(t, T_PROCESS, buf_str(&process));
 	table_string(t, T_COMMAND, r->command ? r->command : "");
-	if (!isnan(r->exit_status))
-		table_integer(t, T_STATUS, (long long)r->exit_status, NULL);
-	const struct {
-		size_t column;
-		const char *text;
-	} texts[] = {{T_SIGNAL, r->killed_by}, {T_REASON, r->reason}, {T_SAID, r->message}};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (texts[i].text)
-			table_string(t, texts[i].column, texts[i].text);
 	table_string(t, T_CAUSE, r->is_cause == TRUTH_YES ? "true" : "false");
-	table_real(t, T_START, r->start_s, NULL);
-	if (failed)
+	if (r->killed_by || r->exit_status > 0)
 		table_mark_row(t, MARK_BAD);
 }
 
@@ -122,10 +90,9 @@ void page_add_tree(struct page *p)
 {
 	const struct run_tree *tree = &p->runs[0].run->tree;
 	struct buf *findings = &page_section(p, SECTION_FINDINGS, "Failure", "")->text;
-	struct table *t = table_new(tree_columns, TREE_COLUMNS);
+	struct table *t = figures_table(tree_columns, TREE_COLUMNS);
 	for (size_t i = 0; i < tree->processes.n; i++) {
-		table_row(t);
-		set_row(t, &tree->processes.v[i]);
+		add_row(t, &tree->processes.v[i]);
 		if (tree->processes.v[i].is_cause == TRUTH_YES)
 			say_first(&tree->processes.v[i], findings);
 	}
