@@ -14,6 +14,14 @@
 
 typedef bool row_test(const struct run *r, const struct run_subject *s);
 
+/* Defines a row_test. */
+#define ROW_TEST(name, expression)                                                                                     \
+	static bool name(const struct run *r, const struct run_subject *s)                                             \
+	{                                                                                                              \
+		(void)r;                                                                                               \
+		return expression;                                                                                     \
+	}
+
 static double median(const struct run_subject *s)
 {
 	return run_median(s, METRIC_TIME);
@@ -28,11 +36,7 @@ static bool any(const struct run *r, row_test *f)
 	return false;
 }
 
-static bool is_short(const struct run *r, const struct run_subject *s)
-{
-	(void)r;
-	return median(s) < 0.005;
-}
+ROW_TEST(is_short, median(s) < 0.005)
 
 static bool is_spread(const struct run *r, const struct run_subject *s)
 {
@@ -41,17 +45,8 @@ static bool is_spread(const struct run *r, const struct run_subject *s)
 	return time->n >= 3 && time->q3 - time->q1 > 0.2 * median(s);
 }
 
-static bool has_no_rss(const struct run *r, const struct run_subject *s)
-{
-	(void)r;
-	return s->traced != TRUTH_NO && !(run_median(s, METRIC_PEAK_RSS) > 0);
-}
-
-static bool has_large_buffer(const struct run *r, const struct run_subject *s)
-{
-	(void)r;
-	return s->buffer_bytes > s->input_bytes;
-}
+ROW_TEST(has_no_rss, s->traced != TRUTH_NO && !(run_median(s, METRIC_PEAK_RSS) > 0))
+ROW_TEST(has_large_buffer, s->buffer_bytes > s->input_bytes)
 
 bool compare_first_differs(const struct run *r, const struct run_subject *s)
 {
@@ -75,11 +70,7 @@ static void say_first(const struct run_subject *s, struct buf *out)
 	median(s) > 0 ? duration_human(out, 1e9 * median(s)) : buf_adds(out, "nothing");
 }
 
-static bool has_outliers(const struct run *r, const struct run_subject *s)
-{
-	(void)r;
-	return run_outliers(s) > 0;
-}
+ROW_TEST(has_outliers, run_outliers(s) > 0)
 
 static void say_outliers(const struct run_subject *s, struct buf *out)
 {
@@ -94,33 +85,16 @@ static size_t failures(const struct run_subject *s)
 	return n;
 }
 
-static bool has_failed(const struct run *r, const struct run_subject *s)
-{
-	(void)r;
-	return failures(s) > 0;
-}
+ROW_TEST(has_failed, failures(s) > 0)
 
 static void say_failures(const struct run_subject *s, struct buf *out)
 {
 	buf_addf(out, ": %zu of %zu", failures(s), s->judged.of[METRIC_TIME].n);
 }
 
-static bool is_no_copy(const struct run *r, const struct run_subject *s)
-{
-	(void)r;
-	return s->copied == TRUTH_NO;
-}
-
-static bool changes_input(const struct run *r, const struct run_subject *s)
-{
-	(void)r;
-	return s->input_changed == TRUTH_YES;
-}
-
-static bool is_untraced(const struct run *r, const struct run_subject *s)
-{
-	return r->method.counted != TRUTH_NO && s->traced == TRUTH_NO;
-}
+ROW_TEST(is_no_copy, s->copied == TRUTH_NO)
+ROW_TEST(changes_input, s->input_changed == TRUTH_YES)
+ROW_TEST(is_untraced, r->method.counted != TRUTH_NO && s->traced == TRUTH_NO)
 
 /*
  * Returns true if the command wrote less to /dev/null, while its calls were counted, than to a pipe in the warm-up run.
@@ -148,10 +122,7 @@ static bool saves_its_output(const struct run *r, const struct run_subject *s)
 }
 
 /* If a command does less with /dev/null, its first run differs because its output went to a pipe. */
-static bool first_differs(const struct run *r, const struct run_subject *s)
-{
-	return compare_first_differs(r, s) && !saves_its_output(r, s);
-}
+ROW_TEST(first_differs, compare_first_differs(r, s) && !saves_its_output(r, s))
 
 static bool lacks_metric(const struct run *r, const struct run_subject *s)
 {
@@ -162,11 +133,7 @@ static bool lacks_metric(const struct run *r, const struct run_subject *s)
 	return lacks;
 }
 
-static bool leaves_processes(const struct run *r, const struct run_subject *s)
-{
-	(void)r;
-	return s->counts.known && s->counts.left == TRUTH_YES;
-}
+ROW_TEST(leaves_processes, s->counts.known && s->counts.left == TRUTH_YES)
 
 /* For warn_rows(): the text names the rows even if the warning is about all of them. */
 static void say_nothing(const struct run_subject *s, struct buf *out)
@@ -175,10 +142,7 @@ static void say_nothing(const struct run_subject *s, struct buf *out)
 	(void)out;
 }
 
-static bool is_lost_in_shell(const struct run *r, const struct run_subject *s)
-{
-	return !s->strategy && median(s) < 0.2 * r->method.shell_taken_out_s;
-}
+ROW_TEST(is_lost_in_shell, !s->strategy && median(s) < 0.2 * r->method.shell_taken_out_s)
 
 /* The load of the machine has changed, so the time of the shell that was subtracted may be wrong for this row. */
 static bool depends_on_shell(const struct run *r, const struct run_subject *s)
@@ -187,10 +151,7 @@ static bool depends_on_shell(const struct run *r, const struct run_subject *s)
 	return !s->strategy && !is_lost_in_shell(r, s) && change > SHELL_CHANGE_MAX * median(s);
 }
 
-static bool is_uncounted(const struct run *r, const struct run_subject *s)
-{
-	return r->method.counted != TRUTH_NO && s->traced != TRUTH_NO && !s->counts.known;
-}
+ROW_TEST(is_uncounted, r->method.counted != TRUTH_NO && s->traced != TRUTH_NO && !s->counts.known)
 
 /*
  * Adds a warning, whose name in saved runs is `name`. Its text consists of `what`, `where` and, after a semicolon,

@@ -180,6 +180,14 @@ void summary_rows_free(struct summary_rows *rows)
 }
 
 /* The columns of the table of `-c`: their names, and how they show the values of a call. */
+
+/* Defines a function that returns a value of a row. Times are in ns; NAN: there is no value. */
+#define VALUE(name, expression)                                                                                        \
+	static double name(const struct summary_row *r)                                                                \
+	{                                                                                                              \
+		return expression;                                                                                     \
+	}
+
 static double value_percent(const struct summary_row *r)
 {
 	if (call_stats_is_request(r->call))
@@ -187,35 +195,12 @@ static double value_percent(const struct summary_row *r)
 	return r->call->ns > 0 && r->total_ns > 0 ? 100 * r->call->ns / r->total_ns : 0;
 }
 
-static double value_seconds(const struct summary_row *r)
-{
-	return r->call->returned && r->call->ns <= 0 ? NAN : r->call->ns;
-}
-
-static double value_calls(const struct summary_row *r)
-{
-	return (double)call_stats_calls(r->call);
-}
-
-static double value_errors(const struct summary_row *r)
-{
-	return (double)r->call->errors;
-}
-
-static double value_unfinished(const struct summary_row *r)
-{
-	return (double)call_stats_unfinished(r->call);
-}
-
-static double value_restarted(const struct summary_row *r)
-{
-	return (double)r->call->restarted;
-}
-
-static double value_avg(const struct summary_row *r)
-{
-	return !r->call->returned || r->call->ns <= 0 ? NAN : call_stats_mean(r->call);
-}
+VALUE(value_seconds, r->call->returned && r->call->ns <= 0 ? NAN : r->call->ns)
+VALUE(value_calls, (double)call_stats_calls(r->call))
+VALUE(value_errors, (double)r->call->errors)
+VALUE(value_unfinished, (double)call_stats_unfinished(r->call))
+VALUE(value_restarted, (double)r->call->restarted)
+VALUE(value_avg, !r->call->returned || r->call->ns <= 0 ? NAN : call_stats_mean(r->call))
 
 /*
  * Returns `ns`. Returns NAN if no call has returned, or if `ns` is zero or less: in that case the cost of tracing was
@@ -226,40 +211,13 @@ static double positive(const struct summary_row *r, double ns)
 	return r->call->returned && ns > 0 ? ns : NAN;
 }
 
-static double value_min(const struct summary_row *r)
-{
-	return positive(r, r->call->min_ns);
-}
-
-static double value_max(const struct summary_row *r)
-{
-	return positive(r, r->call->max_ns);
-}
-
-static double value_p50(const struct summary_row *r)
-{
-	return positive(r, call_stats_quantile(r->call, 0.5));
-}
-
-static double value_p90(const struct summary_row *r)
-{
-	return positive(r, call_stats_quantile(r->call, 0.9));
-}
-
-static double value_p99(const struct summary_row *r)
-{
-	return positive(r, call_stats_quantile(r->call, 0.99));
-}
-
-static double value_stddev(const struct summary_row *r)
-{
-	return call_stats_stddev(r->call);
-}
-
-static double value_bytes(const struct summary_row *r)
-{
-	return (double)r->call->bytes;
-}
+VALUE(value_min, positive(r, r->call->min_ns))
+VALUE(value_max, positive(r, r->call->max_ns))
+VALUE(value_p50, positive(r, call_stats_quantile(r->call, 0.5)))
+VALUE(value_p90, positive(r, call_stats_quantile(r->call, 0.9)))
+VALUE(value_p99, positive(r, call_stats_quantile(r->call, 0.99)))
+VALUE(value_stddev, call_stats_stddev(r->call))
+VALUE(value_bytes, (double)r->call->bytes)
 
 static double value_bytes_per_call(const struct summary_row *r)
 {
@@ -273,15 +231,8 @@ static bool waits_unknown(const struct summary_row *r)
 	return !r->call->waits && r->call->judged < r->call->returned;
 }
 
-static double value_waits(const struct summary_row *r)
-{
-	return waits_unknown(r) ? NAN : (double)r->call->waits;
-}
-
-static double value_waited(const struct summary_row *r)
-{
-	return waits_unknown(r) ? NAN : r->call->waited_ns;
-}
+VALUE(value_waits, waits_unknown(r) ? NAN : (double)r->call->waits)
+VALUE(value_waited, waits_unknown(r) ? NAN : r->call->waited_ns)
 
 static void text_waited(const struct summary_row *r, struct buf *out)
 {
