@@ -397,6 +397,8 @@ def test_asking_for_seccomp(_):
 
 def test_neighbours_of_a_sandbox(_):
     """A program's own filter, or ignored SIGSYS, does not affect other programs"""
+    if "intercepted by a seccomp filter" in " ".join(run("--list-engines").stdout.split()):
+        raise Skip("calls are intercepted by a seccomp filter, so images with a filter of their own are traced by ptrace")
     seccomp = str(BUILD / "tests/e2e/seccomp")
     r = run("-c", "-f", "sh", "-c", f"{seccomp} sandbox; {seccomp} many; env --ignore-signal=SYS true")
     assert r.returncode == 0 and "program images were traced by ptrace" not in r.stderr, r
@@ -404,7 +406,7 @@ def test_neighbours_of_a_sandbox(_):
 
 def test_restarts_are_counted_alike(_):
     """A call that continues after a handler is one call without an error, whether the engine or the events are counted"""
-    for how in (["-c", "--engine=ptrace"], ["-C"], ["-c", "-e", "readv", "-z"], ["-c", "-e", "readv", "--by=path"]):
+    for how in (["-c", "--engine=ptrace"], ["-c"], ["-C"], ["-c", "-e", "readv", "-z"], ["-c", "-e", "readv", "--by=path"]):
         r = run(*how, "--format=csv", "-U", "calls,errors,restarted", str(BUILD / "tests/e2e/interrupt"), "restart", "5")
         rows = [x for x in r.stderr.splitlines() if x.startswith("readv,") or ",readv," in x]
         wanted = "1,0,0" if "-z" in how else "6,5,5"

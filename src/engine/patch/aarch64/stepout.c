@@ -13,6 +13,9 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/remote.h"
+#include "engine/ptrace/calls.h"
+#include "syscall/call_table.h"
+#include "syscall/restart.h"
 
 #include <string.h>
 
@@ -64,24 +67,52 @@ bool stepout_needed(const struct task *task, uint64_t ip)
 	return img && img->state == IMAGE_READY && (is_in_agent(ip) || site_of_stub(img, ip));
 }
 
+static bool is_counted_call(uint64_t ip)
+{
+	return ip == AGENT_AT(agent_labels[0].sys) || ip == AGENT_AT(agent_labels[1].sys);
+}
+
 bool stepout_waits(const struct cpu_regs *r)
 {
-	for (int i = 0; i < AGENT_VARIANTS; i++)
-		if (r->pc == AGENT_AT(agent_labels[i].sys) || r->pc == AGENT_AT(agent_labels[i].plain_sys))
-			return true;
-	return false;
+	return is_counted_call(r->pc) || r->pc == AGENT_AT(agent_labels[0].plain_sys) ||
+	       r->pc == AGENT_AT(agent_labels[1].plain_sys);
+}
+
+/*
+ * Called if the handler will return to the call instruction, so that the call is made again: notes the time that it has taken so
+ * far. From then on, ptrace counts the call. Only rt_sigreturn(2) shows whether it is really made again (syscall/life.h). If the
+ * signal came just before the call, the state is the same, so this call counts as interrupted, too. `r` is the native state.
+ */
+static void remember_interrupted(struct patch *p, struct task *task, const struct cpu_regs *r, uint64_t begun)
+{
+	const uint64_t now = cpu_ticks(), ticks = now > begun ? now - begun : 0;
+	thread_of(task)->call = (struct call){.arch = syscall_native_arch(),
+					      .nr = (int64_t)r->CPU_NR,
+					      .args = CPU_ARGS(r),
+					      .ip = r->pc + CPU_CALL_SIZE,
+					      .sp = r->sp,
+					      .error = true,
+					      .err = ERESTARTSYS,
+					      .wait = WAIT_UNKNOWN};
+	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
 /* The kernel's struct rt_sigframe is at the stack pointer: a siginfo_t, and the ucontext. */
-void stepout_of_frame(const struct task *task)
+void stepout_of_frame(struct patch *p, struct task *task)
 {
 	struct cpu_regs r, stored = {.call = CPU_NO_CALL};
 	if (!image_of(task) || image_of(task)->state != IMAGE_READY || cpu_get(task->tid, &r) < 0)
 		return;
 	const uint64_t at = r.sp + sizeof(siginfo_t) + UC_RESULT;
-	if (remote_read(task->tid, at, &stored, CPU_GIVEN) == 0 && is_in_agent(stored.pc) &&
-	    leave(image_of(task), task, &stored))
-		remote_write(task->tid, at, &stored, CPU_GIVEN);
+	if (remote_read(task->tid, at, &stored, CPU_GIVEN) < 0 || !is_in_agent(stored.pc))
+		return;
+	const bool again = is_counted_call(stored.pc);
+	const uint64_t begun = stored.regs[9]; /* agent.S: from the call to the update of the time */
+	if (!leave(image_of(task), task, &stored))
+		return;
+	remote_write(task->tid, at, &stored, CPU_GIVEN);
+	if (again)
+		remember_interrupted(p, task, &stored, begun);
 }
 
 /* The agent does not create children, and does not make execve(2). */

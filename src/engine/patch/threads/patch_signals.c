@@ -243,7 +243,7 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 	struct image *img = image_of(task);
 	if (pt && pt->steps && si->si_signo == SIGTRAP) {
 		pt->steps = false;
-		stepout_of_frame(task);
+		stepout_of_frame(p, task);
 		return STOP_HANDLED;
 	}
 	if (!img || !img->counters.region)

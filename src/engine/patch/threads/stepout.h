@@ -20,7 +20,7 @@ void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum s
  */
 bool stepout_waits(const struct cpu_regs *r);
 /* Does the same as stepout() with the state in the signal frame, when the thread is at the first instruction of the handler. */
-void stepout_of_frame(const struct task *task);
+void stepout_of_frame(struct patch *p, struct task *task);
 /* Is `ip` in the agent, a stub or a hop? */
 bool stepout_needed(const struct task *task, uint64_t ip);
 /*

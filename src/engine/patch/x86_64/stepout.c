@@ -443,9 +443,9 @@ bool stepout_waits(const struct cpu_regs *r)
 	return false;
 }
 
-void stepout_of_frame(const struct task *task)
+void stepout_of_frame(struct patch *p, struct task *task)
 {
-	(void)task;
+	(void)p, (void)task;
 }
 
 bool stepout_needed(const struct task *task, uint64_t ip)
