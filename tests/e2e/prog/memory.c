@@ -301,7 +301,7 @@ static void test_unmapped(int argc, char **argv)
 	calls("getppid", 3, 0);
 }
 
-enum { GUARD = 4096, STACK = 65536 };
+enum { GUARD = 4096, STACK = 131072 /* PTHREAD_STACK_MIN of glibc for aarch64 */ };
 static char *guarded; /* a stack with a guard page below it */
 static sigjmp_buf overflowed;
 static volatile long overflow_calls;
