@@ -117,6 +117,12 @@ struct event {
 	/* Set by the pipeline: what the call says about a ring of io_uring (tracee/uring.h), or NULL. */
 	const struct uring_batch *uring;
 	const struct mem *entry_mem; /* EV_CALL: the task's memory before the call; `mem` is that after the call */
+	/*
+	 * EV_CALL: the memory of the call, if the engine has captured it: `ncaptured` bytes of struct captured
+	 * (syscall/rules.h), each followed by its bytes. Or NULL.
+	 */
+	const unsigned char *captured;
+	size_t ncaptured;
 };
 
 #endif

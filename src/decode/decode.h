@@ -85,11 +85,11 @@ void decode_vanish(const struct decode *d, int from);
  */
 void decode_result(const struct decode *d);
 /*
- * Like decode_enter(), and like decode_exit() followed by decode_result(), for a caller that discards the text
- * (emit_none_init()): these read the same memory and ask for the same names, but take less time.
+ * Like decode_enter(), and like decode_exit() followed by decode_result(), for a caller that discards the text: these ask
+ * for the same names, but take less time.
  */
-int decode_touch_enter(const struct decode *d);
-void decode_touch_exit(const struct decode *d, int from);
+int decode_ask_enter(const struct decode *d);
+void decode_ask_exit(const struct decode *d, int from);
 /* Returns the name of a signal ("SIGTERM", "SIGRT_3"), or NULL if there is no signal with this number. */
 const char *decode_signal_name(int sig);
 /*

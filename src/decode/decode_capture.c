@@ -74,6 +74,16 @@ static inline uint64_t text_most(uint64_t string_max)
 	return string_max < PATH_MAX ? PATH_MAX : string_max < MOST ? string_max + 2 : MOST + 2;
 }
 
+/*
+ * How much of the frame of a signal is captured: the registers and the mask. On x86-64 the stack pointer points at a
+ * ucontext, elsewhere at a siginfo that precedes it.
+ */
+#ifdef __x86_64__
+#define SIGNAL_FRAME_SIZE (UCONTEXT_MASK_X86_64 + 8)
+#else
+#define SIGNAL_FRAME_SIZE 640
+#endif
+
 #define CAPTURE_PART         static
 #define CAPTURE_HELPER       static inline
 #define CAPTURE_SURE         1
@@ -148,8 +158,7 @@ static struct capture begin(const struct decode_captures *c, const struct call *
 	struct capture k = capture_of(&c->room, &(struct capture_source){&c->tables, call->args, mem, c->string_max,
 									 result_of(call, made), made});
 	k.word = decode_word_of(call);
-	k.frame = call->sp;
-	k.frame_bytes = SIGNAL_FRAME_SIZE;
+	k.frame_mask = call->sp + UCONTEXT_MASK_X86_64;
 	return k;
 }
 
@@ -159,15 +168,22 @@ void decode_capture_enter(struct decode_captures *c, const struct call *call, co
 	k.before = 1;
 	for (unsigned i = 0; call->desc && i < call->desc->nargs; i++) {
 		const struct memory_need n = decode_memory_of(call->desc, i, c->verbose);
+		if (n.rule == MEMORY_FRAME_MASK) /* trace/count.c needs the registers */
+			put_any(&k, call->sp, SIGNAL_FRAME_SIZE);
 		capture_before(&k, &n, i);
 		capture_after(&k, &n, i);
 	}
 	c->room.at = k.at;
 }
 
-/* Does the kernel only read the memory? Then it was captured at the entry of the call. */
-static bool is_input(unsigned rule)
+/*
+ * Does the kernel only read the memory? Then it was captured at the entry of the call. poll(2) writes to a part of each
+ * struct pollfd; this part is shown with the result.
+ */
+static bool is_input(const struct syscall_desc *d, unsigned rule)
 {
+	if (d->result == R_POLL)
+		return false;
 	return rule == MEMORY_STRING || rule == MEMORY_IN || rule == MEMORY_WRITTEN || rule == MEMORY_DOUBTFUL ||
 	       rule == MEMORY_EPOLL_EVENT || rule == MEMORY_REQUEST || rule == MEMORY_REQUESTS ||
 	       rule == MEMORY_IN_IOVEC || rule == MEMORY_SOCK_BYTES || rule == MEMORY_MSG;
@@ -179,7 +195,7 @@ void decode_capture_exit(struct decode_captures *c, const struct call *call, con
 	for (unsigned i = 0; call->desc && i < call->desc->nargs; i++) {
 		const struct memory_need of = decode_memory_of(call->desc, i, c->verbose);
 		const struct memory_need *n = of.rule == MEMORY_COMMAND ? command_need(&k, &of, i) : &of;
-		if (n && !is_input(n->rule))
+		if (n && !is_input(call->desc, n->rule))
 			capture_after(&k, n, i);
 	}
 	c->room.at = k.at;

@@ -116,11 +116,6 @@ void emit_text_init(struct emit *e, struct buf *out, unsigned flags);
  * known, as in struct emit_is. "returned" is written if the result has a meaning beyond its number.
  */
 void emit_json_init(struct emit *e, struct buf *out);
-/*
- * Initialises an emitter that shows nothing. Decoding still reads memory and looks up names as with the other emitters.
- * It writes one space for each byte of a string, because decoders stop when the output is too long.
- */
-void emit_none_init(struct emit *e, struct buf *out);
 
 static inline void emit_arg(struct emit *e, const char *name, uint64_t raw)
 {

@@ -49,7 +49,7 @@
 	}
 #define EXEC_STRINGS            RULE(STRINGS, .most = DECODE_ARGV_MOST + 1)
 #define EXEC_POINTERS           RULE(POINTERS, .most = 0)
-#define SIGNAL_FRAME            RULE(FRAME, .most = 0)
+#define SIGNAL_FRAME            RULE(FRAME_MASK, .most = 0)
 #define CLONE_STRUCT            COUNTED(CLONE_ARGS, ARG, FROM_NEXT, 1, .most = 88, .parts = PARTS_CLONE)
 #define CLONE_ID                RULE(CLONE_TID, .size = 4)
 #define VECTOR(direction, from) COUNTED(direction##_IOVEC, ARG, from, 16, .most = 0)
@@ -96,6 +96,7 @@
 #define NUMBER(f)        NOTHING, show_##f
 #define SHOW(need, f)    need, show_##f
 #define FILLED(need, f)  need, show_##f, NULL, WHEN_LEFT
+#define ASKS             .asks = true
 #define WHEN(need, f, w) need, show_##f, NULL, WHEN_ENTERING, when_##w
 
 const struct kind decode_kinds[K_COUNT] = {

@@ -46,6 +46,7 @@ struct kind {
 	when_fn *choose;     /* used instead of `when` if other arguments decide when this one is known */
 	show_fn *show_after; /* for WHEN_BOTH: calls emit_after() and shows what the kernel has written, or shows
 			      * nothing */
+	bool asks;           /* `show` may ask for the names of descriptors and processes in memory (ask.c) */
 };
 
 extern const struct kind decode_kinds[K_COUNT];
@@ -96,6 +97,12 @@ struct exchange {
 	const struct layout *in, *out;
 };
 
+/*
+ * The distance from the stack pointer to the signal mask at rt_sigreturn(2). On x86-64 the signal frame is a ucontext,
+ * whose last member is the mask (arch/x86/include/uapi/asm/ucontext.h). The signal handler has already popped the 8 bytes
+ * of the return address.
+ */
+#define UCONTEXT_MASK_X86_64 296
 /* Returns the size of a pointer and of a long in this call. It is 8, or 4 for i386 and for the pointers of x32. */
 unsigned decode_word_of(const struct call *c);
 unsigned decode_word(const struct decode *d);

@@ -320,13 +320,7 @@ void show_sigevent(const struct decode *d, const struct value *x)
 	emit_close(d->out, '}');
 }
 
-/*
- * rt_sigreturn(2) has no arguments. Its frame is at the stack pointer. On x86-64 the frame is a ucontext, whose last
- * member is the signal mask (arch/x86/include/uapi/asm/ucontext.h). The signal handler has already popped the 8 bytes
- * of the return address.
- */
-#define UCONTEXT_MASK_X86_64 296
-
+/* rt_sigreturn(2) has no arguments. Its frame is at the stack pointer. */
 void show_sigreturn(const struct decode *d, const struct value *x)
 {
 	(void)x;

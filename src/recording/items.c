@@ -15,11 +15,10 @@ void captures_free(struct captures *c)
 	buf_free(&c->bytes);
 }
 
-void captures_begin(struct captures *c, const struct mem *under)
+void captures_clear(struct captures *c)
 {
 	c->list.n = c->last = 0;
 	buf_clear(&c->bytes);
-	c->under = under;
 }
 
 void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n)
@@ -36,38 +35,6 @@ void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n
 	vec_push(&c->list, k);
 }
 
-static ssize_t keep_read(void *captures, uint64_t addr, void *buf, size_t n)
-{
-	struct captures *c = captures;
-	ssize_t got = c->under->read(c->under->ctx, addr, buf, n);
-	if (got > 0)
-		captures_add(c, addr, buf, (size_t)got);
-	return got;
-}
-
-static ssize_t keep_string(void *captures, uint64_t addr, char *buf, size_t n, int *ended)
-{
-	struct captures *c = captures;
-	ssize_t got = mem_string(c->under, addr, buf, n, ended);
-	if (got < 0)
-		return got;
-	/* The NUL at the end is captured as well, although mem_string() does not necessarily store it in `buf`. */
-	size_t before = c->list.n;
-	captures_add(c, addr, got ? buf : "", got ? (size_t)got : (size_t)*ended);
-	if (got && *ended && c->list.n > before) {
-		buf_addc(&c->bytes, '\0');
-		c->list.v[before].len++;
-	} else if (got && *ended) {
-		captures_add(c, addr + (uint64_t)got, "", 1);
-	}
-	return got;
-}
-
-struct mem captures_keeping(struct captures *c)
-{
-	return (struct mem){.read = keep_read, .ctx = c, .string = keep_string};
-}
-
 /* Returns a capture that contains `addr`, or NULL, and sets *most to the length from `addr` to its end. */
 static const struct capture *find(struct captures *c, uint64_t addr, size_t *most)
 {
@@ -82,23 +49,41 @@ static const struct capture *find(struct captures *c, uint64_t addr, size_t *mos
 	return NULL;
 }
 
-/* Memory that was captured in parts is also read at once. */
-static ssize_t read_kept(void *captures, uint64_t addr, void *buf, size_t n)
+/* Returns the distance from `addr` to the next capture behind it. */
+static size_t next_after(const struct captures *c, uint64_t addr)
 {
-	struct captures *c = captures;
-	const struct capture *found;
+	uint64_t next = SIZE_MAX;
+	for (size_t i = 0; i < c->list.n; i++)
+		if (c->list.v[i].addr > addr && c->list.v[i].addr - addr < next)
+			next = c->list.v[i].addr - addr;
+	return (size_t)next;
+}
+
+/* Memory that was captured in parts is also read at once. */
+static ssize_t read_kept(void *view, uint64_t addr, void *buf, size_t n)
+{
+	const struct captures_view *v = view;
 	size_t done = 0, most;
-	while (done < n && (found = find(c, addr + done, &most))) {
+	while (done < n) {
+		const struct captures *in = v->of;
+		const struct capture *found = find(v->of, addr + done, &most);
+		if (!found && v->other && (found = find(v->other, addr + done, &most))) {
+			size_t next = next_after(v->of, addr + done);
+			in = v->other;
+			most = most < next ? most : next;
+		}
+		if (!found)
+			break;
 		most = most < n - done ? most : n - done;
-		memcpy((char *)buf + done, c->bytes.s + found->at + (addr + done - found->addr), most);
+		memcpy((char *)buf + done, in->bytes.s + found->at + (addr + done - found->addr), most);
 		done += most;
 	}
 	return done ? (ssize_t)done : -EFAULT;
 }
 
-struct mem captures_memory(struct captures *c)
+struct mem captures_memory(struct captures_view *view)
 {
-	return (struct mem){.read = read_kept, .ctx = c};
+	return (struct mem){.read = read_kept, .ctx = view};
 }
 
 #define INSIDE_MOST 64 /* more than the longest name of an operation of socketcall(2) or ipc(2) */

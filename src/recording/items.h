@@ -15,8 +15,12 @@
  * a block, which is a sequence of items. A block can be read without the previous blocks.
  */
 
-#define RECORDING_MAGIC   "SCTRACE\n"
-#define RECORDING_VERSION 3 /* version 1 has no ITEM_CALL, and versions 1 and 2 have no NAME_RING */
+#define RECORDING_MAGIC "SCTRACE\n"
+/*
+ * Version 1 has no ITEM_CALL, and versions 1 and 2 have no NAME_RING. Versions 1 to 3 have no ITEM_MEMORY: the captures of
+ * each event are complete.
+ */
+#define RECORDING_VERSION 4
 /* Bytes of the header: the magic, the version (4 bytes, little-endian), and 4 bytes that are 0. */
 #define RECORDING_HEADER 16
 
@@ -43,6 +47,11 @@ enum recording_item {
 	ITEM_EXEC,
 	ITEM_DEATH,
 	ITEM_CALL,
+	/*
+	 * Not an event: the captures of the start of the call in progress of a thread. It comes before the end of a call
+	 * whose start is in another block.
+	 */
+	ITEM_MEMORY,
 };
 
 /* Bits 0 to 10 (0 to 5: the arguments): this part differs from that of the call with which the call is compared. */
@@ -118,8 +127,8 @@ void recording_answers_init(struct recording_answers *a, recording_answer_fn *an
 enum { BASE_ABSOLUTE = 6, BASE_SAME = 7 };
 
 /*
- * Captures are copies of those parts of a program's memory that were read to show an event. They are written to a
- * recording. When the recording is read, the captures take the place of the program's memory.
+ * Captures are copies of the parts of a program's memory that are needed to show a call (decode/decode_capture.h). They are
+ * written to a recording. When the recording is read, the captures take the place of the program's memory.
  */
 
 struct capture {
@@ -133,21 +142,22 @@ struct captures {
 	VEC(struct capture) list;
 	struct buf bytes;
 	size_t last; /* index of the capture that was read last; the next read usually needs it or the next one */
-	const struct mem *under; /* the memory whose reads are captured; NULL: none */
 };
 
 void captures_free(struct captures *c);
-/* Removes all captures. From now on, reads of `under` through captures_keeping() are captured. */
-void captures_begin(struct captures *c, const struct mem *under);
+/* Removes all captures. */
+void captures_clear(struct captures *c);
 /*
  * Adds a capture of the `n` bytes at the address `addr`. Does nothing if one of the latest captures contains this memory,
  * or if there would be more than RECORDING_CAPTURES bytes.
  */
 void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n);
-/* Returns memory whose reads are passed to `under` and captured. */
-struct mem captures_keeping(struct captures *c);
-/* Returns memory that consists of the captures. Reading anything else fails with -EFAULT. */
-struct mem captures_memory(struct captures *c);
+/* The captures of two times. Memory that was captured only at the `other` time did not change; `other` may be NULL. */
+struct captures_view {
+	struct captures *of, *other;
+};
+/* Returns memory that consists of captures. Reading anything else fails with -EFAULT. `view` must outlive it. */
+struct mem captures_memory(struct captures_view *view);
 
 #define ORDER_IS_SAME(kind)                                                                                            \
 	_Static_assert(ITEM_##kind - ITEM_ENTER == EV_##kind - EV_ENTER, "items are in the order of events")

@@ -22,7 +22,7 @@ static void get_thread(struct recording *r)
 	th->tid = tid;
 	th->pid = pid;
 	th->calls = (struct item_calls){0};
-	captures_begin(&th->entry, NULL);
+	captures_clear(&th->entry);
 }
 
 /* Only the position of the frame is stored. The frame is read when it is needed. */
@@ -44,37 +44,8 @@ static void skip_frame(struct recording *r)
 static void get_entry_captures(struct recording *r, struct block_thread *th, const struct call *c)
 {
 	static const struct captures none;
-	struct captures before = th->entry;
-	captures_begin(&before, NULL);
-	item_get_captures(&r->at, c, &before, &none);
-	th->entry = before;
-}
-
-/*
- * Returns true if the call takes data from the program, as write(2) does. This data is captured before the call, and
- * after the call only if the recording was made with -e write=. But -e write= shows it after the call.
- */
-static bool takes_data(const struct syscall_desc *d)
-{
-	for (unsigned i = 1; d && i < d->nargs; i++) {
-		uint16_t kind = d->args[i].kind;
-		if (kind == K_IN_BYTES || kind == K_SOCK_BYTES || kind == K_IN_IOVEC || kind == K_IN_MSGHDR ||
-		    kind == K_IN_MMSG)
-			return true;
-	}
-	return false;
-}
-
-/* The memory of an event: what was captured for it, or else what was captured before the call (r->before). */
-static ssize_t read_event(void *recording, uint64_t addr, void *buf, size_t n)
-{
-	struct recording *r = recording;
-	struct mem mem = captures_memory(&r->captures);
-	ssize_t got = mem_read(&mem, addr, buf, n);
-	if (got > 0 || !r->before)
-		return got;
-	mem = captures_memory(r->before);
-	return mem_read(&mem, addr, buf, n);
+	captures_clear(&th->entry);
+	item_get_captures(&r->at, c, &th->entry, &none);
 }
 
 static void get_call(struct recording *r, struct block_thread *th, struct event *ev)
@@ -90,22 +61,28 @@ static void get_call(struct recording *r, struct block_thread *th, struct event 
 		c->err = c->error && !c->err ? (int)-(uint64_t)c->result : c->err;
 	}
 	at->bad |= c->duration_ns > NS_MOST || c->cost_ns > NS_MOST || c->spread_ns > NS_MOST;
-	if (ev->kind == EV_CALL) {
+	if (ev->kind == EV_ENTER || ev->kind == EV_CALL)
 		get_entry_captures(r, th, c);
-		r->entry_mem = captures_memory(&th->entry);
-		ev->entry_mem = &r->entry_mem;
-	}
-	captures_begin(&r->captures, NULL);
-	item_get_captures(at, c, &r->captures, &th->entry);
-	r->before = ev->kind != EV_ENTER && takes_data(c->desc) ? &th->entry : NULL;
-	if (ev->kind == EV_ENTER) {
-		captures_begin(&th->entry, NULL);
-		for (size_t i = 0; i < r->captures.list.n; i++) {
-			const struct capture *k = &r->captures.list.v[i];
-			captures_add(&th->entry, k->addr, r->captures.bytes.s + k->at, k->len);
-		}
-	}
+	captures_clear(&r->captures);
+	if (ev->kind != EV_ENTER)
+		item_get_captures(at, c, &r->captures, &th->entry);
+	r->before = (struct captures_view){&th->entry, &r->captures};
+	r->after = (struct captures_view){&r->captures, &th->entry};
+	r->mem = captures_memory(ev->kind == EV_ENTER ? &r->before : &r->after);
+	r->entry_mem = captures_memory(&r->before);
 	ev->mem = &r->mem;
+	ev->entry_mem = ev->kind == EV_CALL ? &r->entry_mem : NULL;
+}
+
+/* Reads the captures of the start of a call whose end follows, and whose start is in another block. */
+static void get_memory(struct recording *r)
+{
+	static const struct call none;
+	uint64_t index = item_get(&r->at);
+	if (index < r->nthreads)
+		get_entry_captures(r, r->threads.v[index], &none);
+	else
+		r->at.bad = true;
 }
 
 static void get_signal(struct recording *r, struct event *ev)
@@ -157,6 +134,8 @@ static bool next_item(struct recording *r, struct event *ev)
 		recording_learn(r, &r->at);
 	else if (item == ITEM_FRAME)
 		skip_frame(r);
+	else if (item == ITEM_MEMORY)
+		get_memory(r);
 	else if (item == ITEM_END) {
 		recording_end_get(&r->result, &r->footer, &r->at);
 		r->complete = !r->at.bad && !r->cut;
@@ -229,6 +208,5 @@ struct engine *recording_engine(struct recording *r)
 	if (is_name(r->head.about.engine))
 		r->ops.name = r->head.about.engine;
 	r->engine.ops = &r->ops;
-	r->mem = (struct mem){.read = read_event, .ctx = r};
 	return &r->engine;
 }

@@ -43,8 +43,8 @@ struct recording {
 	size_t nthreads;
 	struct map known; /* recording_name_key() -> the address of the answer in the current block */
 
-	struct captures captures; /* the memory that was captured for the last event */
-	struct captures *before;  /* where that memory is looked for next, or NULL; see read_event() */
+	struct captures captures; /* the memory that was captured at the end of the last call */
+	struct captures_view before, after;
 	struct mem mem, entry_mem;
 	VEC(const unsigned char *) frames; /* addresses, in the current block, of the stack frames of the last event */
 	bool told;                         /* an event was returned; its frames are dropped before the next one */

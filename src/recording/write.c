@@ -431,18 +431,27 @@ static void put_call(struct recording_writer *w, struct recording_thread *th, co
 	buf_end_at(out, p);
 }
 
-/* Writes the captures of EV_ENTER, EV_EXIT or EV_VANISH. Those of EV_ENTER are kept until the call has ended. */
-static void put_captures(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
-			 struct captures *captures)
+/* Writes the captures of the start of a call, and keeps them until the call has ended. */
+static void put_entry_captures(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
+			       struct captures *captures)
 {
-	const struct captures *entry = th->entry_block == w->number ? &th->entry : NULL;
-	item_put_captures(&w->block, &ev->call, captures, ev->kind == EV_ENTER ? NULL : entry);
-	th->entry_block = ev->kind == EV_ENTER ? w->number : 0;
-	if (ev->kind == EV_ENTER) {
-		struct captures old = th->entry;
-		th->entry = *captures;
-		*captures = old;
-	}
+	struct captures old = th->entry;
+	item_put_captures(&w->block, &ev->call, captures, NULL);
+	th->entry_block = w->number;
+	th->entry = *captures;
+	*captures = old;
+}
+
+/* If a call ends in another block than it began, its end needs the captures of its start in its own block. */
+static void repeat_entry(struct recording_writer *w, struct recording_thread *th)
+{
+	static const struct call none;
+	if (!th->entry_block || th->entry_block == w->number || !th->entry.list.n)
+		return;
+	buf_addc(&w->block, ITEM_MEMORY);
+	item_put(&w->block, th->index);
+	item_put_captures(&w->block, &none, &th->entry, NULL);
+	th->entry_block = w->number;
 }
 
 static struct call *slot_of(struct recording_thread *th, const struct call *c)
@@ -456,7 +465,7 @@ static void put_start(struct recording_writer *w, struct recording_thread *th, c
 {
 	th->undo.slot = *slot_of(th, &ev->call);
 	put_call(w, th, ev);
-	put_captures(w, th, ev, captures);
+	put_entry_captures(w, th, ev, captures);
 	th->undo.end = w->block.len;
 }
 
@@ -476,6 +485,8 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 		     struct captures *captures, const struct captures *after)
 {
 	struct buf *out = &w->block;
+	if (ev->kind == EV_EXIT || ev->kind == EV_VANISH)
+		repeat_entry(w, th);
 	if (ev->kind == EV_ENTER)
 		th->undo = (struct recording_undo){w->number, out->len, 0, w->time_ns, ev->call, {0}};
 	char *p = buf_room(out, 1 + 2 * ITEM_NUMBER_MOST);
@@ -490,7 +501,8 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 	case EV_EXIT:
 	case EV_VANISH:
 		put_call(w, th, ev);
-		put_captures(w, th, ev, captures);
+		item_put_captures(out, &ev->call, captures, th->entry_block == w->number ? &th->entry : NULL);
+		th->entry_block = 0;
 		break;
 	case EV_CALL:
 		put_call(w, th, ev);

@@ -104,7 +104,8 @@ void recording_name(struct recording_writer *w, enum recording_name kind, pid_t 
 bool recording_frame(void *w, const struct stack_frame *f);
 /*
  * Writes the event itself, and the memory that was captured for it. For EV_CALL, `after` is the memory that was captured
- * after the call, and `captures` that before it; otherwise `after` is not used.
+ * after the call, and `captures` that before it; otherwise `after` is not used. The captures of EV_ENTER are moved to
+ * th->entry.
  */
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     struct captures *captures, const struct captures *after);

@@ -30,8 +30,7 @@ struct capture {
 	const uint64_t *args;
 	int64_t result;
 	uint64_t nr, string_max;
-	uint64_t frame;       /* the address of what rt_sigreturn(2) restores */
-	uint64_t frame_bytes; /* how much of that is captured */
+	uint64_t frame_mask;  /* the address of the signal mask that rt_sigreturn(2) restores */
 	unsigned char *bytes; /* the head of a record, and its captures from offset `head` on */
 	uint64_t head, at, room;
 	uint32_t before;    /* 1: the call has not been made; see struct captured */
@@ -579,8 +578,8 @@ CAPTURE_HELPER bool capture_before(struct capture *c, const struct memory_need *
 			return true;
 		rule = n->rule;
 	}
-	if (rule == MEMORY_FRAME)
-		return put_any(c, c->frame, c->frame_bytes);
+	if (rule == MEMORY_FRAME_MASK)
+		return put_any(c, c->frame_mask, sizeof(uint64_t));
 	if (!addr || rule > MEMORY_OUT_MMSG)
 		return true;
 	if (rule == MEMORY_CHANGED || rule == MEMORY_CLONE_ARGS)

@@ -19,10 +19,10 @@ enum memory_rule {
 	 */
 	MEMORY_COMMAND,
 	/* Captured only before the call. If execve(2) succeeds, its memory is lost; rt_sigreturn(2) does not return. */
-	MEMORY_EXEC_PATH, /* a string up to its NUL */
-	MEMORY_POINTERS,  /* pointers up to a NULL */
-	MEMORY_STRINGS,   /* at most `most` pointers up to a NULL, and their strings, as far as -s shows them */
-	MEMORY_FRAME,     /* what the decoders show of the signal frame at the program's stack pointer */
+	MEMORY_EXEC_PATH,  /* a string up to its NUL */
+	MEMORY_POINTERS,   /* pointers up to a NULL */
+	MEMORY_STRINGS,    /* at most `most` pointers up to a NULL, and their strings, as far as -s shows them */
+	MEMORY_FRAME_MASK, /* the signal mask in the signal frame at the program's stack pointer */
 	/* Captured before the call, and again after it: */
 	MEMORY_CHANGED, /* memory that the kernel reads and then changes */
 	/*
@@ -105,16 +105,6 @@ enum memory_limit {
 #define STAT_SIZE 144
 #else
 #define STAT_SIZE 128
-#endif
-
-/*
- * How much of the frame of a signal is captured at rt_sigreturn(2) from outside: the registers and the mask. On x86-64 the
- * stack pointer points at a ucontext, elsewhere at a siginfo that precedes it.
- */
-#ifdef __x86_64__
-#define SIGNAL_FRAME_SIZE 304
-#else
-#define SIGNAL_FRAME_SIZE 640
 #endif
 
 /* Placeholders in kinds.def: the size of the kind's layout. */

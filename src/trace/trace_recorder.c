@@ -1,15 +1,13 @@
 #include "trace/trace_recorder.h"
 
-#include "arch/arch.h"
 #include "syscall/call_table.h"
-#include "trace/look.h"
 #include "trace/trace_stack.h"
 #include "tracee/names.h"
 #include "tracee/uring.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
+#include <string.h>
 
 /* The sink's data for a thread. */
 struct recorded {
@@ -50,59 +48,79 @@ static void ask_names(struct trace_recorder *r, struct recorded *own, struct tra
 			n->fd_in_full(n->ctx, ev->tid, ref->fd, &r->scratch);
 }
 
-/*
- * -e read= and write=: reads all data of the call, so that `mem` keeps it. The text that trace_dump() would write is not
- * needed, so `out` discards this text.
- */
-static void read_data(const struct trace_recorder *r, const struct event *ev, const struct mem *mem)
+/* Copies captures of one time, before the call or after it, from a list of struct captured. */
+static void take_captures(struct captures *to, const unsigned char *bytes, size_t n, uint32_t before)
 {
-	if (r->c.string_max != UINT_MAX)
-		return;
-	struct trace_out out = {.failed = true};
-	struct event copy = *ev;
-	copy.mem = mem;
-	trace_dump(r->c.look, &copy, &out);
-	buf_free(&out.buf);
+	struct captured c;
+	for (size_t k = 0; k < n; k += (c.len + 7) & ~7u) {
+		memcpy(&c, bytes + k, sizeof(c));
+		k += sizeof(c);
+		if (c.before == before)
+			captures_add(to, c.addr, bytes + k, c.len);
+	}
 }
 
 /*
- * Decodes the call as the writing sinks will do later, so that all memory that these sinks will read is captured now.
- * `before` is used if the call begins with this event, and `after` if it ends. They are the memory at that time, and
- * keep what is read; NULL: it cannot be read.
+ * Captures the memory of a call: for EV_CALL, from before the call in r->captures and from after it in r->after, and for
+ * other events that of the present time in r->captures.
  */
-static void read_all(struct trace_recorder *r, struct recorded *own, const struct event *ev, const struct mem *before,
-		     const struct mem *after)
+static void capture(struct trace_recorder *r, const struct recorded *own, const struct event *ev)
+{
+	struct decode_captures *c = &r->capturing;
+	const bool whole = ev->kind == EV_CALL;
+	const struct captures *entry = &own->thread.entry;
+	const struct mem *before = whole ? ev->entry_mem : ev->mem;
+	captures_clear(&r->captures);
+	captures_clear(&r->after);
+	if (whole && ev->captured) {
+		take_captures(&r->captures, ev->captured, ev->ncaptured, 1);
+		take_captures(&r->after, ev->captured, ev->ncaptured, 0);
+		return;
+	}
+	decode_captures_clear(c);
+	if (trace_begins(ev) && before)
+		decode_capture_enter(c, &ev->call, before);
+	for (size_t i = 0; ev->kind == EV_EXIT && i < entry->list.n; i++)
+		decode_captures_add(c, entry->list.v[i].addr, entry->bytes.s + entry->list.v[i].at,
+				    entry->list.v[i].len);
+	if (ev->kind != EV_ENTER && ev->mem)
+		decode_capture_exit(c, &ev->call, ev->mem);
+	if (trace_begins(ev))
+		take_captures(&r->captures, c->room.bytes, c->room.at, 1);
+	take_captures(whole ? &r->after : &r->captures, c->room.bytes, c->room.at, 0);
+	for (size_t i = 0; ev->uring && i < ev->uring->reads.n; i++)
+		captures_add(&r->captures, ev->uring->reads.v[i].addr, ev->uring->bytes.s + ev->uring->reads.v[i].at,
+			     ev->uring->reads.v[i].n);
+}
+
+/*
+ * Asks for the names that the writing sinks will ask for later, when they decode the captures of the call. In this way,
+ * these names are recorded.
+ */
+static void ask_shown_names(struct trace_recorder *r, struct recorded *own, const struct event *ev)
 {
 	struct emit e;
 	struct trace_decoder d;
+	struct captures_view before = {&r->captures, &r->after},
+			     after = {(ev->kind == EV_CALL) ? &r->after : &r->captures,
+				      (ev->kind == EV_CALL) ? &r->captures : &own->thread.entry};
+	const struct mem entered = captures_memory(&before), left = captures_memory(&after);
 	buf_clear(&r->scratch);
-	emit_none_init(&e, &r->scratch);
+	emit_text_init(&e, &r->scratch, 0);
 	trace_decoder_init(&d, &r->decoding, &r->sink, &own->line, ev, &e);
 	const bool returned = d.decode.leaving;
 	recording_asked_decode(&r->asked, &own->asked);
 	if (trace_begins(ev)) {
 		d.decode.leaving = false;
-		d.decode.mem = before;
-		own->line.given = decode_touch_enter(&d.decode);
+		d.decode.mem = &entered;
+		own->line.given = decode_ask_enter(&d.decode);
 	}
 	if (returned) {
 		d.decode.leaving = true;
-		d.decode.mem = after;
-		decode_touch_exit(&d.decode, own->line.given);
+		d.decode.mem = &left;
+		decode_ask_exit(&d.decode, own->line.given);
 	}
 	recording_asked_decode(&r->asked, NULL);
-	if (returned)
-		read_data(r, ev, after);
-}
-
-/* Reads the signal frame that trace/count.c needs to find out which call a signal handler returns to. */
-static void read_frame(const struct event *ev, const struct mem *mem)
-{
-	const struct call *c = &ev->call;
-	uint64_t ip;
-	int64_t result;
-	if (mem && trace_begins(ev) && c->desc && c->desc->nargs && c->desc->args[0].kind == K_SIGRETURN)
-		(void)arch_sigframe(c->arch, mem, c->sp, &ip, &result);
 }
 
 static void take_stack(struct trace_recorder *r, struct recorded *own, const struct event *ev)
@@ -131,17 +149,9 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(&ev->call)))
 		recording_asked_changed(&r->asked);
 	begin(r, own, ev);
-	const bool whole = ev->kind == EV_CALL;
-	captures_begin(&r->captures, whole ? ev->entry_mem : ev->mem);
-	captures_begin(&r->after, whole ? ev->mem : NULL);
-	for (size_t i = 0; ev->uring && i < ev->uring->reads.n; i++)
-		captures_add(&r->captures, ev->uring->reads.v[i].addr, ev->uring->bytes.s + ev->uring->reads.v[i].at,
-			     ev->uring->reads.v[i].n);
-	struct mem keeping = captures_keeping(&r->captures), after = captures_keeping(&r->after);
-	const struct mem *mem = r->captures.under ? &keeping : NULL;
-	read_all(r, own, ev, mem, whole ? &after : mem);
+	capture(r, own, ev);
+	ask_shown_names(r, own, ev);
 	ask_names(r, own, k, ev);
-	read_frame(ev, mem);
 	take_stack(r, own, ev);
 	recording_event(r->c.writer, &own->thread, ev, &r->captures, &r->after);
 }
@@ -191,6 +201,7 @@ void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_c
 	*r = (struct trace_recorder){.sink.ops = &recorder_ops, .c = *c};
 	recording_asked_init(&r->asked, session->names, c->writer);
 	session->names = &r->asked.names.names;
+	decode_captures_init(&r->capturing, c->string_max, true, RECORDING_CAPTURES);
 	r->decoding = (struct trace_decoding){.string_max = c->string_max,
 					      .verbose = true,
 					      .fd_names = FD_IN_FULL,
@@ -203,5 +214,6 @@ void trace_recorder_free(struct trace_recorder *r)
 	recording_asked_free(&r->asked);
 	captures_free(&r->captures);
 	captures_free(&r->after);
+	decode_captures_free(&r->capturing);
 	buf_free(&r->scratch);
 }

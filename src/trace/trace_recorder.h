@@ -1,10 +1,12 @@
 /*
  * The sink of --record, which writes calls to a recording. The sinks that later show the recording need memory and
- * names of the program, so this sink reads them while the program runs, and saves them with the calls.
+ * names of the program. This sink captures the memory by the memory rules, or takes the captures of the engine, and looks
+ * the names up, while the program runs, and saves them with the calls.
  */
 #ifndef SCTRACE_TRACE_TRACE_RECORDER_H
 #define SCTRACE_TRACE_TRACE_RECORDER_H
 
+#include "decode/decode_capture.h"
 #include "recording/live_names.h"
 #include "recording/write.h"
 #include "trace/line.h"
@@ -18,7 +20,7 @@ struct trace_recorder_config {
 	bool crash_stacks;             /* record the stack at a signal that may end the program (--last) */
 	bool all_calls;                /* every call is an event, so names are kept until a call may change them */
 	unsigned string_max;           /* number of bytes of each buffer that are recorded */
-	const struct trace_look *look; /* the descriptors whose data is recorded in full (-e read=, -e write=) */
+	const struct trace_look *look; /* how calls are shown: no names are recorded for arguments that are not shown */
 };
 
 struct trace_recorder {
@@ -26,7 +28,8 @@ struct trace_recorder {
 	struct trace_recorder_config c;
 	struct recording_asked asked;
 	struct trace_decoding decoding;
-	struct captures captures; /* memory that was read while the current event was decoded */
+	struct decode_captures capturing;
+	struct captures captures; /* memory at the current event */
 	struct captures after;    /* for EV_CALL, memory after the call; `captures` is that before it */
 	struct buf scratch;
 };

@@ -28,12 +28,11 @@ struct memory {
 	size_t n; /* number of readable bytes */
 };
 
-static struct buf asked; /* which memory and names a decoder has asked for */
+static struct buf asked; /* which names a decoder has asked for */
 
 static ssize_t memory_read(void *ctx, uint64_t addr, void *buf, size_t n)
 {
 	const struct memory *m = ctx;
-	buf_addf(&asked, "read %#llx %zu\n", (unsigned long long)addr, n);
 	if (addr < BASE || addr - BASE >= m->n)
 		return -EFAULT;
 	if (n > m->n - (addr - BASE))
@@ -168,29 +167,29 @@ static void one_call(struct decode *d, const char *name)
 	buf_free(&json);
 }
 
-/* decode_touch_*() must read and ask the same as the functions that show the call. */
-static void touches_the_same(struct decode *d, const char *name)
+/* decode_ask_*() must ask for the same names as the functions that show the call. */
+static void asks_the_same(struct decode *d, const char *name)
 {
 	struct buf scratch = {0}, shown = {0};
 	struct emit e;
 	int from[2];
-	for (int touching = 0; touching < 2; touching++) {
-		emit_none_init(&e, &scratch);
+	for (int asking = 0; asking < 2; asking++) {
+		emit_text_init(&e, &scratch, 0);
 		d->out = &e;
 		buf_clear(&asked);
 		d->leaving = false;
-		from[touching] = touching ? decode_touch_enter(d) : decode_enter(d);
+		from[asking] = asking ? decode_ask_enter(d) : decode_enter(d);
 		d->leaving = true;
-		if (touching) {
-			decode_touch_exit(d, from[1]);
+		if (asking) {
+			decode_ask_exit(d, from[1]);
 		} else {
 			decode_exit(d, from[0]);
 			decode_result(d);
 			buf_add(&shown, buf_str(&asked), asked.len);
 		}
 	}
-	if (from[0] != from[1] || strcmp(buf_str(&shown), buf_str(&asked)) != 0)
-		fail_msg("%s: shown %d:\n%stouched %d:\n%s", name, from[0], buf_str(&shown), from[1], buf_str(&asked));
+	if (strcmp(buf_str(&shown), buf_str(&asked)) != 0)
+		fail_msg("%s: shown %d:\n%sasked %d:\n%s", name, from[0], buf_str(&shown), from[1], buf_str(&asked));
 	buf_free(&scratch);
 	buf_free(&shown);
 }
@@ -301,7 +300,7 @@ static void every_call(struct memory *m, bool no_memory, uint64_t seed, uint32_t
 			if (call.nr < 0)
 				continue;
 			one_call(&d, desc->name);
-			touches_the_same(&d, desc->name);
+			asks_the_same(&d, desc->name);
 			captures_suffice(d, desc->name);
 		}
 	}

@@ -159,8 +159,7 @@ HELPER struct capture capture_in(const struct agent_scratch *s, const struct age
 HELPER bool capture_all_before(const struct agent_scratch *s, struct capture *c, const struct agent_recipe *recipe)
 {
 	c->before = 1;
-	c->frame = s->sp + BELOW_PROGRAM + UC_MASK;
-	c->frame_bytes = sizeof(uint64_t);
+	c->frame_mask = s->sp + BELOW_PROGRAM + UC_MASK;
 	for (unsigned i = 0; i < recipe->n; i++)
 		if (!capture_before(c, &c->tables->needs[recipe->op[i].need], recipe->op[i].arg))
 			return false;

@@ -291,6 +291,8 @@ bool record_next(struct tracer *t, struct event *ev)
 			ev->names_before = ev->names;
 			ev->entry_mem = &rec->entry_mem;
 			rec->entry_mem = (struct mem){captures_read_before, (void *)(uintptr_t)item.record};
+			ev->captured = (const unsigned char *)item.record + item.record->head;
+			ev->ncaptured = (size_t)item.record->size - item.record->head;
 			reader_pop(&th->reader);
 			item.kind = RECORD_EXIT;
 			item.ticks = item.record->t1;
