@@ -204,6 +204,14 @@ struct agent_frame {
 	uint64_t t0, slot, saved, flags, nr, ret;
 };
 
+/* Returns the counter of error `err` of a slot. `stats` is the memory that the program has at AGENT_STATS. */
+static inline uint64_t *agent_errno(unsigned char *stats, const struct agent_slot *slot, int64_t err)
+{
+	size_t i = (size_t)((const unsigned char *)slot - stats) / SLOT_SIZE;
+	uint64_t *counters = (uint64_t *)(void *)(stats + ERRNOS_AT + i * ERRNOS_SIZE);
+	return &counters[err < ERRNO_COUNTERS ? err : ERRNO_COUNTERS - 1];
+}
+
 #define AGENT_BASE    ((uint64_t)AGENT_STATS - SLOT_ALIGN)
 #define FAULT_UNKNOWN UINT64_MAX /* sctrace attached to a process that had a handler */
 

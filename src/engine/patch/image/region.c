@@ -48,13 +48,6 @@ struct agent_slot *region_slot(const struct region *r, unsigned i)
 	return (struct agent_slot *)(void *)(r->slots + (size_t)i * SLOT_SIZE);
 }
 
-uint64_t *region_errno(const struct region *r, const struct agent_slot *slot, int64_t err)
-{
-	size_t i = (size_t)((const unsigned char *)slot - r->slots) / SLOT_SIZE;
-	uint64_t *counters = (uint64_t *)(void *)(r->slots + ERRNOS_AT + i * ERRNOS_SIZE);
-	return &counters[err < ERRNO_COUNTERS ? err : ERRNO_COUNTERS - 1];
-}
-
 struct agent_tail *region_tail(const struct region *r)
 {
 	return (struct agent_tail *)(void *)(r->slots + AGENT_SLOTS_SIZE);
@@ -145,7 +138,7 @@ static void take_waits(const struct patch *p, const struct agent_slot *s, struct
 /* Adds the errors of slot `i` by their numbers. */
 static void take_errors(struct patch *p, struct region *r, unsigned i, struct summary_group *g)
 {
-	const uint64_t *counters = region_errno(r, region_slot(r, i), 0);
+	const uint64_t *counters = agent_errno(r->slots, region_slot(r, i), 0);
 	if (!r->errors_seen[i])
 		r->errors_seen[i] = memory_zeroed(1, ERRNOS_SIZE);
 	for (int err = 1; err < ERRNO_COUNTERS; err++) {

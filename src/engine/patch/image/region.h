@@ -55,8 +55,6 @@ void region_put(struct patch *p, struct region *r);
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Returns slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
-/* Returns the counter of error `err`, 1 or more, of a slot of the region. */
-uint64_t *region_errno(const struct region *r, const struct agent_slot *slot, int64_t err);
 /*
  * Reserves a ring of `pages` pages: 1, 4, 16 or 64. Returns the number of its first page, or -1 if there is no room. The
  * caller must set the ring up.

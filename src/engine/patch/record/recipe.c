@@ -252,12 +252,12 @@ static bool ends_image(int64_t nr)
 }
 
 /* Calls that may use descriptors that are not among their arguments. The recorder looks closer at some of them (has_others()). */
-static const int16_t others[] = {SYS_poll,      SYS_ppoll,     SYS_select, SYS_pselect6,      SYS_sendmsg, SYS_sendmmsg,
-				 SYS_io_submit, SYS_io_cancel, SYS_bpf,    SYS_waitid,        SYS_fcntl,   SYS_ioctl,
-				 SYS_fsconfig,  SYS_seccomp,   SYS_ptrace, SYS_mount_setattr, SYS_clone3};
+static const char *const others[] = {"poll",      "ppoll",     "select", "pselect6",      "sendmsg", "sendmmsg",
+				     "io_submit", "io_cancel", "bpf",    "waitid",        "fcntl",   "ioctl",
+				     "fsconfig",  "seccomp",   "ptrace", "mount_setattr", "clone3"};
 
 /* Fills in which descriptors the call uses. */
-static void note_descriptors(const struct syscall_desc *d, int64_t nr, struct agent_recipe *to)
+static void note_descriptors(const struct syscall_desc *d, struct agent_recipe *to)
 {
 	bool path = false;
 	for (unsigned i = 0; i < d->nargs; i++) {
@@ -270,7 +270,7 @@ static void note_descriptors(const struct syscall_desc *d, int64_t nr, struct ag
 	}
 	to->fd = to->fd ? to->fd : path ? FD_CWD : 0;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		to->others |= others[i] == nr;
+		to->others |= strcmp(others[i], d->name) == 0;
 }
 
 /* Are all calls that change names reported? If not, names are looked up at each call that is reported. */
@@ -312,7 +312,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 		recipes[nr].writes = use ? use->writes : 0;
 		recipes[nr].closes = (use || changes) && use_of(nr) ? use_of(nr)->closes : 0;
 		if (d && config->names)
-			note_descriptors(d, nr, &recipes[nr]);
+			note_descriptors(d, &recipes[nr]);
 		recipes[nr].names = (creates ? way_to_name(d) : changes ? change_of_name(d, nr) : NAMES_NONE) & 7;
 		p->record_way[nr] = stops || (wanted && !recordable) ? RECORD_STOPS
 				    : wanted                         ? RECORD_WRITES

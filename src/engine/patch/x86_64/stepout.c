@@ -243,7 +243,7 @@ static void finish_updates(struct agent_slot *slot, const struct region *region,
 	if (ip <= AGENT_AT(path->add_error) && error)
 		__atomic_add_fetch(&slot->errors, 1, __ATOMIC_RELAXED);
 	if (ip <= AGENT_AT(path->add_errno) && error)
-		__atomic_add_fetch(region_errno(region, slot, -result), 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(agent_errno(region->slots, slot, -result), 1, __ATOMIC_RELAXED);
 	if (ip <= AGENT_AT(path->add_bytes) && !error && flags & SLOT_F_BYTES)
 		__atomic_add_fetch(&slot->bytes, (uint64_t)result, __ATOMIC_RELAXED);
 	add_time(slot, ticks);
