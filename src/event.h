@@ -79,7 +79,7 @@ struct event_name {
 	const char *full; /* the name of a socket with its addresses (names.fd_in_full), terminated; NULL: unknown */
 };
 
-#define EVENT_NAMES_MOST 2
+#define EVENT_NAMES_MOST 16
 struct event_names {
 	unsigned n;
 	struct event_name v[EVENT_NAMES_MOST];

@@ -57,16 +57,25 @@ static void free_recorded(struct recorded_name *n)
 	free(n);
 }
 
-/* Removes the recorded names of the descriptors from `first` to `last`, if they are not later than `time_ns`. */
-static void forget_recorded(struct recorded_names *of, uint32_t first, uint32_t last, uint64_t time_ns)
+/* Forgets a recorded name, if it is not later than `began_ns`, and does not accept it again if it is not later than `ended_ns`. */
+static void forget_recorded(struct recorded_name *n, uint64_t began_ns, uint64_t ended_ns)
+{
+	if (!n || n->time_ns > began_ns)
+		return;
+	buf_clear(&n->text);
+	n->time_ns = ended_ns;
+}
+
+/* Does so with those of the descriptors from `first` to `last`. */
+static void forget_range(struct recorded_names *of, uint32_t first, uint32_t last, uint64_t began_ns, uint64_t ended_ns)
 {
 	struct recorded_name *n;
 	uint64_t fd;
-	for (size_t i = 0; of && (n = map_next(&of->fds, &i, &fd));)
-		if (fd >= first && fd <= last && n->time_ns <= time_ns) {
-			free_recorded(map_remove(&of->fds, fd));
-			i = 0; /* the table has changed */
-		}
+	if (of && first == last)
+		forget_recorded(map_get(&of->fds, first), began_ns, ended_ns);
+	for (size_t i = 0; of && first != last && (n = map_next(&of->fds, &i, &fd));)
+		if (fd >= first && fd <= last)
+			forget_recorded(n, began_ns, ended_ns);
 }
 
 static void free_process(struct recorded_names *of)
@@ -286,14 +295,7 @@ void names_kept_record(struct names_kept *k, const struct event_name *name)
 
 void names_kept_close(struct names_kept *k, uint32_t first, uint32_t last, uint64_t began_ns, uint64_t ended_ns)
 {
-	struct recorded_names *of = map_get(&k->recorded, (uint64_t)k->pid);
-	struct recorded_name *n = of && first == last ? map_get(&of->fds, first) : NULL;
-	if (n && n->time_ns <= began_ns) {
-		buf_clear(&n->text);
-		n->time_ns = ended_ns;
-	} else if (first != last) {
-		forget_recorded(of, first, last, began_ns);
-	}
+	forget_range(map_get(&k->recorded, (uint64_t)k->pid), first, last, began_ns, ended_ns);
 	for (uint32_t i = 0; i < NAMES_CLOSED && i <= last - first; i++)
 		k->closed[(first + i) % NAMES_CLOSED]++;
 }
@@ -310,7 +312,7 @@ void names_kept_change(struct names_kept *k, uint64_t time_ns)
 {
 	struct recorded_names *of;
 	for (size_t i = 0; (of = map_next(&k->recorded, &i, NULL));)
-		forget_recorded(of, 0, UINT32_MAX, time_ns);
+		forget_range(of, 0, UINT32_MAX, time_ns, time_ns);
 	names_kept_drop(k);
 }
 

@@ -237,6 +237,23 @@ def test_names_inherited(folder):
         assert all(stops.get(nr, 0) < 5 for nr in few), stops
 
 
+def test_names_renamed(folder):
+    """A process and a thread that rename and remove files, which others have open, do not stop for the names"""
+    for options in (["-y"], ["-yy"], ["--record", str(folder / "recording")]):
+        for arguments in (["500"], ["500", "thread"]):
+            work = folder / f"work{len(list(folder.iterdir()))}"
+            work.mkdir()
+            run = subprocess.run([SCTRACE, "--engine=patch", "-f", *options, "-o", str(folder / "trace"),
+                                  str(BUILD / "tests" / "e2e" / "names"), "renamed", *arguments], check=False, capture_output=True,
+                                 text=True, timeout=seconds(60), cwd=work, env={**os.environ, "SCTRACE_DEBUG": "1"})
+            if run.returncode:
+                raise Skip("the patch engine does not work here")
+            stopped, made = map(int, re.search(r"(?m)^sctrace: stopped (\d+) of (\d+)$", run.stderr).groups())
+            print(f"# {' '.join(options[:1] + arguments)}: {stopped} of {made} calls stopped")
+            # A process that runs all the time may not have seen that names change, and then others stop.
+            assert made > 6500 and stopped < 200, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
+
+
 def test_pairs(folder):
     """Children of posix_spawn(3) are recorded, although the parent starts one before the end of another"""
     trace = folder / "trace"

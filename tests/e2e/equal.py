@@ -195,6 +195,12 @@ def test_names_of_children(folder):
                   "mkdir d; (cd d; echo 1 >&5; cat <<E\nx\nE\n ) | cat 5>&-; cd d; pwd -P | cat", options=["-yy"])
 
 
+def test_names_renamed(folder):
+    """A process or a thread renames and removes what another has open, -y"""
+    for arguments in (["40"], ["40", "thread"]):
+        compare(folder, [str(BUILD / "tests" / "e2e" / "names"), "renamed", *arguments], None, ["-y"])
+
+
 def test_names_at_end(folder):
     """sh -y: the last calls before execve(2) and exit_group(2) name descriptors that these calls close"""
     # sh reads a script through a descriptor with FD_CLOEXEC.

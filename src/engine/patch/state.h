@@ -169,6 +169,7 @@ struct image {
 	VEC(uint64_t) scratches_taken; /* bit set of the scratch memories in use */
 	struct ring_group *ring_group; /* limits the memory of the rings; NULL: sctrace's own group */
 	bool unnamed;                  /* names of descriptors are not recorded (record/naming.c) */
+	bool shares;                   /* another process has the same descriptors or the same current directory */
 	unsigned contended;            /* number of stops because several threads have the same thread pointer */
 	uint64_t ring_bytes;           /* size of the rings and scratch memories in use, */
 	uint64_t ring_most;            /* and its limit because of RLIMIT_AS; 0: unknown */

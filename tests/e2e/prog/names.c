@@ -4,14 +4,18 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+
+static int here;
 
 static int open_here(const char *name)
 {
@@ -143,7 +147,7 @@ static void test_root(int argc, char **argv)
 /* Creates and closes files, pipes and sockets, and makes calls that fail. */
 static void test_many(int argc, char **argv)
 {
-	long n = argc > 2 ? atol(argv[2]) : 1000;
+	long n = argc > 0 ? atol(argv[0]) : 1000;
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(at);
 	const struct linger now = {.l_onoff = 1}; /* so that no port stays in use */
@@ -176,7 +180,7 @@ static void test_many(int argc, char **argv)
 /* Each child uses and closes descriptors that it has inherited. */
 static void test_inherited(int argc, char **argv)
 {
-	long n = argc > 2 ? atol(argv[2]) : 3;
+	long n = argc > 0 ? atol(argv[0]) : 3;
 	int fds[10], deleted = open_here("deleted");
 	for (int i = 0; i < 10; i++)
 		fds[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -196,8 +200,84 @@ static void test_inherited(int argc, char **argv)
 	puts("all were inherited");
 }
 
+/* Pipes by which two processes or threads take turns. */
+struct turns {
+	int go[2], done[2];
+	long n;
+};
+
+static void take(int fd)
+{
+	char byte;
+	CHECK(read(fd, &byte, 1) == 1);
+}
+
+static void give(int fd)
+{
+	CHECK(write(fd, "t", 1) == 1);
+}
+
+/* Gives a file and a directory, which the other side uses, new names at each turn. */
+static void *rename_in_turn(void *arg)
+{
+	const struct turns *t = arg;
+	char from[2][32], to[2][32];
+	for (long i = 1; i <= t->n; i++) {
+		for (int k = 0; k < 2; k++) {
+			snprintf(from[k], sizeof(from[k]), "/%s%ld", k ? "d" : "f", i - 1);
+			snprintf(to[k], sizeof(to[k]), "/%s%ld", k ? "d" : "f", i);
+		}
+		take(t->go[0]);
+		CHECK(renameat(here, from[0] + 1, here, to[0] + 1) == 0 &&
+		      renameat(here, from[1] + 1, here, to[1] + 1) == 0);
+		give(t->done[1]);
+	}
+	take(t->go[0]);
+	CHECK(unlinkat(here, to[0] + 1, 0) == 0 && unlinkat(here, to[1] + 1, AT_REMOVEDIR) == 0);
+	give(t->done[1]);
+	return NULL;
+}
+
+static void use_renamed(int fd)
+{
+	struct pollfd waits = {.fd = fd, .events = POLLIN};
+	fd_set set;
+	int other = dup(fd);
+	FD_ZERO(&set);
+	FD_SET(fd, &set);
+	CHECK(other >= 0 && write(fd, "x", 1) == 1 && poll(&waits, 1, 0) == 1 &&
+	      select(fd + 1, &set, NULL, NULL, NULL) == 1);
+	CHECK_FAILS(openat(AT_FDCWD, "none", O_RDONLY), ENOENT);
+	CHECK(fd == dup2(other, fd) && close(other) == 0);
+}
+
+/* "renamed N", or "renamed N thread": another process, or thread, renames and removes what the first one has open. */
+static void test_renamed(int argc, char **argv)
+{
+	struct turns t = {.n = argc > 0 ? atol(argv[0]) : 3};
+	pthread_t thread;
+	pid_t pid = 1;
+	here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open_here("f0");
+	CHECK(here >= 0 && pipe2(t.go, O_CLOEXEC) == 0 && pipe2(t.done, O_CLOEXEC) == 0 && mkdir("d0", 0700) == 0 &&
+	      chdir("d0") == 0);
+	if (argc > 1)
+		CHECK(pthread_create(&thread, NULL, rename_in_turn, &t) == 0);
+	else if ((pid = fork()) == 0) {
+		rename_in_turn(&t);
+		_exit(0);
+	}
+	for (long i = 0; i <= t.n; i++) {
+		give(t.go[1]);
+		take(t.done[0]);
+		use_renamed(fd);
+	}
+	CHECK(argc > 1 ? pthread_join(thread, NULL) == 0 : waitpid(pid, NULL, 0) == pid);
+	CHECK(close(fd) == 0);
+	puts("all were renamed");
+}
+
 static long ticks;
-static int here;
 
 static void on_tick(int sig)
 {
@@ -250,7 +330,7 @@ static void test_storm(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"each", test_each}, {"apart", test_apart},         {"root", test_root},
-	{"many", test_many}, {"inherited", test_inherited}, {"storm", test_storm},
+	{"each", test_each},           {"apart", test_apart},     {"root", test_root},   {"many", test_many},
+	{"inherited", test_inherited}, {"renamed", test_renamed}, {"storm", test_storm},
 };
 TEST_MAIN(tests)

@@ -181,8 +181,15 @@ HELPER void wait_before_t0(uint8_t fence)
 
 HELPER void clear(uint64_t table, uint32_t rows)
 {
-	for (uint32_t row = 0; row < rows; row++)
-		((volatile uint32_t *)table)[row] = 0;
+	for (uint32_t pair = 0; pair < rows / 2; pair++)
+		((volatile uint64_t *)table)[pair] = 0;
+}
+
+/* Removes all notes about names, because names have changed. */
+HELPER void forget_names(void)
+{
+	__atomic_fetch_add((uint32_t *)NAMED_SERIAL, 1, __ATOMIC_SEQ_CST); /* before the rows change (note_name()) */
+	clear(NAMED_AT, NAMED_ROWS);
 }
 
 /* Removes the notes about the descriptors that the call closes (ring.h). */
@@ -195,11 +202,12 @@ HELPER void forget_closed(const struct agent_scratch *s, const struct agent_reci
 		*(volatile uint32_t *)elsewhere_row(fd) = 0;
 	if (!recipe->closes || !(permits & RING_PERMITS_NAMING))
 		return;
-	__atomic_fetch_add((uint32_t *)NAMED_SERIAL, 1, __ATOMIC_SEQ_CST); /* before the rows change (note_used()) */
-	if (recipe->closes == CLOSES_MANY)
-		clear(NAMED_AT, NAMED_ROWS);
-	else
-		*(volatile uint32_t *)named_row(fd) = 0;
+	if (recipe->closes == CLOSES_MANY) {
+		forget_names();
+		return;
+	}
+	__atomic_fetch_add((uint32_t *)NAMED_SERIAL, 1, __ATOMIC_SEQ_CST);
+	*(volatile uint32_t *)named_row(fd) = 0;
 }
 
 enum { F_GETFD = 1, EBADF = 9 };
@@ -295,7 +303,13 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	if (recipe->before && !capture_all_before(s, &c, recipe))
 		return lacks_room(r, used);
 	struct agent_record *rec = ring_record(r, next);
-	const uint8_t announced = announces(s, recipe, name_all_used(s, recipe, &c, r->permits), r->permits);
+	const uint32_t permits = r->permits;
+	const uint8_t known = name_all_used(s, recipe, &c, permits);
+	if (c.full && permits & (RING_NAMES_EACH_TIME | RING_PERMITS_RENAMING))
+		return lacks_room(r, used);
+	if (known == REFUSED)
+		return NULL;
+	const uint8_t announced = announces(s, recipe, known, permits);
 	rec->size = 0;
 	rec->before = (uint16_t)c.at;
 	rec->nr = (uint16_t)s->nr;
@@ -308,7 +322,7 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	for (unsigned i = 0; i < recipe->nargs; i++)
 		rec->args[i] = s->args[i];
 	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
-	forget_closed(s, recipe, r->permits);
+	forget_closed(s, recipe, permits);
 	if (rec->marks & 1)
 		s->kind = KIND_ANNOUNCED;
 	arm(s);
@@ -342,16 +356,19 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	for (unsigned i = 0; i < recipe->n; i++)
 		if (!capture_after(&c, &c.tables->needs[recipe->op[i].need], recipe->op[i].arg))
 			return 1;
-	if (!put_names(s, recipe, &c, r->permits, &made))
+	const uint32_t permits = r->permits;
+	if (recipe->names == NAMES_RENAME && permits & RING_PERMITS_NAMING && s->result >= 0)
+		forget_names();
+	if (!put_names(s, recipe, &c, permits, &made))
 		return 1;
 	rec->size = (uint16_t)c.at;
 	r->next = ring_step(off, (uint32_t)c.at, limit, &taken);
 	/* The order matters: record_step_out() may find the thread between these writes. */
 	__atomic_store_n(&r->produced, r->produced + taken, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->open, 0, __ATOMIC_RELEASE);
-	note_used(s, recipe, rec, r->permits); /* sctrace can find the names only now */
-	for (uint32_t i = 0; i < made.n; i++)
-		*(volatile uint32_t *)named_row(made.fd[i]) = made.fd[i] + 1;
+	note_used(s, recipe, rec, permits); /* sctrace can find the names only now */
+	for (uint32_t i = 0; i < made.n && !(permits & RING_NAMES_EACH_TIME); i++)
+		note_name(made.fd[i], made.serial);
 	__atomic_store_n(&s->busy, SCRATCH_IDLE, __ATOMIC_RELEASE);
 	return 0;
 }

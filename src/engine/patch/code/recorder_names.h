@@ -109,71 +109,139 @@ HELPER bool put_kind(struct captured_name *name, uint32_t fd)
 	return true;
 }
 
-/* Captures the name of a descriptor. Returns false if sctrace must look it up. */
-PART bool put_name(struct capture *c, uint32_t fd, uint32_t permits)
+/*
+ * Captures the name of a descriptor. Returns 1, or 0 if sctrace must look it up. If the name is a path, which calls such as
+ * rename(2) can change, returns -1 instead of 0. If there is no room, capture.full is set.
+ */
+PART int put_name(struct capture *c, uint32_t fd, uint32_t permits)
 {
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
 	struct captured_name *name = (struct captured_name *)(void *)(to + 1);
 	uint64_t path[4], head = offsetof(struct captured_name, text);
 	uint64_t from = c->at + sizeof(*to) + head, room = from < c->room ? smaller(c->room - from, CAPTURE_PAGE) : 0;
+	c->full |= !room;
 	if (!(permits & RING_PERMITS_NAMING) || !room)
-		return false;
+		return 0;
 	write_link(path, fd);
 	const uint64_t ticks = cpu_ticks();
 	int64_t n = own_call(89 /* readlink */, (uint64_t)path, (uint64_t)name->text, room, 0, 0, 0);
+	c->full |= n > 0 && (uint64_t)n == room;
 	if (n <= 0 || (uint64_t)n == room || !is_name(name->text, (uint64_t)n, permits))
-		return false;
+		return 0;
 	name->ticks = ticks;
 	name->rdev = 0;
 	name->mode = 0;
 	name->deleted = 0;
 	const bool seems = seems_deleted(name->text, (uint64_t)n); /* the file may have this name */
 	if ((permits & RING_NAMES_IN_FULL || seems) && !put_kind(name, fd))
-		return false;
+		return name->text[0] == '/' ? -1 : 0;
 	if (seems != name->deleted)
-		return false;
+		return -1;
 	to->addr = fd;
 	to->len = (uint32_t)(head + (uint64_t)n);
 	to->before = CAPTURED_NAME;
 	c->at += sizeof(*to) + ((to->len + 7) & ~7u);
+	c->full |= c->at > c->room;
 	return c->at <= c->room && (name->text[0] != 's' || !(permits & RING_NAMES_IN_FULL) || put_socket(c, fd));
 }
 
-/*
- * Captures the name of a descriptor before the call, unless an earlier record contains it. Returns false if neither was
- * possible. The row is then `~fd`, so that this is not tried at each call.
- */
-PART bool name_used(struct capture *c, uint32_t fd, uint32_t permits)
+/* Captures that the name of a descriptor is not known. */
+HELPER void put_unknown(struct capture *c, uint32_t fd)
 {
-	volatile uint32_t *row = (volatile uint32_t *)named_row(fd);
-	const uint64_t at = c->at;
-	if (*row == fd + 1)
-		return true;
-	if (*row == ~fd || (fd > INT32_MAX && fd != CWD) || *(const volatile uint32_t *)NAMED_UNSURE)
-		return false;
-	if (put_name(c, fd, permits))
-		return true;
-	c->at = at;
-	if (own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) != -EBADF)
-		*row = ~fd;
-	return false;
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	struct captured_name *name = (struct captured_name *)(void *)(to + 1);
+	const uint64_t head = offsetof(struct captured_name, text);
+	if (c->room - c->at < sizeof(*to) + head + 7) {
+		c->full = 1;
+		return;
+	}
+	name->ticks = cpu_ticks();
+	name->rdev = 0;
+	name->mode = 0;
+	name->deleted = 0;
+	to->addr = fd;
+	to->len = (uint32_t)head;
+	to->before = CAPTURED_NAME;
+	c->at += sizeof(*to) + ((head + 7) & ~7u);
 }
 
-/* Does the call use descriptors in its memory, or in an argument that is a descriptor only for some commands? */
+/* The result of name_used(). */
+enum known { KNOWN, UNKNOWN, CHANGING /* unknown, and calls such as rename(2) can change it */ };
+
+/*
+ * Captures the name of a descriptor before the call, unless an earlier record contains it and this name still counts. If
+ * this is not possible, the row is then `~fd`, so that it is not tried at each call.
+ */
+PART enum known name_used(struct capture *c, uint32_t fd, uint32_t permits)
+{
+	volatile uint32_t *row = (volatile uint32_t *)named_row(fd);
+	const bool each_time = permits & RING_NAMES_EACH_TIME;
+	const uint64_t at = c->at;
+	if (*row == fd + 1 && !each_time)
+		return KNOWN;
+	if (fd > INT32_MAX && fd != CWD)
+		return UNKNOWN;
+	if (!each_time && (*row == ~fd || *(const volatile uint32_t *)NAMED_UNSURE))
+		return UNKNOWN;
+	const int put = put_name(c, fd, permits);
+	if (put > 0)
+		return KNOWN;
+	c->at = at;
+	if (each_time)
+		put_unknown(c, fd);
+	else if (own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) != -EBADF)
+		*row = ~fd;
+	return put < 0 ? CHANGING : UNKNOWN;
+}
+
+/* Captures the names of the descriptors that poll(2) or select(2) waits for. Returns false for other calls, and if that is not possible. */
+PART bool name_awaited(const struct agent_scratch *s, struct capture *c, uint32_t permits)
+{
+	const bool polls = s->nr == __NR_poll || s->nr == __NR_ppoll;
+	const uint64_t n = polls ? s->args[1] : (uint32_t)s->args[0];
+	uint32_t found = 0;
+	if (!polls && s->nr != __NR_select && s->nr != __NR_pselect6)
+		return false;
+	if (n > (polls ? AWAITED_MOST : 1024))
+		return false;
+	for (uint64_t set = 0; set < (polls ? 1 : 3); set++) {
+		const uint64_t at = s->args[polls ? 0 : 1 + set];
+		for (uint64_t i = 0; at && i < n; i++) {
+			const int32_t fd = polls ? ((const int32_t *)at)[2 * i] : (int32_t)i;
+			if (polls ? fd < 0 : !(((const uint64_t *)at)[i / 64] >> i % 64 & 1))
+				continue;
+			if (++found > AWAITED_MOST || name_used(c, (uint32_t)fd, permits) == CHANGING)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Is the third argument a descriptor? It is one for some commands. */
+HELPER bool has_third(const struct agent_scratch *s)
+{
+	enum { F_DUPFD_QUERY = 1027 };
+	const uint32_t ficlone = 0x40049409, command = (uint32_t)s->args[1];
+	/* LOOP_SET_FD, LOOP_CHANGE_FD, PERF_EVENT_IOC_SET_OUTPUT, PERF_EVENT_IOC_SET_BPF, NBD_SET_SOCK */
+	return s->nr == __NR_fcntl
+		       ? command == F_DUPFD_QUERY
+		       : s->nr == __NR_ioctl && (command == ficlone || command == 0x4c00 || command == 0x4c06 ||
+						 command == 0x2405 || command == 0x40042408 || command == 0xab00);
+}
+
+/* Does the call use descriptors in its memory, or in an argument that is one only for some commands (not has_third())? */
 HELPER bool has_others(const struct agent_scratch *s)
 {
-	enum { P_PIDFD = 3, F_DUPFD_QUERY = 1027 };
-	const uint32_t ficlone = 0x40049409, command = (uint32_t)s->args[1];
-	if (s->nr == __NR_fcntl)
-		return command == F_DUPFD_QUERY;
+	enum { P_PIDFD = 3 };
+	const uint64_t into_cgroup = 0x200000000; /* CLONE_INTO_CGROUP */
+	if (s->nr == __NR_clone3)
+		return *(const uint64_t *)s->args[0] & into_cgroup;
 	if (s->nr == __NR_waitid)
 		return s->args[0] == P_PIDFD;
 	if (s->nr == __NR_sendmsg)
 		return ((const struct capture_message *)s->args[1])->controllen;
-	if (s->nr ==
-	    __NR_ioctl) /* LOOP_SET_FD, LOOP_CHANGE_FD, PERF_EVENT_IOC_SET_OUTPUT, PERF_EVENT_IOC_SET_BPF, NBD_SET_SOCK */
-		return command == ficlone || command == 0x4c00 || command == 0x4c06 || command == 0x2405 ||
-		       command == 0x40042408 || command == 0xab00;
+	if (s->nr == __NR_ioctl || s->nr == __NR_fcntl)
+		return false;
 	return true;
 }
 
@@ -181,47 +249,60 @@ HELPER bool has_others(const struct agent_scratch *s)
 #define KNOWS_FIRST  1 /* agent_recipe.fd */
 #define KNOWS_SECOND 2 /* agent_recipe.second */
 #define KNOWS_FOLDER 4 /* the current directory, which the call changes */
+#define REFUSED      8 /* sctrace must see the call, because names that it looks up later may have changed until then */
 
-/* Captures the names of the descriptors that the call uses. Returns KNOWS_*. */
+/* Captures the names of the descriptors that the call uses. Returns KNOWS_*, or REFUSED. */
 HELPER uint8_t name_all_used(struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
 			     uint32_t permits)
 {
-	uint8_t known = 0;
+	enum known first = UNKNOWN, second = UNKNOWN, third = UNKNOWN, folder = UNKNOWN;
+	const bool renaming = permits & (RING_NAMES_EACH_TIME | RING_PERMITS_RENAMING);
 	if (!(permits & RING_PERMITS_NAMING))
 		return 0;
 	s->serial = __atomic_load_n((uint32_t *)NAMED_SERIAL, __ATOMIC_ACQUIRE);
-	if (recipe->others && has_others(s))
+	if (recipe->others && has_others(s) && !name_awaited(s, c, permits)) {
+		if (renaming)
+			return REFUSED;
 		*(volatile uint32_t *)NAMED_UNSURE = 1;
-	if (recipe->fd == FD_CWD)
-		(void)name_used(c, CWD, permits);
-	else if (recipe->fd)
-		known |= name_used(c, (uint32_t)s->args[recipe->fd - 1], permits) ? KNOWS_FIRST : 0;
+	}
+	if (recipe->fd == FD_CWD || recipe->names == NAMES_CWD)
+		folder = name_used(c, CWD, permits);
+	if (recipe->fd && recipe->fd != FD_CWD)
+		first = name_used(c, (uint32_t)s->args[recipe->fd - 1], permits);
 	if (recipe->second)
-		known |= name_used(c, (uint32_t)s->args[recipe->fd - 1 + recipe->second], permits) ? KNOWS_SECOND : 0;
-	if (recipe->names == NAMES_CWD)
-		known |= name_used(c, CWD, permits) ? KNOWS_FOLDER : 0;
-	return known;
+		second = name_used(c, (uint32_t)s->args[recipe->fd - 1 + recipe->second], permits);
+	if (recipe->others && has_third(s))
+		third = name_used(c, (uint32_t)s->args[2], permits);
+	if (renaming && (folder == CHANGING || first == CHANGING || second == CHANGING || third == CHANGING))
+		return REFUSED;
+	return (first == KNOWN ? KNOWS_FIRST : 0) | (second == KNOWN ? KNOWS_SECOND : 0) |
+	       (folder == KNOWN ? KNOWS_FOLDER : 0);
 }
 
 /*
- * After the call: notes that its record contains these names. If a descriptor was closed since they were captured, this may be
- * wrong, and no name is noted.
+ * Notes that a record contains the name of a descriptor. If names have changed since it was captured, when NAMED_SERIAL was
+ * `serial`, it may be wrong, and is not noted.
  */
+HELPER void note_name(uint32_t fd, uint32_t serial)
+{
+	volatile uint32_t *row = (volatile uint32_t *)named_row(fd);
+	*row = fd + 1;
+	if (__atomic_load_n((uint32_t *)NAMED_SERIAL, __ATOMIC_SEQ_CST) != serial)
+		*row = 0;
+}
+
+/* After the call: notes the names that were captured before it. */
 HELPER void note_used(const struct agent_scratch *s, const struct agent_recipe *recipe, const struct agent_record *rec,
 		      uint32_t permits)
 {
 	const unsigned char *at = (const unsigned char *)rec;
-	const bool notes = permits & RING_PERMITS_NAMING && !recipe->closes && recipe->names != NAMES_SOCKET &&
-			   recipe->names != NAMES_CWD;
+	const bool notes = permits & RING_PERMITS_NAMING && !(permits & RING_NAMES_EACH_TIME) && !recipe->closes &&
+			   recipe->names != NAMES_SOCKET && recipe->names != NAMES_CWD;
 	for (uint32_t k = rec->head; notes && k + sizeof(struct captured) <= rec->before;) {
 		const struct captured *c = (const struct captured *)(const void *)(at + k);
-		volatile uint32_t *row = (volatile uint32_t *)named_row((uint32_t)c->addr);
 		k += (uint32_t)sizeof(*c) + ((c->len + 7) & ~7u);
-		if (c->before != CAPTURED_NAME)
-			continue;
-		*row = (uint32_t)c->addr + 1;
-		if (__atomic_load_n((uint32_t *)NAMED_SERIAL, __ATOMIC_SEQ_CST) != s->serial)
-			*row = 0;
+		if (c->before == CAPTURED_NAME)
+			note_name((uint32_t)c->addr, s->serial);
 	}
 }
 
@@ -239,6 +320,9 @@ HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recip
 		return 0;
 	if (recipe->names == NAMES_CWD)
 		return !(known & KNOWS_FOLDER);
+	if (recipe->names == NAMES_RENAME)
+		return !(permits & RING_PERMITS_RENAMING) ||
+		       (!(permits & RING_NAMES_EACH_TIME) && *(const volatile uint32_t *)NAMED_UNSURE);
 	if (!closes && recipe->names != NAMES_SOCKET)
 		return 1;
 	if (known & (closes && recipe->closes != recipe->fd ? KNOWS_SECOND : KNOWS_FIRST))
@@ -251,6 +335,7 @@ HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recip
 /* Descriptors that a call has created, and whose names are in its record. */
 struct created {
 	uint32_t n, fd[2];
+	uint32_t serial; /* the value of NAMED_SERIAL before their names were captured */
 };
 
 /* Captures the names of the descriptors that the call has created. Returns false if sctrace must look names up. */
@@ -260,10 +345,11 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 	enum { F_DUPFD = 0, F_DUPFD_CLOEXEC = 1030 };
 	uint32_t command = (uint32_t)s->args[1];
 	made->n = 0;
+	made->serial = __atomic_load_n((uint32_t *)NAMED_SERIAL, __ATOMIC_ACQUIRE);
 	if ((recipe->names == NAMES_SOCKET || recipe->names == NAMES_CWD) && permits & RING_PERMITS_NAMING &&
 	    (s->result >= 0 || (s->result == -115 /* EINPROGRESS */ && recipe->names == NAMES_SOCKET))) {
 		made->fd[0] = recipe->names == NAMES_CWD ? CWD : (uint32_t)s->args[0];
-		made->n = put_name(c, made->fd[0], permits);
+		made->n = put_name(c, made->fd[0], permits) > 0;
 		volatile uint32_t *row = (volatile uint32_t *)named_row(made->fd[0]);
 		bool named = *row == made->fd[0] + 1;
 		if (!made->n) /* the next call that changes its name stops before it is made */
@@ -287,7 +373,7 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 	} else if (recipe->names)
 		made->fd[made->n++] = (uint32_t)s->result;
 	for (uint32_t i = 0; i < made->n; i++)
-		if (!put_name(c, made->fd[i], permits))
+		if (put_name(c, made->fd[i], permits) <= 0)
 			return false;
 	return made->n;
 }

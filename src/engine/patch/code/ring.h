@@ -172,6 +172,17 @@ struct agent_ring {
 #define RING_NAMES_IN_FULL                                                                                             \
 	8 /* not a permission: the kinds of devices and the addresses of sockets will be shown, too */
 
+/*
+ * Other processes, or threads with other descriptors, may change the names: the recorder captures the name of each
+ * descriptor at each call that uses it, and neither reads nor makes notes (named_row()).
+ */
+#define RING_NAMES_EACH_TIME 16
+/*
+ * rename(2), unlink(2) and so on do not stop: the recorder removes its notes after them, and all other processes have
+ * RING_NAMES_EACH_TIME.
+ */
+#define RING_PERMITS_RENAMING 32
+
 /* Why the recorder has passed a call to sctrace. sctrace resets it. */
 enum ring_lack {
 	RING_LACKS_NOTHING,
@@ -239,6 +250,9 @@ static inline uint64_t named_row(uint32_t fd)
 #define NAMES_MESSAGE 4 /* with the control data of messages */
 #define NAMES_SOCKET  5 /* none, but it changes the addresses of the socket that is its first argument */
 #define NAMES_CWD     6 /* none, but it changes the current directory, for which AT_FDCWD stands */
+#define NAMES_RENAME  7 /* none, but it removes files or gives them other names */
+
+#define AWAITED_MOST 14 /* the recorder captures the names of so many descriptors of poll(2) or select(2) at most */
 
 /* The name of a descriptor in a record. It follows a struct captured whose `addr` is the descriptor. */
 struct captured_name {
@@ -246,7 +260,7 @@ struct captured_name {
 	uint64_t rdev;    /* st_rdev of the file, if RING_NAMES_IN_FULL is set */
 	uint16_t mode;    /* st_mode of the file, or 0 */
 	uint16_t deleted; /* 1: `text` ends in NAMES_DELETED (tracee/names.h), because the file has no name any more */
-	char text[];      /* the target of the link in /proc/self/fd; not terminated */
+	char text[];      /* the target of the link in /proc/self/fd; not terminated; nothing: the name is not known */
 };
 
 /* The ends of an internet socket, in a record after the name of its descriptor. `addr` of its struct captured is the descriptor. */

@@ -26,14 +26,77 @@ static bool has_our_root(pid_t tid)
 	return readlink(path, target, sizeof(target)) == 1 && target[0] == '/';
 }
 
+/* May the recorder look up the names of descriptors in this thread? */
+static bool may_name(const struct record_thread *th)
+{
+	return th->names && !th->image->unnamed && !th->image->sigsys.sealed;
+}
+
+/*
+ * Do other processes, or threads with other descriptors, also use the names that this thread would note in its table at
+ * NAMED_AT, or can they change these names without a stop?
+ */
+static bool names_each_time(const struct patch *p, const struct record_thread *th)
+{
+	return th->shares || th->image->shares || (p->record->renaming && p->record->several);
+}
+
+/*
+ * May the thread's calls that give files other names, or remove them, be made without a stop? Then all names in records must
+ * have been looked up by the recorder, and other processes may not rely on earlier ones.
+ */
+static bool may_rename(const struct patch *p, const struct record_thread *th)
+{
+	for (size_t i = 0; i < p->record->threads.n; i++) {
+		const struct record_thread *o = p->record->threads.v[i];
+		if (o->task && o->reader.ring && (!may_name(o) || (o->pid != th->pid && !o->told)))
+			return false;
+	}
+	return p->record->renaming;
+}
+
 /* A filter of the program could refuse the recorder's own calls. Serving a page could wait for a thread that is stopped. */
-void record_permit(const struct patch *p, const struct record_thread *th)
+void record_permit(const struct patch *p, struct record_thread *th)
 {
 	uint32_t bits = RING_PERMITS_TESTING | (p->t.serves_pages ? 0 : RING_PERMITS_READING);
-	if (th->names && !th->image->unnamed)
-		bits |= RING_PERMITS_NAMING | (p->record->full_names ? RING_NAMES_IN_FULL : 0);
-	if (th->reader.ring)
-		th->reader.ring->permits = th->image->sigsys.sealed ? 0 : bits;
+	const bool each_time = names_each_time(p, th);
+	struct agent_ring *ring = th->reader.ring;
+	if (!ring)
+		return;
+	if (may_name(th)) {
+		bits |= RING_PERMITS_NAMING | (p->record->full_names ? RING_NAMES_IN_FULL : 0) |
+			(each_time ? RING_NAMES_EACH_TIME : 0) | (may_rename(p, th) ? RING_PERMITS_RENAMING : 0);
+		/* A new ring has no records from before. */
+		th->told = each_time && (th->told || !(ring->produced | ring->open));
+		th->told_at = ring->permits & RING_NAMES_EACH_TIME ? th->told_at : ring->produced;
+	}
+	ring->permits = th->image->sigsys.sealed ? 0 : bits;
+}
+
+/*
+ * Notes which threads have certainly seen in `permits` that they must look up each name: those that wait in a call, and those
+ * that have finished a call since.
+ */
+static void note_told(const struct patch *p)
+{
+	for (size_t i = 0; i < p->record->threads.n; i++) {
+		struct record_thread *th = p->record->threads.v[i];
+		const struct agent_ring *ring = th->reader.ring;
+		if (ring && ring->permits & RING_NAMES_EACH_TIME)
+			th->told |= ring->produced != th->told_at || (th->reader.has_open && th->reader.open.t0);
+	}
+}
+
+/* The task is going to make a call that gives a file another name, or removes it. Later ones need not stop if possible. */
+static void begin_renaming(struct patch *p)
+{
+	p->record->renaming = true;
+	/*
+	 * What note_told() finds counts only at the next such call: by then, the records that threads have made before they
+	 * saw RING_NAMES_EACH_TIME have been reported.
+	 */
+	record_permit_all(p);
+	note_told(p);
 }
 
 void record_permit_all(const struct patch *p)
@@ -57,14 +120,17 @@ void record_begin_names(const struct patch *p, struct record_thread *th)
 
 void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child)
 {
-	if (!p->record || !p->record->names || parent->proc == child->proc ||
-	    (!share(parent->tid, child->tid, KCMP_FILES) && !share(parent->tid, child->tid, KCMP_FS)))
+	if (!p->record || !p->record->names || parent->proc == child->proc)
 		return;
-	if (image_of(parent))
-		image_of(parent)->unnamed = true;
-	if (image_of(child))
-		image_of(child)->unnamed = true;
-	record_permit_all(p);
+	const bool shares = share(parent->tid, child->tid, KCMP_FILES) || share(parent->tid, child->tid, KCMP_FS);
+	if (shares && image_of(parent))
+		image_of(parent)->shares = true;
+	if (shares && image_of(child))
+		image_of(child)->shares = true;
+	if (shares || !p->record->several) {
+		p->record->several = true;
+		record_permit_all(p);
+	}
 }
 
 void record_forget_names(const struct task *task)
@@ -99,7 +165,7 @@ static void stop_naming(const struct patch *p, const struct task *task, bool all
 	record_permit_all(p);
 }
 
-void record_watch_names(const struct patch *p, const struct task *task, int64_t nr, const uint64_t args[3])
+void record_watch_names(struct patch *p, const struct task *task, int64_t nr, const uint64_t args[3])
 {
 	/* Calls that separate descriptors or paths of the program from those that sctrace sees in /proc. */
 	static const int16_t separating[] = {SYS_unshare,    SYS_setns,       SYS_chroot,
@@ -112,8 +178,11 @@ void record_watch_names(const struct patch *p, const struct task *task, int64_t 
 		return;
 	if (separates)
 		stop_naming(p, task, nr == SYS_pivot_root);
-	if (d && d->groups & G_RENAMES)
+	if (d && d->groups & G_RENAMES) {
 		forget_all(p);
+		if (!separates)
+			begin_renaming(p);
+	}
 }
 
 uint32_t record_absent(const struct patch *p, const struct agent_record *r)
@@ -124,6 +193,8 @@ uint32_t record_absent(const struct patch *p, const struct agent_record *r)
 	const unsigned arg = of->closes ? of->closes : of->second ? 0 : of->fd;
 	return r->marks & MARK_ABSENT && arg && arg <= 6 ? (uint32_t)r->args[arg - 1] + 1 : 0;
 }
+
+_Static_assert(AWAITED_MOST + 2 <= EVENT_NAMES_MOST, "with two descriptors that are arguments");
 
 /* Adds the addresses of a socket to its name. */
 static void add_socket(struct event_name *to, struct buf *full, const unsigned char *at, const struct captured *c)
@@ -154,7 +225,7 @@ struct event_names *record_names(struct record *rec, const struct agent_record *
 		struct captured_name name;
 		memcpy(&c, at + k, sizeof(c));
 		k += sizeof(c);
-		if (c.before == CAPTURED_NAME && c.len > head && to->n < EVENT_NAMES_MOST) {
+		if (c.before == CAPTURED_NAME && c.len >= head && to->n < EVENT_NAMES_MOST) {
 			memcpy(&name, at + k, head);
 			to->v[to->n++] = (struct event_name){.fd = (int)c.addr,
 							     .mode = name.mode,

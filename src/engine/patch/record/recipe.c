@@ -186,9 +186,16 @@ static uint8_t way_to_name(const struct syscall_desc *d)
 	return d->result == R_FD ? NAMES_RESULT : d->result == R_FCNTL ? NAMES_COMMAND : NAMES_NONE;
 }
 
-/* What the name of which the call changes, if that is not a descriptor that it closes: NAMES_*. */
+/* Calls that remove files, or give them names. They change no names of other files, as mount(2) does. */
+static const int16_t renames[] = {SYS_unlink,   SYS_unlinkat,  SYS_rmdir, SYS_rename,
+				  SYS_renameat, SYS_renameat2, SYS_link,  SYS_linkat};
+
+/* Which names the call changes, besides those of descriptors that it closes: NAMES_*. */
 static uint8_t change_of_name(const struct syscall_desc *d, int64_t nr)
 {
+	for (size_t i = 0; i < sizeof(renames) / sizeof(*renames); i++)
+		if (renames[i] == nr)
+			return NAMES_RENAME;
 	return d->groups & G_NETWORK ? NAMES_SOCKET : nr == SYS_chdir || nr == SYS_fchdir ? NAMES_CWD : NAMES_NONE;
 }
 
@@ -325,6 +332,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 	rec->output = config->output;
 	rec->names = config->names && follows_names(config);
 	rec->full_names = config->full_names;
+	rec->several = config->nattach > 1;
 	p->record = rec;
 	p->recorder = rec->program;
 	p->scratch_size = config->nattach ? SCRATCH_SIZE_ATTACHED : SCRATCH_SIZE;

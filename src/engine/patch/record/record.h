@@ -39,6 +39,9 @@ struct record_thread {
 	bool has_ring;           /* the thread's scratch memory contains the address of the ring */
 	bool contended;          /* other threads have the same thread pointer, so the program cannot find the ring */
 	bool names;              /* the recorder may record the names of descriptors (RING_PERMITS_NAMING) */
+	bool shares;             /* another process runs in the same memory */
+	bool told;               /* the thread has certainly seen RING_NAMES_EACH_TIME, */
+	uint64_t told_at;        /* which was set at this value of agent_ring.produced */
 };
 
 /* Additional state of an engine that records. */
@@ -56,6 +59,8 @@ struct record {
 	uint64_t string_max;
 	const struct statx *output; /* engine_config.output */
 	bool names, full_names;     /* names of descriptors may be recorded, and must be names in full */
+	bool renaming;              /* a program has given a file another name, or removed one */
+	bool several;               /* several processes are or were traced */
 	struct record_names {
 		struct event_names names;
 		struct buf sockets[EVENT_NAMES_MOST]; /* event_name.full */
@@ -124,10 +129,10 @@ void record_plan_rings(struct patch *p);
 void record_free_groups(struct record *rec);
 /* Decides whether the thread, which is new, may record the names of descriptors. */
 void record_begin_names(const struct patch *p, struct record_thread *th);
-/* Must be called for each new task: a process that shares the descriptors of its parent cannot record names. */
+/* Must be called for each new task: a process that shares the descriptors of its parent must look up each name again. */
 void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child);
 /* Must be called before a call of the task, if that may change the names of descriptors that stay open. */
-void record_watch_names(const struct patch *p, const struct task *task, int64_t nr, const uint64_t args[3]);
+void record_watch_names(struct patch *p, const struct task *task, int64_t nr, const uint64_t args[3]);
 /* Removes all notes about names from the program's table (named_row()). */
 void record_forget_names(const struct task *task);
 /* Returns 1 + the descriptor that the record shows not to be open before its call, or 0. */
@@ -139,7 +144,7 @@ uint32_t record_absent(const struct patch *p, const struct agent_record *r);
 struct event_names *record_names(struct record *rec, const struct agent_record *r, bool before);
 
 /* Sets agent_ring.permits: which calls the recorder may make on its own. */
-void record_permit(const struct patch *p, const struct record_thread *th);
+void record_permit(const struct patch *p, struct record_thread *th);
 /* Does so for all threads: a program has set a seccomp filter, or may serve page faults, for example. */
 void record_permit_all(const struct patch *p);
 /*

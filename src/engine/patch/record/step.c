@@ -83,7 +83,10 @@ static void close_ring(const struct record_thread *th, const struct task *task)
 /* Completes the open record in place of the recorder: reports it with the stopped task's memory. */
 static void complete(struct patch *p, struct record_thread *th, const struct task *task, int64_t result, bool caught)
 {
+	const struct agent_recipe *recipes = (const struct agent_recipe *)(const void *)(p->recorder + RECORDER_ROOM);
 	uint64_t t1 = th->reader.open.t1;
+	if (recipes[th->reader.open.nr].names == NAMES_RENAME && p->record->names)
+		record_forget_names(task); /* in place of the recorder */
 	/*
 	 * A thread that is detached, or that was stopped only to move it out of the agent (threads/withdraw.c), does not
 	 * stay stopped until the record is reported, so its memory is captured now.
