@@ -63,7 +63,7 @@ static void forget_recorded(struct recorded_name *n, uint64_t began_ns, uint64_t
 	if (!n || n->time_ns > began_ns)
 		return;
 	buf_clear(&n->text);
-	n->time_ns = ended_ns;
+	n->time_ns = ended_ns > n->time_ns ? ended_ns : n->time_ns;
 }
 
 /* Does so with those of the descriptors from `first` to `last`. */
@@ -312,7 +312,7 @@ void names_kept_change(struct names_kept *k, uint64_t time_ns)
 {
 	struct recorded_names *of;
 	for (size_t i = 0; (of = map_next(&k->recorded, &i, NULL));)
-		forget_range(of, 0, UINT32_MAX, time_ns, time_ns);
+		forget_range(of, 0, UINT32_MAX, time_ns, 0);
 	names_kept_drop(k);
 }
 

@@ -67,7 +67,10 @@ void names_kept_record(struct names_kept *k, const struct event_name *name);
 void names_kept_close(struct names_kept *k, uint32_t first, uint32_t last, uint64_t began_ns, uint64_t ended_ns);
 /* The same for the name of a socket, if it was recorded with addresses: a call has changed these. */
 void names_kept_readdress(struct names_kept *k, uint32_t fd, uint64_t time_ns);
-/* Removes all names that were recorded before `time_ns`, and invalidates the others. */
+/*
+ * Removes all names that were looked up before `time_ns`, and invalidates the others. If a name that was looked up before this time
+ * is passed on only now, by a call that began later, it counts: the thread had looked it up just before its call.
+ */
 void names_kept_change(struct names_kept *k, uint64_t time_ns);
 /* The present process has ended, or has called execve(2), or others may change its descriptors from now on. */
 void names_kept_end(struct names_kept *k);

@@ -401,6 +401,10 @@ static void recorded_names_stay_until_their_descriptors_are_closed(void **state)
 	record_name(&kept, 8, "/new", 100);
 	record_name(&kept, 8, "/old", 94);
 	assert_string_equal(kept_name(&kept, none, 8), "/new");
+	names_kept_change(&kept, 110);
+	assert_string_equal(kept_name(&kept, none, 8), "");
+	record_name(&kept, 8, "/renamed", 105);
+	assert_string_equal(kept_name(&kept, none, 8), "/renamed");
 	record_name(&kept, 5, "/left", 50);
 	names_kept_free(&kept);
 	buf_free(&out);
