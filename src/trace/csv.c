@@ -49,11 +49,8 @@ static void csv_begin(struct trace_sink *s)
 }
 
 /* Finds the file of the call: that of its descriptor, or else its first path, which is made absolute. */
-static void csv_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+static void csv_file(struct trace_csv *v, struct csv_task *own, struct trace_task *k)
 {
-	struct trace_csv *v = (struct trace_csv *)s;
-	struct csv_task *own = trace_own(s, k);
-	trace_json_enter(s, k, ev);
 	struct trace_ref *r = trace_subject_fd(&k->subject);
 	const struct buf *text = r ? trace_ref_text(&k->subject, r) : NULL;
 	if (!r && (r = trace_subject_path(&k->subject))) {
@@ -65,13 +62,19 @@ static void csv_enter(struct trace_sink *s, struct trace_task *k, const struct e
 		csv_text(v, buf_str(text), text->len, &own->path);
 }
 
+static void csv_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
+{
+	trace_json_enter(s, k, ev);
+	csv_file((struct trace_csv *)s, trace_own(s, k), k);
+}
+
 /* Returns the file of the call that has ended. A path may be a symbolic link; a new descriptor shows what it leads to. */
 static const struct buf *csv_path(struct trace_csv *v, struct csv_task *own, const struct event *ev)
 {
 	const struct call *c = &ev->call;
 	const struct names *names = v->json.sink.session->names;
 	buf_clear(&v->text);
-	if (ev->kind == EV_EXIT && c->desc && c->desc->result == R_FD && !c->error &&
+	if (trace_returns(ev) && c->desc && c->desc->result == R_FD && !c->error &&
 	    names->fd(names->ctx, ev->tid, (int)c->result, &v->text)) {
 		buf_clear(&own->path);
 		csv_text(v, buf_str(&v->text), v->text.len, &own->path);
@@ -166,6 +169,10 @@ static void csv_leave(struct trace_sink *s, struct trace_task *k, const struct e
 	struct buf *out = &to->buf;
 	if (ev->call.withdrawn && !v->json.c.stack)
 		return;
+	if (ev->kind == EV_CALL) {
+		trace_outputs_begin(v->json.c.out, ev);
+		csv_file(v, own, k);
+	}
 	trace_json_arguments(&v->json, l, ev);
 	csv_head(to);
 	buf_add(out, v->common.s, v->common.len);
@@ -222,6 +229,7 @@ static const struct trace_sink_ops csv_ops = {.task_size = sizeof(struct csv_tas
 					      .begin = csv_begin,
 					      .enter = csv_enter,
 					      .leave = csv_leave,
+					      .takes_calls = true,
 					      .other = csv_other,
 					      .gone = csv_gone,
 					      .end = csv_end};

@@ -51,10 +51,10 @@ static void decode_into(struct trace_json *j, struct trace_line *l, const struct
 		decode_result(&d.decode);
 	else if (ev->kind == EV_ENTER)
 		l->given = decode_enter(&d.decode);
-	else if (ev->kind == EV_EXIT)
-		decode_exit(&d.decode, l->given);
-	else
+	else if (ev->kind == EV_VANISH)
 		decode_vanish(&d.decode, l->given);
+	else
+		trace_decode_ended(&d, l, ev);
 }
 
 void trace_json_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
@@ -111,6 +111,8 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 	struct buf *out = &to->buf;
 	if (ev->call.withdrawn && !j->c.stack)
 		return;
+	if (ev->kind == EV_CALL)
+		trace_outputs_begin(j->c.out, ev);
 	trace_json_arguments(j, l, ev);
 	buf_adds(out, "{\"type\":\"call\",");
 	add_time(s, ev, ev->call.enter_ns, out);
@@ -123,7 +125,7 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 	buf_adds(out, ",\"args\":{");
 	buf_add(out, l->text.s, l->text.len);
 	buf_adds(out, "},");
-	if (ev->kind == EV_EXIT)
+	if (ev->kind != EV_VANISH)
 		decode_into(j, l, ev, true, out);
 	else
 		buf_adds(out, "\"result\":null,\"unfinished\":true");
@@ -219,6 +221,7 @@ static const struct trace_sink_ops json_ops = {.task_size = sizeof(struct trace_
 					       .begin = json_begin,
 					       .enter = trace_json_enter,
 					       .leave = json_leave,
+					       .takes_calls = true,
 					       .other = json_other,
 					       .gone = json_gone,
 					       .end = json_end};

@@ -27,7 +27,7 @@ void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c,
 				    .opts = &d->opts,
 				    .uring = ev->uring,
 				    .pid = ev->tid,
-				    .leaving = ev->kind == EV_EXIT || ev->kind == EV_CALL,
+				    .leaving = trace_returns(ev),
 				    .memo = &l->memo};
 }
 
@@ -37,6 +37,19 @@ void trace_decoder_init_signal(struct trace_decoder *d, const struct trace_decod
 	d->opts =
 		(struct decode_opts){.pid_names = c->pid_names, .outer_ids = c->outer_ids, .names = s->session->names};
 	d->decode = (struct decode){.out = e, .opts = &d->opts, .pid = ev->tid};
+}
+
+void trace_decode_ended(struct trace_decoder *d, struct trace_line *l, const struct event *ev)
+{
+	if (ev->kind == EV_CALL) {
+		d->decode.leaving = false;
+		d->decode.mem = ev->entry_mem;
+		l->given = decode_enter(&d->decode);
+		d->decode.leaving = true;
+		d->decode.mem = ev->mem;
+	}
+	if (d->decode.leaving)
+		decode_exit(&d->decode, l->given);
 }
 
 uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns)

@@ -54,6 +54,11 @@ void trace_decoder_init(struct trace_decoder *d, const struct trace_decoding *c,
 /* Prepares `d` for the signal of `ev`, that is, for decode_siginfo(). */
 void trace_decoder_init_signal(struct trace_decoder *d, const struct trace_decoding *c, const struct trace_sink *s,
 			       const struct event *ev, struct emit *e);
+/*
+ * Decodes the arguments of a call that has returned, as far as they were not decoded at its entry: for EV_CALL, all of
+ * them.
+ */
+void trace_decode_ended(struct trace_decoder *d, struct trace_line *l, const struct event *ev);
 /* Returns the wall-clock time of an event in ns since the Epoch. */
 uint64_t trace_real_ns(const struct trace_sink *s, uint64_t monotonic_ns);
 /*

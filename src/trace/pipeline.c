@@ -89,10 +89,9 @@ static bool is_wanted(struct trace_pipeline *p, struct trace_task *k, const stru
 {
 	if (trace_begins(ev))
 		k->selected = trace_select_enter(p->select, ev, &k->subject);
-	bool wanted =
-		k->selected && (trace_begins(ev) || (k->in_call && trace_select_exit(p->select, ev, &p->unjudged)));
+	bool known = trace_begins(ev) || k->in_call;
 	k->in_call = ev->kind == EV_ENTER;
-	return wanted;
+	return k->selected && known && (k->in_call || trace_select_exit(p->select, ev, &p->unjudged));
 }
 
 static void on_call(struct trace_pipeline *p, struct trace_task *k, struct event *ev)
@@ -185,12 +184,9 @@ static void note_names(struct trace_pipeline *p, const struct event *ev)
 
 void trace_pipeline_begin(struct trace_pipeline *p)
 {
-	/*
-	 * A sink of calls that are selected by their results needs the beginnings of all calls, because the time since the
-	 * previous call (-r) is counted from hidden calls as well.
-	 */
-	p->takes_calls = p->nsinks == 1 && p->sinks[0]->ops->takes_calls && !trace_select_by_file(p->select) &&
-			 !trace_select_needs_exit(p->select);
+	p->takes_calls = true;
+	for (unsigned i = 0; i < p->nsinks; i++)
+		p->takes_calls &= p->sinks[i]->ops->takes_calls;
 	p->session.uring = &p->uring;
 	for (unsigned i = 0; i < p->nsinks; i++)
 		if (p->sinks[i]->ops->begin)
@@ -199,7 +195,8 @@ void trace_pipeline_begin(struct trace_pipeline *p)
 
 /*
  * May this event, EV_CALL, be passed on as it is? Some calls change the names of descriptors or processes, as close(2)
- * does. Their arguments are shown with the names before the call, so the beginning is passed on first.
+ * does. Their arguments are shown with the names before the call, so the beginning is passed on first. A sink that must keep
+ * something from the beginning of each call until its end also gets both.
  */
 static bool stays_whole(const struct trace_pipeline *p, const struct event *ev)
 {

@@ -9,6 +9,7 @@
 #include "run/field.h"
 #include "stats/summary.h"
 #include "syscall/call_table.h"
+#include "trace/sink.h"
 #include "trace/subject.h"
 
 #include <errno.h>
@@ -314,16 +315,17 @@ void trace_select_naming(struct call_set *only)
 			only->bits[nr / 64] |= UINT64_C(1) << (nr % 64);
 }
 
+/* Do the files that calls use decide which calls are selected (-P, fds=)? */
+static bool by_file(const struct trace_select *s)
+{
+	return s->paths.n || s->fds.n;
+}
+
 bool trace_select_enter(const struct trace_select *s, const struct event *ev, struct trace_subject *subject)
 {
 	if (s->by_call && !filter_takes(&s->calls, &ev->call))
 		return false;
-	return !trace_select_by_file(s) || touches(s, subject);
-}
-
-bool trace_select_by_file(const struct trace_select *s)
-{
-	return s->paths.n || s->fds.n;
+	return !by_file(s) || touches(s, subject);
 }
 
 bool trace_select_needs_exit(const struct trace_select *s)
@@ -487,13 +489,13 @@ bool trace_select_exit(const struct trace_select *s, const struct event *ev, uin
 	if (s->errnos.n) {
 		bool in = false;
 		for (size_t i = 0; i < s->errnos.n; i++)
-			in |= ev->kind == EV_EXIT && ev->call.error && s->errnos.v[i] == ev->call.err;
+			in |= trace_returns(ev) && ev->call.error && s->errnos.v[i] == ev->call.err;
 		if (in == s->not_errnos)
 			return false;
 	}
 	if (s->slower_ns && call_own_ns(&ev->call) <= (double)s->slower_ns)
 		return false;
-	bool returned = ev->kind == EV_EXIT;
+	bool returned = trace_returns(ev);
 	*unjudged += s->waited && returned && ev->call.wait == WAIT_UNKNOWN;
 	return !s->waited || (returned && ev->call.wait == WAIT_YES);
 }

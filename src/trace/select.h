@@ -83,8 +83,6 @@ void trace_select_say(const struct trace_select *s, struct strings *out);
 void trace_set_hint(const char *set, struct buf *out);
 /* The same for the calls that are selected. */
 void trace_select_hint(const struct trace_select *s, struct buf *out);
-/* Returns true if the files that calls use decide which calls are selected (-P, fds=). */
-bool trace_select_by_file(const struct trace_select *s);
 /* Returns true if the selection depends on how calls end. Their lines must then wait until they have ended. */
 bool trace_select_needs_exit(const struct trace_select *s);
 /*

@@ -41,7 +41,7 @@ struct trace_task {
 /* The functions of a sink. They may be NULL. An event is valid only until the function returns. */
 struct trace_sink_ops {
 	size_t task_size; /* bytes of the sink's own data for each thread, at first zeros */
-	bool takes_calls; /* `leave` takes EV_CALL as well, which is used if this is the only sink */
+	bool takes_calls; /* `leave` takes EV_CALL as well, which is used if all sinks do */
 	bool of_id; /* the state belongs to the thread's id, and not to the thread, whose id execve(2) may change */
 	void (*begin)(struct trace_sink *s);
 	void (*enter)(struct trace_sink *s, struct trace_task *k, const struct event *ev); /* a call is in progress */
@@ -69,6 +69,12 @@ struct trace_sink {
 static inline bool trace_begins(const struct event *ev)
 {
 	return ev->kind == EV_ENTER || ev->kind == EV_CALL;
+}
+
+/* Has a call returned with this event? */
+static inline bool trace_returns(const struct event *ev)
+{
+	return ev->kind == EV_EXIT || ev->kind == EV_CALL;
 }
 
 /* Returns the sink's own data for the thread. */

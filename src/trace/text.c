@@ -122,7 +122,7 @@ static void add_pid(struct trace_text *t, pid_t tid, struct buf *out)
 
 static bool is_of_call(const struct event *ev)
 {
-	return ev->kind == EV_ENTER || ev->kind == EV_EXIT || ev->kind == EV_VANISH || ev->kind == EV_CALL;
+	return trace_begins(ev) || ev->kind == EV_EXIT || ev->kind == EV_VANISH;
 }
 
 /* Appends the instruction pointer for -i. If the thread no longer exists, the pointer is unknown. */
@@ -301,15 +301,7 @@ static void text_leave(struct trace_sink *s, struct trace_task *task, const stru
 	struct trace_decoder d;
 	emit_text_init(&e, to, t->c.emit_flags);
 	trace_decoder_init(&d, &t->c.decoding, s, &k->line, ev, &e);
-	if (whole) {
-		d.decode.leaving = false;
-		d.decode.mem = ev->entry_mem;
-		k->line.given = decode_enter(&d.decode);
-		d.decode.leaving = true;
-		d.decode.mem = ev->mem;
-	}
-	if (d.decode.leaving)
-		decode_exit(&d.decode, k->line.given);
+	trace_decode_ended(&d, &k->line, ev);
 	add_result(t, k, &d.decode, ev, to, begin);
 	if (t->c.stack)
 		trace_stack_leave(t->c.stack, ev, trace_stack_line, &k->line.stack, to);
@@ -322,6 +314,13 @@ static void text_leave(struct trace_sink *s, struct trace_task *task, const stru
 	if (t->open == k)
 		t->open = NULL;
 	trace_out_event(out);
+}
+
+/* The time since the previous call (-r) is counted from a call that is hidden because of its result, too. */
+static void text_unwanted(struct trace_sink *s, struct trace_task *task, const struct event *ev)
+{
+	if (ev->kind == EV_CALL && task->selected)
+		((struct trace_text *)s)->last_ns = ev->call.enter_ns;
 }
 
 static void add_end(const struct event *ev, struct buf *out)
@@ -427,6 +426,7 @@ static const struct trace_sink_ops text_ops = {.task_size = sizeof(struct trace_
 					       .leave = text_leave,
 					       .takes_calls = true,
 					       .other = text_other,
+					       .unwanted = text_unwanted,
 					       .gone = text_gone};
 
 void trace_text_init(struct trace_text *t, const struct trace_text_config *c)

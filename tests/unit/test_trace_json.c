@@ -55,6 +55,52 @@ static void json_is_json(void **state)
 	json_decref(o);
 }
 
+static ssize_t read_before(void *ctx, uint64_t addr, void *buf, size_t n)
+{
+	ssize_t got = fake_read(ctx, addr, buf, n);
+	for (ssize_t i = 0; i < got; i++)
+		((char *)buf)[i] = 'B';
+	return got;
+}
+
+/* A call that is one event has the same object and the same row as one that is two events. */
+static void check_whole_calls(struct rig *r, struct trace_sink *sink)
+{
+	static const long calls[] = {SYS_write, SYS_read, SYS_fsync};
+	const struct mem before = {.read = read_before};
+	rig_start(r, sink);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		struct event begins = call_event(EV_ENTER, 100, calls[i], 1, 0x1000, 2, 0);
+		begins.mem = &before;
+		buf_clear(&r->out.common.buf);
+		give(r, begins);
+		leave(r, 100, calls[i], 1, 0x1000, 2, 2);
+		char *two = strdup(buf_str(&r->out.common.buf));
+		buf_clear(&r->out.common.buf);
+		whole(r, &before, calls[i], 1, 0x1000, 2, 2);
+		assert_non_null(strstr(two, i == 0 ? "BB" : i == 1 ? "a " : "fsync"));
+		assert_non_null(
+			strstr(two, buf_str(&r->out.common.buf))); /* the first row follows the columns' names */
+		assert_true(r->out.common.buf.len > 40);
+		free(two);
+	}
+}
+
+static void whole_calls_are_shown_like_others(void **state)
+{
+	struct fixture *f = *state;
+	trace_json_init(&f->sink, &f->c);
+	check_whole_calls(&f->rig, &f->sink.sink);
+}
+
+static void whole_calls_are_rows_like_others(void **state)
+{
+	static struct trace_csv csv;
+	struct fixture *f = *state;
+	trace_csv_init(&csv, &f->c);
+	check_whole_calls(&f->rig, &csv.json.sink);
+}
+
 static void objects_say_whether_calls_waited(void **state)
 {
 	static const char *const members[] = {
@@ -203,6 +249,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(json_is_json, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(whole_calls_are_shown_like_others, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(whole_calls_are_rows_like_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(objects_say_whether_calls_waited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_kind_of_event_is_an_object, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(csv_is_one_row, set_up, tear_down),
