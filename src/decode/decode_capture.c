@@ -5,50 +5,9 @@
 #include "decode/kinds.h"
 #include "syscall/call_table.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Finds the captures that contain `addr`. Returns the address of the captured bytes, or NULL, and sets *most to their
- * number.
- */
-static const unsigned char *find(const struct capture_list *list, uint64_t addr, bool before, size_t *most)
-{
-	const unsigned char *from[2] = {NULL, NULL};
-	uint64_t len[2] = {0, 0}, next = UINT64_MAX;
-	for (size_t k = list->from; k < list->to;) {
-		struct captured c;
-		memcpy(&c, list->bytes + k, sizeof(c));
-		k += sizeof(c);
-		bool other = (c.before != 0) != before;
-		/* If several captures overlap, uses the one that ends last. */
-		if (c.before >= CAPTURED_NAME)
-			;
-		else if (addr - c.addr < c.len && c.len - (addr - c.addr) > len[other]) {
-			len[other] = c.len - (addr - c.addr);
-			from[other] = list->bytes + k + (addr - c.addr);
-		} else if (!other && c.addr > addr && c.addr - addr < next) {
-			next = c.addr - addr;
-		}
-		k += (c.len + 7) & ~7u;
-	}
-	*most = (size_t)(from[0] ? len[0] : len[1] < next ? len[1] : next);
-	return from[0] ? from[0] : from[1];
-}
-
-ssize_t decode_captured(const struct capture_list *list, bool before, uint64_t addr, void *buf, size_t n)
-{
-	size_t done = 0, most;
-	const unsigned char *from;
-	while (done < n && (from = find(list, addr + done, before, &most))) {
-		most = most < n - done ? most : n - done;
-		memcpy((unsigned char *)buf + done, from, most);
-		done += most;
-	}
-	return done ? (ssize_t)done : -EFAULT;
-}
 
 /* The functions that syscall/capture.h needs. */
 static inline uint64_t capture_load(void *to, const void *memory, uint64_t addr, uint64_t n)
@@ -134,15 +93,30 @@ void decode_captures_clear(struct decode_captures *c)
 	c->room.at = 0;
 }
 
-void decode_captures_add(struct decode_captures *c, uint64_t addr, const void *bytes, size_t n)
+void decode_captures_add_list(struct decode_captures *c, const struct captured_list *list)
 {
 	struct capture_room *r = &c->room;
-	struct captured head = {.addr = addr, .len = (uint32_t)n, .before = 1};
+	size_t n = list->to - list->from;
+	if (n > r->most - r->at)
+		return;
+	memcpy(r->bytes + r->at, list->bytes + list->from, n);
+	r->at += n;
+}
+
+void decode_captures_add(struct decode_captures *c, uint64_t addr, const void *bytes, size_t n, bool before)
+{
+	struct capture_room *r = &c->room;
+	struct captured head = {.addr = addr, .len = (uint32_t)n, .before = before};
 	if (r->most - r->at < sizeof(head) + n + 7)
 		return;
 	memcpy(r->bytes + r->at, &head, sizeof(head));
 	memcpy(r->bytes + r->at + sizeof(head), bytes, n);
 	r->at += sizeof(head) + ((n + 7) & ~(size_t)7);
+}
+
+struct captured_list decode_captures_list(const struct decode_captures *c)
+{
+	return (struct captured_list){c->room.bytes, 0, c->room.at};
 }
 
 /* The result as the rules see it: negative only if the call failed, or has not been made. */

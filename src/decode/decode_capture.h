@@ -6,22 +6,11 @@
 #define SCTRACE_DECODE_DECODE_CAPTURE_H
 
 #include "event.h"
-#include "syscall/rules.h"
+#include "syscall/captured.h"
 #include "tracee/mem.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* Captures: `bytes` contains struct captured, each followed by its bytes, from offset `from` to offset `to`. */
-struct capture_list {
-	const unsigned char *bytes;
-	size_t from, to;
-};
-/*
- * Reads memory as it was before the call or after it. Captures of that time are preferred. Memory that was captured at only
- * one of the two times did not change. Returns the number of bytes, or -EFAULT.
- */
-ssize_t decode_captured(const struct capture_list *list, bool before, uint64_t addr, void *buf, size_t n);
 
 /* Where captures go: `bytes` contains struct captured, each followed by its bytes, from offset `head` to offset `at`. */
 struct capture_room {
@@ -57,8 +46,11 @@ void decode_captures_init(struct decode_captures *c, uint64_t string_max, bool v
 void decode_captures_free(struct decode_captures *c);
 /* Removes all captures. */
 void decode_captures_clear(struct decode_captures *c);
-/* Adds a copy of memory, as it was before the call. */
-void decode_captures_add(struct decode_captures *c, uint64_t addr, const void *bytes, size_t n);
+/* Adds captures, and a capture of `n` bytes, to those that are there. */
+void decode_captures_add_list(struct decode_captures *c, const struct captured_list *list);
+void decode_captures_add(struct decode_captures *c, uint64_t addr, const void *bytes, size_t n, bool before);
+/* Returns all captures. They are valid until others are added. */
+struct captured_list decode_captures_list(const struct decode_captures *c);
 /* Adds the memory that the kernel reads, at the entry of the call. Its captures have `before` set. */
 void decode_capture_enter(struct decode_captures *c, const struct call *call, const struct mem *mem);
 /*

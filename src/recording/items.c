@@ -3,88 +3,8 @@
 #include "base/memory.h"
 #include "syscall/call_table.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RECENT 8 /* a new capture is compared with this many previous ones */
-
-void captures_free(struct captures *c)
-{
-	vec_free(&c->list);
-	buf_free(&c->bytes);
-}
-
-void captures_clear(struct captures *c)
-{
-	c->list.n = c->last = 0;
-	buf_clear(&c->bytes);
-}
-
-void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n)
-{
-	if (!n || n > RECORDING_CAPTURES - c->bytes.len)
-		return;
-	for (size_t i = c->list.n; i > 0 && i + RECENT > c->list.n; i--) {
-		const struct capture *k = &c->list.v[i - 1];
-		if (addr - k->addr < k->len && k->len - (addr - k->addr) >= n)
-			return;
-	}
-	struct capture k = {.addr = addr, .at = c->bytes.len, .len = (uint32_t)n};
-	buf_add(&c->bytes, bytes, n);
-	vec_push(&c->list, k);
-}
-
-/* Returns a capture that contains `addr`, or NULL, and sets *most to the length from `addr` to its end. */
-static const struct capture *find(struct captures *c, uint64_t addr, size_t *most)
-{
-	for (size_t n = 0, i = c->last; n < c->list.n; n++, i = i + 1 < c->list.n ? i + 1 : 0) {
-		const struct capture *k = &c->list.v[i];
-		if (addr - k->addr < k->len) {
-			*most = (size_t)(k->len - (addr - k->addr));
-			c->last = i;
-			return k;
-		}
-	}
-	return NULL;
-}
-
-/* Returns the distance from `addr` to the next capture behind it. */
-static size_t next_after(const struct captures *c, uint64_t addr)
-{
-	uint64_t next = SIZE_MAX;
-	for (size_t i = 0; i < c->list.n; i++)
-		if (c->list.v[i].addr > addr && c->list.v[i].addr - addr < next)
-			next = c->list.v[i].addr - addr;
-	return (size_t)next;
-}
-
-/* Memory that was captured in parts is also read at once. */
-static ssize_t read_kept(void *view, uint64_t addr, void *buf, size_t n)
-{
-	const struct captures_view *v = view;
-	size_t done = 0, most;
-	while (done < n) {
-		const struct captures *in = v->of;
-		const struct capture *found = find(v->of, addr + done, &most);
-		if (!found && v->other && (found = find(v->other, addr + done, &most))) {
-			size_t next = next_after(v->of, addr + done);
-			in = v->other;
-			most = most < next ? most : next;
-		}
-		if (!found)
-			break;
-		most = most < n - done ? most : n - done;
-		memcpy((char *)buf + done, in->bytes.s + found->at + (addr + done - found->addr), most);
-		done += most;
-	}
-	return done ? (ssize_t)done : -EFAULT;
-}
-
-struct mem captures_memory(struct captures_view *view)
-{
-	return (struct mem){.read = read_kept, .ctx = view};
-}
 
 #define INSIDE_MOST 64 /* more than the longest name of an operation of socketcall(2) or ipc(2) */
 
@@ -264,14 +184,18 @@ void item_get_call(struct item_reader *r, struct item_calls *calls, struct event
 	ev->call.desc = syscall_lookup(ev->call.arch, ev->call.nr);
 }
 
-/* Returns the index in `entry` of a capture that is equal to `k`, or -1. */
-static int same_as(const struct captures *captures, const struct capture *k, const struct captures *entry)
+/* Returns the index of the capture from before the call that is equal to `k`, or -1. */
+static int same_as(const struct captured *k, const unsigned char *bytes, const struct captured_list *entry)
 {
-	for (size_t i = 0; entry && i < entry->list.n && i < 64; i++) {
-		const struct capture *e = &entry->list.v[i];
-		if (e->addr == k->addr && e->len == k->len &&
-		    memcmp(entry->bytes.s + e->at, captures->bytes.s + k->at, k->len) == 0)
-			return (int)i;
+	const unsigned char *others;
+	struct captured c;
+	size_t at = entry ? entry->from : 0;
+	for (int i = 0; entry && i < 64 && (others = captured_next(entry, &at, &c));) {
+		if (c.before != 1)
+			continue;
+		if (c.addr == k->addr && c.len == k->len && memcmp(bytes, others, c.len) == 0)
+			return i;
+		i++;
 	}
 	return -1;
 }
@@ -289,43 +213,50 @@ static unsigned base_of(const struct call *c, uint64_t addr)
 	return best;
 }
 
-void item_put_captures(struct buf *out, const struct call *c, const struct captures *captures,
-		       const struct captures *entry)
+static void put_capture(struct buf *out, const struct call *c, const struct captured *k, const unsigned char *bytes)
 {
-	item_put(out, captures->list.n);
-	for (size_t i = 0; i < captures->list.n; i++) {
-		const struct capture *k = &captures->list.v[i];
-		int same = same_as(captures, k, entry);
-		unsigned base = base_of(c, k->addr);
-		if (same >= 0) {
-			item_put(out, (uint64_t)same << 3 | BASE_SAME);
+	unsigned base = base_of(c, k->addr);
+	item_put(out, (k->addr - (base < 6 ? c->args[base] : 0)) << 3 | base);
+	if (base == BASE_ABSOLUTE)
+		item_put(out, k->addr >> 61);
+	item_put_text(out, (const char *)bytes, k->len);
+}
+
+void item_put_captures(struct buf *out, const struct call *c, const struct captured_list *captures, bool before,
+		       const struct captured_list *entry)
+{
+	const unsigned char *bytes;
+	struct captured k;
+	uint64_t n = 0;
+	for (size_t at = captures->from; captured_next(captures, &at, &k);)
+		n += k.before == before;
+	item_put(out, n);
+	for (size_t at = captures->from; (bytes = captured_next(captures, &at, &k));) {
+		if (k.before != before)
 			continue;
-		}
-		item_put(out, (k->addr - (base < 6 ? c->args[base] : 0)) << 3 | base);
-		if (base == BASE_ABSOLUTE)
-			item_put(out, k->addr >> 61);
-		item_put_text(out, captures->bytes.s + k->at, k->len);
+		int same = same_as(&k, bytes, entry);
+		if (same >= 0)
+			item_put(out, (uint64_t)same << 3 | BASE_SAME);
+		else
+			put_capture(out, c, &k, bytes);
 	}
 }
 
-void item_get_captures(struct item_reader *r, const struct call *c, struct captures *captures,
-		       const struct captures *entry)
+void item_get_captures(struct item_reader *r, const struct call *c, struct buf *list, bool before)
 {
 	uint64_t n = item_get(r);
 	for (uint64_t i = 0; i < n && !r->bad; i++) {
 		uint64_t head = item_get(r), addr = head >> 3;
 		unsigned base = head & 7;
-		if (base == BASE_SAME && addr < entry->list.n) {
-			const struct capture *e = &entry->list.v[addr];
-			captures_add(captures, e->addr, entry->bytes.s + e->at, e->len);
+		/* What was captured before the call, and is the same after it, need not be there twice. */
+		if (base == BASE_SAME && !before)
 			continue;
-		}
 		if (base == BASE_ABSOLUTE)
 			addr |= item_get(r) << 61;
 		size_t len;
 		const char *bytes = item_get_text(r, &len);
 		r->bad = r->bad || base == BASE_SAME;
-		if (!r->bad)
-			captures_add(captures, addr + (base < 6 ? c->args[base] : 0), bytes, len);
+		if (!r->bad && len && list->len < RECORDING_CAPTURES && len < RECORDING_CAPTURES)
+			captured_add(list, addr + (base < 6 ? c->args[base] : 0), bytes, len, before);
 	}
 }

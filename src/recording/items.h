@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "event.h"
+#include "syscall/captured.h"
 #include "tracee/mem.h"
 #include "tracee/names.h"
 
@@ -27,7 +28,7 @@
 #define RECORDING_BLOCK        (1u << 20)  /* a block is compressed and written when it has this size */
 #define RECORDING_BLOCK_LAST   (1u << 16)  /* the same limit for --last, which drops whole blocks */
 #define RECORDING_BLOCK_MOST   (64u << 20) /* a reader refuses a block that is larger than this */
-#define RECORDING_CAPTURES     (32u << 20) /* maximum number of captured bytes in one event */
+#define RECORDING_CAPTURES     (32u << 20) /* maximum number of bytes in the captures of one event */
 #define RECORDING_THREADS_MOST 4096        /* maximum number of threads in one block */
 #define RECORDING_SLOTS        4           /* number of calls of a thread with which the next call can be compared */
 
@@ -126,39 +127,6 @@ void recording_answers_init(struct recording_answers *a, recording_answer_fn *an
  */
 enum { BASE_ABSOLUTE = 6, BASE_SAME = 7 };
 
-/*
- * Captures are copies of the parts of a program's memory that are needed to show a call (decode/decode_capture.h). They are
- * written to a recording. When the recording is read, the captures take the place of the program's memory.
- */
-
-struct capture {
-	uint64_t addr;
-	size_t at; /* offset of the captured bytes in `bytes` */
-	uint32_t len;
-};
-
-/* A zeroed struct is an empty list of captures. */
-struct captures {
-	VEC(struct capture) list;
-	struct buf bytes;
-	size_t last; /* index of the capture that was read last; the next read usually needs it or the next one */
-};
-
-void captures_free(struct captures *c);
-/* Removes all captures. */
-void captures_clear(struct captures *c);
-/*
- * Adds a capture of the `n` bytes at the address `addr`. Does nothing if one of the latest captures contains this memory,
- * or if there would be more than RECORDING_CAPTURES bytes.
- */
-void captures_add(struct captures *c, uint64_t addr, const void *bytes, size_t n);
-/* The captures of two times. Memory that was captured only at the `other` time did not change; `other` may be NULL. */
-struct captures_view {
-	struct captures *of, *other;
-};
-/* Returns memory that consists of captures. Reading anything else fails with -EFAULT. `view` must outlive it. */
-struct mem captures_memory(struct captures_view *view);
-
 #define ORDER_IS_SAME(kind)                                                                                            \
 	_Static_assert(ITEM_##kind - ITEM_ENTER == EV_##kind - EV_ENTER, "items are in the order of events")
 ORDER_IS_SAME(EXIT);
@@ -211,12 +179,15 @@ char *item_call_at(char *p, struct item_calls *calls, const struct event *ev);
 /* Reads into ev->call and ev->launch what item_call_at() has written. */
 void item_get_call(struct item_reader *r, struct item_calls *calls, struct event *ev);
 /*
- * Appends the captures of a call. `entry` contains the captures of the start of the call, or is NULL if they are not in
- * this block. A capture that is also in `entry` is written as its index there.
+ * Appends those captures of a call that were made before it or after it. `entry` contains the captures of the start of the
+ * call, or is NULL if they are not in this block. A capture that is also there is written as its index.
  */
-void item_put_captures(struct buf *out, const struct call *c, const struct captures *captures,
-		       const struct captures *entry);
-void item_get_captures(struct item_reader *r, const struct call *c, struct captures *captures,
-		       const struct captures *entry);
+void item_put_captures(struct buf *out, const struct call *c, const struct captured_list *captures, bool before,
+		       const struct captured_list *entry);
+/*
+ * Appends captures to `list`, which contains those of the start of the call if these come after it. When the recording is
+ * read, they take the place of the program's memory. Ignores what exceeds RECORDING_CAPTURES.
+ */
+void item_get_captures(struct item_reader *r, const struct call *c, struct buf *list, bool before);
 
 #endif

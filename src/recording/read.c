@@ -146,13 +146,12 @@ void recording_close_read(struct recording *r)
 		close(r->fd);
 	ZSTD_freeDCtx(r->zstd);
 	for (size_t i = 0; i < r->threads.n; i++) {
-		captures_free(&r->threads.v[i]->entry);
+		buf_free(&r->threads.v[i]->captures);
 		free(r->threads.v[i]);
 	}
 	vec_free(&r->threads);
 	vec_free(&r->frames);
 	map_free(&r->known);
-	captures_free(&r->captures);
 	recording_head_free(&r->head);
 	buf_free(&r->footer);
 	free(r->input);

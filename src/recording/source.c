@@ -22,7 +22,8 @@ static void get_thread(struct recording *r)
 	th->tid = tid;
 	th->pid = pid;
 	th->calls = (struct item_calls){0};
-	captures_clear(&th->entry);
+	buf_clear(&th->captures);
+	th->entry = 0;
 }
 
 /* Only the position of the frame is stored. The frame is read when it is needed. */
@@ -40,12 +41,11 @@ static void skip_frame(struct recording *r)
 /* No call lasts so long, 73 years. With smaller figures, no sum or multiple of them overflows. */
 #define NS_MOST (UINT64_MAX / 8)
 
-/* Reads the captures that were made before a call into th->entry. None may be stored as the index of an earlier one. */
 static void get_entry_captures(struct recording *r, struct block_thread *th, const struct call *c)
 {
-	static const struct captures none;
-	captures_clear(&th->entry);
-	item_get_captures(&r->at, c, &th->entry, &none);
+	buf_clear(&th->captures);
+	item_get_captures(&r->at, c, &th->captures, true);
+	th->entry = th->captures.len;
 }
 
 static void get_call(struct recording *r, struct block_thread *th, struct event *ev)
@@ -63,13 +63,12 @@ static void get_call(struct recording *r, struct block_thread *th, struct event 
 	at->bad |= c->duration_ns > NS_MOST || c->cost_ns > NS_MOST || c->spread_ns > NS_MOST;
 	if (ev->kind == EV_ENTER || ev->kind == EV_CALL)
 		get_entry_captures(r, th, c);
-	captures_clear(&r->captures);
+	else
+		buf_truncate(&th->captures, th->entry);
 	if (ev->kind != EV_ENTER)
-		item_get_captures(at, c, &r->captures, &th->entry);
-	r->before = (struct captures_view){&th->entry, &r->captures};
-	r->after = (struct captures_view){&r->captures, &th->entry};
-	r->mem = captures_memory(ev->kind == EV_ENTER ? &r->before : &r->after);
-	r->entry_mem = captures_memory(&r->before);
+		item_get_captures(at, c, &th->captures, false);
+	r->captures = (struct captured_list){(const unsigned char *)th->captures.s, 0, th->captures.len};
+	r->mem.ctx = ev->kind == EV_ENTER ? &r->before : &r->after;
 	ev->mem = &r->mem;
 	ev->entry_mem = ev->kind == EV_CALL ? &r->entry_mem : NULL;
 }
@@ -207,6 +206,9 @@ struct engine *recording_engine(struct recording *r)
 	/* Tables and saved runs name the engine that made the recording, which may be unknown to this build. */
 	if (is_name(r->head.about.engine))
 		r->ops.name = r->head.about.engine;
+	r->before = (struct captured_memory){&r->captures, true};
+	r->after = (struct captured_memory){&r->captures, false};
+	r->mem = r->entry_mem = (struct mem){.read = captured_read, .ctx = &r->before};
 	r->engine.ops = &r->ops;
 	return &r->engine;
 }

@@ -11,7 +11,8 @@
 struct block_thread {
 	pid_t tid, pid;
 	struct item_calls calls;
-	struct captures entry; /* the memory that was captured when the thread's current call began */
+	struct buf captures; /* the memory of the thread's current call */
+	size_t entry;        /* how many bytes of `captures` were captured when the call began */
 };
 
 struct recording {
@@ -43,8 +44,8 @@ struct recording {
 	size_t nthreads;
 	struct map known; /* recording_name_key() -> the address of the answer in the current block */
 
-	struct captures captures; /* the memory that was captured at the end of the last call */
-	struct captures_view before, after;
+	struct captured_list captures; /* the memory of the last call */
+	struct captured_memory before, after;
 	struct mem mem, entry_mem;
 	VEC(const unsigned char *) frames; /* addresses, in the current block, of the stack frames of the last event */
 	bool told;                         /* an event was returned; its frames are dropped before the next one */

@@ -161,7 +161,7 @@ void recording_thread_free(struct recording_writer *w, struct recording_thread *
 {
 	for (int i = 0; i < THREAD_BLOCKS; i++)
 		pin(w, th->blocks[i].number, -1);
-	captures_free(&th->entry);
+	buf_free(&th->entry);
 }
 
 void recording_crash(struct recording_writer *w, const struct recording_thread *th)
@@ -431,27 +431,41 @@ static void put_call(struct recording_writer *w, struct recording_thread *th, co
 	buf_end_at(out, p);
 }
 
+static struct captured_list entry_of(const struct recording_thread *th)
+{
+	return (struct captured_list){(const unsigned char *)th->entry.s, 0, th->entry.len};
+}
+
 /* Writes the captures of the start of a call, and keeps them until the call has ended. */
 static void put_entry_captures(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
-			       struct captures *captures)
+			       const struct captured_list *captures)
 {
-	struct captures old = th->entry;
-	item_put_captures(&w->block, &ev->call, captures, NULL);
+	item_put_captures(&w->block, &ev->call, captures, true, NULL);
 	th->entry_block = w->number;
-	th->entry = *captures;
-	*captures = old;
+	buf_clear(&th->entry);
+	buf_add(&th->entry, captures->bytes + captures->from, captures->to - captures->from);
 }
 
 /* If a call ends in another block than it began, its end needs the captures of its start in its own block. */
 static void repeat_entry(struct recording_writer *w, struct recording_thread *th)
 {
 	static const struct call none;
-	if (!th->entry_block || th->entry_block == w->number || !th->entry.list.n)
+	const struct captured_list entry = entry_of(th);
+	if (!th->entry_block || th->entry_block == w->number || !entry.to)
 		return;
 	buf_addc(&w->block, ITEM_MEMORY);
 	item_put(&w->block, th->index);
-	item_put_captures(&w->block, &none, &th->entry, NULL);
+	item_put_captures(&w->block, &none, &entry, true, NULL);
 	th->entry_block = w->number;
+}
+
+/* Writes the captures of the end of a call. */
+static void put_exit_captures(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
+			      const struct captured_list *captures)
+{
+	const struct captured_list entry = entry_of(th);
+	item_put_captures(&w->block, &ev->call, captures, false, th->entry_block == w->number ? &entry : NULL);
+	th->entry_block = 0;
 }
 
 static struct call *slot_of(struct recording_thread *th, const struct call *c)
@@ -461,7 +475,7 @@ static struct call *slot_of(struct recording_thread *th, const struct call *c)
 
 /* Writes the start of a call, and remembers what recording_withdraw() needs. */
 static void put_start(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
-		      struct captures *captures)
+		      const struct captured_list *captures)
 {
 	th->undo.slot = *slot_of(th, &ev->call);
 	put_call(w, th, ev);
@@ -482,7 +496,7 @@ bool recording_withdraw(struct recording_writer *w, struct recording_thread *th)
 }
 
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
-		     struct captures *captures, const struct captures *after)
+		     const struct captured_list *captures)
 {
 	struct buf *out = &w->block;
 	if (ev->kind == EV_EXIT || ev->kind == EV_VANISH)
@@ -501,13 +515,12 @@ void recording_event(struct recording_writer *w, struct recording_thread *th, co
 	case EV_EXIT:
 	case EV_VANISH:
 		put_call(w, th, ev);
-		item_put_captures(out, &ev->call, captures, th->entry_block == w->number ? &th->entry : NULL);
-		th->entry_block = 0;
+		put_exit_captures(w, th, ev, captures);
 		break;
 	case EV_CALL:
 		put_call(w, th, ev);
-		item_put_captures(out, &ev->call, captures, NULL);
-		item_put_captures(out, &ev->call, after, captures);
+		item_put_captures(out, &ev->call, captures, true, NULL);
+		item_put_captures(out, &ev->call, captures, false, captures);
 		break;
 	case EV_SIGNAL:
 	case EV_STOP:

@@ -64,8 +64,8 @@ struct recording_thread {
 	uint32_t index;                            /* number of the thread in the first block */
 	pid_t pid;
 	struct item_calls calls;
-	struct captures entry; /* captures of the start of the current call */
-	uint64_t entry_block;  /* number of the block that contains the start of the current call; 0: none */
+	struct buf entry;     /* captures of the start of the current call (syscall/captured.h) */
+	uint64_t entry_block; /* number of the block that contains the start of the current call; 0: none */
 	/* The state before the start of the current call was written, for recording_withdraw(). */
 	struct recording_undo {
 		uint64_t block;
@@ -103,12 +103,11 @@ void recording_name(struct recording_writer *w, enum recording_name kind, pid_t 
 /* Writes one frame of the stack of the current event (a stack_frame_fn). `w` is the writer. */
 bool recording_frame(void *w, const struct stack_frame *f);
 /*
- * Writes the event itself, and the memory that was captured for it. For EV_CALL, `after` is the memory that was captured
- * after the call, and `captures` that before it; otherwise `after` is not used. The captures of EV_ENTER are moved to
- * th->entry.
+ * Writes the event itself, and the memory that was captured for it: for EV_ENTER before the call, for EV_EXIT after it, and
+ * for EV_CALL both.
  */
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
-		     struct captures *captures, const struct captures *after);
+		     const struct captured_list *captures);
 /*
  * Removes the start of the current call of the thread, which the thread has not made. Returns false if something was
  * written after it; the caller then writes the end of the call.

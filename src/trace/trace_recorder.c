@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 
 /* The sink's data for a thread. */
 struct recorded {
@@ -48,63 +47,42 @@ static void ask_names(struct trace_recorder *r, struct recorded *own, struct tra
 			n->fd_in_full(n->ctx, ev->tid, ref->fd, &r->scratch);
 }
 
-/* Copies captures of one time, before the call or after it, from a list of struct captured. */
-static void take_captures(struct captures *to, const unsigned char *bytes, size_t n, uint32_t before)
-{
-	struct captured c;
-	for (size_t k = 0; k < n; k += (c.len + 7) & ~7u) {
-		memcpy(&c, bytes + k, sizeof(c));
-		k += sizeof(c);
-		if (c.before == before)
-			captures_add(to, c.addr, bytes + k, c.len);
-	}
-}
-
 /*
- * Captures the memory of a call: for EV_CALL, from before the call in r->captures and from after it in r->after, and for
- * other events that of the present time in r->captures.
+ * Returns the captures of a call: those of the engine, or those that are made now. At the end of a call, they include those
+ * from its start.
  */
-static void capture(struct trace_recorder *r, const struct recorded *own, const struct event *ev)
+static struct captured_list capture(struct trace_recorder *r, const struct recorded *own, const struct event *ev)
 {
 	struct decode_captures *c = &r->capturing;
-	const bool whole = ev->kind == EV_CALL;
-	const struct captures *entry = &own->thread.entry;
-	const struct mem *before = whole ? ev->entry_mem : ev->mem;
-	captures_clear(&r->captures);
-	captures_clear(&r->after);
-	if (whole && ev->captured) {
-		take_captures(&r->captures, ev->captured, ev->ncaptured, 1);
-		take_captures(&r->after, ev->captured, ev->ncaptured, 0);
-		return;
-	}
+	const struct buf *entry = &own->thread.entry;
+	const struct mem *before = ev->kind == EV_CALL ? ev->entry_mem : ev->mem;
+	if (ev->kind == EV_CALL && ev->captured)
+		return (struct captured_list){ev->captured, 0, ev->ncaptured};
 	decode_captures_clear(c);
 	if (trace_begins(ev) && before)
 		decode_capture_enter(c, &ev->call, before);
-	for (size_t i = 0; ev->kind == EV_EXIT && i < entry->list.n; i++)
-		decode_captures_add(c, entry->list.v[i].addr, entry->bytes.s + entry->list.v[i].at,
-				    entry->list.v[i].len);
-	if (ev->kind != EV_ENTER && ev->mem)
+	else if (!trace_begins(ev))
+		decode_captures_add_list(c, &(struct captured_list){(const unsigned char *)entry->s, 0, entry->len});
+	if (trace_returns(ev) && ev->mem)
 		decode_capture_exit(c, &ev->call, ev->mem);
-	if (trace_begins(ev))
-		take_captures(&r->captures, c->room.bytes, c->room.at, 1);
-	take_captures(whole ? &r->after : &r->captures, c->room.bytes, c->room.at, 0);
 	for (size_t i = 0; ev->uring && i < ev->uring->reads.n; i++)
-		captures_add(&r->captures, ev->uring->reads.v[i].addr, ev->uring->bytes.s + ev->uring->reads.v[i].at,
-			     ev->uring->reads.v[i].n);
+		decode_captures_add(c, ev->uring->reads.v[i].addr, ev->uring->bytes.s + ev->uring->reads.v[i].at,
+				    ev->uring->reads.v[i].n, trace_begins(ev));
+	return decode_captures_list(c);
 }
 
 /*
  * Asks for the names that the writing sinks will ask for later, when they decode the captures of the call. In this way,
  * these names are recorded.
  */
-static void ask_shown_names(struct trace_recorder *r, struct recorded *own, const struct event *ev)
+static void ask_shown_names(struct trace_recorder *r, struct recorded *own, const struct event *ev,
+			    const struct captured_list *captures)
 {
 	struct emit e;
 	struct trace_decoder d;
-	struct captures_view before = {&r->captures, &r->after},
-			     after = {(ev->kind == EV_CALL) ? &r->after : &r->captures,
-				      (ev->kind == EV_CALL) ? &r->captures : &own->thread.entry};
-	const struct mem entered = captures_memory(&before), left = captures_memory(&after);
+	struct captured_memory before = {captures, true}, after = {captures, false};
+	const struct mem entered = {.read = captured_read, .ctx = &before},
+			 left = {.read = captured_read, .ctx = &after};
 	buf_clear(&r->scratch);
 	emit_text_init(&e, &r->scratch, 0);
 	trace_decoder_init(&d, &r->decoding, &r->sink, &own->line, ev, &e);
@@ -149,11 +127,11 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(&ev->call)))
 		recording_asked_changed(&r->asked);
 	begin(r, own, ev);
-	capture(r, own, ev);
-	ask_shown_names(r, own, ev);
+	const struct captured_list captures = capture(r, own, ev);
+	ask_shown_names(r, own, ev, &captures);
 	ask_names(r, own, k, ev);
 	take_stack(r, own, ev);
-	recording_event(r->c.writer, &own->thread, ev, &r->captures, &r->after);
+	recording_event(r->c.writer, &own->thread, ev, &captures);
 }
 
 static void unwanted(struct trace_sink *s, struct trace_task *k, const struct event *ev)
@@ -178,7 +156,7 @@ static void record_other(struct trace_sink *s, struct trace_task *k, const struc
 		trace_stack_signal(r->c.stack, ev, recording_frame, r->c.writer);
 	if (crash)
 		recording_crash(r->c.writer, &own->thread);
-	recording_event(r->c.writer, &own->thread, ev, &r->captures, NULL);
+	recording_event(r->c.writer, &own->thread, ev, NULL);
 }
 
 static void record_gone(struct trace_sink *s, struct trace_task *k)
@@ -212,8 +190,6 @@ void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_c
 void trace_recorder_free(struct trace_recorder *r)
 {
 	recording_asked_free(&r->asked);
-	captures_free(&r->captures);
-	captures_free(&r->after);
 	decode_captures_free(&r->capturing);
 	buf_free(&r->scratch);
 }

@@ -29,8 +29,6 @@ struct trace_recorder {
 	struct recording_asked asked;
 	struct trace_decoding decoding;
 	struct decode_captures capturing;
-	struct captures captures; /* memory at the current event */
-	struct captures after;    /* for EV_CALL, memory after the call; `captures` is that before it */
 	struct buf scratch;
 };
 

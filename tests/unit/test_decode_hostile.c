@@ -194,17 +194,6 @@ static void asks_the_same(struct decode *d, const char *name)
 	buf_free(&shown);
 }
 
-/* The captures of a call, as memory before it and after it. */
-static ssize_t read_before(void *list, uint64_t addr, void *buf, size_t n)
-{
-	return decode_captured(list, true, addr, buf, n);
-}
-
-static ssize_t read_after(void *list, uint64_t addr, void *buf, size_t n)
-{
-	return decode_captured(list, false, addr, buf, n);
-}
-
 static void show(struct decode *d, struct mem before, struct mem after, bool json, struct buf *out)
 {
 	struct emit e;
@@ -251,14 +240,15 @@ static void captures_suffice(struct decode d, const char *name)
 	c.string_max = d.opts->string_max;
 	decode_captures_clear(&c);
 	decode_capture_enter(&c, &call, live);
-	struct capture_list entry = {c.room.bytes, 0, c.room.at}, all = entry;
+	const struct captured_list entry = decode_captures_list(&c);
 	decode_capture_exit(&c, &call, live);
-	all.to = c.room.at;
+	const struct captured_list all = decode_captures_list(&c);
+	struct captured_memory before = {&entry, true}, after = {&all, false};
 	for (int json = 0; json < 2; json++) {
 		struct buf text = {0}, captured = {0};
 		show(&d, *live, *live, json, &text);
-		show(&d, (struct mem){.read = read_before, .ctx = &entry},
-		     (struct mem){.read = read_after, .ctx = &all}, json, &captured);
+		show(&d, (struct mem){.read = captured_read, .ctx = &before},
+		     (struct mem){.read = captured_read, .ctx = &after}, json, &captured);
 		if (strcmp(buf_str(&text), buf_str(&captured)) != 0)
 			fail_msg("%s %#x: from memory:\n%s\nfrom captures:\n%s", name, call.arch, buf_str(&text),
 				 buf_str(&captured));

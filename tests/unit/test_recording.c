@@ -9,12 +9,12 @@
 
 static void write_event(struct recording_writer *w, struct recording_thread *th, struct event ev, const char *bytes)
 {
-	struct captures c = {0};
+	struct buf c = {0};
 	if (bytes)
-		captures_add(&c, ev.call.args[1], bytes, strlen(bytes));
+		captured_add(&c, ev.call.args[1], bytes, strlen(bytes), ev.kind == EV_ENTER);
 	recording_event_begin(w, th, &ev);
-	recording_event(w, th, &ev, &c, NULL);
-	captures_free(&c);
+	recording_event(w, th, &ev, &(struct captured_list){(const unsigned char *)c.s, 0, c.len});
+	buf_free(&c);
 }
 
 /* Writes `n` reads of one byte, and the end of the thread. */
@@ -110,12 +110,12 @@ static void test_waits(void **state)
 	struct recording_head h;
 	struct recording_writer *w = create(&h, NULL);
 	struct recording_thread th = {0};
-	struct captures none = {0};
+	const struct captured_list none = {0};
 	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
 		struct event ev = call_event(EV_CALL, 100, SYS_close, 3, 0, 0, 0);
 		ev.call.wait = waits[i];
 		recording_event_begin(w, &th, &ev);
-		recording_event(w, &th, &ev, &none, &none);
+		recording_event(w, &th, &ev, &none);
 	}
 	recording_thread_free(w, &th);
 	end(w, &h);
@@ -216,11 +216,11 @@ static void test_devices(void **state)
 	struct recording_writer *w = create(&h, NULL);
 	struct recording_thread th = {0};
 	struct event ev = call_event(EV_ENTER, 100, SYS_read, 3, 0x1000, 1, 0);
-	struct captures none = {0};
+	const struct captured_list none = {0};
 	recording_event_begin(w, &th, &ev);
 	for (uint32_t fd = 0; fd < 4; fd++)
 		recording_name(w, NAME_DEVICE, 100, fd, &(struct buf){.s = texts[fd], .len = strlen(texts[fd])}, 0);
-	recording_event(w, &th, &ev, &none, NULL);
+	recording_event(w, &th, &ev, &none);
 	recording_thread_free(w, &th);
 	end(w, &h);
 	struct recording *r = open_it();

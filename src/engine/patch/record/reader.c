@@ -1,7 +1,7 @@
 #include "engine/patch/record/reader.h"
 
 #include "base/memory.h"
-#include "decode/decode_capture.h"
+#include "syscall/captured.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -297,8 +297,8 @@ void reader_pop(struct record_reader *r)
 
 static ssize_t read_captures(const struct agent_record *head, uint64_t addr, bool before, void *buf, size_t n)
 {
-	const struct capture_list list = {(const unsigned char *)head, head->head, head->size};
-	return decode_captured(&list, before, addr, buf, n);
+	const struct captured_list list = {(const unsigned char *)head, head->head, head->size};
+	return captured_read(&(struct captured_memory){&list, before}, addr, buf, n);
 }
 
 ssize_t captures_read_before(void *record, uint64_t addr, void *buf, size_t n)
