@@ -4,11 +4,18 @@ Runs a script with no signal ignored or blocked.  fresh.py SCRIPT [ARG...] A she
 processes with SIGINT and SIGQUIT ignored, and nohup ignores SIGHUP. Programs inherit that, and sctrace leaves ignored signals
 alone, but the cases that end it by these signals expect otherwise.
 """
-import os
+import runpy
 import signal
 import sys
+from pathlib import Path
+
+# Python itself handles SIGINT, and ignores SIGPIPE and SIGXFSZ, but restores them for the programs that it starts.
+PYTHONS_OWN = {signal.SIGINT: signal.default_int_handler, signal.SIGPIPE: signal.SIG_IGN, signal.SIGXFSZ: signal.SIG_IGN}
 
 for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-    signal.signal(number, signal.SIG_DFL)
+    signal.signal(number, PYTHONS_OWN.get(number, signal.SIG_DFL))
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
-os.execv(sys.executable, [sys.executable, "-B", *sys.argv[1:]])
+sys.dont_write_bytecode = True
+sys.argv = sys.argv[1:]
+sys.path[0] = str(Path(sys.argv[0]).resolve().parent)
+runpy.run_path(sys.argv[0], run_name="__main__")

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -137,9 +138,9 @@ def untraced(pid):
 
 
 @contextmanager
-def attached(world, mode, pid, *flags, seconds=0.2):
+def attached(world, mode, pid, *flags, seconds=0.2, out="out"):
     """Attaches sctrace to a process. The body of `with` runs `seconds` after the message that it is attached."""
-    argv, env = tracer(world, mode, *flags, "-p", pid)
+    argv, env = tracer(world, mode, *flags, "-p", pid, out=out)
     with running(argv, env) as process:
         wait_ready(process, b"attached to process", process.stderr)
         time.sleep(seconds)
@@ -540,20 +541,31 @@ def attach_killed_watchdog(world, mode):
             raise Failed(f"the shell ended with {status}: {stdout} {stderr}")
 
 
+ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+def attach_and_end(world, mode, what, signals, out="out"):
+    """Starts a target, and attaches to it and ends sctrace with each of the signals. The target goes on."""
+    with running([world.program("target"), what]) as target:
+        wait_ready(target)
+        for sig in signals:
+            with attached(world, mode, target.pid, "-f", seconds=0.1, out=out) as process:
+                try:
+                    end_attached(process, sig)
+                except Failed as why:
+                    raise Failed(f"{what}, {sig.name}: {why}") from None
+        if target.poll() is not None or state(target.pid) in "tT":
+            raise Failed(f"{what}: the target is {state(target.pid)}")
+
+
 @scenario("attach", ATTACHING)
 def attach_storm(world, mode):
     """Attaches and detaches while the program creates threads continuously, and while a vfork child runs."""
-    for what in ("storm", "forks", "vforked"):
-        with running([world.program("target"), what]) as target:
-            wait_ready(target)
-            for sig in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-                with attached(world, mode, target.pid, "-f", seconds=0.1) as process:
-                    try:
-                        end_attached(process, sig)
-                    except Failed as why:
-                        raise Failed(f"{what}, {sig.name}: {why}") from None
-            if target.poll() is not None or state(target.pid) in "tT":
-                raise Failed(f"{what}: the target is {state(target.pid)}")
+    for what in ("storm", "forks"):
+        attach_and_end(world, mode, what, ENDING)
+    # Detaching waits for the parent of the vfork child for 6 s, so the signals have targets that wait at the same time.
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda sig: attach_and_end(world, mode, "vforked", [sig], sig.name), ENDING))
 
 
 @scenario("attach", ATTACHING)
@@ -1024,15 +1036,19 @@ def output_closed_amid_vfork(world, mode):
 
 @scenario("output", ["trace", "record", "record-small"])
 def output_closed_amid_calls(world, mode):
-    """A pipe that is closed at a random moment: sctrace detaches, and the program, which sctrace has started, continues to run."""
-    for _ in range(6):
-        end, note, to = world.scratch / "end", world.scratch / "note", ["-o", "|head -1 >/dev/null"]
+    """
+    A pipe that is closed at a random moment: sctrace detaches, and the program, which sctrace has started, continues to run.
+    sctrace waits two seconds for the end of the program, so six programs run at the same time.
+    """
+    def once(n):
+        end, note, to = world.scratch / f"end{n}", world.scratch / f"note{n}", ["-o", "|head -1 >/dev/null"]
         argv, env = tracer(world, mode, "--", world.program("target"), "endless", end, out=None)
         with open(note, "wb") as file, running([*argv[:1], *to, *argv[1:]], env, stdout=file, stderr=file) as process:
             process.wait(TIMEOUT)
             os.kill(int(re.search(r"^pid (\d+)$", note.read_text(), re.M)[1]), signal.SIGTERM)
             until("the program is at its end", end.exists)
-        end.unlink()
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(once, range(6)))
 
 
 @scenario("output", ["trace", "record", "record-small"])
