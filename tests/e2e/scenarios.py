@@ -713,7 +713,7 @@ def tallied(path, trace):
 def death_tallied(world, mode):
     """A program of four threads is killed at random moments: each call that returned is in the trace, and no other."""
     path = world.scratch / "tally"
-    for round_ in range(int(os.environ.get("SCTRACE_E2E_KILLS", 12 if mode == "trace" else 40))):
+    for round_ in range(12 if mode == "trace" else 40):
         argv, env = tracer(world, mode, "-f", "-e", "trace=getppid", "--", world.program("tally"), path, "4")
         path.write_bytes(b"")
         with running(argv, env) as process:
