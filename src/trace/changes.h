@@ -1,4 +1,4 @@
-/* What is different between two traces whose calls were counted by trace/tally. */
+/* What is different between two traces, whose calls struct trace_tally counts. */
 #ifndef SCTRACE_TRACE_CHANGES_H
 #define SCTRACE_TRACE_CHANGES_H
 
