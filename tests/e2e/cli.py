@@ -1357,8 +1357,12 @@ def test_where_the_time_of_threads_went(tmp):
     assert len(lines_of) == 3, told
     if any("waiting in calls" in x[3] for x in lines_of):
         assert [("clock_nanosleep" in x[3], "wait4" in x[3]) for x in lines_of].count((True, False)) == 2, told
-    # Nothing is told if only some calls were counted, and of the threads of an engine that counts by itself.
-    for flags in (["-e", "trace=wait4"], ["--engine=ptrace"]):
+    # ptrace does not know waits, and says how long the calls were.
+    r = run("--engine=ptrace", *command)
+    assert len(re.findall(r"thread \d+ \((?:sh|sleep)\): [\d.]+ m?s wall = [\d.]+ m?s in calls that may have waited( \+ [\d.]+ .?s between calls)?\n", r.stderr)) == 3, r
+    assert "waits not known" in " ".join(r.stderr.split()) and not lines(r.stderr, ".* waiting in calls .*"), r
+    # Nothing is told if only some calls were counted.
+    for flags in (["-e", "trace=wait4"], ["--engine=ptrace", "-e", "trace=wait4"]):
         r = run(*flags, *command)
         assert r.returncode == 3 and " wall = " not in r.stderr.replace("program: ", ""), r
     many = "import threading\nfor i in range(14): t = threading.Thread(target=lambda: None); t.start(); t.join()"

@@ -508,9 +508,10 @@ static int choose_engine(struct trace *t, struct engine_config *c)
 	/*
 	 * To count calls, the ptrace engine stops the program at each call. If the user has selected calls, sctrace
 	 * requests the events of these calls instead and counts the events, so that the program need not stop at other
-	 * calls.
+	 * calls. For threads, the events also tell where their time went.
 	 */
-	if (t->o.count && t->o.select.by_call && !t->by_events && !t->o.by && t->ops == engine_find("ptrace"))
+	const bool counts = t->o.count && !t->by_events && t->ops == engine_find("ptrace");
+	if (counts && (c->want & CAP_BY_THREAD || (t->o.select.by_call && !t->o.by)))
 		count_events(t, c);
 	if (t->o.count && !t->by_events)
 		trace_wire_requests(t, c);

@@ -107,7 +107,7 @@ static void set_sizes(struct bpf_engine *b, unsigned int split)
 	k->rodata->max_slots = b->max_slots;
 	k->rodata->max_chunks = max_chunks;
 	struct bpf_map *by_slot[] = {k->maps.rows, k->maps.slots,      k->maps.hists,
-				     k->maps.tags, k->maps.free_slots, k->maps.comms};
+				     k->maps.tags, k->maps.free_slots, k->maps.owners};
 	for (size_t i = 0; i < sizeof(by_slot) / sizeof(*by_slot); i++)
 		bpf_map__set_max_entries(by_slot[i], b->max_slots);
 	bpf_map__set_max_entries(k->maps.free_chunks, max_chunks);

@@ -27,6 +27,7 @@ static void add_cpu(struct row_counts *sum, const struct row_counts *c, unsigned
 	sum->sum += c->sum;
 	sum->waits += c->waits;
 	sum->waited_ns += c->waited_ns;
+	sum->last_ns = c->last_ns > sum->last_ns ? c->last_ns : sum->last_ns;
 	if (c->epoch != epoch)
 		return;
 	if (sum->epoch != epoch || c->min_ns < sum->min_ns)
@@ -73,11 +74,36 @@ static uint32_t row_arch(const struct row_key *key)
 
 static struct summary_group *row_group(const struct bpf_engine *b, const struct row_key *key, struct summary *s)
 {
-	char comm[COMM_SIZE + 1] = "";
+	struct row_owner o = {.comm = ""};
 	if (b->skel->rodata->split == SPLIT_NONE)
 		return summary_group(s, "", -1);
-	bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.comms), &key->id, comm);
-	return summary_group(s, comm, key->id);
+	bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.owners), &key->id, &o);
+	return summary_group(s, o.comm, key->id);
+}
+
+static void extend(struct summary_group *g, uint64_t first_ns, uint64_t last_ns)
+{
+	g->first_ns = g->first_ns && g->first_ns < first_ns ? g->first_ns : first_ns;
+	g->last_ns = g->last_ns > last_ns ? g->last_ns : last_ns;
+}
+
+/* Adds when each thread began and ended, and the time of the calls that did not return, once. */
+static void collect_lives(struct bpf_engine *b, struct summary *s)
+{
+	const int fd = bpf_map__fd(b->skel->maps.owners);
+	unsigned int id, *at = NULL;
+	for (; bpf_map_get_next_key(fd, at, &id) == 0; at = &id) {
+		struct row_owner o;
+		if (id == ROW_ID_SELF || bpf_map_lookup_elem(fd, &id, &o) < 0)
+			continue;
+		struct summary_group *g = summary_group(s, o.comm, id);
+		extend(g, o.first_ns, o.end_ns);
+		g->unfinished_ns += (double)o.unfinished_ns;
+		if (!o.unfinished_ns)
+			continue;
+		o.unfinished_ns = 0; /* the thread has ended, so the kernel half no longer writes to the entry */
+		bpf_map_update_elem(fd, &id, &o, BPF_EXIST);
+	}
 }
 
 /*
@@ -157,6 +183,8 @@ int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s)
 	struct summary_group *g = row_group(b, &row->key, s);
 	struct call_stats *c = summary_call(s, g, row_arch(&row->key), row->key.nr);
 	add_counts(b, c, &now, &row->counts);
+	if (b->skel->rodata->split == SPLIT_THREAD)
+		extend(g, now.last_ns, now.last_ns);
 	row->counts = now;
 	bpf_collect_hist(b, &c->hist, slot);
 	return 0;
@@ -198,6 +226,8 @@ int bpf_collect(struct engine *e, struct summary *s)
 			r = bpf_collect_row(b, slot, s);
 	if (r == 0)
 		bpf_collect_errnos(b, s);
+	if (r == 0 && b->skel->rodata->split == SPLIT_THREAD)
+		collect_lives(b, s);
 	summary_merge(s, &b->retired);
 	summary_free(&b->retired);
 	__atomic_fetch_add(&b->skel->bss->epoch, 1, __ATOMIC_RELAXED);
@@ -229,7 +259,7 @@ static void free_row(struct bpf_engine *b, unsigned int slot)
 {
 	const struct sctrace_bpf *k = b->skel;
 	bpf_map_delete_elem(bpf_map__fd(k->maps.rows), &b->rows.v[slot].key);
-	bpf_map_delete_elem(bpf_map__fd(k->maps.comms), &b->rows.v[slot].key.id);
+	bpf_map_delete_elem(bpf_map__fd(k->maps.owners), &b->rows.v[slot].key.id);
 	memset(b->per_cpu, 0, b->cpus * sizeof(*b->per_cpu));
 	bpf_map_update_elem(bpf_map__fd(k->maps.slots), &slot, b->per_cpu, BPF_ANY);
 	free_hist(b, slot);
@@ -267,6 +297,8 @@ int bpf_retire(struct bpf_engine *b)
 	if (r < 0)
 		return r;
 	bpf_collect_errnos(b, &b->retired);
+	if (b->skel->rodata->split == SPLIT_THREAD)
+		collect_lives(b, &b->retired);
 	free_errnos(b);
 	for (unsigned int slot = 1; slot < b->rows.n; slot++)
 		if (has_ended(b, slot))

@@ -125,8 +125,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, unsigned int);
-	__type(value, struct comm);
-} comms SEC(".maps");
+	__type(value, struct row_owner);
+} owners SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

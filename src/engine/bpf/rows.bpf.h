@@ -19,11 +19,31 @@ static __always_inline unsigned int row_id(struct task_struct *task, const struc
 	return split == SPLIT_PROCESS ? task->tgid : split == SPLIT_THREAD ? task->pid : 0;
 }
 
-static __always_inline void note_comm(struct task_struct *task, unsigned int id)
+static __always_inline void note_owner(struct task_struct *task, unsigned int id)
 {
-	struct comm c = {};
-	bpf_probe_read_kernel(&c, sizeof(c), task->comm);
-	bpf_map_update_elem(&comms, &id, &c, BPF_ANY);
+	struct row_owner new = {.first_ns = bpf_ktime_get_ns()};
+	struct row_owner *o = bpf_map_lookup_elem(&owners, &id);
+	if (o) {
+		bpf_probe_read_kernel(o->comm, sizeof(o->comm), task->comm);
+		o->end_ns = 0; /* another task with this id may have ended */
+		return;
+	}
+	bpf_probe_read_kernel(new.comm, sizeof(new.comm), task->comm);
+	bpf_map_update_elem(&owners, &id, &new, BPF_ANY);
+}
+
+/* A thread ends. If its last call was interrupted to end it, the call has left the kernel but has not returned. */
+static __always_inline void note_end(struct task_struct *task, const struct task_state *t)
+{
+	unsigned int id = task->pid;
+	struct row_owner *o = split == SPLIT_THREAD ? bpf_map_lookup_elem(&owners, &id) : 0;
+	if (!o)
+		return;
+	o->end_ns = bpf_ktime_get_ns();
+	if (t->flags & TASK_IN_CALL)
+		o->unfinished_ns = o->end_ns - t->enter_ns;
+	else if (t->interrupted.slot)
+		o->unfinished_ns = t->interrupted.ns;
 }
 
 /* Returns a slot or chunk: one that was freed, or else the next one below `max`. Returns 0 if there is none. */
@@ -51,7 +71,7 @@ static __noinline unsigned int row_slot(struct task_struct *task, struct task_st
 	if (!tag)
 		return 0;
 	if (split != SPLIT_NONE)
-		note_comm(task, key.id);
+		note_owner(task, key.id);
 	if (bpf_map_update_elem(&rows, &key, &slot, BPF_NOEXIST) == 0) {
 		tag->key = key;
 		__sync_fetch_and_add(&tag->used, 1); /* atomic, so that `key` is visible before `used` is */
@@ -122,10 +142,12 @@ static __always_inline void count_errno(unsigned int slot, unsigned int err)
 }
 
 /*
- * Counts a call of `slot` that returned `ret` after `ns`; `waited` is 1 if the thread lost its CPU meanwhile. The function is not static, because the kernel's verifier
- * checks a global function only once, but a static one once for each caller. The return value has no meaning.
+ * Counts a call of `slot` that returned `ret` after `ns`; `waited` is 1 if the thread lost its CPU meanwhile. The
+ * function is not static, because the kernel's verifier checks a global function only once, but a static one once for
+ * each caller. The return value has no meaning.
  */
-__noinline int count_returned(unsigned int slot, unsigned long long ns, long ret, unsigned long long waited)
+__noinline int count_returned(unsigned int slot, unsigned long long ns, long ret, unsigned long long waited,
+			      unsigned long long now)
 {
 	struct row_counts *s = bpf_map_lookup_elem(&slots, &slot);
 	if (!s)
@@ -136,6 +158,7 @@ __noinline int count_returned(unsigned int slot, unsigned long long ns, long ret
 		s->max_ns = ns;
 	}
 	s->returned++;
+	s->last_ns = now;
 	s->ns += ns;
 	if (waited) {
 		s->waits++;

@@ -41,8 +41,8 @@ static __noinline long long resolve_interrupted(struct task_struct *task, struct
 		count_restarted(i->slot, i->ns);
 		i->slot = 0;
 	} else if (!(t->flags & TASK_HANDLER)) {
-		count_returned(i->slot, i->ns, -EINTR,
-			       i->waited); /* another call was made, so the stored call is not restarted */
+		/* another call was made, so the stored call is not restarted */
+		count_returned(i->slot, i->ns, -EINTR, i->waited, bpf_ktime_get_ns());
 		i->slot = 0;
 	}
 	if (!i->slot)
@@ -144,7 +144,7 @@ static __noinline int exit_without_entry(struct task_struct *task, struct task_s
 	}
 	__sync_fetch_and_add(&untimed, 1);
 	count_entered(slot);
-	count_returned(slot, 0, ret, 0);
+	count_returned(slot, 0, ret, 0, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -179,7 +179,7 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 		 * EINTR.
 		 */
 		if (i->slot)
-			count_returned(i->slot, i->ns, -EINTR, i->waited);
+			count_returned(i->slot, i->ns, -EINTR, i->waited, now);
 		i->slot = t->slot;
 		i->err = -ret;
 		i->nr = t->nr;
@@ -189,7 +189,7 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 		i->waited = waited;
 		return 0;
 	}
-	count_returned(t->slot, ns, ret, waited);
+	count_returned(t->slot, ns, ret, waited, now);
 	return 0;
 }
 
@@ -208,7 +208,7 @@ int BPF_PROG(on_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 		t->flags |= TASK_HANDLER;
 		return 0;
 	}
-	count_returned(i->slot, i->ns, -EINTR, i->waited);
+	count_returned(i->slot, i->ns, -EINTR, i->waited, bpf_ktime_get_ns());
 	i->slot = 0;
 	return 0;
 }
@@ -274,7 +274,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid, struct linux_binprm
 	t->flags &= ~TASK_HANDLER;
 	__builtin_memset(t->cache, 0, sizeof(t->cache)); /* after execve(2), the thread may have another id */
 	if (split != SPLIT_NONE)
-		note_comm(task, split == SPLIT_PROCESS ? task->tgid : task->pid);
+		note_owner(task, split == SPLIT_PROCESS ? task->tgid : task->pid);
 	if (t->flags & TASK_WAITING) {
 		t->flags &= ~TASK_WAITING;
 		root_tgid = task->tgid;
@@ -339,6 +339,7 @@ int BPF_PROG(on_death, struct task_struct *task)
 		return 0;
 	if (watch && t->flags & TASK_IN_CALL)
 		watch_report(task, t, RING_VANISH, 0);
+	note_end(task, t);
 	if (scope != SCOPE_TASKS && split == SPLIT_NONE && !root && !watch)
 		return 0;
 	struct ring_event e = {.kind = RING_DEATH,

@@ -35,6 +35,14 @@ struct row_key {
 };
 #define ROW_ID_SELF 0xffffffffu /* calls that the loader makes for calibration */
 
+/* The process or thread with the id of a row. The times are those of bpf_ktime_get_ns(). */
+struct row_owner {
+	char comm[COMM_SIZE];
+	unsigned long long first_ns;      /* when it first had a row */
+	unsigned long long end_ns;        /* when it ended; 0: it has not */
+	unsigned long long unfinished_ns; /* how long it was in a call that did not return, if it has ended */
+};
+
 /* What a slot is used for. */
 struct row_tag {
 	struct row_key key;
@@ -55,6 +63,7 @@ struct row_counts {
 	 */
 	unsigned long long squares, big_squares;
 	unsigned long long sum;              /* sum of the positive results */
+	unsigned long long last_ns;          /* when the latest call returned */
 	unsigned long long waits, waited_ns; /* returned calls during which the thread lost its CPU, and their time */
 };
 

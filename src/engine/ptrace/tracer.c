@@ -90,8 +90,6 @@ void tracer_note(struct tracer *t, const char *fmt, ...)
 
 static int64_t group_id(const struct tracer *t, const struct task *task)
 {
-	if (t->config.want & CAP_BY_THREAD)
-		return task->tid;
 	return t->config.want & CAP_BY_PROCESS ? task->proc->pid : -1;
 }
 
@@ -125,7 +123,7 @@ void tracer_forget(struct tracer *t, struct task *task)
 {
 	if (t->ops->death)
 		t->ops->death(t, task);
-	if (task->proc && (t->config.want & CAP_BY_THREAD || task->proc->ntasks == 1))
+	if (task->proc && task->proc->ntasks == 1)
 		tracer_leave_group(t, task);
 	life_free(&thread_of(task)->life);
 	tasks_remove(&t->tasks, task);
