@@ -225,10 +225,13 @@ static double value_bytes_per_call(const struct summary_row *r)
 	return good && r->call->bytes ? (double)r->call->bytes / (double)good : NAN;
 }
 
-/* Returns true if no call is known to have waited, and some are not known not to have waited: a zero would be a claim. */
+/*
+ * Returns true if no call is known to have waited, and some are not known not to have waited: a zero would be a claim. Calls
+ * that did not return may have waited until the end.
+ */
 static bool waits_unknown(const struct summary_row *r)
 {
-	return !r->call->waits && r->call->judged < r->call->returned;
+	return !r->call->waits && r->call->judged < call_stats_calls(r->call);
 }
 
 VALUE(value_waits, waits_unknown(r) ? NAN : (double)r->call->waits)

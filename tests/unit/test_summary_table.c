@@ -137,12 +137,16 @@ static void waits_are_shown_if_there_are_any(void **state)
 	summary_free(&s);
 }
 
-/* The CPU time of calls that waited is not known. A row of which some calls are not known has a ~. */
+/*
+ * The CPU time of calls that waited is not known. A row of which some calls are not known has a ~. Calls that did not return
+ * may have waited, so the row has no zero.
+ */
 static void cpu_time_is_that_of_calls_that_did_not_wait(void **state)
 {
 	static const struct {
-		int nr, no, yes, unknown;
-	} rows[] = {{SYS_read, 3, 1, 0}, {SYS_openat, 2, 0, 1}, {SYS_futex, 0, 2, 0}, {SYS_close, 0, 0, 2}};
+		int nr, no, yes, unknown, unfinished;
+	} rows[] = {{SYS_read, 3, 1, 0, 0},  {SYS_openat, 2, 0, 1, 0},  {SYS_futex, 0, 2, 0, 0},
+		    {SYS_close, 0, 0, 2, 0}, {SYS_getppid, 1, 0, 0, 1}, {SYS_pause, 0, 0, 0, 1}};
 	struct summary s = {0};
 	struct summary_group *g = summary_group(&s, "", -1);
 	struct buf why = {0};
@@ -157,6 +161,9 @@ static void cpu_time_is_that_of_calls_that_did_not_wait(void **state)
 		o.wait = WAIT_UNKNOWN;
 		for (int k = 0; k < rows[i].unknown; k++)
 			summary_record(&s, g, syscall_native_arch(), rows[i].nr, &o);
+		o.end = CALL_UNFINISHED;
+		for (int k = 0; k < rows[i].unfinished; k++)
+			summary_record(&s, g, syscall_native_arch(), rows[i].nr, &o);
 	}
 	struct summary_view v = {.width = 80, .sort = -1};
 	assert_int_equal(summary_columns_parse("seconds,calls,waits,cpu", &v.columns, &why), 0);
@@ -166,8 +173,10 @@ static void cpu_time_is_that_of_calls_that_did_not_wait(void **state)
 		"openat                  0.000003000         3        -   ~3.00 us\n"
 		"futex                   0.000002000         2        2          -\n"
 		"close                   0.000002000         2        -          -\n"
+		"getppid                 0.000001000         2        -    1.00 us\n"
+		"pause                   0.000000000         1        -          -\n"
 		"                      ------------- --------- --------\n"
-		"                        0.000011000        11        3\n");
+		"                        0.000012000        14        3\n");
 	summary_free(&s);
 	buf_free(&why);
 }
