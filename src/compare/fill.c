@@ -52,7 +52,7 @@ static void fill_counts(struct run_counts *to, struct subject *s)
 	to->bytes_before_main = s->count.bytes_before_main;
 	to->calls = to->reads = to->writes = to->errors = to->moved_bytes = 0;
 	to->in_calls_s = to->in_calls_resolution_s = to->waits = to->waited_s = 0;
-	uint64_t judged = 0;
+	uint64_t judged = 0, unknown = 0;
 	for (size_t g = 0; g < sum->groups.n; g++)
 		for (size_t i = 0; i < sum->groups.v[g]->calls.n; i++) {
 			const struct call_stats *k = sum->groups.v[g]->calls.v[i];
@@ -66,10 +66,12 @@ static void fill_counts(struct run_counts *to, struct subject *s)
 			to->waits += (double)k->waits;
 			to->waited_s += k->waited_ns * 1e-9;
 			judged += k->judged;
+			unknown += call_stats_is_request(k) ? 0 : k->returned - k->judged;
 			to->reads += native && k->nr == read_nr ? calls : 0;
 			to->writes += native && k->nr == write_nr ? calls : 0;
 		}
-	if (!judged)
+	/* Before main, waits are not known. If more is not known, a zero would be a claim. */
+	if (!judged || (to->waits <= 0 && (double)unknown > to->calls_before_main))
 		to->waits = to->waited_s = NAN;
 	to->by_call = s->count.calls;
 	s->count.calls = (struct summary){0};
