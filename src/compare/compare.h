@@ -125,7 +125,7 @@ struct compare {
 	double shell_s[3];       /* wall, user and system time in seconds of an empty shell, which are
 					  * subtracted from the times of commands; 0: nothing is subtracted */
 	double shell_after_s;    /* the wall time of an empty shell after the runs; -1: unknown */
-	struct run run;          /* the results; compare_fill() sets its subjects */
+	struct run run;          /* the results; compare_measure() sets its subjects */
 	double drain_s;          /* CPU time in seconds that sctrace needed to read the output of commands */
 	unsigned loads, others;  /* how often the load was read before a timed run, and the sum of the runnable
 				  * threads of other programs that were found */
@@ -235,6 +235,30 @@ char **compare_split(const char *text, struct buf *why);
  */
 int compare_count(struct compare *c, struct buf *why);
 int compare_time(struct compare *c, struct buf *why);
+/*
+ * enough.c: the order of runs: first the warm-up, then rounds. In a round each subject runs once. The order of the
+ * subjects is random, and different in each round.
+ */
+struct runner {
+	size_t subjects;
+	unsigned warmup;    /* number of warm-up rounds, which are not counted */
+	unsigned min_runs;  /* number of rounds in which every subject takes part */
+	unsigned max_runs;  /* maximum number of rounds */
+	uint64_t budget_ns; /* after min_runs rounds, further rounds start only within this time */
+	uint64_t seed;      /* seed of the random order */
+	/*
+	 * Runs `subject` once. `round` starts at 0, and is -1 during the warm-up. Returns 0; 1 if the subject cannot
+	 * run and must not be run again; or -errno to end all runs.
+	 */
+	int (*run)(void *ctx, size_t subject, int round);
+	/* Returns true if `subject` has enough runs. Called only after min_runs rounds. */
+	bool (*enough)(void *ctx, size_t subject);
+	void *ctx;
+};
+
+/* Runs the warm-up and all rounds. Returns 0 or the negative result of `run`. */
+int runner_go(const struct runner *r);
+
 /* enough.c: returns true if subject `i` has been timed often enough. */
 bool compare_enough(const struct compare *c, size_t i);
 /* Returns 0. If no row has the name in --reference, returns -EINVAL with a sentence in `why`. */
@@ -256,7 +280,7 @@ void compare_progress_end(const struct compare *c);
 double compare_left_s(const struct compare *c, double elapsed_s);
 
 /*
- * fill.c: fills in c->run from the measurements, including its notes, warnings and findings. Returns 0, or -EINVAL if
+ * Fills in c->run from the measurements, including its notes, warnings and findings. Returns 0, or -EINVAL if
  * no row has the name that --reference gives.
  */
 int compare_fill(struct compare *c);

@@ -4,7 +4,6 @@
 #include "base/words.h"
 #include "compare/compare.h"
 #include "measure/machine_env.h"
-#include "measure/runner.h"
 #include "measure/sample.h"
 #include "measure/work.h"
 #include "trace/io.h"

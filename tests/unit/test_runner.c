@@ -1,4 +1,4 @@
-#include "measure/runner.h"
+#include "compare/compare.h"
 
 #include <errno.h>
 #include <setjmp.h>
