@@ -48,10 +48,13 @@
 #include <sys/uio.h>
 
 /* Calls that this processor lacks. */
-#define SYS_access (-1)
-#define SYS_dup2   (-1)
-#define SYS_fork   (-1)
-#define SYS_vfork  (-1)
+#define SYS_access     (-1)
+#define SYS_dup2       (-1)
+#define SYS_epoll_wait (-1)
+#define SYS_fork       (-1)
+#define SYS_poll       (-1)
+#define SYS_select     (-1)
+#define SYS_vfork      (-1)
 
 /* The loader sets the thread pointer by an instruction. Directly after that, it makes this call. */
 #define CPU_SET_THREAD_POINTER   SYS_set_tid_address
