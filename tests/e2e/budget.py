@@ -220,7 +220,7 @@ def test_names(folder):
             raise Skip("the patch engine does not work here")
         stopped, made = map(int, re.search(r"(?m)^sctrace: stopped (\d+) of (\d+)$", run.stderr).groups())
         print(f"# {' '.join(options[:3])}: {stopped} of {made} calls stopped")
-        assert made > (27000 if "-e" in options else 28000) and stopped < 100, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
+        assert made > (30000 if "-e" in options else 31000) and stopped < 100, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
 
 
 def test_names_inherited(folder):

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 static int here;
@@ -148,6 +149,7 @@ static void test_root(int argc, char **argv)
 static void test_many(int argc, char **argv)
 {
 	long n = argc > 0 ? atol(argv[0]) : 1000;
+	struct sockaddr_un none = {.sun_family = AF_UNIX, .sun_path = "/none"};
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(at);
 	const struct linger now = {.l_onoff = 1}; /* so that no port stays in use */
@@ -172,6 +174,10 @@ static void test_many(int argc, char **argv)
 		CHECK(fd >= 0 && close(fd) == 0);
 		fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 		CHECK(fd >= 0 && close(fd) == 0);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		CHECK(fd >= 0);
+		CHECK_FAILS(connect(fd, (struct sockaddr *)&none, sizeof(none)), ENOENT);
+		CHECK(close(fd) == 0);
 		CHECK_FAILS(close(1000), EBADF);
 		CHECK_FAILS(open("none", O_RDONLY), ENOENT);
 	}

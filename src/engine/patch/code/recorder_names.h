@@ -51,23 +51,32 @@ HELPER bool seems_deleted(const char *text, uint64_t n)
 }
 
 /*
- * Captures the addresses of a socket. Returns false if sctrace must look them up: not an internet socket, one whose address the
- * kernel may yet choose without a call that is known to change names, or one that waits for its connection.
+ * Is it a Unix socket that has no address and no peer, and gets none without a call that is known to change names? Then stores
+ * the name of its protocol in place of the local address.
  */
-PART bool put_socket(struct capture *c, uint32_t fd)
+HELPER bool is_loose_unix(struct captured_socket *at, uint32_t fd)
 {
-	enum { SOL_SOCKET = 1, SO_PROTOCOL = 38, TCP = 6, UDP = 17 };
-	enum { TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
-	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
-	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
-	uint32_t size = sizeof(at->protocol), state = 0, one = 1;
-	if (c->room - c->at < sizeof(*to) + sizeof(*at))
+	enum { AF_UNIX = 1, SOL_SOCKET = 1, SO_TYPE = 3, SO_PASSCRED = 16, DGRAM = 2, ENOTCONN = 107 };
+	uint32_t type = DGRAM, passes = 1, size = sizeof(type);
+	uint64_t name[3] = {0x732e6d6574737973 /* "system.s" */, 0x6f746f72706b636f /* "ockproto" */,
+			    0x656d616e /* "name" */};
+	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_TYPE, (uint64_t)&type, (uint64_t)&size, 0);
+	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PASSCRED, (uint64_t)&passes, (uint64_t)&size, 0);
+	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
+	    *(const uint16_t *)(const void *)at->local != AF_UNIX || at->nlocal != sizeof(uint16_t) || type == DGRAM ||
+	    passes || own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0) != -ENOTCONN)
 		return false;
-	at->protocol = 0;
-	at->nlocal = at->npeer = sizeof(at->local);
-	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&at->protocol, (uint64_t)&size, 0);
-	if ((at->protocol != TCP && at->protocol != UDP) ||
-	    own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0)
+	int64_t n = own_call(__NR_fgetxattr, fd, (uint64_t)name, (uint64_t)at->local, sizeof(at->local) - 1, 0, 0);
+	at->local[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+/* Is it an internet socket whose addresses change only by calls that are known to change names? Then stores its addresses. */
+HELPER bool is_internet(struct captured_socket *at, uint32_t fd)
+{
+	enum { TCP = 6, UDP = 17, TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
+	uint32_t state = 0, one = 1;
+	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0)
 		return false;
 	int64_t peer = own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0);
 	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
@@ -78,7 +87,26 @@ PART bool put_socket(struct capture *c, uint32_t fd)
 	if (at->protocol == TCP &&
 	    own_call(__NR_getsockopt, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) < 0)
 		return false;
-	if (at->protocol == UDP ? !local[1] : state == SYN_SENT || (state == CLOSED && local[1]))
+	return at->protocol == UDP ? local[1] : state != SYN_SENT && (state != CLOSED || !local[1]);
+}
+
+/*
+ * Captures the addresses of a socket. Returns false if sctrace must look them up: those of other sockets than these two, and of
+ * sockets that wait for their connection, or whose address the kernel may yet choose.
+ */
+PART bool put_socket(struct capture *c, uint32_t fd)
+{
+	enum { SOL_SOCKET = 1, SO_PROTOCOL = 38, TCP = 6, UDP = 17 };
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
+	uint32_t size = sizeof(at->protocol);
+	if (c->room - c->at < sizeof(*to) + sizeof(*at))
+		return false;
+	at->protocol = UINT32_MAX;
+	at->nlocal = at->npeer = sizeof(at->local);
+	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&at->protocol, (uint64_t)&size, 0);
+	const bool internet = at->protocol == TCP || at->protocol == UDP;
+	if (internet ? !is_internet(at, fd) : at->protocol || !is_loose_unix(at, fd))
 		return false;
 	to->addr = fd;
 	to->len = sizeof(*at);

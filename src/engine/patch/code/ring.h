@@ -263,7 +263,10 @@ struct captured_name {
 	char text[];      /* the target of the link in /proc/self/fd; not terminated; nothing: the name is not known */
 };
 
-/* The ends of an internet socket, in a record after the name of its descriptor. `addr` of its struct captured is the descriptor. */
+/*
+ * The ends of an internet socket, in a record after the name of its descriptor. `addr` of its struct captured is the descriptor.
+ * If `protocol` is 0, it is a Unix socket without ends, and `local` is the name of its protocol, terminated.
+ */
 struct captured_socket {
 	uint32_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
 	uint32_t nlocal, npeer; /* sizes of these addresses; npeer is 0 if the socket is not connected */

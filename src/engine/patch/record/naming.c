@@ -207,8 +207,12 @@ static void add_socket(struct event_name *to, struct buf *full, const unsigned c
 	memcpy(link, to->text, to->len);
 	memcpy(&ends, at, sizeof(ends));
 	buf_clear(full);
-	if (sscanf(link, "socket:[%lu]", &inode) == 1 &&
-	    sock_query_name((int)ends.protocol, ends.local, ends.npeer ? ends.peer : NULL, inode, full))
+	bool found = sscanf(link, "socket:[%lu]", &inode) == 1;
+	if (found && !ends.protocol)
+		buf_addf(full, "%.*s:[%lu]", (int)sizeof(ends.local), (const char *)ends.local, inode);
+	else if (found)
+		found = sock_query_name((int)ends.protocol, ends.local, ends.npeer ? ends.peer : NULL, inode, full);
+	if (found)
 		to->full = buf_str(full);
 }
 
