@@ -413,6 +413,13 @@ def test_restarts_are_counted_alike(_):
         assert len(rows) == 1 and rows[0].endswith("readv," + wanted), (how, r.stderr[-2000:])
 
 
+def test_errors_of_each_process(_):
+    """-c --errors with --by=process shows the errors of all processes"""
+    script = "(cd /none1; cd /none2; cd /none3) 2>/dev/null; cd /none4 2>/dev/null; true"
+    r = run("-c", "-f", "--by=process", "--errors", "sh", "-c", script)
+    assert lines(r.stderr, r"chdir +4  ENOENT .*"), r.stderr
+
+
 def test_no_room_for_the_agent(_):
     """A program with code at the agent's address is counted nevertheless, and the footer says how"""
     program = BUILD / "tests/e2e/tasks-occupied"

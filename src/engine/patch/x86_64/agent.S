@@ -1127,7 +1127,7 @@ region_begin:
 	mov	%rax, %r12
 	test	%rax, %rax
 	js	1f
-	map	$AGENT_STATS, $(AGENT_CALLS * SLOT_SIZE + AGENT_PAGE), 3, 0x11, %r12	/* MAP_SHARED | MAP_FIXED */
+	map	$AGENT_STATS, $(ERRNOS_AT + AGENT_CALLS * ERRNOS_SIZE), 3, 0x11, %r12	/* MAP_SHARED | MAP_FIXED */
 	mov	%rax, %r15
 region_trap1:
 	int3
