@@ -303,6 +303,8 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 	if (t->c.waiting && t->c.waiting->len)
 		buf_addf(text, "waiting: %s\n", buf_str(t->c.waiting));
 	program_line(t, r, text);
+	if (!t->c.program || !r->wall_ns)
+		trace_wall_unknown(&t->summary, text);
 	if (t->c.by == BY_THREAD && !t->c.selection->n)
 		trace_wall_threads(&t->summary, text);
 	unfollowed_line(r, text);

@@ -47,11 +47,14 @@ static double perhaps_ns(const struct call_stats *c)
 	return c->judged == c->returned || rest < 0 ? 0 : rest < most ? rest : most;
 }
 
-/* How long calls waited, and how long they may have waited, with the rows that contributed most. `all` owns the rows. */
+/*
+ * How long calls took, how long they waited, and how long they may have waited, with the rows that contributed most. `all`
+ * owns the rows.
+ */
 struct waiting {
 	struct summary all;
 	const struct call_stats *most, *most_perhaps;
-	double ns, perhaps;
+	double calls_ns, ns, perhaps;
 	bool any, known,
 		unknown; /* has a call waited? is it known of a call whether it has waited? is it not known of one? */
 };
@@ -63,10 +66,12 @@ static struct waiting waiting_of(const struct summary *s)
 	for (size_t i = 0; i < s->groups.n; i++)
 		for (size_t k = 0; k < s->groups.v[i]->calls.n; k++) {
 			const struct call_stats *c = s->groups.v[i]->calls.v[k];
-			call_stats_add(summary_call(&w.all, sums, c->arch, c->nr), c);
+			if (!call_stats_is_request(c))
+				call_stats_add(summary_call(&w.all, sums, c->arch, c->nr), c);
 		}
 	for (size_t k = 0; k < sums->calls.n; k++) {
 		const struct call_stats *c = sums->calls.v[k];
+		w.calls_ns += c->ns;
 		w.ns += c->waited_ns;
 		w.perhaps += perhaps_ns(c);
 		w.any |= c->waits > 0;
@@ -105,6 +110,19 @@ void trace_wall_program(const struct summary *s, const struct engine_result *r, 
 	} else if (perhaps) {
 		buf_adds(out, ", up to ");
 		say_share(w.perhaps, PERHAPS_IN, w.most_perhaps, perhaps_ns(w.most_perhaps), out);
+	}
+	summary_free(&w.all);
+}
+
+void trace_wall_unknown(const struct summary *s, struct buf *out)
+{
+	struct waiting w = waiting_of(s);
+	if (w.unknown && !w.known)
+		buf_adds(out, "waits: not known\n");
+	else if (w.perhaps > w.calls_ns / 100) {
+		buf_adds(out, "waits: up to ");
+		say_share(w.perhaps, PERHAPS_IN, w.most_perhaps, perhaps_ns(w.most_perhaps), out);
+		buf_addc(out, '\n');
 	}
 	summary_free(&w.all);
 }

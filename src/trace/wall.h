@@ -15,6 +15,11 @@ struct buf;
  */
 void trace_wall_program(const struct summary *s, const struct engine_result *r, bool all, struct buf *out);
 /*
+ * If there is no line about the program: appends the line "waits: not known", or one that says how long those calls took of
+ * which that is not known. Appends nothing if they took less than a hundredth of the time of all calls.
+ */
+void trace_wall_unknown(const struct summary *s, struct buf *out);
+/*
  * For --by=thread, if all calls were counted: appends a line for each of the threads that lived longest: "thread 4711
  * (worker): 1.45 s wall = 0.72 s waiting in calls (read 0.70 s) + 0.60 s in other calls + 0.13 s between calls". Appends
  * nothing for threads whose first and last events are not known, because the engine has counted their calls.

@@ -103,6 +103,10 @@ def test_requests_of_io_uring_are_not_calls(tmp):
     r = run(*selected, "--expect", "calls=9", program, "files", cwd=tmp)
     assert r.returncode == 0 and re.search(r"(?m)^ +[\d.]+ +9 +0$", r.stderr), r
     assert "the rows io_uring:... are requests, which are not part of the sums" in " ".join(r.stderr.split()), r
+    copier = BUILD / "examples" / "copy-io-uring"  # needs liburing
+    if copier.exists():
+        (tmp / "in").write_bytes(bytes(16 << 20))
+        assert "waited (io_uring:" not in " ".join(run("-c", copier, "in", "out", cwd=tmp).stderr.split())
     for form in ("strace", "truss"):
         assert "io_uring:" not in run(*selected, "--format=" + form, program, "files", cwd=tmp).stderr
     r = run(*selected, "--by=path", "--format=csv", "-U", "calls,bytes", program, "files", cwd=tmp)
@@ -1385,6 +1389,13 @@ def test_unknown_waits_are_named(_):
     # A shell gets SIGCHLD at the end of its wait, and then it is not known. Where waits are known at all, that is said.
     assert " waits not known" in line or re.search(r"( \+|, up to) 0\.\d+ s in calls that may have waited \(wait4 0\.\d+ s\)|waiting in calls \(wait4", line), line
     assert "not known" not in program("-e", "trace=none").split(" engine: ")[0]
+    # A process to which sctrace has attached has no line about the program.
+    with subprocess.Popen(["sh", "-c", "read a; read b"], stdin=subprocess.PIPE) as p:
+        with subprocess.Popen([SCTRACE, "-c", "--engine=ptrace", "-p", str(p.pid)], stderr=subprocess.PIPE, text=True) as tracer:
+            assert "attached" in tracer.stderr.readline()
+            p.communicate(b"1\n2\n", timeout=TIMEOUT)
+            text = tracer.communicate(timeout=TIMEOUT)[1]
+    assert lines(text, "waits: not known") and "program:" not in text, text
 
 
 def test_expectations_are_updated_by_a_command(tmp):
