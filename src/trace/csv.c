@@ -165,14 +165,12 @@ static void csv_leave(struct trace_sink *s, struct trace_task *k, const struct e
 	struct trace_csv *v = (struct trace_csv *)s;
 	struct csv_task *own = trace_own(s, k);
 	struct trace_line *l = &own->line;
-	struct trace_out *to = trace_outputs_of(v->json.c.out, ev->tid);
+	struct trace_out *to = trace_json_output(&v->json, ev);
 	struct buf *out = &to->buf;
 	if (ev->call.withdrawn && !v->json.c.stack)
 		return;
-	if (ev->kind == EV_CALL) {
-		trace_outputs_begin(v->json.c.out, ev);
+	if (ev->kind == EV_CALL)
 		csv_file(v, own, k);
-	}
 	trace_json_arguments(&v->json, l, ev);
 	csv_head(to);
 	buf_add(out, v->common.s, v->common.len);

@@ -103,11 +103,16 @@ static void add_stack(const struct trace_json *j, struct trace_line *l, const st
 	buf_addc(out, ']');
 }
 
+struct trace_out *trace_json_output(struct trace_json *j, const struct event *ev)
+{
+	return ev->kind == EV_CALL ? trace_outputs_begin(j->c.out, ev) : trace_outputs_of(j->c.out, ev->tid);
+}
+
 static void json_leave(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	struct trace_json *j = (struct trace_json *)s;
 	struct trace_line *l = trace_own(s, k);
-	struct trace_out *to = trace_outputs_of(j->c.out, ev->tid);
+	struct trace_out *to = trace_json_output(j, ev);
 	struct buf *out = &to->buf;
 	if (ev->call.withdrawn && !j->c.stack)
 		return;

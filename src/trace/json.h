@@ -46,6 +46,8 @@ void trace_perfetto_init(struct trace_json *j, const struct trace_json_config *c
 
 /* For sinks whose first member is a struct trace_json, and whose data of a thread begins with a struct trace_line. */
 
+/* Returns the output of a call that has ended. For EV_CALL, the first event of the call, prepares it. */
+struct trace_out *trace_json_output(struct trace_json *j, const struct event *ev);
 /* Decodes what is known at the call's entry. */
 void trace_json_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev);
 /* Completes the arguments at the end of the call. Afterwards, l->text contains the members of an object. */
