@@ -82,7 +82,9 @@ struct engine_config {
 	bool verbose;        /* decoders show all arguments and variables of execve(2) (-v) */
 	bool reports_attached; /* report each thread to which the engine attaches (EV_ATTACH), only the ptrace engine does */
 	bool usage; /* measure the CPU time and the peak RSS of each process (EV_DEATH); costs a stop per process */
-	bool names; /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
+	/* Calls that the engine can count for each thread (collect()) need not be events, although `want` has CAP_EVENTS. */
+	bool count_threads;
+	bool names;      /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
 	bool full_names; /* the addresses of sockets and the kinds of devices are looked up as well (-yy) */
 	enum engine_times times;
 	/*

@@ -45,16 +45,13 @@ static int most_frequent(const void *a, const void *b)
 	return x->count < y->count ? 1 : x->count > y->count ? -1 : x->err - y->err;
 }
 
-/* The patch engine counts this error number and all higher ones together (code/agent.h). */
-#define ERRNO_AND_HIGHER 607
-
 static void add_errno(struct buf *out, int err)
 {
 	const char *name = decode_errno_name(err);
 	if (name)
 		buf_addf(out, "%-16s %s", name, decode_errno_text(err));
 	else
-		buf_addf(out, "errno %d%s", err, err == ERRNO_AND_HIGHER ? " or higher" : "");
+		buf_addf(out, "errno %d", err);
 }
 
 /* Adds the errors of all groups to `all`, separately for each call and error number. */

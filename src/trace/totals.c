@@ -127,14 +127,10 @@ static void collect(struct trace_totals *t)
 	struct engine *e = t->c.engine;
 	int r = 0;
 	summary_free(&t->period);
-	if (t->c.by_events) {
-		summary_merge(&t->period, &t->events);
-		summary_clear(&t->events);
-	} else {
+	if (!t->c.by_events || t->c.by_both)
 		r = e->ops->collect(e, &t->period);
-		summary_merge(&t->period, &t->events); /* requests of io_uring, which engines do not count */
-		summary_clear(&t->events);
-	}
+	summary_merge(&t->period, &t->events); /* engines do not count requests of io_uring */
+	summary_clear(&t->events);
 	if (r < 0)
 		trace_fail(t->c.failure, r, "cannot read the counts of engine %s: %s", e->ops->name, error_text(-r));
 	drop_unwanted(t->c.calls, &t->period);
@@ -187,6 +183,8 @@ void trace_totals_so_far(struct trace_totals *t)
 void trace_totals_main(struct trace_totals *t)
 {
 	struct summary now = {0};
+	if (t->c.by_both)
+		t->c.engine->ops->collect(t->c.engine, &t->events);
 	summary_merge(&now, &t->events);
 	apply_overhead(t, &now);
 	summary_merge(&t->before, &t->summary);

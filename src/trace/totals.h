@@ -23,6 +23,7 @@ struct trace_totals_config {
 	bool uncounted;   /* no calls are counted: only the line about the program is printed (--tree without -c) */
 	bool tabled;      /* the calls are shown in a table */
 	bool by_events;   /* a counting sink adds to `events`; otherwise the counts come from the engine */
+	bool by_both; /* with by_events: the counts of some calls come from the engine (engine_config.count_threads) */
 	const struct uring *uring;  /* what was seen of io_uring (tracee/uring.h), or NULL */
 	const struct filter *calls; /* only these calls are kept in the engine's counts; NULL: all calls are kept */
 	const struct strings *selection; /* the options that select calls; empty: all calls are counted */

@@ -410,7 +410,8 @@ def test_neighbours_of_a_sandbox(_):
 
 def test_restarts_are_counted_alike(_):
     """A call that continues after a handler is one call without an error, whether the engine or the events are counted"""
-    for how in (["-c", "--engine=ptrace"], ["-c"], ["-C"], ["-c", "-e", "readv", "-z"], ["-c", "-e", "readv", "--by=path"]):
+    for how in (["-c", "--engine=ptrace"], ["-c"], ["-C"], ["-c", "-e", "readv", "-z"], ["-c", "-e", "readv", "--by=path"],
+                ["-c", "--by=thread"]):
         r = run(*how, "--format=csv", "-U", "calls,errors,restarted", str(BUILD / "tests/e2e/interrupt"), "restart", "5")
         rows = [x for x in r.stderr.splitlines() if x.startswith("readv,") or ",readv," in x]
         wanted = "1,0,0" if "-z" in how else "6,5,5"
@@ -1349,6 +1350,24 @@ def test_views_of_the_fast_engine(tmp):
         run("-c", "--by=fd", f"-O{cost}s", "--format=csv", "-o", str(tmp / "t"), "-U", "resolved", "true")
         told = [x.rsplit(",", 1)[1] for x in (tmp / "t").read_text().splitlines()[1:]]
         assert ("unresolved" in told) == (cost > 0), (cost, told)
+
+
+def test_errors_by_number(tmp):
+    """--errors counts each error of a call, however many there are, also if signals interrupt the program all the time"""
+    for engine in ("patch", "ptrace"):
+        for by in ([], ["--by=thread"]):
+            r = run("-c", "--errors", *by, "--engine=" + engine, str(BUILD / "tests/e2e/seccomp"), "errors", "4095")
+            told = lines(r.stderr, r"getpgid +2  .*")
+            assert r.returncode == 0 and len(told) == 4090, (engine, by, len(told), r.stderr[-2000:])
+            assert engine == "ptrace" or "1 of 1 program images were traced by ptrace: its calls fail with too many different errors" in r.stderr, r
+    for threads in (1, 4):
+        for by in ([], ["--by=thread"]):
+            r = run("-c", "-f", "--errors", *by, "-Ucalls,errors", "--engine=patch", str(BUILD / "tests/e2e/tally"), str(tmp / "f"), str(threads),
+                    "30000", "200")
+            assert r.returncode == 0 and lines(r.stderr, rf"kill +{30000 * threads} +ESRCH +No such process"), r.stderr
+            for call, errors in (("getppid", 0), ("getpgid", 0), ("kill", 30000)):
+                rows, each = (threads, 1) if by else (1, threads)
+                assert len(lines(r.stderr, rf" *{call} .* {30000 * each} +{errors * each}")) == rows, (by, threads, call, r.stderr)
 
 
 def test_where_the_time_of_threads_went(tmp):

@@ -39,6 +39,7 @@ struct trace {
 	bool counts_requests;  /* the engine counts the calls, and a sink counts the requests of io_uring */
 	struct call_set rings; /* if `counts_requests`: the calls that must be events for it */
 	bool by_events;        /* a sink counts calls or aggregates stacks; otherwise the engine counts */
+	bool count_threads;    /* with by_events: the engine counts some calls for each thread */
 	struct stack *stack;   /* walks the stacks of stopped threads; or NULL */
 	struct recording *recording;     /* the source of the events; NULL: a live engine */
 	const char *recording_name;      /* the name of its file as the user wrote it */

@@ -462,8 +462,8 @@ static void count_events(struct trace *t, struct engine_config *c)
 }
 
 /*
- * Chooses the engine. The patch engine does not count calls by thread. But it can record the calls, which are then counted
- * here, and that is still much faster than ptrace.
+ * Chooses the engine. The patch engine counts only most of the calls of a thread. It records the others, and they are
+ * counted here.
  */
 static const struct engine_ops *choose(struct trace *t, struct engine_config *c, struct buf *note)
 {
@@ -472,6 +472,7 @@ static const struct engine_ops *choose(struct trace *t, struct engine_config *c,
 	if (c->want & CAP_BY_THREAD && !t->by_events &&
 	    engine_choose(name, (c->want & ~COUNTED) | CAP_EVENTS, &unused) == engine_find("patch")) {
 		count_events(t, c);
+		c->count_threads = t->count_threads = true;
 		name = "patch";
 	}
 	return engine_choose(name, c->want, note);

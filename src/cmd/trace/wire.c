@@ -202,6 +202,7 @@ static void wire_totals(struct trace *t)
 		.uncounted = !o->count && !o->count_too && !o->io,
 		.tabled = o->count || o->count_too,
 		.by_events = t->by_events,
+		.by_both = t->count_threads,
 		.uring = &t->pipeline.uring,
 		.calls = o->select.by_call ? &o->select.calls : NULL,
 		.selection = &t->selection,

@@ -196,6 +196,7 @@ struct patch_task {
 	uint64_t delayed_ns; /* withdraw.c: CLOCK_MONOTONIC time at which the current call was first delayed, or 0 */
 	bool strict;         /* arm.c: the program believes that it is in seccomp's strict mode */
 	struct record_thread *recorded; /* the thread's ring, or NULL */
+	struct lane *lane;              /* the thread's lane (image/region.h), or NULL */
 	bool pretend;                   /* arm.c: the result of the current call will be set to 0 */
 };
 
@@ -279,6 +280,7 @@ struct patch {
 	VEC(int16_t) calls;
 
 	uint64_t recorded;              /* number of recorded calls that were reported */
+	bool count_threads;             /* engine_config.count_threads, and calls are recorded */
 	struct record *record;          /* set if whole calls are recorded, otherwise NULL */
 	const unsigned char *recorder;  /* what each image has from RECORDER_CODE on, up to the recipes' end, or NULL */
 	char recorder_path[SETUP_PATH]; /* a sealed file with these bytes, which programs can open, or "" */

@@ -55,6 +55,32 @@ static void test_errno(int argc, char **argv)
 	calls("getpgid", 100, 0);
 }
 
+/* ERRNO: calls fail with each error from 1 to N, twice, but not with the numbers by which the kernel restarts calls. */
+static void test_errors(int argc, char **argv)
+{
+	CHECK(argc == 1);
+	int n = atoi(argv[0]), made = 0;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpgid, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_STMT(BPF_ALU | BPF_OR | BPF_K, SECCOMP_RET_ERRNO),
+		BPF_STMT(BPF_RET | BPF_A, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof code / sizeof *code, code};
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0);
+	for (int i = 0; i < 2 * n; i++) {
+		int error = i % n + 1;
+		if (error >= 512 && error <= 516)
+			continue;
+		CHECK_FAILS(syscall(SYS_getpgid, error), error);
+		made++;
+	}
+	calls("getpgid", made, made);
+}
+
 static volatile int trapped;
 
 static void on_sigsys(int sig, siginfo_t *info, void *context)
@@ -351,6 +377,7 @@ static void test_many(int argc, char **argv)
 
 static const struct test tests[] = {
 	{"errno", test_errno},
+	{"errors", test_errors},
 	{"trap", test_trap},
 	{"forbids_sigaction", test_forbids_sigaction},
 #ifdef __x86_64__

@@ -1,13 +1,14 @@
 /*
  * Each thread notes each call in a shared file, before and after the call. A trace must agree with that file, whenever
- * the program is killed. usage: tally FILE THREADS [ROUNDS]. With ROUNDS, each thread makes that many rounds of three
- * calls, and then the program ends.
+ * the program is killed. usage: tally FILE THREADS [ROUNDS [PERIOD]]. With ROUNDS, each thread makes that many rounds of three
+ * calls, and then the program ends. With PERIOD, a signal with a handler comes each PERIOD microseconds.
  */
 #include "e2e.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
 struct row {
 	uint64_t tid, begun, done;
@@ -47,9 +48,9 @@ static void *call_in_rounds(void *at)
 
 int main(int argc, char **argv)
 {
-	CHECK(argc == 3 || argc == 4);
+	CHECK(argc >= 3 && argc <= 5);
 	int n = atoi(argv[2]);
-	rounds = argc == 4 ? atol(argv[3]) : 0;
+	rounds = argc > 3 ? atol(argv[3]) : 0;
 	void *(*run)(void *) = rounds ? call_in_rounds : call_for_ever;
 	pthread_t threads[64];
 	CHECK(n <= 64 && signal(SIGUSR1, on_signal) != SIG_ERR);
@@ -57,6 +58,9 @@ int main(int argc, char **argv)
 	CHECK(fd >= 0 && ftruncate(fd, 4096) == 0);
 	rows = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	CHECK(rows != MAP_FAILED);
+	struct itimerval timer = {.it_interval.tv_usec = argc > 4 ? atol(argv[4]) : 0};
+	timer.it_value = timer.it_interval;
+	CHECK(signal(SIGALRM, on_signal) != SIG_ERR && setitimer(ITIMER_REAL, &timer, NULL) == 0);
 	for (int i = 1; i < n; i++)
 		CHECK(pthread_create(&threads[i], NULL, run, &rows[i]) == 0);
 	run(&rows[0]);

@@ -18,8 +18,8 @@
 #define AGENT_CODE_SIZE 0x2000
 #define AGENT_SECTION   AGENT_CODE /* a critical section for rseq(2), at the beginning of the code */
 #define AGENT_DATA      (AGENT_CODE + AGENT_CODE_SIZE) /* one page, private: struct agent_data */
-#define AGENT_STATS     (AGENT_CODE + 0x8200000)       /* memory shared with the tracer: the slots */
-#define AGENT_LIMIT     (AGENT_CODE + 0x50000000)      /* the end of the addresses of all memory of the agent */
+#define AGENT_STATS     (AGENT_CODE + 0x8230000)  /* memory shared with the tracer: slots, struct agent_tail, errors */
+#define AGENT_LIMIT     (AGENT_CODE + 0x50000000) /* the end of the addresses of all memory of the agent */
 #define AGENT_PAGE      4096
 #define AGENT_AGAIN     -0x5c7            /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
 #define STUB_AREA       (16 * AGENT_PAGE) /* the size of a mapping for stubs */
@@ -36,17 +36,28 @@
 #define SLOT_UNARMED 48 /* calls of which the agent does not know whether they waited */
 #define SLOT_WAITS   56
 #define SLOT_WAITED  64 /* ticks */
+#define SLOT_BEGAN   72 /* the time stamp of the last call's beginning, if only one thread uses the slot */
 #define SLOT_HIST    128
 #define SLOT_BUCKETS 576
 #define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
+
 /*
- * The counters of a slot's errors by their numbers. They are behind all slots and the page of struct agent_tail, so that
- * memory is used only for calls that fail. The last counter is also that of all higher numbers. The kernel's highest number
- * is 530; only a seccomp filter returns others.
+ * The table of errors (struct agent_errno): its offset in the shared memory, its size, and the size of the memory. The table
+ * is aligned to 64 KiB, so the low 16 bits of an address become 0 at its end. If its second half is used, the tracer traces
+ * the image by ptrace before the table is full.
  */
-#define ERRNO_COUNTERS 608
-#define ERRNOS_SIZE    (8 * ERRNO_COUNTERS)
-#define ERRNOS_AT      (AGENT_CALLS * SLOT_SIZE + AGENT_PAGE) /* offset of the first slot's counters from AGENT_STATS */
+#define ERRNOS_AT   0x140000
+#define ERRNOS_SIZE 0x10000
+#define STATS_SIZE  (ERRNOS_AT + ERRNOS_SIZE)
+#define ERRNO_BITS  12 /* an error number is at most 4095 */
+
+/*
+ * A lane: the slots of one thread, for the calls with the first slots of the region, and its table of errors. A lane is as
+ * large as the largest ring, has the place of one (ring.h), and is aligned to its size.
+ */
+#define LANE_SIZE   0x40000
+#define LANE_ERRNOS (LANE_SIZE - ERRNOS_SIZE)
+#define LANE_SLOTS  (LANE_ERRNOS / SLOT_SIZE)
 
 /*
  * An entry of agent_data.map is the offset of the call's slot plus SLOT_ALIGN, and its low bits are flags that describe
@@ -60,7 +71,9 @@
 #define SLOT_F_EXEC   8  /* the call does not return, so its start time is stored in the image's exec word */
 #define SLOT_F_RECORD 16 /* a record of the call is written (code/ring.h) */
 #define SLOT_F_PLAIN  32 /* the call is neither counted nor recorded */
-#define SLOT_F_ARMED  32 /* in a frame: the thread's rseq_cs shows whether it loses its CPU (agent.S, `arm`) */
+#define SLOT_F_LANE                                                                                                    \
+	(SLOT_F_RECORD | SLOT_F_PLAIN) /* the call is counted in the thread's lane; without one, it is recorded */
+#define SLOT_F_ARMED 32 /* in a frame: the thread's rseq_cs shows whether it loses its CPU (agent.S, `arm`) */
 
 /*
  * A set of signals stands for all signals if its high 32 bits are at least MASK_HIGH and if, in its low 32 bits, only bits
@@ -121,7 +134,7 @@
 
 /*
  * The smallest address-space limit (ulimit -v) that a process must have to get the agent. The agent, its counters and
- * the first rings take less than 6 MiB (setrlimit(2), RLIMIT_AS), but a program with a smaller limit may need this
+ * the first rings take less than 4 MiB (setrlimit(2), RLIMIT_AS), but a program with a smaller limit may need this
  * memory itself.
  */
 #define ROOM_MIN (64 << 20)
@@ -156,8 +169,8 @@
 #include <stdint.h>
 
 struct agent_slot {
-	uint64_t entered, errors, ticks, bytes, max, min_not, unarmed, waits, waited;
-	uint8_t pad[56];
+	uint64_t entered, errors, ticks, bytes, max, min_not, unarmed, waits, waited, began;
+	uint8_t pad[48];
 	/* 16 buckets per power of two: bucket = 16 * shift + (ticks >> shift), shift = max(0, log2(ticks) - 4). */
 	uint32_t hist[SLOT_BUCKETS];
 };
@@ -169,20 +182,19 @@ _Static_assert(offsetof(struct agent_slot, min_not) == SLOT_MIN_NOT, "agent.S");
 _Static_assert(offsetof(struct agent_slot, unarmed) == SLOT_UNARMED, "agent.S");
 _Static_assert(offsetof(struct agent_slot, waits) == SLOT_WAITS, "agent.S");
 _Static_assert(offsetof(struct agent_slot, waited) == SLOT_WAITED, "agent.S");
+_Static_assert(offsetof(struct agent_slot, began) == SLOT_BEGAN, "agent.S");
 _Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
 _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
 
 /*
- * The slots, one page after them, and then the counters of errors. The page has the selector byte, which says whether dispatch is on (1) or off (0);
- * a byte that says whether the agent may record calls (1); a mark by which this memory is recognised; and a struct
- * agent_words for each image. The second byte is cleared before sctrace leaves the program: without a tracer, a signal
- * that comes while the thread is in the recorder would put its frame onto the recorder's small stack.
+ * The slots, one page after them, and the table of errors. The page has the selector byte, which says whether dispatch is
+ * on (1) or off (0); a byte that says whether the agent may record calls (1); a mark by which this memory is recognised; and a struct agent_words for each image. The second byte is cleared before
+ * sctrace leaves the program: without a tracer, a signal that comes while the thread is in the recorder would put its frame
+ * onto the recorder's small stack.
  */
 #define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
-#define AGENT_STATS_SIZE ((size_t)ERRNOS_AT + AGENT_CALLS * ERRNOS_SIZE)
+#define AGENT_STATS_SIZE ((size_t)STATS_SIZE)
 _Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
-_Static_assert(ERRNOS_SIZE == 2 * SLOT_SIZE && AGENT_STATS_SIZE % AGENT_PAGE == 0,
-	       "agent.S, and rings begin on a page");
 struct agent_words {
 	uint64_t exec_t0; /* when the image's execve(2) began, or 0 */
 	uint64_t actions; /* number of calls that were to set a signal's action, except for children of vfork(2) */
@@ -193,7 +205,16 @@ struct agent_tail {
 	struct agent_words image[AGENT_WORDS];
 };
 _Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_tail, selector) == 0 &&
-		       offsetof(struct agent_tail, records) == 1 && AGENT_STATS + AGENT_SLOTS_SIZE + 1 == TAIL_RECORDS,
+		       offsetof(struct agent_tail, records) == 1 && AGENT_STATS + AGENT_SLOTS_SIZE == TAIL_SELECTOR,
+	       "agent.S");
+/* How often calls with a number have failed with an error. The rows are in the order in which the errors first occurred. */
+struct agent_errno {
+	uint64_t key; /* the call's number << ERRNO_BITS, and the error; 0: the table has no more rows */
+	uint64_t count;
+};
+_Static_assert(AGENT_SLOTS_SIZE + AGENT_PAGE <= ERRNOS_AT && (AGENT_STATS + ERRNOS_AT) % ERRNOS_SIZE == 0 &&
+		       ERRNOS_SIZE == 0x10000 && (AGENT_STATS + STATS_SIZE) % LANE_SIZE == 0 &&
+		       sizeof(struct agent_errno) == 16,
 	       "agent.S");
 
 /*
@@ -203,14 +224,6 @@ _Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_
 struct agent_frame {
 	uint64_t t0, slot, saved, flags, nr, ret;
 };
-
-/* Returns the counter of error `err` of a slot. `stats` is the memory that the program has at AGENT_STATS. */
-static inline uint64_t *agent_errno(unsigned char *stats, const struct agent_slot *slot, int64_t err)
-{
-	size_t i = (size_t)((const unsigned char *)slot - stats) / SLOT_SIZE;
-	uint64_t *counters = (uint64_t *)(void *)(stats + ERRNOS_AT + i * ERRNOS_SIZE);
-	return &counters[err < ERRNO_COUNTERS ? err : ERRNO_COUNTERS - 1];
-}
 
 #define AGENT_BASE    ((uint64_t)AGENT_STATS - SLOT_ALIGN)
 #define FAULT_UNKNOWN UINT64_MAX /* sctrace attached to a process that had a handler */
@@ -339,7 +352,7 @@ extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_r
  */
 struct agent_path {
 	const unsigned char *p4, *p5, *p6, *sys, *after, *judged, *timed, *add_ticks, *add_unarmed, *add_waits,
-		*add_waited, *add_error, *add_errno, *gave, *add_bytes, *add_hist, *ret, *pushed, *end;
+		*add_waited, *add_error, *gave, *add_errno, *add_bytes, *add_hist, *ret, *pushed, *end;
 };
 extern const struct agent_path agent_paths[AGENT_PATHS]; /* `single`, `shared`, `vfork`, `thread`, `query`, `rseq` */
 #define AGENT_VFORK_PATH  (&agent_paths[2])

@@ -89,6 +89,7 @@
 #define SCRATCH_SAVED  96
 #define SCRATCH_RING   144
 #define SCRATCH_ARMED  152
+#define SCRATCH_LANE   168
 #define RECORD_T0      8
 #define RECORD_T1      16
 #define RECORD_RESULT  24
@@ -205,6 +206,7 @@ struct agent_scratch {
 	uint64_t ring;  /* the address of struct agent_ring; set by sctrace */
 	uint64_t armed; /* the address of the thread's rseq_cs, if it shows whether the thread loses its CPU, or 0 */
 	uint32_t serial, pad; /* the value of NAMED_SERIAL before the names were captured */
+	uint64_t lane;        /* the distance of the thread's lane from the slots of its region, or 0; set by sctrace */
 };
 
 /* A row of the table of threads. */
@@ -318,7 +320,8 @@ _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 		       offsetof(struct agent_scratch, record) == SCRATCH_RECORD &&
 		       offsetof(struct agent_scratch, saved) == SCRATCH_SAVED &&
 		       offsetof(struct agent_scratch, ring) == SCRATCH_RING &&
-		       offsetof(struct agent_scratch, armed) == SCRATCH_ARMED,
+		       offsetof(struct agent_scratch, armed) == SCRATCH_ARMED &&
+		       offsetof(struct agent_scratch, lane) == SCRATCH_LANE && RING_SIZE == LANE_SIZE,
 	       "agent.S");
 _Static_assert(MEMORY_AT + sizeof(struct memory_tables) <= RECIPES_AT, "the tables have room");
 _Static_assert(RECIPES_AT == RECORDER_CODE + RECORDER_ROOM, "they lie in one mapping");

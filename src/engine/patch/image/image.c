@@ -111,11 +111,8 @@ static void image_put(struct patch *p, struct image *img)
 
 struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
 {
-	uint64_t off = (slot_addr & ~(uint64_t)(SLOT_ALIGN - 1)) - AGENT_STATS;
-	if (!img->counters.region || !img->counters.region->slots || off % SLOT_SIZE ||
-	    off / SLOT_SIZE >= img->counters.region->used)
-		return NULL;
-	return region_slot(img->counters.region, (unsigned)(off / SLOT_SIZE));
+	const struct region *r = img->counters.region;
+	return r && r->slots ? region_slot_at(r, slot_addr & ~(uint64_t)(SLOT_ALIGN - 1)) : NULL;
 }
 
 /* --- which calls the agent makes --- */
@@ -217,13 +214,18 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 		return true;
 	if (entry) {
 		/*
-		 * If the agent has cleared the entry, a bucket of the histogram is half full. If the entry is
+		 * If the agent has cleared the entry, a bucket of the histogram is half full, or the table of errors
+		 * is almost full. If the entry is
 		 * unchanged, the agent refused the call because of its arguments, or another thread has already mapped
 		 * the call again.
 		 */
 		if (remote_read(task->tid, map_address(nr), &there, sizeof(there)) == 0 && there == entry)
 			return false;
-		region_empty(p, img->counters.region, nr);
+		region_empty(p, img->counters.region, patch_task_of(task)->lane, nr);
+		if (region_is_full(img->counters.region, patch_task_of(task)->lane)) {
+			image_fall_back(p, task, "its calls fail with too many different errors");
+			return false;
+		}
 	} else
 		entry = region_entry(p, img->counters.region, nr);
 	if (remote_write(task->tid, map_address(nr), &entry, sizeof(entry)) < 0)
@@ -481,8 +483,13 @@ uint64_t image_count_calls(const struct patch *p, const struct image *img)
 {
 	const struct region *r = img->counters.region;
 	uint64_t n = p->recorded;
+	size_t at = 0;
+	const struct task *x;
 	for (unsigned i = 0; r && r->slots && i < r->used; i++)
 		n += __atomic_load_n(&region_slot(r, i)->entered, __ATOMIC_RELAXED);
+	while (p->count_threads && (x = map_next(&p->t.tasks.by_tid, &at, NULL)))
+		if (r && image_of(x) == img && patch_task_of(x) && patch_task_of(x)->lane)
+			n += region_lane_calls(r, patch_task_of(x)->lane);
 	return n;
 }
 

@@ -48,10 +48,56 @@ struct agent_slot *region_slot(const struct region *r, unsigned i)
 	return (struct agent_slot *)(void *)(r->slots + (size_t)i * SLOT_SIZE);
 }
 
+struct agent_slot *region_slot_at(const struct region *r, uint64_t at)
+{
+	const uint64_t off = at - AGENT_STATS, in = off < STATS_SIZE ? off : (off - STATS_SIZE) % LANE_SIZE;
+	if (off >= r->size || in % SLOT_SIZE || in / SLOT_SIZE >= r->used ||
+	    (off >= STATS_SIZE && in / SLOT_SIZE >= LANE_SLOTS))
+		return NULL;
+	return (struct agent_slot *)(void *)(r->slots + off);
+}
+
+static void seen_free(struct region_seen *seen)
+{
+	for (unsigned i = 0; i < AGENT_CALLS; i++)
+		free(seen->slots[i]);
+	vec_free(&seen->errnos);
+}
+
 struct agent_tail *region_tail(const struct region *r)
 {
 	return (struct agent_tail *)(void *)(r->slots + AGENT_SLOTS_SIZE);
 }
+
+/* --- the table of errors --- */
+
+void region_add_errno(const struct region *r, const struct agent_slot *slot, int64_t nr, unsigned err)
+{
+	const uint64_t key = (uint64_t)nr << ERRNO_BITS | err;
+	size_t at = (size_t)((const unsigned char *)slot - r->slots);
+	at = at < STATS_SIZE ? ERRNOS_AT : at - (at - STATS_SIZE) % LANE_SIZE + LANE_ERRNOS;
+	struct agent_errno *row = (struct agent_errno *)(void *)(r->slots + at);
+	for (struct agent_errno *end = row + ERRNOS_SIZE / sizeof(*row); row < end; row++) {
+		uint64_t found = 0;
+		if (!__atomic_compare_exchange_n(&row->key, &found, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+		    found != key)
+			continue;
+		__atomic_add_fetch(&row->count, 1, __ATOMIC_RELAXED);
+		return;
+	}
+}
+
+static bool is_half_full(const unsigned char *errnos)
+{
+	return ((const struct agent_errno *)(const void *)(errnos + ERRNOS_SIZE / 2))->key != 0;
+}
+
+bool region_is_full(const struct region *r, const struct lane *lane)
+{
+	return is_half_full(r->slots + ERRNOS_AT) || (lane && is_half_full(lane->slots + LANE_ERRNOS));
+}
+
+/* --- collecting the counts --- */
 
 /* Returns the smallest number of ticks in bucket `b` (agent.h). */
 static uint64_t bucket_low(unsigned b)
@@ -111,14 +157,14 @@ static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct ag
 }
 
 /*
- * Returns the counts that were already collected from a slot. If there are none, and the region ends now, returns
- * `none`, because no counts will be collected from the slot again.
+ * Returns the counts that were already collected from a slot. If there are none, and this is the last time that counts are
+ * collected from the slot, returns `none`.
  */
-static struct agent_slot *seen_slot(struct region *r, unsigned i, struct agent_slot *none)
+static struct agent_slot *seen_slot(struct region_seen *seen, unsigned i, bool last, struct agent_slot *none)
 {
-	if ((r->refs > 0 || r->pooled) && !r->seen[i])
-		r->seen[i] = memory_zeroed(1, SLOT_SIZE);
-	return r->seen[i] ? r->seen[i] : none;
+	if (!last && !seen->slots[i])
+		seen->slots[i] = memory_zeroed(1, SLOT_SIZE);
+	return seen->slots[i] ? seen->slots[i] : none;
 }
 
 /* Adds the waits of `judged` calls. */
@@ -135,28 +181,13 @@ static void take_waits(const struct patch *p, const struct agent_slot *s, struct
 		c->waits = c->judged;
 }
 
-/* Adds the errors of slot `i` by their numbers. */
-static void take_errors(struct patch *p, struct region *r, unsigned i, struct summary_group *g)
+/* Adds what is new in the slot of call `nr`. Adds to *in_progress the number of new calls that have not returned. */
+static void take_slot(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, int64_t nr,
+		      struct summary_group *g, uint64_t *in_progress)
 {
-	const uint64_t *counters = agent_errno(r->slots, region_slot(r, i), 0);
-	if (!r->errors_seen[i])
-		r->errors_seen[i] = memory_zeroed(1, ERRNOS_SIZE);
-	for (int err = 1; err < ERRNO_COUNTERS; err++) {
-		uint64_t n = since(&counters[err], &r->errors_seen[i][err]);
-		if (n)
-			summary_errno(&p->t.counts, g,
-				      &(struct call_errno){syscall_native_arch(), r->call_of[i], err, n});
-	}
-}
-
-static void take_slot(struct patch *p, struct region *r, unsigned i, struct summary_group *g)
-{
-	struct agent_slot none = {0};
-	const struct agent_slot *s = region_slot(r, i);
-	struct agent_slot *seen = seen_slot(r, i, &none);
 	if (s->entered == seen->entered && s->ticks == seen->ticks)
 		return;
-	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), r->call_of[i]);
+	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), nr);
 	bool first = c->returned == 0;
 	uint64_t unarmed = since(&s->unarmed, &seen->unarmed);
 	uint64_t n = take_hist(p, s, seen, c);
@@ -164,10 +195,8 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 	c->returned += n;
 	c->entered += entered;
 	p->agent_calls += entered;
-	uint64_t errors = since(&s->errors, &seen->errors);
-	c->errors += errors;
-	if (errors)
-		take_errors(p, r, i, g);
+	*in_progress += entered - n;
+	c->errors += since(&s->errors, &seen->errors);
 	c->bytes += since(&s->bytes, &seen->bytes);
 	c->ns += (double)since(&s->ticks, &seen->ticks) * p->tick_ns;
 	call_stats_charge(c, (double)n, p->fast.ns, p->fast.spread_ns);
@@ -180,6 +209,24 @@ static void take_slot(struct patch *p, struct region *r, unsigned i, struct summ
 		c->max_ns = max_ns;
 }
 
+/* Adds what is new in a table of errors. */
+static void take_errnos(struct patch *p, const unsigned char *errnos, struct region_seen *seen, struct summary_group *g)
+{
+	const struct agent_errno *rows = (const struct agent_errno *)(const void *)errnos;
+	for (size_t i = 0; i < ERRNOS_SIZE / sizeof(*rows); i++) {
+		uint64_t key = __atomic_load_n(&rows[i].key, __ATOMIC_RELAXED);
+		int64_t nr = (int64_t)(key >> ERRNO_BITS);
+		if (!key)
+			break;
+		if (i == seen->errnos.n)
+			vec_push(&seen->errnos, 0);
+		uint64_t n = since(&rows[i].count, &seen->errnos.v[i]);
+		const struct call_errno e = {syscall_native_arch(), nr, (int)(key & ((1 << ERRNO_BITS) - 1)), n};
+		if (n && nr < AGENT_CALLS)
+			summary_errno(&p->t.counts, g, &e);
+	}
+}
+
 /* Measures the length of a tick again: the longer sctrace runs, the more exact the measurement is. */
 static void update_tick(struct patch *p)
 {
@@ -190,26 +237,85 @@ static void update_tick(struct patch *p)
 
 static void region_collect(struct patch *p, struct region *r)
 {
-	if (r->discard || !r->slots)
+	if (r->discard || !r->slots || p->count_threads)
 		return;
 	struct summary_group *g = summary_group(&p->t.counts, r->group_name, r->group_id);
-	for (unsigned i = 0; i < r->used; i++)
-		take_slot(p, r, i, g);
+	const bool last = r->refs <= 0 && !r->pooled;
+	uint64_t in_progress = 0;
+	for (unsigned i = 0; i < r->used; i++) {
+		struct agent_slot none = {0};
+		take_slot(p, region_slot(r, i), seen_slot(&r->seen, i, last, &none), r->call_of[i], g, &in_progress);
+	}
+	take_errnos(p, r->slots + ERRNOS_AT, &r->seen, g);
 }
 
-void region_empty(struct patch *p, struct region *r, int64_t nr)
+static struct agent_slot *lane_slot(const struct lane *lane, unsigned i)
+{
+	return (struct agent_slot *)(void *)(lane->slots + (size_t)i * SLOT_SIZE);
+}
+
+static unsigned lane_slots(const struct region *r)
+{
+	return r->used < LANE_SLOTS ? r->used : LANE_SLOTS;
+}
+
+uint64_t region_lane_calls(const struct region *r, const struct lane *lane)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < lane_slots(r); i++)
+		n += __atomic_load_n(&lane_slot(lane, i)->entered, __ATOMIC_RELAXED);
+	return n;
+}
+
+static struct summary_group *collect_lane(struct patch *p, const struct region *r, struct lane *lane, bool last)
+{
+	struct summary_group *g = summary_group(&p->t.counts, lane->name, lane->tid);
+	for (unsigned i = 0; i < lane_slots(r); i++) {
+		struct agent_slot none = {0};
+		take_slot(p, lane_slot(lane, i), seen_slot(&lane->seen, i, last, &none), r->call_of[i], g,
+			  &lane->in_progress);
+	}
+	take_errnos(p, lane->slots + LANE_ERRNOS, &lane->seen, g);
+	g->first_ns = g->first_ns && g->first_ns < lane->began_ns ? g->first_ns : lane->began_ns;
+	g->last_ns = clock_ns();
+	return g;
+}
+
+void region_end_lane(struct patch *p, const struct region *r, struct lane *lane)
+{
+	uint64_t began = 0, now = cpu_ticks();
+	update_tick(p);
+	struct summary_group *g = collect_lane(p, r, lane, true);
+	for (unsigned i = 0; i < lane_slots(r); i++)
+		began = lane_slot(lane, i)->began > began ? lane_slot(lane, i)->began : began;
+	/* A thread makes one call at a time, so the call that has begun last is the one in progress. */
+	if (lane->in_progress && began && now > began)
+		g->unfinished_ns += (double)(now - began) * p->tick_ns;
+	seen_free(&lane->seen);
+	free(lane);
+}
+
+static void empty_slot(struct agent_slot *s, struct agent_slot *seen)
+{
+	for (unsigned b = 0; seen && b < SLOT_BUCKETS; b++) {
+		uint32_t was = seen->hist[b];
+		seen->hist[b] = 0;
+		__atomic_sub_fetch(&s->hist[b], was, __ATOMIC_RELAXED);
+	}
+}
+
+void region_empty(struct patch *p, struct region *r, struct lane *lane, int64_t nr)
 {
 	update_tick(p);
 	region_collect(p, r);
-	for (unsigned i = 0; i < r->used; i++) {
-		struct agent_slot *s = region_slot(r, i);
-		struct agent_slot *seen = r->seen[i];
-		for (unsigned b = 0; seen && r->call_of[i] == nr && b < SLOT_BUCKETS; b++) {
-			uint32_t was = seen->hist[b];
-			seen->hist[b] = 0;
-			__atomic_sub_fetch(&s->hist[b], was, __ATOMIC_RELAXED);
+	if (lane)
+		collect_lane(p, r, lane, false);
+	for (unsigned i = 0; i < r->used; i++)
+		if (r->call_of[i] == nr) {
+			empty_slot(region_slot(r, i), r->seen.slots[i]);
+			if (lane && i < LANE_SLOTS)
+				empty_slot(lane_slot(lane, i), lane->seen.slots[i]);
 		}
-	}
 }
 
 void region_collect_all(struct tracer *t)
@@ -218,6 +324,11 @@ void region_collect_all(struct tracer *t)
 	update_tick(p);
 	for (size_t i = 0; i < p->regions.n; i++)
 		region_collect(p, p->regions.v[i]);
+	size_t at = 0;
+	const struct task *task;
+	while (p->count_threads && (task = map_next(&p->t.tasks.by_tid, &at, NULL)))
+		if (image_of(task) && patch_task_of(task) && patch_task_of(task)->lane)
+			collect_lane(p, image_of(task)->counters.region, patch_task_of(task)->lane, false);
 }
 
 void region_switch_off(struct tracer *t)
@@ -236,10 +347,7 @@ static void region_free(struct region *r)
 		munmap(r->slots, r->size);
 	if (r->pooled)
 		close(r->fd);
-	for (unsigned i = 0; i < AGENT_CALLS; i++) {
-		free(r->seen[i]);
-		free(r->errors_seen[i]);
-	}
+	seen_free(&r->seen);
 	vec_free(&r->pages_taken);
 	free(r);
 }
@@ -311,9 +419,12 @@ uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr)
 		r->call_of[r->used++] = (int16_t)nr;
 	}
 	uint32_t entry = r->entry_of[nr];
+	/* sctrace must see requests of ioctl(2) after which it reads the program's memory in another way. */
+	bool lane = p->count_threads && p->record_way[nr] == RECORD_WRITES && entry / SLOT_SIZE < LANE_SLOTS &&
+		    !(entry & (SLOT_ALIGN - 1) & ~SLOT_F_BYTES) && nr != SYS_ioctl;
 	bool plain = p->record && !(p->t.config.want & CAP_COUNTS) && p->record_way[nr] == RECORD_PASSES &&
 		     !(entry & (SLOT_ALIGN - 1) & ~SLOT_F_BYTES);
-	return entry + (p->record_way[nr] == RECORD_WRITES ? SLOT_F_RECORD : 0) + (plain ? SLOT_F_PLAIN : 0);
+	return entry + (p->record_way[nr] == RECORD_WRITES ? SLOT_F_RECORD : 0) + (plain || lane ? SLOT_F_PLAIN : 0);
 }
 
 /* --- the memory --- */

@@ -5,6 +5,23 @@
 #include "engine/patch/code/ring.h"
 #include "engine/patch/state.h"
 
+/* What was already collected from slots and the table of errors that follows them. */
+struct region_seen {
+	struct agent_slot *slots[AGENT_CALLS]; /* copies of the slots in use, or NULL */
+	VEC(uint64_t) errnos;                  /* the counts of the rows of the table of errors */
+};
+
+/* The slots of a thread in the memory for rings, with the numbers of those of the region (agent.h). */
+struct lane {
+	unsigned char *slots; /* LANE_SIZE bytes, untrusted */
+	unsigned page;        /* its place in the memory for rings */
+	struct region_seen seen;
+	int64_t tid; /* the group of the summary to which the counts are added: this thread, under this name */
+	char name[PROC_NAME];
+	uint64_t began_ns;    /* when the thread got the lane (CLOCK_MONOTONIC) */
+	uint64_t in_progress; /* number of calls that have begun and not returned: 0 or 1 */
+};
+
 struct region {
 	int refs; /* number of images that use the region */
 	unsigned char *
@@ -12,10 +29,9 @@ struct region {
 	size_t size; /* size of the memory: AGENT_STATS_SIZE, and the rings after it */
 	/* Descriptor of the memory, while the memory is being set up, and while it is in the pool. */
 	int fd;
-	struct agent_slot *seen[AGENT_CALLS]; /* the counts already collected from each slot in use, or NULL */
-	uint64_t *errors_seen[AGENT_CALLS];   /* the same for the counters of the slot's errors */
-	uint16_t used;                        /* number of slots in use */
-	int16_t call_of[AGENT_CALLS];         /* call number of each slot */
+	struct region_seen seen;
+	uint16_t used;                /* number of slots in use */
+	int16_t call_of[AGENT_CALLS]; /* call number of each slot */
 	/* The entry of each call for agent_data.map without SLOT_F_RECORD and SLOT_F_PLAIN, or 0: it has no slot. */
 	uint32_t entry_of[AGENT_CALLS];
 	int64_t group_id; /* the group of the summary to which the region's counts are added */
@@ -55,6 +71,19 @@ void region_put(struct patch *p, struct region *r);
 uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
 /* Returns slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
+/* Counts an error of call `nr`, whose slot this is, in the table of errors, as the agent does. */
+void region_add_errno(const struct region *r, const struct agent_slot *slot, int64_t nr, unsigned err);
+/*
+ * True if the table of errors is going to be full, so that the agent can soon not count further errors. `lane` is that of
+ * the thread, or NULL.
+ */
+bool region_is_full(const struct region *r, const struct lane *lane);
+/* Returns the slot at address `at` of the program, in the region's slots or in a lane, or NULL. */
+struct agent_slot *region_slot_at(const struct region *r, uint64_t at);
+/* Returns how many calls were counted in a lane. */
+uint64_t region_lane_calls(const struct region *r, const struct lane *lane);
+/* Adds the last counts of a lane to those of the engine, at the end of its thread, and frees the lane except its memory. */
+void region_end_lane(struct patch *p, const struct region *r, struct lane *lane);
 /*
  * Reserves a ring of `pages` pages: 1, 4, 16 or 64. Returns the number of its first page, or -1 if there is no room. The
  * caller must set the ring up.
@@ -72,9 +101,9 @@ uint64_t region_address(const struct region *r, const struct agent_words *words)
 /*
  * Empties the histogram of call `nr`, one bucket of which is half full. Threads that update the histogram with a lock
  * may do so at the same time. If a thread updates it without a lock, it is the image's only thread, and it has stopped
- * at this call.
+ * at this call. That is so as well for the thread's `lane`, which may be NULL.
  */
-void region_empty(struct patch *p, struct region *r, int64_t nr);
+void region_empty(struct patch *p, struct region *r, struct lane *lane, int64_t nr);
 /* tracer_ops.gather: adds what all regions have counted since the previous call to t->counts. */
 void region_collect_all(struct tracer *t);
 /* tracer_ops.gave_up: turns dispatch and recording off in all processes, as the watchdog does if sctrace dies. */

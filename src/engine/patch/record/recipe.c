@@ -336,6 +336,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 	p->record = rec;
 	p->recorder = rec->program;
 	p->scratch_size = config->nattach ? SCRATCH_SIZE_ATTACHED : SCRATCH_SIZE;
+	p->count_threads = config->count_threads;
 	make_file(p, rec);
 	record_plan_rings(p);
 }

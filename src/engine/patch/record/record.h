@@ -103,7 +103,7 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t thread_pointer
  * Called before a call that sets the thread pointer of the stopped task, so that the task's next call finds the ring. The ring
  * is registered under the old thread pointer as well, because the call may fail.
  */
-void record_expect(const struct task *task, uint64_t thread_pointer);
+void record_expect(struct patch *p, struct task *task, uint64_t thread_pointer);
 /*
  * Called for a process that received a copy of its parent's memory: clears the copied table of threads, because the
  * rings in the table belong to the parent.

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
@@ -8,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -389,6 +391,53 @@ static bool write_ring(const struct task *task, struct record_thread *th)
 	return th->has_ring;
 }
 
+/* So many lanes must fit into the memory for rings that is left, so that all threads get rings. */
+#define LANES_LEAST 16
+
+/* Gives the stopped task a lane if there is memory for it. Otherwise its calls are recorded. */
+static void give_lane(struct patch *p, struct task *task, struct record_thread *th)
+{
+	struct patch_task *pt = patch_task_of(task);
+	if (!p->count_threads || pt->lane || !th->has_ring || th->group->foreign)
+		return;
+	if (!th->image->ring_most)
+		note_limits(p, task);
+	if (bytes_left(p, th->image) < (uint64_t)LANES_LEAST * LANE_SIZE)
+		return;
+	int page = take_pages(p, task, RING_PAGES_MOST);
+	if (page < 0)
+		return;
+	const uint64_t distance = ring_address((unsigned)page) - AGENT_STATS;
+	struct lane *lane = memory_zeroed(1, sizeof(*lane));
+	*lane = (struct lane){.slots = th->region->slots + distance,
+			      .page = (unsigned)page,
+			      .tid = task->tid,
+			      .began_ns = clock_ns()};
+	proc_comm(task->tid, lane->name, sizeof(lane->name));
+	madvise(lane->slots, LANE_SIZE, MADV_REMOVE); /* a ring may have been there */
+	if (remote_write(task->tid, th->scratch + offsetof(struct agent_scratch, lane), &distance, sizeof(distance)) <
+	    0) {
+		region_give_ring(th->region, lane->page, RING_PAGES_MOST, true);
+		free(lane);
+		return;
+	}
+	count_bytes(p, th, 1, LANE_SIZE, 0);
+	pt->lane = lane;
+}
+
+/* Collects the last counts of the task's lane, and frees the lane. */
+static void end_lane(struct patch *p, const struct record_thread *th)
+{
+	struct patch_task *pt = th->task ? patch_task_of(th->task) : NULL;
+	if (!pt || !pt->lane)
+		return;
+	const unsigned page = pt->lane->page;
+	region_end_lane(p, th->region, pt->lane);
+	pt->lane = NULL;
+	region_give_ring(th->region, page, RING_PAGES_MOST, false);
+	count_bytes(p, th, -1, LANE_SIZE, 0);
+}
+
 bool record_admit_at(struct patch *p, struct task *task, uint64_t thread_pointer)
 {
 	struct image *img = image_of(task);
@@ -403,25 +452,32 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t thread_pointer
 	th->contended = row->scratch == SHARED;
 	if (th->contended)
 		return false;
-	if (th->thread_pointer == thread_pointer && row->scratch == th->scratch)
+	if (th->thread_pointer == thread_pointer && row->scratch == th->scratch) {
+		give_lane(p, task, th);
 		return true;
+	}
 	free_row(p, th);
 	th->thread_pointer = thread_pointer;
 	th->contended = is_contended(p, row, th);
 	if (th->contended)
 		return write_row(task, row, thread_pointer, SHARED) && false;
-	return write_ring(task, th) && write_row(task, row, thread_pointer, th->scratch);
+	if (!write_ring(task, th))
+		return false;
+	give_lane(p, task, th);
+	return write_row(task, row, thread_pointer, th->scratch);
 }
 
-void record_expect(const struct task *task, uint64_t thread_pointer)
+void record_expect(struct patch *p, struct task *task, uint64_t thread_pointer)
 {
 	struct record_thread *th = recorded_of(task);
 	struct agent_thread *row = th && th->has_ring ? thread_table_row(th->image->threads, thread_pointer) : NULL;
 	/*
 	 * The row of the old thread pointer stays. If another thread gets that thread pointer meanwhile, all its calls stop (SHARED).
 	 */
-	if (row && !row->scratch && write_row(task, row, thread_pointer, th->scratch))
-		th->thread_pointer = thread_pointer;
+	if (!row || row->scratch || !write_row(task, row, thread_pointer, th->scratch))
+		return;
+	th->thread_pointer = thread_pointer;
+	give_lane(p, task, th);
 }
 
 bool record_admit(struct patch *p, struct task *task)
@@ -455,6 +511,7 @@ bool record_take_back(const struct task *task)
 
 void record_dismiss(struct patch *p, struct record_thread *th)
 {
+	end_lane(p, th);
 	record_give_ring(p, th);
 	free_row(p, th);
 }

@@ -339,7 +339,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 	if (!s || !s->stub || s->kind == SITE_HOPELESS || !task->stopped)
 		return 0;
 	if (p->record && cpu_sets_thread_pointer(call->nr, r))
-		record_expect(task, r->CPU_ARG1);
+		record_expect(p, task, r->CPU_ARG1);
 	bool fast = image_map_call(p, task, call->nr, refused);
 	*why = !fast ? STOP_ARGUMENTS : refused ? STOP_WATCHED : s->kind == SITE_REDIRECT ? STOP_SITE : STOP_FIRST;
 	return fast || (refused && record_retry(p, task, call->nr, why)) ? s->stub : 0;

@@ -143,8 +143,53 @@ agent_p5_\s:
 	rdtsc
 	shl	$32, %rdx
 	or	%rax, %rdx
+	mov	%rdx, SLOT_BEGAN(%rcx)
 	push	%rdx
 agent_p6_\s:
+	.endm
+
+/*
+ * Counts a call that has failed. In: rcx = the slot, r11 = the call's flags, (%rsp) = its result. The row of the error is
+ * found by comparing one row after the other, because programs get few different errors. Changes rax and r11.
+ */
+	.macro	add_error s
+	lock incq SLOT_ERRORS(%rcx)
+	test	$SLOT_F_EXEC, %r11b
+	jz	agent_gave_\s
+	mov	DATA(AT_WORDS), %rax
+	movq	$0, (%rax)
+agent_gave_\s:
+	mov	(%rsp), %rax
+	neg	%eax
+	mov	40(%rsp), %r11d
+	shl	$ERRNO_BITS, %r11d
+	or	%eax, %r11d
+	lea	HERE(AGENT_STATS + ERRNOS_AT), %rax
+	cmp	%rax, %rcx
+	cmovb	%rax, %rcx
+	jb	13f
+	or	$(LANE_SIZE - 1), %rcx	/* the slot is in a lane, at whose end the table is */
+	sub	$(ERRNOS_SIZE - 1), %rcx
+13:	mov	(%rcx), %rax
+	cmp	%r11, %rax
+	je	agent_add_errno_\s
+	test	%rax, %rax
+	jnz	14f
+	lock cmpxchg %r11, (%rcx)
+	jne	13b
+	test	%cx, %cx
+	jns	agent_add_errno_\s
+	mov	40(%rsp), %rax		/* too many rows: the tracer sees the next call */
+	lea	DATA(AT_MAP), %r11
+	movl	$0, (%r11,%rax,4)
+	jmp	agent_add_errno_\s
+14:	add	$16, %cx
+	jnz	13b
+	jmp	15f			/* the table is full */
+agent_add_errno_\s:
+	lock incq 8(%rcx)
+15:	mov	16(%rsp), %rcx
+	and	$-SLOT_ALIGN, %rcx
 	.endm
 
 /*
@@ -217,20 +262,14 @@ agent_add_waited_\s:
 12:	cmp	$-4095, %rax
 	jb	1f
 agent_add_error_\s:
-	\lock incq SLOT_ERRORS(%rcx)
-	neg	%eax
-	cmp	$(ERRNO_COUNTERS - 1), %eax
-	jbe	13f
-	mov	$(ERRNO_COUNTERS - 1), %eax
-13:	lea	-(AGENT_STATS & 0xffffffff)(%rcx,%rax,8), %eax	/* the distance of the slot from the first one, and ... */
-agent_add_errno_\s:
-	\lock incq ERRNOS_AT(%rcx,%rax)	/* ... ERRNOS_SIZE is twice SLOT_SIZE */
-	test	$SLOT_F_EXEC, %r11b
-	jz	2f
-	mov	DATA(AT_WORDS), %rax
-	movq	$0, (%rax)
+	.ifc	\s, single
+	jmp	agent_add_error_shared
 agent_gave_\s:
+agent_add_errno_\s:
+	.else
+	add_error \s
 	jmp	2f
+	.endif
 1:	test	$SLOT_F_BYTES, %r11b
 	jz	2f
 agent_add_bytes_\s:
@@ -280,7 +319,7 @@ agent_end_\s:
 	.pushsection .data.rel.ro, "aw"	/* struct agent_path */
 	.quad	agent_p4_\s, agent_p5_\s, agent_p6_\s, agent_sys_\s, agent_after_\s, agent_judged_\s, agent_timed_\s
 	.quad	agent_add_ticks_\s, agent_add_unarmed_\s, agent_add_waits_\s, agent_add_waited_\s
-	.quad	agent_add_error_\s, agent_add_errno_\s, agent_gave_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_pushed_\s
+	.quad	agent_add_error_\s, agent_gave_\s, agent_add_errno_\s, agent_add_bytes_\s, agent_add_hist_\s, agent_ret_\s, agent_pushed_\s
 	.quad	agent_end_\s
 	.popsection
 	.endm
@@ -383,6 +422,8 @@ agent_go_shared:
 agent_special:
 	test	$SLOT_F_PLAIN, %cl
 	jz	agent_record
+	test	$SLOT_F_RECORD, %cl
+	jnz	agent_lane
 agent_plain_sys:			/* a call that is neither counted nor recorded; rax and rdx are still the program's */
 	syscall
 agent_plain_after:
@@ -949,10 +990,10 @@ setup_begin:
 	mov	%rax, %r13
 	map	$AGENT_DATA, $AGENT_PAGE, 3, MAP_ANON_AT, $-1
 	mov	%rax, %r14
-	mov	$(ERRNOS_AT + AGENT_CALLS * ERRNOS_SIZE), %ecx
+	mov	$STATS_SIZE, %ecx
 	test	$SETUP_RECORDS, %ebp
 	jz	4f
-	mov	$(ERRNOS_AT + AGENT_CALLS * ERRNOS_SIZE + RING_ROOM_AT_FIRST), %ecx
+	mov	$(STATS_SIZE + RING_ROOM_AT_FIRST), %ecx
 4:	map	$AGENT_STATS, %rcx, 3, MAP_SHARED_AT, %r12
 	mov	%rax, %r15
 	test	$SETUP_RECORDS, %ebp
@@ -1127,7 +1168,7 @@ region_begin:
 	mov	%rax, %r12
 	test	%rax, %rax
 	js	1f
-	map	$AGENT_STATS, $(ERRNOS_AT + AGENT_CALLS * ERRNOS_SIZE), 3, 0x11, %r12	/* MAP_SHARED | MAP_FIXED */
+	map	$AGENT_STATS, $STATS_SIZE, 3, 0x11, %r12	/* MAP_SHARED | MAP_FIXED */
 	mov	%rax, %r15
 region_trap1:
 	int3

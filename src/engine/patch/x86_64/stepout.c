@@ -4,6 +4,7 @@
  */
 #include "engine/patch/threads/stepout.h"
 
+#include "base/clock.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
@@ -11,6 +12,7 @@
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/calls.h"
+#include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
 #include "syscall/restart.h"
 
@@ -225,9 +227,10 @@ static void add_time(struct agent_slot *slot, uint64_t ticks)
  * Makes the updates that the agent has not made yet when it is at `ip`. The agent's code after the call has no loop up
  * to the last update, so `ip` shows which updates were made (agent.S).
  */
-static void finish_updates(struct agent_slot *slot, const struct region *region, const struct agent_path *path,
+static void finish_updates(const struct image *img, const struct agent_frame *f, const struct agent_path *path,
 			   uint64_t ip, uint64_t ticks, int64_t result, uint64_t flags, bool waited)
 {
+	struct agent_slot *slot = image_slot(img, f->slot);
 	bool error = (uint64_t)result >= (uint64_t)-4095;
 	if (ip <= AGENT_AT(path->add_ticks))
 		__atomic_add_fetch(&slot->ticks, ticks, __ATOMIC_RELAXED);
@@ -243,7 +246,7 @@ static void finish_updates(struct agent_slot *slot, const struct region *region,
 	if (ip <= AGENT_AT(path->add_error) && error)
 		__atomic_add_fetch(&slot->errors, 1, __ATOMIC_RELAXED);
 	if (ip <= AGENT_AT(path->add_errno) && error)
-		__atomic_add_fetch(agent_errno(region->slots, slot, -result), 1, __ATOMIC_RELAXED);
+		region_add_errno(img->counters.region, slot, (int64_t)f->nr, (unsigned)-result);
 	if (ip <= AGENT_AT(path->add_bytes) && !error && flags & SLOT_F_BYTES)
 		__atomic_add_fetch(&slot->bytes, (uint64_t)result, __ATOMIC_RELAXED);
 	add_time(slot, ticks);
@@ -275,7 +278,19 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 					      .error = true,
 					      .err = (int)-(int64_t)r->CPU_RESULT,
 					      .wait = f->slot & SLOT_F_ARMED ? WAIT_YES : WAIT_UNKNOWN};
-	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
+	struct call *c = &thread_of(task)->call;
+	const uint64_t ns = (uint64_t)((double)ticks * p->tick_ns);
+	tracer_call_interrupted(&p->t, task, ns);
+	if (!p->count_threads)
+		return;
+	/* The rest of the call will be an event, so its beginning is one as well. */
+	c->desc = syscall_lookup(c->arch, c->nr);
+	c->duration_ns = ns;
+	c->enter_ns = clock_ns() - ns;
+	struct event *begin = tracer_event(&p->t, EV_ENTER, task);
+	begin->call = *c;
+	begin->time_ns = c->enter_ns;
+	tracer_event(&p->t, EV_EXIT, task)->call = *c;
 }
 
 /* Does the rest of the agent's work after a call. Not for a vfork(2) child that has not loaded its frame yet. */
@@ -336,8 +351,7 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct cpu_r
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on, the tracer counts the call */
 		remember_interrupted(p, task, r, s, &f, ticks);
 	} else if (slot && !child && ip <= AGENT_AT(path->add_hist))
-		finish_updates(slot, img->counters.region, path, ip, ticks, fails ? -EINTR : (int64_t)result, flags,
-			       waited);
+		finish_updates(img, &f, path, ip, ticks, fails ? -EINTR : (int64_t)result, flags, waited);
 	return true;
 }
 
