@@ -146,7 +146,7 @@ static void cpu_time_is_that_of_calls_that_did_not_wait(void **state)
 	static const struct {
 		int nr, no, yes, unknown, unfinished;
 	} rows[] = {{SYS_read, 3, 1, 0, 0},  {SYS_openat, 2, 0, 1, 0},  {SYS_futex, 0, 2, 0, 0},
-		    {SYS_close, 0, 0, 2, 0}, {SYS_getppid, 1, 0, 0, 1}, {SYS_pause, 0, 0, 0, 1}};
+		    {SYS_close, 0, 0, 2, 0}, {SYS_getppid, 1, 0, 0, 1}, {SYS_rt_sigsuspend, 0, 0, 0, 1}};
 	struct summary s = {0};
 	struct summary_group *g = summary_group(&s, "", -1);
 	struct buf why = {0};
@@ -174,7 +174,7 @@ static void cpu_time_is_that_of_calls_that_did_not_wait(void **state)
 		"futex                   0.000002000         2        2          -\n"
 		"close                   0.000002000         2        -          -\n"
 		"getppid                 0.000001000         2        -    1.00 us\n"
-		"pause                   0.000000000         1        -          -\n"
+		"rt_sigsuspend           0.000000000         1        -          -\n"
 		"                      ------------- --------- --------\n"
 		"                        0.000012000        14        3\n");
 	summary_free(&s);

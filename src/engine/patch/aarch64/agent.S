@@ -379,7 +379,7 @@ agent_end:
 	.balign	8
 	.globl	agent_paths
 agent_paths:
-	.rept	AGENT_PATHS * 18
+	.rept	AGENT_PATHS * AGENT_PATH_LABELS
 	.quad	agent_end
 	.endr
 	.popsection
@@ -425,7 +425,7 @@ setup_begin:
 	mov	x21, x0
 	map	AGENT_DATA, AGENT_PAGE, 3, MAP_ANON_AT, -1
 	mov	x22, x0
-	map	AGENT_STATS, AGENT_CALLS * SLOT_SIZE + AGENT_PAGE, 3, MAP_SHARED_AT, x20
+	map	AGENT_STATS, STATS_SIZE, 3, MAP_SHARED_AT, x20
 	mov	x23, x0
 	mov	x0, x19
 	map_here STUB_AREA, 5, MAP_ANON_AT, -1
@@ -462,7 +462,7 @@ region_begin:
 	kernel	__NR_memfd_create
 	mov	x20, x0
 	tbnz	x0, #63, region_closed
-	map	AGENT_STATS, AGENT_CALLS * SLOT_SIZE + AGENT_PAGE, 3, 0x11, x20	/* MAP_SHARED | MAP_FIXED */
+	map	AGENT_STATS, STATS_SIZE, 3, 0x11, x20	/* MAP_SHARED | MAP_FIXED */
 	mov	x23, x0
 region_trap1:
 	brk	#0

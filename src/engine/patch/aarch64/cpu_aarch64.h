@@ -55,6 +55,12 @@
 #define SYS_poll       (-1)
 #define SYS_select     (-1)
 #define SYS_vfork      (-1)
+#define SYS_link       (-1)
+#define SYS_rename     (-1)
+#define SYS_rmdir      (-1)
+#define SYS_unlink     (-1)
+#define __NR_poll      UINT64_MAX
+#define __NR_select    UINT64_MAX
 
 /* The loader sets the thread pointer by an instruction. Directly after that, it makes this call. */
 #define CPU_SET_THREAD_POINTER   SYS_set_tid_address

@@ -108,8 +108,9 @@
 #define BACK_REGS  24
 #define BACK_SIZE  (BACK_REGS + 15 * 8)
 
-#define AGENT_PATHS 6   /* number of struct agent_path */
-#define AGENT_WORDS 255 /* number of struct agent_words in a region; each image uses one */
+#define AGENT_PATHS       6   /* number of struct agent_path */
+#define AGENT_PATH_LABELS 19  /* number of labels in it */
+#define AGENT_WORDS       255 /* number of struct agent_words in a region; each image uses one */
 #define DATA_RSEQ                                                                                                      \
 	(72 + 4 * AGENT_CALLS + 16 * (AGENT_RANGES + 2) + 8 * KEPT_WORDS * KEPT_FRAMES + 256) /* agent_data.rseq */
 #define AGENT_RANGES 64 /* largest number of code ranges in the agent's table (agent_data.code) */
@@ -354,6 +355,7 @@ struct agent_path {
 	const unsigned char *p4, *p5, *p6, *sys, *after, *judged, *timed, *add_ticks, *add_unarmed, *add_waits,
 		*add_waited, *add_error, *gave, *add_errno, *add_bytes, *add_hist, *ret, *pushed, *end;
 };
+_Static_assert(sizeof(struct agent_path) == 8 * AGENT_PATH_LABELS, "agent.S");
 extern const struct agent_path agent_paths[AGENT_PATHS]; /* `single`, `shared`, `vfork`, `thread`, `query`, `rseq` */
 #define AGENT_VFORK_PATH  (&agent_paths[2])
 #define AGENT_THREAD_PATH (&agent_paths[3])
