@@ -1,4 +1,4 @@
-/* x86-64: code that appears, disappears, moves and changes, which a patching tracer must notice. */
+/* Code that appears, disappears, moves and changes, which a patching tracer must notice. */
 #include "e2e.h"
 
 #include <dlfcn.h>
@@ -14,17 +14,36 @@ typedef long call_fn(long nr);
 enum { AT = 64, SIZE = 4096 };
 
 /*
- * The function that is at offset AT in a page of code, with no-operations around it. `mov %edi,%eax; xor %edi,%edi;
- * syscall; ret`.
+ * Functions that are at offset AT in a page of code. `calling` makes the call whose number is its argument. `constant` returns
+ * 42, and has different bytes at the position of the call. `four` makes the call of its first argument with the others.
  */
+#ifdef __aarch64__
+static const unsigned char calling[] = {0xe8, 0x03, 0, 0xaa, 0,    0,    0x80, 0xd2,      /* mov x8, x0; mov x0, #0 */
+					0x01, 0,    0, 0xd4, 0xc0, 0x03, 0x5f, 0xd6};     /* svc #0; ret */
+static const unsigned char constant[] = {0x40, 0x05, 0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd6,  /* mov w0, #42; ret */
+					 0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5}; /* nop; nop */
+static const unsigned char four[] = {0xe8, 0x03, 0,    0xaa, 0xe0, 0x03, 0x01, 0xaa,      /* mov x8, x0; mov x0, x1 */
+				     0xe1, 0x03, 0x02, 0xaa, 0xe2, 0x03, 0x03, 0xaa,      /* mov x1, x2; mov x2, x3 */
+				     0xe3, 0x03, 0x04, 0xaa, 0x01, 0,    0,    0xd4,      /* mov x3, x4; svc #0 */
+				     0xc0, 0x03, 0x5f, 0xd6};                             /* ret */
+enum { SMALLEST_STACK = 131072, EACH = 2 /* getpgrp(3) makes getpgid(2), too */ };
+#else
+/* mov %edi,%eax; xor %edi,%edi; syscall; ret */
 static const unsigned char calling[] = {0x89, 0xf8, 0x31, 0xff, 0x0f, 0x05, 0xc3};
-/* `mov $42,%eax; ret`, which has different bytes at the position of the call. */
+/* mov $42,%eax; ret */
 static const unsigned char constant[] = {0xb8, 42, 0, 0, 0, 0xc3, 0x90};
+/* mov %rdi,%rax; mov %rsi,%rdi; mov %rdx,%rsi; mov %rcx,%rdx; mov %r8,%r10; syscall; ret */
+static const unsigned char four[] = {0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xd6,
+				     0x48, 0x89, 0xca, 0x4d, 0x89, 0xc2, 0x0f, 0x05, 0xc3};
+enum { SMALLEST_STACK = 16384, EACH = 1 };
+#endif
 
+/* Writes a page with this function, and no-operations of x86-64 around it. */
 static void page_of(unsigned char *page, const unsigned char *code)
 {
 	memset(page, 0x90, SIZE);
 	memcpy(page + AT, code, sizeof calling);
+	__builtin___clear_cache((char *)page, (char *)page + SIZE);
 }
 
 static int file_of(const char *name, const unsigned char *code)
@@ -287,7 +306,7 @@ static void test_dlopen(int argc, char **argv)
 			CHECK(call(SYS_getpgid) == getpgrp());
 		CHECK(dlclose(lib) == 0);
 	}
-	calls("getpgid", 10L * n, 0);
+	calls("getpgid", 10L * n * EACH, 0);
 }
 
 /* Compares the code at `from`, read directly and through /proc/self/mem, with its file, as copy protections do. */
@@ -403,7 +422,7 @@ static void test_crowd(int argc, char **argv)
 		reap_ok(pid, 0);
 	}
 	if (argc == 0)
-		calls("getpgid", made, 0);
+		calls("getpgid", made * EACH, 0);
 }
 
 static void on_sigsys(int sig)
@@ -423,16 +442,14 @@ static void test_old_action(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	/* mov %rdi,%rax; mov %rsi,%rdi; mov %rdx,%rsi; mov %rcx,%rdx; mov %r8,%r10; syscall; ret */
-	static const unsigned char code[] = {0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xd6,
-					     0x48, 0x89, 0xca, 0x4d, 0x89, 0xc2, 0x0f, 0x05, 0xc3};
 	typedef long call4_fn(long nr, long sig, const void *action, void *old, long size);
 	struct {
 		uint64_t handler, flags, restorer, mask;
 	} action = {.flags = SA_NODEFER}, old;
 	void *page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(page != MAP_FAILED);
-	memcpy(page, code, sizeof code);
+	memcpy(page, four, sizeof four);
+	__builtin___clear_cache(page, (char *)page + SIZE);
 	for (uint64_t i = 0; i < 10; i++) {
 		memset(&old, 0xff, sizeof old);
 		action.handler = (i + 1) * 0x1000;
@@ -482,11 +499,19 @@ static void *low_stack(void *arg)
 	CHECK(area != MAP_FAILED && mprotect(area, SIZE, PROT_NONE) == 0);
 	char *sp = area + SIZE + left;
 	for (int i = 0; i < 50; i++) {
+#ifdef __aarch64__
+		register long result __asm__("x0") = 0, nr __asm__("x8") = SYS_getppid;
+		__asm__ volatile("mov x20, sp; mov sp, %1; svc #0; mov sp, x20"
+				 : "+r"(result)
+				 : "r"(sp), "r"(nr)
+				 : "x20", "memory");
+#else
 		long result;
 		__asm__ volatile("mov %%rsp, %%rbx; mov %2, %%rsp; syscall; mov %%rbx, %%rsp"
 				 : "=a"(result)
 				 : "a"(SYS_getppid), "r"(sp)
 				 : "rbx", "rcx", "r11", "memory");
+#endif
 		CHECK(result > 0);
 		low_result = result;
 	}
@@ -522,7 +547,7 @@ static void test_recursion(int argc, char **argv)
 	int depth = number(argc, argv, 0, 60);
 	pthread_attr_t attr;
 	pthread_attr_init(&attr);
-	CHECK(pthread_attr_setstacksize(&attr, 16384) == 0);
+	CHECK(pthread_attr_setstacksize(&attr, SMALLEST_STACK) == 0);
 	for (int i = 0; i < 20; i++) {
 		pthread_t t;
 		CHECK(pthread_create(&t, &attr, recurse_in_thread, (void *)(intptr_t)depth) == 0);
