@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs in the emulated machine: the unit tests, the smoke test, the end-to-end cases under ptrace and bpf, and the
+# Runs in the emulated machine: the unit tests, the smoke test, the end-to-end cases with all engines, and the
 # scripts beside them. Runs only the named parts (unit, smoke, a script, a case, a group of cases) if any are given.
 # Prints TAP; run.sh counts the results.
 build=/sctrace/build
@@ -11,7 +11,7 @@ if [ -e /sctrace/command ]; then
 fi
 named=$(cat /sctrace/named)
 scripts="vs-strace compare bench cli report bpf"
-modes=ptrace,trace,bpf
+modes=ptrace,trace,patch,bpf
 cases=
 
 # step NAME COMMAND...: prints the output of the command between two lines that begin with `==`.
