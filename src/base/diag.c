@@ -37,7 +37,7 @@ void diag_note(const char *fmt, ...)
 	va_end(ap);
 }
 
-const char *error_text(int err)
+const char *diag_error_text(int err)
 {
 	return err == EMFILE ? "Too many open files; raise the limit with ulimit -n (64 is enough to trace one program)"
 			     : strerror(err);

@@ -24,6 +24,6 @@ void diag_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * Returns the words of strerror(3) for `err` (ENOENT and others). If the user can remove the cause but the words do not
  * say how, returns a sentence that does. The string is static.
  */
-const char *error_text(int err);
+const char *diag_error_text(int err);
 
 #endif

@@ -179,5 +179,5 @@ const char *outfile_why(int err)
 {
 	return err == -ELOOP     ? "symbolic links are not followed in a directory that everyone can write to"
 	       : err == -EREMOTE ? "it belongs to another user, and everyone can write to its directory"
-				 : error_text(-err);
+				 : diag_error_text(-err);
 }

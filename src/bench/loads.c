@@ -176,7 +176,7 @@ int load_start(struct load *l, const char *dir, struct kid_guard *guard, struct 
 	for (size_t i = 0; i < l->parts && !err; i++) {
 		err = start_part(l, i, dir, guard);
 		if (err)
-			buf_addf(why, "cannot start the load '%s': %s", l->kind[i]->name, error_text(-err));
+			buf_addf(why, "cannot start the load '%s': %s", l->kind[i]->name, diag_error_text(-err));
 	}
 	for (size_t i = 0; i < l->parts && !err; i++)
 		err = wait_for_work(l, i, why);

@@ -241,33 +241,33 @@ void switch_ucontext_rounds(uint64_t n)
 }
 
 /*
- * bare_switch(save, load): pushes the registers that a called function must preserve, stores the stack pointer in
- * *save, and continues on the stack `load`, which an earlier bare_switch() has saved.
+ * switch_bare(save, load): pushes the registers that a called function must preserve, stores the stack pointer in
+ * *save, and continues on the stack `load`, which an earlier switch_bare() has saved.
  */
-void bare_switch(void **save, void *load);
+void switch_bare(void **save, void *load);
 
 #if defined(__x86_64__)
 __asm__(".pushsection .text\n"
-	".globl bare_switch\n"
-	".hidden bare_switch\n"
-	".type bare_switch, @function\n"
-	"bare_switch:\n"
+	".globl switch_bare\n"
+	".hidden switch_bare\n"
+	".type switch_bare, @function\n"
+	"switch_bare:\n"
 	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
 	"	mov %rsp, (%rdi)\n"
 	"	mov %rsi, %rsp\n"
 	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
 	"	ret\n"
-	".size bare_switch, . - bare_switch\n"
+	".size switch_bare, . - switch_bare\n"
 	".popsection\n");
 #define SAVED_WORDS  6 /* saved registers below the return address */
 #define RETURN_INDEX 6
 #define FRAME_WORDS  8 /* one more word aligns the stack as after a call instruction */
 #elif defined(__aarch64__)
 __asm__(".pushsection .text\n"
-	".globl bare_switch\n"
-	".hidden bare_switch\n"
-	".type bare_switch, %function\n"
-	"bare_switch:\n"
+	".globl switch_bare\n"
+	".hidden switch_bare\n"
+	".type switch_bare, %function\n"
+	"switch_bare:\n"
 	"	sub sp, sp, #160\n"
 	"	stp x19, x20, [sp, #0]\n	stp x21, x22, [sp, #16]\n	stp x23, x24, [sp, #32]\n"
 	"	stp x25, x26, [sp, #48]\n	stp x27, x28, [sp, #64]\n	stp x29, x30, [sp, #80]\n"
@@ -280,7 +280,7 @@ __asm__(".pushsection .text\n"
 	"	ldp d12, d13, [sp, #128]\n	ldp d14, d15, [sp, #144]\n"
 	"	add sp, sp, #160\n"
 	"	ret\n"
-	".size bare_switch, . - bare_switch\n"
+	".size switch_bare, . - switch_bare\n"
 	".popsection\n");
 #define RETURN_INDEX 11
 #define FRAME_WORDS  20
@@ -295,7 +295,7 @@ static __thread void *bare_there;
 static void bare_back(void)
 {
 	for (;;)
-		bare_switch(&bare_there, bare_here);
+		switch_bare(&bare_there, bare_here);
 }
 
 void switch_bare_rounds(uint64_t n)
@@ -309,7 +309,7 @@ void switch_bare_rounds(uint64_t n)
 	top[RETURN_INDEX] = (void *)bare_back;
 	bare_there = top;
 	for (uint64_t i = 0; i < n; i++)
-		bare_switch(&bare_here, bare_there);
+		switch_bare(&bare_here, bare_there);
 }
 
 int switch_open_bare(struct switch_pair *p, struct buf *why)

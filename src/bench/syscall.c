@@ -87,7 +87,7 @@ void op_control_measure(struct op_control *c)
 	struct sample_summary d;
 	sample_summarise(x, CONTROL_PAIRS, &d);
 	c->single_ns = d.median;
-	c->single_spread_ns = fmax(quartiles_sd(d.q1, d.q3), c->clock_step_ns / 2);
+	c->single_spread_ns = fmax(quantile_sd(d.q1, d.q3), c->clock_step_ns / 2);
 	for (int i = 0; i < CONTROL_PAIRS; i++) {
 		double op;
 		double once = time_loop(empty->once, &s, CONTROL_BATCH);
@@ -96,7 +96,7 @@ void op_control_measure(struct op_control *c)
 	}
 	sample_summarise(x, CONTROL_PAIRS, &d);
 	c->loop_ns = fmax(d.median, 0);
-	c->spread_ns = quartiles_sd(d.q1, d.q3);
+	c->spread_ns = quantile_sd(d.q1, d.q3);
 }
 
 /*

@@ -17,7 +17,7 @@
 
 struct table_look display_look(const struct page_options *o)
 {
-	struct table_look look = term_look(o->output ? -1 : STDOUT_FILENO); /* -1 is not a terminal */
+	struct table_look look = width_look(o->output ? -1 : STDOUT_FILENO); /* -1 is not a terminal */
 	if (o->colour && strcmp(o->colour, "auto") != 0)
 		look.colour = strcmp(o->colour, "always") == 0;
 	return look;
@@ -38,9 +38,9 @@ static int check_overwriting(const char *command, const struct output *first, co
 			     char *const *inputs)
 {
 	for (; inputs && *inputs; inputs++)
-		if (outfile_is_same(output->path, input_path(*inputs))) {
+		if (outfile_is_same(output->path, display_input_path(*inputs))) {
 			diag_error("%s: %s would overwrite the input '%s'; write to another file", command,
-				   output->option, input_path(*inputs));
+				   output->option, display_input_path(*inputs));
 			return EXIT_USAGE;
 		}
 	for (; first < output; first++)
@@ -118,7 +118,7 @@ int display_check(const char *command, const struct page_options *o, char *const
 		status = path ? check_overwriting(command, outputs, &outputs[i], inputs) : 0;
 		int err = !status && path ? outfile_check(path) : 0;
 		if (err) {
-			diag_error("%s: cannot write '%s': %s", command, path, error_text(-err));
+			diag_error("%s: cannot write '%s': %s", command, path, diag_error_text(-err));
 			status = EXIT_OWN;
 		}
 	}
@@ -146,7 +146,7 @@ static int draw(struct page *p, const char *command, const char *path)
 		int rc = p->figures.v[i].draw(p, CHART_WIDE, &picture);
 		part_path(&name, path, drawn ? p->figures.v[i].name : NULL);
 		if (rc == 0)
-			status = put_text(buf_str(&name), &picture);
+			status = display_text(buf_str(&name), &picture);
 		if (rc == 0)
 			buf_addf(&told, "%s%s", drawn++ ? ", " : "", buf_str(&name));
 	}
@@ -178,7 +178,7 @@ static int export(struct page *p, const struct page_options *o, const struct buf
 			buf_add(&text, json->s, json->len);
 		else
 			page_render(p, formats[i], &plain, &text);
-		int put = put_text(o->exports[i], &text);
+		int put = display_text(o->exports[i], &text);
 		status = status ? status : put;
 	}
 	return status;
@@ -196,7 +196,7 @@ static int display(struct page *p, const char *command, const struct page_option
 		buf_add(&text, json->s, json->len);
 	else
 		page_render(p, format, &look, &text);
-	int status = put_text(o->output, &text);
+	int status = display_text(o->output, &text);
 	int exported = export(p, o, json);
 	int drawn = o->svg ? draw(p, command, o->svg) : 0;
 	/* CSV must contain only data for programs, so the warnings are printed to standard error. */
@@ -261,7 +261,7 @@ static bool is_standard_input(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-const char *input_refused(char *const *paths)
+const char *display_input_refused(char *const *paths)
 {
 	size_t n = 0;
 	for (; *paths; paths++)
@@ -273,12 +273,12 @@ const char *input_refused(char *const *paths)
 	return NULL;
 }
 
-const char *input_path(const char *path)
+const char *display_input_path(const char *path)
 {
 	return is_standard_input(path) ? "/dev/stdin" : path;
 }
 
-int put_text(const char *path, const struct buf *text)
+int display_text(const char *path, const struct buf *text)
 {
 	auto_buf why = {0};
 	int err = outfile_put(path, text, &why);
@@ -287,7 +287,7 @@ int put_text(const char *path, const struct buf *text)
 	return err ? EXIT_OWN : 0;
 }
 
-void put_errors(const char *prefix, const struct buf *text)
+void display_errors(const char *prefix, const struct buf *text)
 {
 	for (const char *p = buf_str(text); *p;) {
 		size_t len = strcspn(p, "\n");
@@ -296,7 +296,7 @@ void put_errors(const char *prefix, const struct buf *text)
 	}
 }
 
-void put_usage_error(const char *prefix, const char *text)
+void display_usage_error(const char *prefix, const char *text)
 {
 	size_t len = strcspn(text, "\n");
 	diag_error("%s%.*s", prefix, (int)len, text);
@@ -314,18 +314,18 @@ void put_usage_error(const char *prefix, const char *text)
 static int put_help(const struct opt_command *c)
 {
 	auto_buf help = {0};
-	struct table_look look = term_look(STDOUT_FILENO);
+	struct table_look look = width_look(STDOUT_FILENO);
 	opt_help(c, &help, look.width, look.colour);
-	return put_text(NULL, &help);
+	return display_text(NULL, &help);
 }
 
 static int put_version(void)
 {
 	static const char line[] = "sctrace " SCTRACE_VERSION "\n";
-	return put_text(NULL, &(struct buf){.s = (char *)line, .len = sizeof(line) - 1});
+	return display_text(NULL, &(struct buf){.s = (char *)line, .len = sizeof(line) - 1});
 }
 
-int put_outcome(const struct opt_command *c, enum opt_outcome outcome, const char *prefix, const struct buf *why)
+int display_outcome(const struct opt_command *c, enum opt_outcome outcome, const char *prefix, const struct buf *why)
 {
 	if (outcome == OPT_HELP)
 		return put_help(c);
@@ -337,6 +337,6 @@ int put_outcome(const struct opt_command *c, enum opt_outcome outcome, const cha
 	buf_adds(&text, buf_str(why));
 	if (!strchr(buf_str(why), '\n'))
 		buf_addf(&text, " (see %s --help)", c->name);
-	put_usage_error(prefix, buf_str(&text));
+	display_usage_error(prefix, buf_str(&text));
 	return EXIT_USAGE;
 }

@@ -74,30 +74,30 @@ void display_run_into(const struct run *r, const char *format, const struct tabl
 /* The files that a command reads and its arguments name. "-" stands for standard input. */
 
 /* Returns a message if standard input cannot be read as these arguments say, or NULL. `paths` ends with NULL. */
-const char *input_refused(char *const *paths);
+const char *display_input_refused(char *const *paths);
 /* Returns a path by which the file can be found: "/dev/stdin" for "-". */
-const char *input_path(const char *path);
+const char *display_input_path(const char *path);
 
 /* Writes the result of a command. */
 
 /* Writes `text` to the file `path`, or to standard output if `path` is NULL. Returns 0, or EXIT_OWN after a message. */
-int put_text(const char *path, const struct buf *text);
+int display_text(const char *path, const struct buf *text);
 
 /* Prints each line of `text` as an error that begins with `prefix`. */
-void put_errors(const char *prefix, const struct buf *text);
+void display_errors(const char *prefix, const struct buf *text);
 
 /*
  * Prints the first line of `text` as an error with `prefix`, and the others, such as one that shows the wrong word,
  * below it.
  */
-void put_usage_error(const char *prefix, const char *text);
+void display_usage_error(const char *prefix, const char *text);
 
 /*
  * Does what the result of opt_parse() asks for: writes the help text of `c` or "sctrace 1.2.3" to standard output, or
- * prints `why` as put_usage_error() does, with a reference to the help text if `why` has one line. Returns the exit
+ * prints `why` as display_usage_error() does, with a reference to the help text if `why` has one line. Returns the exit
  * status, which is 0 for OPT_OK. The help text is wrapped to the width of the terminal, or to that in the environment
  * variable COLUMNS, or to 80 columns.
  */
-int put_outcome(const struct opt_command *c, enum opt_outcome outcome, const char *prefix, const struct buf *why);
+int display_outcome(const struct opt_command *c, enum opt_outcome outcome, const char *prefix, const struct buf *why);
 
 #endif

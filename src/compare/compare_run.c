@@ -111,7 +111,7 @@ static int output_open(const struct compare *c, const struct subject *s, struct 
 	if (o->fd >= 0)
 		return 0;
 	int err = -errno;
-	buf_addf(why, "cannot write the output to '%s': %s", where, error_text(-err));
+	buf_addf(why, "cannot write the output to '%s': %s", where, diag_error_text(-err));
 	return err;
 }
 

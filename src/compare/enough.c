@@ -218,7 +218,7 @@ bool compare_enough(const struct compare *c, size_t i)
 static void show(const struct buf *line)
 {
 	auto_buf shown = {0};
-	struct table_look look = term_look(STDERR_FILENO);
+	struct table_look look = width_look(STDERR_FILENO);
 	size_t room = look.width > 1 ? (size_t)look.width - 1 : 79;
 	escape_line(&shown, buf_str(line), line->len);
 	size_t columns = 0;

@@ -145,7 +145,7 @@ int count_take(const struct count_spec *spec, struct count *c, struct buf *why)
 		else if (!w.began && err != -EINTR)
 			buf_addf(why, "cannot run '%s': %s", spec->argv[0], spawn_error(spec->argv[0], -err));
 		else if (err != -EINTR)
-			buf_addf(why, "engine %s failed: %s", ops->name, error_text(-err));
+			buf_addf(why, "engine %s failed: %s", ops->name, diag_error_text(-err));
 		count_free(c);
 	}
 	return err;

@@ -328,7 +328,7 @@ static int run(struct watch *w, const sigset_t *mask, struct buf *why)
 {
 	pid_t pid = start(w, mask);
 	if (pid < 0) {
-		buf_addf(why, "cannot start a process: %s", error_text(-pid));
+		buf_addf(why, "cannot start a process: %s", diag_error_text(-pid));
 		return pid;
 	}
 	w->root = pid;
@@ -365,7 +365,7 @@ int sample_take(const struct sample_spec *spec, struct sample *s, struct buf *wh
 	sigaddset(&chld, SIGCHLD);
 	int err = sigprocmask(SIG_BLOCK, &chld, &old) < 0 ? -errno : 0;
 	if (err)
-		buf_addf(why, "cannot block SIGCHLD: %s", error_text(-err));
+		buf_addf(why, "cannot block SIGCHLD: %s", diag_error_text(-err));
 	else {
 		err = run(&w, &old, why);
 		sigprocmask(SIG_SETMASK, &old, NULL);
@@ -410,7 +410,7 @@ int drain_open(struct drain *d, struct buf *why)
 	else if (!err)
 		err = -errno;
 	if (err < 0)
-		buf_addf(why, "cannot start a process: %s", error_text(-err));
+		buf_addf(why, "cannot start a process: %s", diag_error_text(-err));
 	*d = (struct drain){.fd = pipes[0][1], .result = pipes[1][0]};
 	close(pipes[0][0]);
 	close(pipes[1][1]);

@@ -70,7 +70,7 @@ int work_open(struct work *w, const char *parent, struct buf *why)
 		int err = errno;
 		free(dir);
 		buf_addf(why, "cannot create a work directory in '%s': %s; choose another directory with --dir", parent,
-			 error_text(err));
+			 diag_error_text(err));
 		return -err;
 	}
 	w->dir = dir;
@@ -193,7 +193,7 @@ static int write_in(struct work *w, struct buf *why)
 	if (out >= 0 && close(out) < 0 && !err)
 		err = -errno;
 	if (err < 0 && err != -EINTR && !why->len)
-		buf_addf(why, "cannot write the input '%s': %s", w->in, error_text(-err));
+		buf_addf(why, "cannot write the input '%s': %s", w->in, diag_error_text(-err));
 	work_note_input(w);
 	return err;
 }
@@ -205,7 +205,7 @@ static int find_source(struct work *w, const char *file, uint64_t size, struct b
 	w->source = realpath(file, NULL);
 	int err = !w->source || stat(w->source, &st) < 0 || access(w->source, R_OK) < 0 ? -errno : 0;
 	if (err < 0)
-		buf_addf(why, "cannot read the input '%s': %s", file, error_text(-err));
+		buf_addf(why, "cannot read the input '%s': %s", file, diag_error_text(-err));
 	else if (!S_ISREG(st.st_mode))
 		buf_addf(why, "the input '%s' is not a regular file", file);
 	else if (st.st_size == 0)
@@ -226,7 +226,7 @@ static int link_input(struct work *w, struct buf *why)
 	int err = check_room(w, w->size + CHUNK, why);
 	if (!err && symlink(w->source, w->in) < 0) {
 		err = -errno;
-		buf_addf(why, "cannot link the input into '%s': %s", w->dir, error_text(-err));
+		buf_addf(why, "cannot link the input into '%s': %s", w->dir, diag_error_text(-err));
 	}
 	return err;
 }
@@ -289,7 +289,7 @@ int work_make_part(struct work *w, uint64_t bytes, struct buf *why)
 	if (out >= 0 && close(out) < 0 && !err)
 		err = -errno;
 	if (err < 0 && err != -EINTR)
-		buf_addf(why, "cannot write '%s': %s", w->part, error_text(-err));
+		buf_addf(why, "cannot write '%s': %s", w->part, diag_error_text(-err));
 	return err;
 }
 
@@ -325,7 +325,7 @@ int work_check_copy(const struct work *w, const char *copy, uint64_t bytes, stru
 	FILE *b = fopen(copy, "re");
 	int err = a && b ? 0 : -errno;
 	if (err < 0)
-		buf_addf(why, "there is no copy: %s", error_text(-err));
+		buf_addf(why, "there is no copy: %s", diag_error_text(-err));
 	else
 		err = compare_streams(a, b, bytes, why);
 	if (a)
@@ -396,7 +396,7 @@ int work_close(struct work *w, struct buf *why)
 		work_remove(w->dir);
 		err = rmdir(w->dir) < 0 && errno != ENOENT ? -errno : 0;
 		if (err)
-			buf_addf(why, "cannot remove the work directory '%s': %s", w->dir, error_text(-err));
+			buf_addf(why, "cannot remove the work directory '%s': %s", w->dir, diag_error_text(-err));
 	}
 	free(w->dir);
 	free(w->in);

@@ -194,7 +194,7 @@ void markdown_lines(struct buf *out, const char *prefix, const char *text)
 {
 	auto_buf shown = {0};
 	markdown_text(&shown, text);
-	wrap_lines(out, prefix, buf_str(&shown), 0);
+	width_wrap(out, prefix, buf_str(&shown), 0);
 }
 
 void markdown_block(struct buf *out, const char *lines)

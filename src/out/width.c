@@ -156,7 +156,7 @@ static void wrap_line(struct buf *out, const char *prefix, const char *line, siz
 	buf_addc(out, '\n');
 }
 
-void wrap_lines(struct buf *out, const char *prefix, const char *text, size_t width)
+void width_wrap(struct buf *out, const char *prefix, const char *text, size_t width)
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
@@ -185,7 +185,7 @@ static int width_behind_pipe(int fd)
 	return width;
 }
 
-int term_cut_width(int fd)
+int width_cut(int fd)
 {
 	if (isatty(fd)) {
 		int width = width_of_terminal(fd);
@@ -196,9 +196,9 @@ int term_cut_width(int fd)
 	return columns && number_parse(columns, 1, 10000, &width) == 0 ? (int)width : 0;
 }
 
-struct table_look term_look(int fd)
+struct table_look width_look(int fd)
 {
-	struct table_look look = {.width = term_cut_width(fd)};
+	struct table_look look = {.width = width_cut(fd)};
 	if (!look.width)
 		look.width = width_behind_pipe(fd);
 	if (!isatty(fd))

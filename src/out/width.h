@@ -27,7 +27,7 @@ struct buf;
  * Appends each line of `text` after `prefix`, broken at blanks so that lines have at most `width` columns (0: not
  * broken). The parts of a line after a break are indented by the length of `prefix`.
  */
-void wrap_lines(struct buf *out, const char *prefix, const char *text, size_t width);
+void width_wrap(struct buf *out, const char *prefix, const char *text, size_t width);
 
 /* Finds out what a terminal can show. */
 
@@ -37,11 +37,11 @@ void wrap_lines(struct buf *out, const char *prefix, const char *text, size_t wi
  * colours and the width in the environment variable COLUMNS. If this variable is not set, they have the width of the
  * controlling terminal in a pipe, and no limit in a file.
  */
-struct table_look term_look(int fd);
+struct table_look width_look(int fd);
 /*
- * Returns the width at which whole lines are cut off: as in term_look(), but with no limit in a pipe, because its reader
+ * Returns the width at which whole lines are cut off: as in width_look(), but with no limit in a pipe, because its reader
  * may need the rest of the lines, as grep(1) does; 0: no limit.
  */
-int term_cut_width(int fd);
+int width_cut(int fd);
 
 #endif

@@ -196,10 +196,10 @@ void differences_fill(struct page *p);
  * Adds the tables of bench sched for the subjects whose member `test` equals the argument `test`, or for all subjects
  * if `test` is NULL.
  */
-void add_sched_tables(struct page *p, const char *test);
+void page_add_sched(struct page *p, const char *test);
 
 /* Appends all samples as CSV, with one sample in each row. */
-void samples_csv(struct page *p, struct buf *out);
+void page_samples_csv(struct page *p, struct buf *out);
 
 /* These draw the pictures (out/chart.h). `page` is a struct page. */
 int draw_boxes(void *page, int width, struct buf *out);

@@ -338,7 +338,7 @@ static const struct {
 } tests[] = {
 	{"syscall", RUN_SYSCALL, "Cost of an operation", "boxes", add_syscall_tables, draw_boxes},
 	{"switch", RUN_SWITCH, "Cost of a switch from one task to another", "boxes", add_switch_tables, draw_boxes},
-	{"sched", RUN_SCHED, "How CPU-bound processes share the CPUs", "progress", add_sched_tables, draw_progress},
+	{"sched", RUN_SCHED, "How CPU-bound processes share the CPUs", "progress", page_add_sched, draw_progress},
 	{"latency", RUN_LATENCY, "Delay of timer wake-ups under load", "hist", add_latency_tables, draw_latencies},
 	{"load", RUN_LOAD, "Elapsed time under load", "bars", add_load_tables, draw_loads},
 };

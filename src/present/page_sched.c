@@ -134,7 +134,7 @@ static struct table *processes_table(const struct run *r)
 	return t;
 }
 
-void add_sched_tables(struct page *p, const char *test)
+void page_add_sched(struct page *p, const char *test)
 {
 	const struct run *r = p->runs[0].run;
 	page_add_part(p, "sizes", test ? texts_find(&r->heads, test) : NULL, sizes_table(r, test), NULL);

@@ -92,13 +92,13 @@ static void gap(struct buf *out)
 static void text_head(const struct page *p, const struct table_look *look, struct buf *out)
 {
 	size_t width = prose_width(look);
-	wrap_lines(out, "", buf_str(&p->above), width);
+	width_wrap(out, "", buf_str(&p->above), width);
 	if (p->alarm.len) {
 		buf_adds(out, look->colour ? "\033[1;31m" : "");
-		wrap_lines(out, "", buf_str(&p->alarm), width);
+		width_wrap(out, "", buf_str(&p->alarm), width);
 		buf_adds(out, look->colour ? "\033[0m" : "");
 	}
-	wrap_lines(out, "", buf_str(&p->head), width);
+	width_wrap(out, "", buf_str(&p->head), width);
 }
 
 static void text_section(const struct page *p, const struct page_section *s, const struct table_look *look,
@@ -113,7 +113,7 @@ static void text_section(const struct page *p, const struct page_section *s, con
 	gap(out);
 	if (p->n > 1)
 		buf_addf(out, "%s\n", s->heading);
-	wrap_lines(out, p->n > 1 ? "  " : s->prefix, buf_str(&s->text), prose_width(look));
+	width_wrap(out, p->n > 1 ? "  " : s->prefix, buf_str(&s->text), prose_width(look));
 }
 
 /* Returns true if the section is printed above the tables, because it says how the machines of the runs differ. */
@@ -133,10 +133,10 @@ static void render_text(const struct page *p, const struct table_look *look, str
 		const struct page_part *part = &p->parts.v[i];
 		gap(out);
 		if (part->heading)
-			wrap_lines(out, "", part->heading, width);
+			width_wrap(out, "", part->heading, width);
 		part_render(p, part, TABLE_TEXT, look, out);
 		if (part->note)
-			wrap_lines(out, "", part->note, width);
+			width_wrap(out, "", part->note, width);
 	}
 	for (size_t i = 0; i < p->sections.n; i++)
 		if (!stands_above(p, &p->sections.v[i]))
@@ -290,7 +290,7 @@ void page_render(struct page *p, const char *format, const struct table_look *lo
 {
 	bool csv = strcmp(format, "csv") == 0;
 	if (strcmp(format, "samples") == 0 || (csv && p->n > 1))
-		samples_csv(p, out);
+		page_samples_csv(p, out);
 	else if (csv && p->parts.n)
 		part_render(p, &p->parts.v[0], TABLE_CSV, NULL, out);
 	else if (strcmp(format, "json") == 0)
@@ -307,7 +307,7 @@ void page_say_warnings(const struct page *p, const char *prefix, struct buf *out
 {
 	for (size_t i = 0; i < p->sections.n; i++)
 		if (p->sections.v[i].kind == SECTION_BEWARE && p->n == 1)
-			wrap_lines(out, prefix, buf_str(&p->sections.v[i].text), 0);
+			width_wrap(out, prefix, buf_str(&p->sections.v[i].text), 0);
 }
 
 /*
@@ -534,7 +534,7 @@ static struct table *calls_table(const struct page *p)
 	return t;
 }
 
-void samples_csv(struct page *p, struct buf *out)
+void page_samples_csv(struct page *p, struct buf *out)
 {
 	struct tidy y = {0};
 	unsigned kind = p->runs[0].run->bits;

@@ -131,7 +131,7 @@ int recording_open(struct recording **out, const char *path, struct buf *why)
 		buf_addf(why,
 			 input ? "cannot read the recording on standard input: " : "cannot read the recording '%s': ",
 			 path);
-		buf_adds(why, reason.len ? buf_str(&reason) : error_text(-err));
+		buf_adds(why, reason.len ? buf_str(&reason) : diag_error_text(-err));
 		recording_close_read(r);
 		r = NULL;
 	}
@@ -177,7 +177,7 @@ int recording_percent(const struct recording *r)
 bool recording_is_complete(const struct recording *r, struct buf *why)
 {
 	if (r->err)
-		buf_addf(why, "the recording cannot be read any further: %s", error_text(-r->err));
+		buf_addf(why, "the recording cannot be read any further: %s", diag_error_text(-r->err));
 	else if (r->damaged)
 		buf_adds(why, "the recording is damaged, so the rest of it is not shown");
 	else if (!r->complete)

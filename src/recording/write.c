@@ -569,7 +569,7 @@ int recording_close(struct recording_writer *w, const struct recording_end *end,
 	int err = w->err;
 	if (err)
 		buf_addf(why, "cannot write the recording '%s': %s", w->path,
-			 err == -EINTR ? "its reader does not read" : error_text(-err));
+			 err == -EINTR ? "its reader does not read" : diag_error_text(-err));
 	recording_drop(w);
 	return err;
 }

@@ -263,7 +263,7 @@ static json_t *read_json(const char *path, struct buf *why)
 	struct stat st;
 	path = run_file_name(path);
 	if (!f || fstat(fileno(f), &st) < 0) {
-		buf_addf(why, "cannot open '%s': %s", path, error_text(errno));
+		buf_addf(why, "cannot open '%s': %s", path, diag_error_text(errno));
 		if (f)
 			fclose(f);
 		return NULL;

@@ -96,7 +96,7 @@ static int open_copy(const struct symbols *s, const struct remote *r, const char
 {
 	if (map_get(s->devices, r->dev) == (void *)DEVICE_SILENT)
 		return -ETIMEDOUT;
-	int fd = served_copy(path);
+	int fd = mem_served_copy(path);
 	if (fd == -ETIMEDOUT)
 		map_put(s->devices, r->dev, (void *)DEVICE_SILENT);
 	return fd;
@@ -154,7 +154,7 @@ static enum device device_of(const struct symbols *s, uint64_t dev)
 {
 	enum device known = (enum device)(uintptr_t)map_get(s->devices, dev);
 	if (known == DEVICE_UNKNOWN) {
-		known = served_device(s->pid, dev) ? DEVICE_SERVED : DEVICE_LOCAL;
+		known = mem_served_device(s->pid, dev) ? DEVICE_SERVED : DEVICE_LOCAL;
 		map_put(s->devices, dev, (void *)(uintptr_t)known);
 	}
 	return known;
@@ -352,7 +352,7 @@ static int on_dwfl_frame(Dwfl_Frame *frame, void *ctx)
 /* dwfl_linux_proc_attach() opens /proc/PID/exe, which may be a served file. Returns false if its server does not answer. */
 static bool may_attach(const struct symbols *s)
 {
-	int fd = s->remote.n ? served_open(s->pid, "exe") : -EEXIST;
+	int fd = s->remote.n ? mem_served_open(s->pid, "exe") : -EEXIST;
 	if (fd >= 0)
 		close(fd);
 	return fd != -ETIMEDOUT;

@@ -80,5 +80,5 @@ double hist_quantile(const struct hist *h, double q)
 
 double hist_sd(const struct hist *h)
 {
-	return quartiles_sd(hist_quantile(h, 0.25), hist_quantile(h, 0.75));
+	return quantile_sd(hist_quantile(h, 0.25), hist_quantile(h, 0.75));
 }

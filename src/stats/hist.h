@@ -33,7 +33,7 @@ void hist_merge(struct hist *h, const struct hist *from);
  * value (the inverse of the empirical distribution; Hyndman and Fan 1996, type 1). Returns 0 for an empty histogram.
  */
 double hist_quantile(const struct hist *h, double q);
-/* Returns quartiles_sd() of the quartiles. */
+/* Returns quantile_sd() of the quartiles. */
 double hist_sd(const struct hist *h);
 
 #endif

@@ -89,7 +89,7 @@ void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summa
 		s->outliers_high++;
 }
 
-double quartiles_sd(double q1, double q3)
+double quantile_sd(double q1, double q3)
 {
 	return (q3 - q1) / 1.349; /* 2 * 0.6745, the upper quartile of the standard normal distribution */
 }

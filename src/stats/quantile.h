@@ -34,7 +34,7 @@ double quantile_sorted(const double *sorted, size_t n, double q);
  * Returns the standard deviation of a normal distribution with these quartiles, (q3 - q1) / 1.349. A few outliers do not
  * change it.
  */
-double quartiles_sd(double q1, double q3);
+double quantile_sd(double q1, double q3);
 /* Fills in `s` from sorted values. */
 void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summary *s);
 /* Fills in `s` from values in any order, which are not changed. */

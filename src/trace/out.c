@@ -87,7 +87,7 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 	if (path[0] == '|' || path[0] == '!') {
 		int r = open_command(out, path + 1);
 		if (r < 0)
-			buf_addf(why, "cannot run '%s': %s", path + 1, error_text(-r));
+			buf_addf(why, "cannot run '%s': %s", path + 1, diag_error_text(-r));
 		return r;
 	}
 	int fd = open_file(path, append);
@@ -234,7 +234,8 @@ int trace_out_close(struct trace_out *out, struct buf *why)
 			 : out->command             ? "to the command of -o"
 			 : out->fd == STDOUT_FILENO ? "to standard output"
 						    : "the trace",
-			 out->path ? "'" : "", out->err == EINTR ? "its reader does not read" : error_text(out->err));
+			 out->path ? "'" : "",
+			 out->err == EINTR ? "its reader does not read" : diag_error_text(out->err));
 	int r = out->failed ? -out->err : 0;
 	buf_free(&out->buf);
 	free(out->path);

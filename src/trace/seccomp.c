@@ -238,12 +238,12 @@ static int add_bpf(const struct trace_seccomp *t, struct buf *out, struct buf *w
 		r = add_rules(ctx, list[i]);
 		if (r < 0)
 			buf_addf(why, "cannot make the filter: libseccomp rejects a rule for %s: %s", list[i]->name,
-				 error_text(-r));
+				 diag_error_text(-r));
 	}
 	if (r == 0)
 		r = export_bpf(ctx, out);
 	if (r < 0 && !why->len)
-		buf_addf(why, "cannot make the filter: %s", error_text(-r));
+		buf_addf(why, "cannot make the filter: %s", diag_error_text(-r));
 	if (ctx)
 		seccomp_release(ctx);
 	free(list);

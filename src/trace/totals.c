@@ -132,7 +132,8 @@ static void collect(struct trace_totals *t)
 	summary_merge(&t->period, &t->events); /* engines do not count requests of io_uring */
 	summary_clear(&t->events);
 	if (r < 0)
-		trace_fail(t->c.failure, r, "cannot read the counts of engine %s: %s", e->ops->name, error_text(-r));
+		trace_fail(t->c.failure, r, "cannot read the counts of engine %s: %s", e->ops->name,
+			   diag_error_text(-r));
 	drop_unwanted(t->c.calls, &t->period);
 	apply_overhead(t, &t->period);
 	unite_names(t, &t->period);
@@ -143,7 +144,7 @@ static void collect(struct trace_totals *t)
 static void render(const struct trace_totals *t, const struct summary *s)
 {
 	struct summary_view v = t->c.view;
-	v.width = term_look(t->c.out->fd).width;
+	v.width = width_look(t->c.out->fd).width;
 	summary_render(s, &v, &t->c.out->buf);
 }
 
@@ -317,7 +318,7 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 
 static void footer(const struct trace_totals *t, const char *lines)
 {
-	int width = term_look(t->c.out->fd).width;
+	int width = width_look(t->c.out->fd).width;
 	const struct summary_below below = {t->c.errors, t->c.hist, t->c.view.format, width};
 	summary_render_below(&t->summary, &below, lines, &t->c.out->buf);
 }
@@ -380,7 +381,7 @@ static void process_table(const struct trace_totals *t, const struct summary_gro
 	struct buf name = {0}, lines = {0}, table = {0};
 	summary_merge_group(&one, summary_group(&one, "", -1), g);
 	v.by = NULL;
-	v.width = term_look(-1).width;
+	v.width = width_look(-1).width;
 	summary_render(&one, &v, &table);
 	escape_c(&name, g->name, strlen(g->name), false);
 	buf_addf(&lines, "process: %lld %s\n", (long long)g->id, buf_str(&name));

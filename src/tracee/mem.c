@@ -181,7 +181,7 @@ static bool is_served_type(const char *type)
 	return strncmp(type, "fuse.", 5) == 0;
 }
 
-bool served_device(pid_t pid, uint64_t dev)
+bool mem_served_device(pid_t pid, uint64_t dev)
 {
 	struct buf text = {0};
 	struct proc_mount m;
@@ -260,7 +260,7 @@ static int await_copy(int done)
 	return 0;
 }
 
-int served_copy(const char *path)
+int mem_served_copy(const char *path)
 {
 	int pipes[2];
 	int copy = memfd_create("sctrace", MFD_CLOEXEC);
@@ -278,7 +278,7 @@ int served_copy(const char *path)
 	return r < 0 ? r : -EIO;
 }
 
-int served_open(pid_t pid, const char *name)
+int mem_served_open(pid_t pid, const char *name)
 {
 	char path[64];
 	struct statx st;
@@ -286,6 +286,6 @@ int served_open(pid_t pid, const char *name)
 	int r = proc_stat(path, &st);
 	if (r < 0)
 		return r;
-	bool served = served_device(pid, (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor);
-	return served ? served_copy(path) : proc_open(pid, name);
+	bool served = mem_served_device(pid, (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor);
+	return served ? mem_served_copy(path) : proc_open(pid, name);
 }

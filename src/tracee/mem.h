@@ -73,14 +73,14 @@ ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n);
  * Returns true if another process or machine serves the files of device `dev` (as in struct proc_map) to process `pid`.
  * Returns false also if this is unknown.
  */
-bool served_device(pid_t pid, uint64_t dev);
+bool mem_served_device(pid_t pid, uint64_t dev);
 /*
  * Copies a regular file into memory, with a helper process, which gets SERVED_PATIENCE_MS for each part of the file.
  * Returns a descriptor of the copy, or -errno; -ETIMEDOUT means that the server does not answer.
  */
 #define SERVED_PATIENCE_MS 1000
-int served_copy(const char *path);
+int mem_served_copy(const char *path);
 /* Opens /proc/PID/NAME, a link to a file such as "exe", for reading. If the file is served, opens a copy. */
-int served_open(pid_t pid, const char *name);
+int mem_served_open(pid_t pid, const char *name);
 
 #endif

@@ -412,7 +412,7 @@ static bool live_deleted(void *ctx, pid_t pid, int fd)
 	buf_addf(&there, "/proc/%d/root%s", (int)pid, buf_str(&path));
 	bool deleted = so_called && proc_stat(link, &is) == 0;
 	/* If the file still has a name, it may be this one. A file system that may not answer is not asked. */
-	if (deleted && is.stx_nlink && !served_device(pid, (uint64_t)is.stx_dev_major << 32 | is.stx_dev_minor))
+	if (deleted && is.stx_nlink && !mem_served_device(pid, (uint64_t)is.stx_dev_major << 32 | is.stx_dev_minor))
 		deleted = stat(buf_str(&there), &named) < 0 ||
 			  named.st_dev != makedev(is.stx_dev_major, is.stx_dev_minor) || named.st_ino != is.stx_ino;
 	buf_free(&path);

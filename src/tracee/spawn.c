@@ -280,14 +280,14 @@ int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why)
 	char *path = spawn_find(s->argv[0], s->envp, &err);
 	if (!path) {
 		bool dir = err == EISDIR;
-		buf_addf(why, "cannot run '%s': %s", s->argv[0], dir ? "it is a directory" : error_text(err));
+		buf_addf(why, "cannot run '%s': %s", s->argv[0], dir ? "it is a directory" : diag_error_text(err));
 		return dir ? -EACCES : -err;
 	}
 	c.path = path;
 	c.argv = argv_with(s);
 	r = fork_child(&c, out);
 	if (r < 0)
-		buf_addf(why, "cannot start '%s': %s", s->argv[0], error_text(-r));
+		buf_addf(why, "cannot start '%s': %s", s->argv[0], diag_error_text(-r));
 	free(c.argv);
 	free(path);
 	return r;
@@ -318,7 +318,7 @@ const char *spawn_error(const char *name, int err)
 	char *path = err == ENOENT ? spawn_find(name, NULL, &missing) : NULL;
 	free(path);
 	return path ? "its interpreter does not exist (the program named after #!, or the dynamic loader)"
-		    : error_text(err);
+		    : diag_error_text(err);
 }
 
 int spawn_status(int err)

@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r.open.head = RECORD_HEAD_MOST;
 	r.open.size = RECORD_HEAD_MOST;
 	memcpy(r.open.args, data + 16, sizeof(r.open.args));
-	capture_open(&r, &recipe, &from);
+	record_capture_open(&r, &recipe, &from);
 	check_captures(&r, &image);
 	return 0;
 }

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(code + offset, "\x0f\x05", SYSCALL_LENGTH);
 	const uint64_t fn = 0x7f0000001000, site = fn + offset, ip = site + SYSCALL_LENGTH;
 	const struct mem object = {read_object, &(struct fuzz_object){code, n}};
-	struct targets *t = targets_find(&object, fn);
+	struct targets *t = relocate_targets_find(&object, fn);
 	unsigned char copy[RELOCATE_MAX + RELOCATE_GROWTH];
 	size_t taken;
 	size_t moved = relocate_length(code + offset + SYSCALL_LENGTH, n - offset - SYSCALL_LENGTH, ip, &taken);
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		moved = relocate_early_near(code, n, fn, site, t);
 		FUZZ_REQUIRE(moved == 0 || (moved >= 5 && moved <= RELOCATE_EARLY_MAX && moved <= offset));
 	}
-	targets_free(t);
+	relocate_targets_free(t);
 	free(code);
 	return 0;
 }

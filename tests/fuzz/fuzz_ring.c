@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (it.kind == RECORD_NONE)
 				break;
 			uint64_t addr = it.record->head == RECORD_HEAD_MOST ? it.record->args[1] : it.record->t0;
-			(void)captures_read((void *)(uintptr_t)it.record, addr, bytes, sizeof(bytes));
+			(void)record_captures_read((void *)(uintptr_t)it.record, addr, bytes, sizeof(bytes));
 			reader_pop(&r);
 		}
 	}

@@ -327,23 +327,23 @@ static void objects_show_their_targets(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		make_object(object, rows[i].pie);
 		memcpy(object + (rows[i].at - OBJECT), rows[i].bytes, rows[i].n);
-		struct targets *t = targets_find(&m, OBJECT);
+		struct targets *t = relocate_targets_find(&m, OBJECT);
 		assert_non_null(t);
-		assert_int_equal(targets_include(t, 0x401800, 0x401801), rows[i].found);
-		assert_false(targets_include(t, 0x401805, 0x401900));
-		assert_true(targets_include(t, 0x400ff0, 0x401001)); /* not in the code */
-		targets_free(t);
+		assert_int_equal(relocate_targets_include(t, 0x401800, 0x401801), rows[i].found);
+		assert_false(relocate_targets_include(t, 0x401805, 0x401900));
+		assert_true(relocate_targets_include(t, 0x400ff0, 0x401001)); /* not in the code */
+		relocate_targets_free(t);
 	}
 	make_object(object, false);
 	memcpy(object + 0x1021, "\x48\x8d\x05\x00\x20\0\0", 7); /* lea 0x403028(%rip),%rax */
 	memcpy(object + 0x3028, "\x00\xe1\xff\xff\xd8\xe7\xff\xff\0\0\0\0\xd8\xe8\xff\xff", 16);
-	struct targets *t = targets_find(&m, OBJECT);
-	assert_true(targets_include(t, 0x401128, 0x401129) && targets_include(t, 0x401800, 0x401801));
-	assert_false(targets_include(t, 0x401900, 0x401901)); /* the entry before it does not lead to code */
-	targets_free(t);
+	struct targets *t = relocate_targets_find(&m, OBJECT);
+	assert_true(relocate_targets_include(t, 0x401128, 0x401129) && relocate_targets_include(t, 0x401800, 0x401801));
+	assert_false(relocate_targets_include(t, 0x401900, 0x401901)); /* the entry before it does not lead to code */
+	relocate_targets_free(t);
 	object[5] = 0;
 	object[0] = 0;
-	assert_null(targets_find(&m, OBJECT));
+	assert_null(relocate_targets_find(&m, OBJECT));
 }
 
 /*
@@ -378,10 +378,10 @@ static void code_without_bounds_shows_its_jumps(void **state)
 		memcpy(object + (site - OBJECT) - 5, "\xb8\x27\0\0\0\x0f\x05\x89\xc3\xc3", 10);
 		memcpy(object + (site - OBJECT) + 40, "\x74\xd8", 2); /* nothing leads to this je */
 		memcpy(object + (site - OBJECT) + rows[i].at, rows[i].bytes, rows[i].n);
-		struct targets *t = targets_find(&m, OBJECT);
+		struct targets *t = relocate_targets_find(&m, OBJECT);
 		assert_int_equal(relocate_near(code, RELOCATE_NEAR_MAX, at, site, site, site + 5, t), rows[i].entry);
 		assert_int_equal(relocate_early_near(code, RELOCATE_NEAR_MAX, at, site, t), rows[i].early);
-		targets_free(t);
+		relocate_targets_free(t);
 	}
 }
 

@@ -22,7 +22,7 @@ static void a_file_is_copied_by_a_helper(void **state)
 {
 	char own[100], copy[100], pipe[] = "/tmp/sctrace-test-XXXXXX";
 	(void)state;
-	int fd = served_copy("/proc/self/exe"), exe = open("/proc/self/exe", O_RDONLY);
+	int fd = mem_served_copy("/proc/self/exe"), exe = open("/proc/self/exe", O_RDONLY);
 	assert_true(fd >= 0 && exe >= 0);
 	assert_int_equal(lseek(fd, 0, SEEK_END), lseek(exe, 0, SEEK_END));
 	assert_int_equal(pread(fd, copy, sizeof(copy), 1000), sizeof(copy));
@@ -31,11 +31,11 @@ static void a_file_is_copied_by_a_helper(void **state)
 	close(fd);
 	close(exe);
 	/* Neither a file that is not there nor a pipe without a writer is waited for. */
-	assert_int_equal(served_copy("/does/not/exist"), -EIO);
+	assert_int_equal(mem_served_copy("/does/not/exist"), -EIO);
 	assert_non_null(mkdtemp(pipe));
 	assert_int_equal(rmdir(pipe), 0);
 	assert_int_equal(mkfifo(pipe, 0600), 0);
-	assert_int_equal(served_copy(pipe), -EIO);
+	assert_int_equal(mem_served_copy(pipe), -EIO);
 	assert_int_equal(unlink(pipe), 0);
 }
 
@@ -44,8 +44,8 @@ static void what_the_kernel_provides_is_not_served(void **state)
 	struct statx st;
 	(void)state;
 	assert_int_equal(proc_stat("/proc/self/fd", &st), 0);
-	assert_false(served_device(getpid(), (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor));
-	assert_false(served_device(getpid(), UINT64_MAX));
+	assert_false(mem_served_device(getpid(), (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor));
+	assert_false(mem_served_device(getpid(), UINT64_MAX));
 	assert_int_equal(proc_stat("/proc/self/none", &st), -ENOENT);
 }
 

@@ -15,13 +15,13 @@ static void prose_is_wrapped(void **state)
 {
 	(void)state;
 	struct buf out = {0};
-	wrap_lines(&out, "", "one two three four five\nsix\n\na-very-very-very-long-word x\n", 21);
+	width_wrap(&out, "", "one two three four five\nsix\n\na-very-very-very-long-word x\n", 21);
 	assert_string_equal(buf_str(&out), "one two three four\nfive\nsix\n\na-very-very-very-long-word\nx\n");
 	buf_clear(&out);
-	wrap_lines(&out, "", "one two three four 5 % six\n", 20);
+	width_wrap(&out, "", "one two three four 5 % six\n", 20);
 	assert_string_equal(buf_str(&out), "one two three four\n5 % six\n");
 	buf_clear(&out);
-	wrap_lines(&out, "• ", "ääää öööö üüüü ßßßß éé\n", 22);
+	width_wrap(&out, "• ", "ääää öööö üüüü ßßßß éé\n", 22);
 	assert_string_equal(buf_str(&out), "• ääää öööö üüüü ßßßß\n  éé\n");
 	buf_free(&out);
 }

@@ -28,7 +28,7 @@ static int parse(const struct opt_command *c, struct bench_options *o, int argc,
 {
 	auto_buf why = {0};
 	enum opt_outcome outcome = opt_parse(c, o, argc, argv, first, &why);
-	return outcome == OPT_OK ? BENCH_DONE : put_outcome(c, outcome, "bench: ", &why);
+	return outcome == OPT_OK ? BENCH_DONE : display_outcome(c, outcome, "bench: ", &why);
 }
 
 /* Shows the progress in a line that the next one replaces, at most 20 times a second. */
@@ -58,14 +58,14 @@ static int begin(struct bench_session *s, const char *kind, int argc, char **arg
 	const struct bench_options *o = s->o;
 	ssize_t len = readlink("/proc/self/exe", s->self, sizeof(s->self) - 1);
 	if (len <= 0) {
-		diag_error("bench: cannot read /proc/self/exe: %s", error_text(errno));
+		diag_error("bench: cannot read /proc/self/exe: %s", diag_error_text(errno));
 		return EXIT_OWN;
 	}
 	const char *tmp = getenv("TMPDIR");
 	s->dir = o->dir ? o->dir : tmp && *tmp ? tmp : "/var/tmp";
 	if (access(s->dir, W_OK | X_OK) < 0) {
 		diag_error("bench: cannot create files in '%s': %s; choose another directory with --dir", s->dir,
-			   error_text(errno));
+			   diag_error_text(errno));
 		return EXIT_USAGE;
 	}
 	int status = display_check("bench", &o->show, NULL);
@@ -105,7 +105,7 @@ static int list(const struct bench_test *t)
 {
 	auto_buf out = {0};
 	t->list(&out);
-	return put_text(NULL, &out);
+	return display_text(NULL, &out);
 }
 
 static int check(const struct bench_test *t, const struct bench_options *o, char **words, size_t n)
@@ -169,7 +169,7 @@ static int end(struct bench_session *s)
 	int status = EXIT_OWN;
 	end_progress(s);
 	if (s->err)
-		diag_error("bench: the measurement failed: %s", error_text(-s->err));
+		diag_error("bench: the measurement failed: %s", diag_error_text(-s->err));
 	else {
 		results_end(&s->run, &s->start);
 		status = display_run(&s->run, "bench", &s->o->show);

@@ -81,13 +81,13 @@ static int finish(struct compare *c, int err, const struct buf *why)
 	if (err == -EINTR || stop_signal)
 		status = 0;
 	else if (err)
-		put_usage_error("compare: ", why->len ? buf_str(why) : error_text(-err));
+		display_usage_error("compare: ", why->len ? buf_str(why) : diag_error_text(-err));
 	else if (!run_fastest(&c->run) && !c->failures.n)
 		diag_error("compare: all strategies failed");
 	else
 		status = c->failures.n ? EXIT_OWN : 0;
 	for (size_t i = 0; i < c->failures.n; i++)
-		put_usage_error("compare: ", c->failures.v[i]);
+		display_usage_error("compare: ", c->failures.v[i]);
 	if (err == -EINVAL)
 		status = EXIT_USAGE;
 	compare_free(c);
@@ -120,7 +120,7 @@ static int list(const struct compare_options *o)
 	auto_buf out = {0};
 	struct table_look look = display_look(&o->show);
 	compare_list(&out, &look);
-	return put_text(NULL, &out);
+	return display_text(NULL, &out);
 }
 
 /* Checks that no output overwrites the input or another output. Returns 0, or an exit status after a message. */
@@ -140,7 +140,7 @@ static int check_files(const struct compare_options *o)
 	int status = display_check("compare", &o->show, inputs);
 	int err = !status && written ? outfile_check(output) : 0;
 	if (err)
-		diag_error("compare: cannot write '%s': %s", output, error_text(-err));
+		diag_error("compare: cannot write '%s': %s", output, diag_error_text(-err));
 	return err ? EXIT_OWN : status;
 }
 
@@ -367,7 +367,7 @@ static int parse(struct compare_options *o, int argc, char **argv, int *first, i
 	auto_buf why = {0};
 	enum opt_outcome outcome = opt_parse(&compare_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, *first < argc) : NULL;
-	*status = wrong ? EXIT_USAGE : put_outcome(&compare_command, outcome, "compare: ", &why);
+	*status = wrong ? EXIT_USAGE : display_outcome(&compare_command, outcome, "compare: ", &why);
 	if (wrong)
 		diag_error("compare: %s", wrong);
 	if (o->show_output)

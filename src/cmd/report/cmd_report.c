@@ -246,7 +246,7 @@ static const char *contradiction(const struct report_options *o, char *const *pa
 		       "calls of sctrace report";
 	if (o->undecided && !o->fail_if.list.n)
 		return "--undecided can be used only with --fail-if";
-	return input_refused(paths);
+	return display_input_refused(paths);
 }
 
 /* Parses the arguments. Returns 0, or -1 if the command must end with exit status *status. */
@@ -255,7 +255,7 @@ static int parse(struct report_options *o, int argc, char **argv, int *first, in
 	auto_buf why = {0};
 	enum opt_outcome outcome = opt_parse(&report_command, o, argc, argv, first, &why);
 	const char *wrong = outcome == OPT_OK ? contradiction(o, argv + *first, argc - *first) : NULL;
-	*status = wrong ? EXIT_USAGE : put_outcome(&report_command, outcome, "report: ", &why);
+	*status = wrong ? EXIT_USAGE : display_outcome(&report_command, outcome, "report: ", &why);
 	if (wrong)
 		diag_error("report: %s", wrong);
 	if (outcome != OPT_OK || wrong)
@@ -340,8 +340,8 @@ static int gate(const struct report *r)
 		const struct gate_run run = {list[i].run, list[i].label};
 		tested &= gate_judge(&r->opt.fail_if, &base, &run, &failed, &undecided);
 	}
-	put_errors("report: --fail-if failed: ", &failed);
-	put_errors("report: --fail-if cannot be decided: ", &undecided);
+	display_errors("report: --fail-if failed: ", &failed);
+	display_errors("report: --fail-if cannot be decided: ", &undecided);
 	/* A condition that no row can be tested for is a mistake, and must not pass. */
 	bool open = !tested || (r->opt.undecided && undecided.len);
 	return failed.len ? EXIT_GATE : open ? EXIT_UNDECIDED : 0;

@@ -239,7 +239,7 @@ static int print(const struct trace_tally *t, const struct trace_opts *o)
 	if (o->format == TRACE_JSON)
 		trace_changes_json(t, &out);
 	else
-		trace_changes_text(t, term_cut_width(o->output ? -1 : STDOUT_FILENO), &out);
+		trace_changes_text(t, width_cut(o->output ? -1 : STDOUT_FILENO), &out);
 	int err = outfile_put(o->output, &out, &why);
 	/* A reader that has read enough (`| head -1`) is not an error that the user must read. */
 	if (err && (err != -EPIPE || o->output))
@@ -423,7 +423,7 @@ static int open_and_show(struct trace *t, const char *path)
 static const char *overwritten(const struct trace_opts *o, char *const *paths)
 {
 	for (; *paths; paths++) {
-		const char *path = input_path(*paths);
+		const char *path = display_input_path(*paths);
 		if (outfile_is_same(o->output, path) || outfile_is_same(o->save, path))
 			return path;
 	}
@@ -444,14 +444,14 @@ int cmd_show(int argc, char **argv)
 	outfile_catch_signals();
 	enum opt_outcome outcome = opt_parse(&all, &t.o, argc, argv, &first, &why);
 	if (outcome != OPT_OK)
-		status = put_outcome(&face, outcome, "show: ", &why);
+		status = display_outcome(&face, outcome, "show: ", &why);
 	else if (show_check(&t.o, &why) < 0)
-		put_usage_error("show: ", buf_str(&why));
+		display_usage_error("show: ", buf_str(&why));
 	else if (overwritten(&t.o, argv + first))
 		diag_error("show: the output would overwrite the recording '%s'; write it to another file",
 			   overwritten(&t.o, argv + first));
-	else if (input_refused(argv + first))
-		diag_error("show: %s", input_refused(argv + first));
+	else if (display_input_refused(argv + first))
+		diag_error("show: %s", display_input_refused(argv + first));
 	else if (t.o.diff && argc - first != 2)
 		diag_error("show: --diff needs two recordings, as made by sctrace --record FILE PROGRAM");
 	else if (t.o.diff)

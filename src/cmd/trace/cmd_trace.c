@@ -16,7 +16,7 @@
 
 static int print_out(struct buf *text)
 {
-	int status = put_text(NULL, text);
+	int status = display_text(NULL, text);
 	buf_free(text);
 	return status;
 }
@@ -26,7 +26,7 @@ static int list_engines(void)
 {
 	struct buf text = {0};
 	const struct engine_ops *const *e = engine_list();
-	int width = isatty(STDOUT_FILENO) ? term_look(STDOUT_FILENO).width : INT_MAX;
+	int width = isatty(STDOUT_FILENO) ? width_look(STDOUT_FILENO).width : INT_MAX;
 	for (size_t i = 0; e[i]; i++) {
 		auto_buf why = {0}, state = {0};
 		bool works = e[i]->probe(0, &why) == 0;
@@ -100,7 +100,7 @@ static int wrong_usage(const struct trace *t, struct buf *why)
 	say_instead(why);
 	if (!strchr(buf_str(why), '\n'))
 		buf_addf(why, " (see %s --help)", name);
-	put_usage_error("", buf_str(why));
+	display_usage_error("", buf_str(why));
 	buf_free(why);
 	return EXIT_USAGE;
 }
@@ -197,7 +197,7 @@ int cmd_trace(int argc, char **argv)
 	if (outcome == OPT_ERROR)
 		status = wrong_usage(&t, &why);
 	else if (outcome != OPT_OK)
-		status = put_outcome(c, outcome, "", &why);
+		status = display_outcome(c, outcome, "", &why);
 	else if (t.o.list_engines)
 		status = list_engines();
 	else if (t.o.completion)

@@ -15,7 +15,7 @@
 
 /*
  * `why` contains what is wrong with the word at offset `at` of `text`. Appends two lines to it: the text, and a caret
- * below that word. The command prints these two lines separately (put_usage_error()). An empty text is not shown.
+ * below that word. The command prints these two lines separately (display_usage_error()). An empty text is not shown.
  */
 static int point_at(const char *text, size_t at, int r, struct buf *why)
 {

@@ -159,7 +159,7 @@ static void loop(struct trace *t)
 	else if (r < 0 && t->program && !t->root)
 		trace_fail(&t->failure, r, "cannot run '%s': %s", t->program[0], spawn_error(t->program[0], -r));
 	else if (r < 0)
-		trace_fail(&t->failure, r, "engine %s failed: %s", t->ops->name, error_text(-r));
+		trace_fail(&t->failure, r, "engine %s failed: %s", t->ops->name, diag_error_text(-r));
 }
 
 /* Ends sctrace as the program ended: with the same status, or by the same signal. Suppresses a second core file. */
@@ -232,8 +232,8 @@ int trace_end(struct trace *t, struct engine_result *result)
 	/* A budget that children could evade. Below a table on standard error, this has already been said. */
 	if (t->o.expect.list.n && result->unfollowed && (t->o.output || t->o.view.format != SUMMARY_TEXT))
 		diag_note("child processes were not traced, so --expect did not count their calls; -f traces them");
-	put_errors("", &t->totals.unmet);
-	put_errors("", &t->totals.unknown);
+	display_errors("", &t->totals.unmet);
+	display_errors("", &t->totals.unknown);
 	return t->totals.unmet.len ? EXIT_GATE : t->totals.unknown.len ? EXIT_OWN : 0;
 }
 
@@ -380,7 +380,7 @@ static int start(struct trace *t, struct engine_config *c)
 		status = t->program ? spawn_status(-r) : EXIT_UNREADABLE;
 		if (r == -ENOENT && t->program && why.len && !t->o.truss)
 			suggest_command(t->program[0], &why);
-		diag_error("%s", why.len ? buf_str(&why) : error_text(-r));
+		diag_error("%s", why.len ? buf_str(&why) : diag_error_text(-r));
 	}
 	return status;
 }
@@ -537,7 +537,7 @@ static int catch_signals(struct trace *t, struct engine_config *c)
 {
 	int r = trace_signals_catch(t, c);
 	if (r < 0)
-		diag_error("cannot handle signals: %s", error_text(-r));
+		diag_error("cannot handle signals: %s", diag_error_text(-r));
 	return r < 0 ? EXIT_OWN : 0;
 }
 

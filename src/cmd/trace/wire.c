@@ -69,7 +69,7 @@ static bool wants_colour(const struct trace *t)
 	const char *when = t->o.color ? t->o.color : "auto";
 	if (strcmp(when, "auto") != 0)
 		return strcmp(when, "never") != 0;
-	return term_look(t->out.common.fd).colour;
+	return width_look(t->out.common.fd).colour;
 }
 
 static struct trace_decoding decoding(const struct trace_opts *o)
@@ -339,7 +339,7 @@ void trace_page_show(struct trace *t, const struct engine_result *result)
 {
 	struct run run;
 	auto_buf why = {0};
-	struct table_look look = term_look(t->out.common.fd);
+	struct table_look look = width_look(t->out.common.fd);
 	trace_totals_run(&t->totals, result, &run);
 	run.view.calls = t->o.count || t->o.count_too ? TRUTH_UNKNOWN : TRUTH_NO;
 	if (t->o.top_set)

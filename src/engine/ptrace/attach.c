@@ -85,7 +85,7 @@ static void explain(pid_t pid, int err, struct buf *why)
 		buf_addf(why, "it belongs to user %s, and you are %s; run sctrace as that user or as root",
 			 user_name(st.st_uid, theirs), user_name(geteuid(), yours));
 	else
-		buf_addf(why, "%s; %scheck whether a capability (CAP_SYS_PTRACE) is missing", error_text(err),
+		buf_addf(why, "%s; %scheck whether a capability (CAP_SYS_PTRACE) is missing", diag_error_text(err),
 			 access(ATTACH_YAMA, F_OK) == 0 ? "see " ATTACH_YAMA ", and " : "");
 }
 
@@ -180,7 +180,7 @@ int tracer_attach(struct tracer *t, pid_t tid, struct buf *why)
 	if (r == -ENOENT || r == -ESRCH)
 		return 0; /* the process has ended in the meantime */
 	if (r < 0)
-		buf_addf(why, "cannot attach to all threads of process %d: %s", (int)tid, error_text(-r));
+		buf_addf(why, "cannot attach to all threads of process %d: %s", (int)tid, diag_error_text(-r));
 	return r;
 }
 
@@ -266,7 +266,7 @@ void tracer_find_main(struct tracer *t, struct task *task)
 	uint64_t entry = tracer_entry_point(task->tid);
 	if (!entry || restricts_sigtrap(task->tid))
 		return;
-	int fd = served_open(task->tid, "exe");
+	int fd = mem_served_open(task->tid, "exe");
 	uint64_t addr = fd >= 0 ? tracer_main_symbol(fd, entry) : 0;
 	if (fd >= 0)
 		close(fd);

@@ -263,7 +263,7 @@ int tracer_pin(const struct engine_config *config, struct buf *why)
 {
 	int r = config->spawn.pin_tracer ? spawn_pin(&config->spawn) : 0;
 	if (r < 0)
-		buf_addf(why, "cannot keep the program on one CPU: %s", error_text(-r));
+		buf_addf(why, "cannot keep the program on one CPU: %s", diag_error_text(-r));
 	return r;
 }
 
@@ -288,7 +288,7 @@ static void explain(const struct tracer *t, pid_t child, int err, struct buf *wh
 		buf_addf(why, "process %d traces sctrace and its children, and a process can have only one tracer",
 			 (int)tracer);
 	else
-		buf_addf(why, "%s (a container must permit ptrace%s)", error_text(err),
+		buf_addf(why, "%s (a container must permit ptrace%s)", diag_error_text(err),
 			 access(ATTACH_YAMA, F_OK) == 0 ? "; see also " ATTACH_YAMA : "");
 }
 
@@ -365,7 +365,7 @@ int tracer_start(struct tracer *t, const struct engine_config *config, struct bu
 	if (r < 0 && !why->len)
 		buf_adds(why, buf_str(&t->note)); /* the reason why tracing was given up */
 	if (r < 0 && !why->len)
-		buf_addf(why, "cannot start tracing: %s", error_text(-r));
+		buf_addf(why, "cannot start tracing: %s", diag_error_text(-r));
 	return r;
 }
 

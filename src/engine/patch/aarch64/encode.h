@@ -78,7 +78,7 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint6
 
 /* Only other processors need the addresses to which jumps may lead. */
 struct targets;
-static inline void targets_free(struct targets *t)
+static inline void relocate_targets_free(struct targets *t)
 {
 	(void)t;
 }

@@ -215,7 +215,7 @@ static bool is_served(const struct patch *p, pid_t pid, uint64_t dev)
 	for (size_t i = 0; i + 1 < p->modules.n; i++)
 		if (p->modules.v[i]->dev == dev)
 			return p->modules.v[i]->served;
-	return served_device(pid, dev);
+	return mem_served_device(pid, dev);
 }
 
 struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m)

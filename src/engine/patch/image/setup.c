@@ -216,7 +216,7 @@ void setup_unmap(struct patch *p, struct task *task, const struct cpu_regs *r, u
 		if (made[i].there)
 			areas[n++] = made[i].area;
 	if (n)
-		unmap_areas(p, task, areas, n);
+		maps_unmap(p, task, areas, n);
 }
 
 uint64_t setup_stubs(uint64_t at)

@@ -161,7 +161,7 @@ void site_free_all(struct patch *p, struct image *img)
 	vec_free(&img->sites.gaps);
 	vec_free(&img->sites.pages);
 	for (size_t k = 0; k < img->sites.targets.n; k++)
-		targets_free(img->sites.targets.v[k].targets);
+		relocate_targets_free(img->sites.targets.v[k].targets);
 	vec_free(&img->sites.targets);
 }
 

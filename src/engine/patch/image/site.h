@@ -88,7 +88,7 @@ struct stub_page {
 	uint32_t max;  /* number of stubs that have room, with the head */
 };
 
-/* The addresses to which jumps may lead in a mapped file (targets_free()). */
+/* The addresses to which jumps may lead in a mapped file (relocate_targets_free()). */
 struct image_targets {
 	uint64_t base, dev, ino;
 	struct targets *targets; /* NULL: they cannot be found */

@@ -324,7 +324,7 @@ static void unmap_all(struct patch *p, struct task *task)
 		return;
 	sigkill_guard_remove(p, task, false);
 	setup_areas(img, &areas);
-	img->cleaned = unmap_areas(p, task, areas.v, areas.n);
+	img->cleaned = maps_unmap(p, task, areas.v, areas.n);
 	vec_free(&areas);
 }
 

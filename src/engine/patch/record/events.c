@@ -150,7 +150,7 @@ static void pop(struct record *rec)
 static ssize_t read_entered(void *record, uint64_t addr, void *buf, size_t n)
 {
 	struct record *rec = record;
-	ssize_t kept = captures_read_before(rec->mem_record, addr, buf, n);
+	ssize_t kept = record_captures_read_before(rec->mem_record, addr, buf, n);
 	size_t done = kept > 0 ? (size_t)kept : 0;
 	ssize_t got = done < n ? rec->live.read(rec->live.ctx, addr + done, (char *)buf + done, n - done) : 0;
 	return got > 0 ? got + (ssize_t)done : done ? (ssize_t)done : got;
@@ -169,7 +169,8 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 	 */
 	bool lacks = before && !item->committed && item->record->nr != SYS_execve;
 	if (!item->live && !lacks)
-		rec->mem = (struct mem){.read = before ? captures_read_before : captures_read, .ctx = rec->mem_record};
+		rec->mem = (struct mem){.read = before ? record_captures_read_before : record_captures_read,
+					.ctx = rec->mem_record};
 	else if (before && item->record->size > item->record->head)
 		rec->mem = (struct mem){.read = read_entered, .ctx = rec};
 	else
@@ -290,7 +291,7 @@ bool record_next(struct tracer *t, struct event *ev)
 			ev->kind = EV_CALL;
 			ev->names_before = ev->names;
 			ev->entry_mem = &rec->entry_mem;
-			rec->entry_mem = (struct mem){captures_read_before, (void *)(uintptr_t)item.record};
+			rec->entry_mem = (struct mem){record_captures_read_before, (void *)(uintptr_t)item.record};
 			ev->captured = (const unsigned char *)item.record + item.record->head;
 			ev->ncaptured = (size_t)item.record->size - item.record->head;
 			reader_pop(&th->reader);
@@ -378,7 +379,7 @@ void record_leave(struct patch *p, struct task *task)
 	leave(p, task, th);
 }
 
-void capture_open(struct record_reader *r, const struct agent_recipe *recipe, const struct capture_source *from)
+void record_capture_open(struct record_reader *r, const struct agent_recipe *recipe, const struct capture_source *from)
 {
 	struct capture_room room = {r->open_bytes, r->open.head, r->open.size, RECORD_MOST};
 	decode_capture_rules(&room, from, recipe->op, recipe->n);
@@ -392,7 +393,7 @@ void record_capture(const struct patch *p, struct record_thread *th, int64_t res
 		(const struct agent_recipe *)(const void *)(p->recorder + (RECIPES_AT - RECORDER_CODE));
 	pid_t tid = th->tid;
 	const struct mem live = tracer_mem_of(&p->t, &tid);
-	capture_open(&th->reader, &recipes[th->reader.open.nr],
-		     &(struct capture_source){(const struct memory_tables *)(const void *)tables, th->reader.open.args,
-					      &live, p->record->string_max, result, made});
+	record_capture_open(&th->reader, &recipes[th->reader.open.nr],
+			    &(struct capture_source){(const struct memory_tables *)(const void *)tables,
+						     th->reader.open.args, &live, p->record->string_max, result, made});
 }

@@ -301,12 +301,12 @@ static ssize_t read_captures(const struct agent_record *head, uint64_t addr, boo
 	return captured_read(&(struct captured_memory){&list, before}, addr, buf, n);
 }
 
-ssize_t captures_read_before(void *record, uint64_t addr, void *buf, size_t n)
+ssize_t record_captures_read_before(void *record, uint64_t addr, void *buf, size_t n)
 {
 	return read_captures(record, addr, true, buf, n);
 }
 
-ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n)
+ssize_t record_captures_read(void *record, uint64_t addr, void *buf, size_t n)
 {
 	return read_captures(record, addr, false, buf, n);
 }

@@ -115,7 +115,7 @@ struct record_item reader_peek(const struct record_reader *r);
 void reader_pop(struct record_reader *r);
 
 /* Adds the memory that the recipe names to the open record. Its contents and the memory are untrusted. */
-void capture_open(struct record_reader *r, const struct agent_recipe *recipe, const struct capture_source *from);
+void record_capture_open(struct record_reader *r, const struct agent_recipe *recipe, const struct capture_source *from);
 /*
  * Called after captures were added to the open record: discards the open record if the call was not in progress all the
  * time.
@@ -130,7 +130,7 @@ void reader_announce(struct record_reader *r, uint64_t ticks);
 bool reader_wants_open(const struct record_reader *r);
 
 /* For struct mem: read the captures of `record`, that is, memory as it was before the call, or after it. */
-ssize_t captures_read_before(void *record, uint64_t addr, void *buf, size_t n);
-ssize_t captures_read(void *record, uint64_t addr, void *buf, size_t n);
+ssize_t record_captures_read_before(void *record, uint64_t addr, void *buf, size_t n);
+ssize_t record_captures_read(void *record, uint64_t addr, void *buf, size_t n);
 
 #endif

@@ -105,8 +105,8 @@ uint64_t maps_room(pid_t pid, size_t n)
 	uint64_t found = 0;
 	int r = n && n <= sizeof(bytes) ? proc_read(pid, "maps", &text) : -EINVAL;
 	for (const char *p = buf_str(&text); r == 0 && !found && proc_map_next(&p, &m);)
-		if (is_program_code(&m) && !served_device(pid, m.dev) && remote_read(pid, m.hi - n, bytes, n) == 0 &&
-		    is_empty(bytes, n))
+		if (is_program_code(&m) && !mem_served_device(pid, m.dev) &&
+		    remote_read(pid, m.hi - n, bytes, n) == 0 && is_empty(bytes, n))
 			found = m.hi - n;
 	buf_free(&text);
 	return found;
@@ -114,7 +114,7 @@ uint64_t maps_room(pid_t pid, size_t n)
 
 #define CALL_MAX 512 /* limit on the size of agent_call */
 
-bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n)
+bool maps_unmap(struct patch *p, struct task *task, const struct area *v, size_t n)
 {
 	unsigned char old[CALL_MAX];
 	size_t len = (size_t)(agent_call_end - agent_call);

@@ -40,6 +40,6 @@ struct areas {
  * the agent's code may be in one of the areas. Returns false if this code could not be written, or if the task has ended.
  * The results of the calls of munmap(2) are not checked.
  */
-bool unmap_areas(struct patch *p, struct task *task, const struct area *v, size_t n);
+bool maps_unmap(struct patch *p, struct task *task, const struct area *v, size_t n);
 
 #endif

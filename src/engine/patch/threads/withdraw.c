@@ -144,7 +144,7 @@ static void clean(struct patch *p, struct task *task)
 	image_fall_back(p, task, "it has mapped memory at the addresses of the agent");
 	waits_end(p, img);
 	if (task->stopped)
-		img->cleaned = unmap_areas(p, task, areas.v, areas.n);
+		img->cleaned = maps_unmap(p, task, areas.v, areas.n);
 	vec_free(&areas);
 }
 

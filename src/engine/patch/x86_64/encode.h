@@ -67,6 +67,6 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint6
 
 /* The addresses in an ELF object's code to which a jump may lead (relocate.h). */
 struct targets;
-void targets_free(struct targets *t); /* `t` may be NULL */
+void relocate_targets_free(struct targets *t); /* `t` may be NULL */
 
 #endif

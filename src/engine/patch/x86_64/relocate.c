@@ -116,7 +116,7 @@ static bool read_object(struct object *o, const struct mem *m, uint64_t base)
 	return ok;
 }
 
-struct targets *targets_find(const struct mem *m, uint64_t base)
+struct targets *relocate_targets_find(const struct mem *m, uint64_t base)
 {
 	struct object o = {.n = 0};
 	struct targets *t = memory_zeroed(1, sizeof(*t));
@@ -137,18 +137,18 @@ struct targets *targets_find(const struct mem *m, uint64_t base)
 		free(o.segment[i].bytes);
 	if (ok)
 		return t;
-	targets_free(t);
+	relocate_targets_free(t);
 	return NULL;
 }
 
-void targets_free(struct targets *t)
+void relocate_targets_free(struct targets *t)
 {
 	if (t)
 		free(t->bits);
 	free(t);
 }
 
-bool targets_include(const struct targets *t, uint64_t lo, uint64_t hi)
+bool relocate_targets_include(const struct targets *t, uint64_t lo, uint64_t hi)
 {
 	bool found = lo < t->lo || hi > t->hi;
 	for (uint64_t a = lo; !found && a < hi; a++)
@@ -440,7 +440,8 @@ static void find_starts(const struct walk *w, const struct targets *t, size_t af
 	bool done[RELOCATE_NEAR_MAX] = {false};
 	struct instruction x;
 	for (size_t i = 0; i < w->n; i++)
-		start[i] = i < EDGE || i + EDGE > w->n || i == after || targets_include(t, w->at + i, w->at + i + 1);
+		start[i] = i < EDGE || i + EDGE > w->n || i == after ||
+			   relocate_targets_include(t, w->at + i, w->at + i + 1);
 	for (bool again = true; again;) {
 		again = false;
 		for (size_t i = 0; i < w->n; i++) {

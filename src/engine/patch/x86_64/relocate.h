@@ -40,12 +40,12 @@
 /*
  * Finds the targets in the ELF object loaded at `base`. `m` must show the program's own code, without the engine's
  * jumps. Returns NULL if the object cannot be read, or is larger than 64 MiB. The caller frees the result with
- * targets_free().
+ * relocate_targets_free().
  */
-struct targets *targets_find(const struct mem *m, uint64_t base);
+struct targets *relocate_targets_find(const struct mem *m, uint64_t base);
 
 /* May a jump lead to an address from `lo` on and below `hi`? Short jumps are not included (relocate_near()). */
-bool targets_include(const struct targets *t, uint64_t lo, uint64_t hi);
+bool relocate_targets_include(const struct targets *t, uint64_t lo, uint64_t hi);
 
 /*
  * `code` holds the `n` bytes after a call, at address `ip`. Returns how many bytes of whole instructions may move (1 to

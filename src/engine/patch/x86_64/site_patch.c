@@ -227,7 +227,7 @@ static const struct targets *targets_of(struct image *img, const struct mem *mem
 		if (known->base == m->base && known->dev == m->dev && known->ino == m->ino)
 			return known->targets;
 	}
-	struct targets *found = targets_find(mem, m->base);
+	struct targets *found = relocate_targets_find(mem, m->base);
 	vec_push(&img->sites.targets, (struct image_targets){m->base, m->dev, m->ino, found});
 	return found;
 }
@@ -291,7 +291,7 @@ static enum site_why reachable(struct image *img, const struct around *a, const 
 	t = targets_of(img, native, m);
 	if (!t)
 		return WHY_NOT_SEARCHABLE;
-	return targets_include(t, lo + 1, hi) ? WHY_ADDRESS : WHY_NONE;
+	return relocate_targets_include(t, lo + 1, hi) ? WHY_ADDRESS : WHY_NONE;
 }
 
 /* Notes that the `n` bytes from `at` on, in a copy of the code around the site, move into its stub. */
