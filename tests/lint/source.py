@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 Checks the rules of the sources: which folder may use which other folder (tests/lint/folders), no cycles between files,
-the map in main.c, the length of files and functions. Usage: source.py ROOT BUILD. Prints TAP; recommendations are
+the map in main.c, the names of public functions, the length of files and functions. Usage: source.py ROOT BUILD. Prints TAP; recommendations are
 printed as comments.
 """
 import re
@@ -26,6 +26,58 @@ PROCESSOR_WORDS = (
     r"PTRACE_[GS]ETREGS", r"\w*arch_prctl(?!\()", "ARCH_SET_FS", "AUDIT_ARCH_X86_64", r"Zydis\w*", "0x0f", "0xcc",
     r"__builtin_ia32_\w+", "Intel",
 )
+
+# How public functions begin whose name has no word of their file or folder (CONTRIBUTING.md), and where all of them are.
+PREFIXES = {
+    "show": "decode/",  # shows a value of a kind; the kinds.def of the name begins every such function so
+    "when": "decode/",  # whether an argument is shown only after the call
+    "prctl": "decode/control.c",  # *_memory(): the memory that the commands of this call need; the row of the kind names them
+    "quota": "decode/fsmount.c",
+    "keyctl": "decode/misc.c",
+    "vfork_frame": "engine/patch/image/per_thread.c",  # one of the records that an image keeps for each thread
+    "waits": "engine/patch/image/per_thread.c",  # another one of these
+    "resume_point": "engine/patch/image/site.c",
+    "seccomp": "engine/patch/arm/arm.c",  # what the kernel calls the two ways of intercepting calls
+    "sud": "engine/patch/arm/arm.c",
+    "exec": "engine/patch/life/children.c",  # after execve(2), a process is a new one
+    "detach": "engine/patch/life/patch_attach.c",  # the opposite of attach
+    "core": "engine/patch/threads/withdraw.c",  # core dumps, before which the engine leaves the process
+    "kept": "engine/costs.c",  # files that are kept until the next boot
+    "suite": "bench/loads.c",  # the suite of system calls, one of the loads
+    "cache": "measure/work.c",  # the page cache
+    "boot": "stats/change.c",  # the bootstrap, a method of statistics
+    "frame": "out/axis.c",  # the part of a chart around its axes
+    "markdown": "out/html.c",  # the same texts for Markdown as for HTML
+    "draw": "present/",  # the pictures of a page
+    "cell": "present/page.c",  # the cells of the tables of a page
+    "machine": "present/differences.c",  # machines and the differences between them
+    "number": "base/size.c",  # numbers with units, like sizes
+    "count": "base/size.c",
+    "duration": "base/size.c",
+    "factor": "base/size.c",
+    "vec": "base/memory.c",  # vectors, whose other functions are macros
+}
+
+# Files with variables that can change and live as long as the process. Everything else is an argument.
+VARIABLES = {
+    "base/memory.c": "what a fuzzer or test does if memory runs out",
+    "base/ptrace.c": "why the kernel refuses ptrace(2), which does not change",
+    "syscall/call_table.c": "tables that are filled once",
+    "decode/decode_names.c": "tables that are filled once",
+    "decode/ask.c": "a table that is filled once",
+    "stack/libunwind.c": "libraries that are loaded once",
+    "stack/unwind.c": "a library that is loaded once",
+    "engine/patch/arm/arm.c": "what the kernel supports, which does not change",
+    "engine/patch/arm/watchdog.c": "a process of its own, with one purpose",
+    "engine/patch/remote/remote.c": "open files of /proc, which are limited for the whole process",
+    "engine/patch/image/per_thread.c": "the contents of a section",
+    "out/width.c": "a locale that is loaded once",
+    "measure/sample.c": "a buffer whose contents nobody needs",
+    "bench/stop.c": "set by a handler of signals",
+    "bench/switch_kinds.c": "two stacks of a thread, which assembler code changes",
+    "cmd/trace/signals.c": "set by a handler of signals",
+    "cmd/compare/cmd_compare.c": "set by a handler of signals",
+}
 
 README_COLUMNS = 100  # of a table or an example in README.md
 FILE_LINES = 600  # a longer file is refused, except tables (.def)
@@ -110,25 +162,33 @@ def check_list(root):
 
 
 def symbols(root, build):
-    """The symbols that the objects of the build define and use: ({symbol: file}, {file: symbols})."""
+    """Yields the symbols of the objects of the build: (file, name, class of nm(1), section)."""
     files = {"_".join(path.relative_to(root).parts): str(path.relative_to(root / "src"))
              for path in sources(root / "src", ".c", ".S")}
-    nm = subprocess.run(["nm", build / "libsctrace.a"], capture_output=True, text=True, check=False)
-    defined, used, file = {}, {}, None
+    nm = subprocess.run(["nm", "--format=sysv", build / "libsctrace.a"], capture_output=True, text=True, check=False)
+    file = None
     for line in nm.stdout.splitlines():
-        words = line.split()
+        words = [word.strip() for word in line.split("|")]
         if line.endswith(":"):
-            file = files.get(Path(line[:-1]).name.removesuffix(".o"))
-        elif file and words and words[-2] == "U":
-            used.setdefault(file, set()).add(words[-1])
-        elif file and words and words[-2].isupper():
-            defined[words[-1]] = file
+            file = files.get(line[:-1].rsplit("/", 1)[-1].removesuffix("]").rsplit("[", 1)[-1].removesuffix(".o"))
+        elif file and len(words) == 7:
+            yield file, words[0], words[2], words[6]
+
+
+def uses(root, build):
+    """The symbols that the objects of the build define and use: ({symbol: file}, {file: symbols})."""
+    defined, used = {}, {}
+    for file, name, kind, _ in symbols(root, build):
+        if kind == "U":
+            used.setdefault(file, set()).add(name)
+        elif kind.isupper():
+            defined[name] = file
     return defined, used
 
 
 def check_cycles(root, build):
     """No file uses, directly or through others, a file that uses it, according to the objects' symbols."""
-    defined, used = symbols(root, build)
+    defined, used = uses(root, build)
     if not defined:
         yield f"{build / 'libsctrace.a'} has no symbols; build sctrace first"
     graph = {file: {defined[name] for name in names if name in defined} - {file} for file, names in used.items()}
@@ -277,6 +337,54 @@ def check_base_names(root):
             yield f"{name} is the name of a file in {' and in '.join(sorted(where))}"
 
 
+def numbers(word):
+    """The word in the singular and in the plural."""
+    return {word, word.removesuffix("s"), word.removesuffix("es"), word + "s"}
+
+
+def own_prefixes(path, structs):
+    """How a public function of the file may begin: with a word of its file or folders, or with a struct of its folder."""
+    names = [path.stem, *path.parts[:-1]]
+    words = names + [word for name in names for word in name.split("_")]
+    words += [word for name in structs.get(path.parent, ()) for word in (name, name.split("_")[0])]
+    return {form for word in words for form in numbers(word)}
+
+
+def begins_with(name, prefixes):
+    parts = name.split("_")
+    return any("_".join(parts[:n]) in prefixes for n in range(1, len(parts) + 1))
+
+
+def check_prefixes(root, build):
+    """The name of a public function says where the function is, by itself or by the list of prefixes."""
+    structs, needed, built = {}, set(), set()
+    for path in sources(root / "src", ".h"):
+        for name in re.findall(r"^struct (\w+) \{", path.read_text(encoding="utf-8"), re.MULTILINE):
+            structs.setdefault(path.parent.relative_to(root / "src"), set()).add(name)
+    for file, name, kind, _ in symbols(root, build):
+        built.add(file)
+        if kind != "T" or begins_with(name, own_prefixes(Path(file), structs)):
+            continue
+        found = {prefix for prefix, place in PREFIXES.items() if begins_with(name, {prefix}) and file.startswith(place)}
+        needed |= found
+        if not found:
+            yield f"src/{file}: {name}() begins with no word of its file or folder; rename it, or list its prefix"
+    for prefix in sorted(set(PREFIXES) - needed):
+        if any(file.startswith(PREFIXES[prefix]) for file in built):
+            yield f"tests/lint/source.py: no function of {PREFIXES[prefix]} needs the prefix {prefix}"
+
+
+def check_variables(root, build):
+    """Variables that can change and live as long as the process are listed, with the reason."""
+    every = list(symbols(root, build))
+    found = {file for file, _, kind, section in every
+             if kind in "bBdDC" and section in {".bss", ".data", ".tbss", ".tdata", "*COM*"}}
+    for file in sorted(found - set(VARIABLES)):
+        yield f"src/{file} has a variable that lives as long as the process; pass it as an argument, or give the reason in VARIABLES"
+    for file in sorted(set(VARIABLES) & {file for file, *_ in every} - found):
+        yield f"tests/lint/source.py: src/{file} no longer has such variables"
+
+
 def check_mentions(root):
     """The files that the documents for contributors mention exist."""
     known = ["/" + str(path.relative_to(root)) for path in root.glob("[!b]*/**/*.*")]
@@ -307,6 +415,8 @@ CHECKS = [
     ("files form no cycle by calls", lambda root: check_cycles(root, Path(sys.argv[2]))),
     ("a file includes its own header first", check_own_header_first),
     ("every file has a name of its own", check_base_names),
+    ("public functions have the prefix of their place", lambda root: check_prefixes(root, Path(sys.argv[2]))),
+    ("variables of the process are listed", lambda root: check_variables(root, Path(sys.argv[2]))),
     ("only a processor's folder names registers and instructions", check_processor),
     ("documents mention files that exist", check_mentions),
     ("README.md shows pictures that exist, and narrow tables", check_readme),
