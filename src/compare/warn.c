@@ -399,12 +399,15 @@ static void say_parts(const struct run *r, struct buf *out)
 	}
 }
 
-/* Appends how the calls were counted, and why their time can exceed the time of the row. */
+/* Appends how the calls were counted, why their time can exceed the time of the row, and whether waits are not known. */
 static void say_counting(const struct run *r, const char *engine, struct buf *out)
 {
-	bool longer = false, commands = false;
+	bool longer = false, commands = false, known = false, unknown = false, waited = false;
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		const struct run_subject *s = &r->subjects.v[i];
+		known |= s->counts.known && !isnan(s->counts.waits);
+		unknown |= s->counts.known && isnan(s->counts.waits);
+		waited |= s->counts.known && s->counts.waits > 0;
 		longer |= run_usable(s) && s->counts.in_calls_s > s->judged.of[METRIC_TIME].median;
 		commands |= !s->strategy;
 	}
@@ -414,6 +417,8 @@ static void say_counting(const struct run *r, const char *engine, struct buf *ou
 			 "; 'in calls' exceeds 'wall' in some rows: it is from that run, and adds up the times of all "
 			 "%s",
 			 commands ? "processes and threads, such as a shell that waits for its command" : "threads");
+	if (unknown && (waited || !known))
+		buf_adds(out, waited ? "; where 'waits' is empty, the number is not known" : "; waits are not known");
 	buf_addc(out, '\n');
 }
 

@@ -949,6 +949,10 @@ def test_waits(place):
     assert next(csv.DictReader(io.StringIO(shown)))["waits"] == str(counts["waits"]), shown
     status, out, err = run(place, "--engine=ptrace", "--format=csv", *words)
     assert status == 0 and next(csv.DictReader(io.StringIO(out)))["waits"] == "", (out, err)
+    status, out, err = run(place, "--engine=ptrace", *words)
+    assert status == 0 and "; waits are not known" in " ".join(out.split()), (out, err)
+    status, out, err = run(place, *words, "env GLIBC_TUNABLES=glibc.pthread.rseq=0 sleep 0.01")
+    assert status == 0 and "; where 'waits' is empty, the number is not known" in " ".join(out.split()), (out, err)
     # The waits of the shell are known, but not those of a program without an area for restartable sequences. Their sum is not 0.
     status, out, err = run(place, "--runs=2", "--format=csv", "GLIBC_TUNABLES=glibc.pthread.rseq=0 exec sleep 0.01")
     assert status == 0 and next(csv.DictReader(io.StringIO(out)))["waits"] != "0", (out, err)
