@@ -184,6 +184,8 @@ static void json_other(struct trace_sink *s, struct trace_task *k, const struct 
 	struct trace_outputs *all = ((struct trace_json *)s)->c.out;
 	(void)k;
 	struct trace_out *to = trace_outputs_begin(all, ev);
+	if (ev->kind == EV_NEW_TASK)
+		trace_outputs_created(all, ev->tid, ev->child);
 	if (ev->kind == EV_EXEC)
 		trace_outputs_exec(all, ev->tid);
 	struct buf *out = &to->buf;

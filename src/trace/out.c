@@ -264,8 +264,11 @@ static void program_of(const struct trace_outputs *o, const struct event *ev, st
 {
 	enum { COMM_MOST = 15 };
 	const char *slash = o->program ? strrchr(o->program, '/') : NULL;
+	const char *known = map_get(&o->programs, (uint64_t)ev->tid);
 	if (ev->kind == EV_ENTER && ev->launch && o->program)
 		buf_addf(out, "%.*s", COMM_MOST, slash ? slash + 1 : o->program);
+	else if (known)
+		buf_adds(out, known);
 	else if (o->names)
 		o->names->comm(o->names->ctx, ev->tid, out);
 }
@@ -298,17 +301,35 @@ struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid)
 	return own ? own : trace_outputs_begin(o, &(struct event){.kind = EV_DEATH, .tid = tid, .pid = tid});
 }
 
+/* Notes that the program of `tid` is the one that `of` has now. */
+static void note_program(struct trace_outputs *o, pid_t tid, pid_t of)
+{
+	auto_buf name = {0};
+	free(map_remove(&o->programs, (uint64_t)tid));
+	if (o->separate && o->names && strstr(o->separate, "%e"))
+		o->names->comm(o->names->ctx, of, &name);
+	if (name.len)
+		map_put(&o->programs, (uint64_t)tid, memory_copy(buf_str(&name)));
+}
+
+void trace_outputs_created(struct trace_outputs *o, pid_t tid, pid_t child)
+{
+	note_program(o, child, tid);
+}
+
 void trace_outputs_exec(struct trace_outputs *o, pid_t tid)
 {
 	struct trace_out *own = o->separate ? map_get(&o->threads, (uint64_t)tid) : NULL;
 	if (own)
 		own->stale = true;
+	note_program(o, tid, tid);
 }
 
 void trace_outputs_gone(struct trace_outputs *o, pid_t tid)
 {
 	struct trace_out *own = map_get(&o->threads, (uint64_t)tid);
 	struct buf why = {0};
+	free(map_remove(&o->programs, (uint64_t)tid));
 	if (!own)
 		return;
 	map_remove(&o->threads, (uint64_t)tid);
@@ -321,6 +342,7 @@ void trace_outputs_gone(struct trace_outputs *o, pid_t tid)
 void trace_outputs_free(struct trace_outputs *o)
 {
 	map_free(&o->threads);
+	map_free(&o->programs);
 	map_free(&o->earlier);
 }
 

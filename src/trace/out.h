@@ -67,6 +67,7 @@ struct trace_outputs {
 	struct trace_failure *failure; /* receives the failures of the outputs in `threads` */
 	struct trace_out common;       /* opened by the caller with trace_out_open() */
 	struct map threads;            /* tid -> struct trace_out */
+	struct map programs;           /* for %e: tid -> the name of its program, a string that the map owns */
 	struct map earlier; /* map_key() of a file's path -> not NULL: this trace has already written to it */
 };
 
@@ -77,6 +78,11 @@ struct trace_outputs {
 struct trace_out *trace_outputs_begin(struct trace_outputs *o, const struct event *ev);
 /* Returns the output of thread `tid`, where its last line is. */
 struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid);
+/*
+ * Must be called when thread `tid` has created `child`. A name that is looked up at the child's first line may be that of a program
+ * that the child has executed since. The child's program is that of its parent at this moment.
+ */
+void trace_outputs_created(struct trace_outputs *o, pid_t tid, pid_t child);
 /* Must be called when thread `tid` has executed a program. If files have names of programs, its next lines go to another. */
 void trace_outputs_exec(struct trace_outputs *o, pid_t tid);
 /* Must be called when thread `tid` has ended. Writes and closes the thread's own output, if it has one. */

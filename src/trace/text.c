@@ -387,6 +387,8 @@ static void text_other(struct trace_sink *s, struct trace_task *task, const stru
 		break_line(t, own);
 		own->tid = ev->tid;
 	}
+	if (ev->kind == EV_NEW_TASK)
+		trace_outputs_created(t->c.out, ev->tid, ev->child);
 	if (ev->kind == EV_EXEC)
 		trace_outputs_exec(t->c.out, ev->tid);
 	if (is_quiet(t->c.decoding.look->quiet, ev))
