@@ -88,7 +88,7 @@ void trace_wall_program(const struct summary *s, const struct engine_result *r, 
 	double wall = (double)r->wall_ns, user = timeval_ns(&r->usage.ru_utime),
 	       system = timeval_ns(&r->usage.ru_stime);
 	struct waiting w = waiting_of(s);
-	const bool perhaps = w.known && w.perhaps > wall / 100, one = (w.any || perhaps) && r->threads == 1 && all;
+	const bool perhaps = w.known && w.perhaps > wall / 20, one = (w.any || perhaps) && r->threads == 1 && all;
 	const double rest = wall - user - system - w.ns;
 	add_seconds(out, wall);
 	buf_adds(out, one ? " wall = " : " wall, ");
