@@ -348,7 +348,9 @@ def test_a_reader_that_does_not_read(tmp):
         for args in (["-o", "trace"], ["--json", "-o", "trace"], ["--engine=ptrace", "-o", "trace"], ["--record", "trace"]):
             for sig in (signal.SIGINT, signal.SIGTERM):
                 with subprocess.Popen([SCTRACE, "-p", str(target.pid), *args], cwd=tmp, stderr=subprocess.PIPE, text=True) as tracer:
+                    full = time.monotonic() + TIMEOUT
                     while select.select([], [writer], [], 0)[1]:
+                        assert tracer.poll() is None and time.monotonic() < full, (args, sig, Path(f"/proc/{tracer.pid}/status").read_text())
                         time.sleep(0.01)
                     tracer.send_signal(sig)
                     said = tracer.communicate(timeout=TIMEOUT)[1]

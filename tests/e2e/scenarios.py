@@ -1265,7 +1265,7 @@ STRACED = {
     "tar": ["tar", "cf", "{scratch}/tar", "/usr/include/linux"],
     "find": ["find", "/usr/include", "-name", "*.h", "-size", "+40k"],
     "git": ["git", "-C", "{scratch}/repository", "status"],
-    "python": ["python3", "-S", "-c", "pass"],
+    "python": [sys.executable, "-S", "-c", "pass"],
     "shell": ["sh", "-c", "for i in 1 2 3 4 5; do cat /etc/passwd | wc -l; done"],
     "threads": ["{build}/tests/e2e/threads", "pump", "4", "500"],
 }
