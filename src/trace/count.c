@@ -145,6 +145,9 @@ static void note_time(const struct trace_count *t, struct counted *k, const stru
 		return;
 	if (!g->first_ns)
 		g->first_ns = ev->time_ns;
+	/* A thread ends with its exit. Until sctrace sees that, time passes that is not the program's. */
+	if (ev->kind == EV_VANISH && ev->call.desc && ev->call.desc->result == R_NONE)
+		return;
 	if (ev->time_ns > g->last_ns)
 		g->last_ns = ev->time_ns;
 	if (ev->kind == EV_VANISH)

@@ -161,7 +161,9 @@ static struct thread_time thread_time(const struct summary_group *g)
 			continue;
 		t.part[WAITING] += c->waited_ns;
 		t.part[MAY_HAVE_WAITED] += perhaps_ns(c);
-		t.part[OTHER_CALLS] += c->ns - c->waited_ns - perhaps_ns(c);
+		/* Less than nothing may remain of short calls after the cost of tracing has been subtracted. */
+		const double other = c->ns - c->waited_ns - perhaps_ns(c);
+		t.part[OTHER_CALLS] += other > 0 ? other : 0;
 	}
 	double between = t.wall;
 	for (size_t p = 0; p < BETWEEN; p++)

@@ -1398,6 +1398,11 @@ def test_where_the_time_of_threads_went(tmp):
         r = run(*flags, *command)
         assert r.returncode == 3 and " wall = " not in r.stderr.replace("program: ", ""), r
     many = "import threading\nfor i in range(14): t = threading.Thread(target=lambda: None); t.start(); t.join()"
+    # An exit does not return, and the time until sctrace sees it is not the thread's. The parts do not exceed the whole.
+    for engine in ("auto", "ptrace"):
+        threads = json.loads(run("-c", "--by=thread", "--engine=" + engine, "--format=json", sys.executable, "-c", many).stderr)["threads"]
+        assert all(sum(t[p] for p in parts) <= 1.001 * t["wall_s"] for t in threads), (engine, threads)
+        assert sum(t["unfinished_s"] > 0 for t in threads) <= 1, (engine, threads)  # the last one may be amid a call when the program ends
     told = " ".join(run("-c", "--by=thread", "python3", "-c", many).stderr.split())
     assert len(re.findall(r"thread \d+ \(", told)) == 10 and re.search(r"threads: \d+ more, which lived less long; --format=json lists all", told), told
 

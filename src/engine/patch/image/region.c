@@ -419,9 +419,9 @@ uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr)
 		r->call_of[r->used++] = (int16_t)nr;
 	}
 	uint32_t entry = r->entry_of[nr];
-	/* sctrace must see requests of ioctl(2) after which it reads the program's memory in another way. */
+	/* sctrace must see when a thread exits, and requests of ioctl(2) after which it reads the memory in another way. */
 	bool lane = p->count_threads && p->record_way[nr] == RECORD_WRITES && entry / SLOT_SIZE < LANE_SLOTS &&
-		    !(entry & (SLOT_ALIGN - 1) & ~SLOT_F_BYTES) && nr != SYS_ioctl;
+		    !(entry & (SLOT_ALIGN - 1) & ~SLOT_F_BYTES) && nr != SYS_ioctl && nr != SYS_exit_group;
 	bool plain = p->record && !(p->t.config.want & CAP_COUNTS) && p->record_way[nr] == RECORD_PASSES &&
 		     !(entry & (SLOT_ALIGN - 1) & ~SLOT_F_BYTES);
 	return entry + (p->record_way[nr] == RECORD_WRITES ? SLOT_F_RECORD : 0) + (plain || lane ? SLOT_F_PLAIN : 0);
