@@ -44,7 +44,7 @@ struct memory_need decode_memory_need(enum syscall_kind kind, unsigned arg)
 /* Returns the rule for memory that is known at this time. */
 static struct memory_need need_when(struct memory_need n, enum when when)
 {
-	enum { LABEL_SIZE = 256 }; /* FSLABEL_MAX: the only command that writes a string writes so many bytes */
+	enum { LABEL_SIZE = 256 }; /* FSLABEL_MAX: the only command that writes a string writes this number of bytes */
 	if (when == WHEN_NEVER)
 		return (struct memory_need){.rule = MEMORY_NONE};
 	if (n.rule == MEMORY_STRING && when == WHEN_LEFT)

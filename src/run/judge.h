@@ -84,8 +84,8 @@ void run_metric_names(const struct run *r, struct strings *names);
 #define RUN_OTHERS_MAX 0.10
 #define RUN_STEAL_MAX  0.01
 /*
- * If all runs together took less than half a second, the share of other programs comes from at least so many readings of the
- * load, one before each run. With fewer, a single short-lived thread of the kernel would exceed RUN_OTHERS_MAX.
+ * If all runs together took less than half a second, the share of other programs is known only with at least this many
+ * readings of the load, one before each run. With fewer, a single short-lived thread of the kernel would exceed RUN_OTHERS_MAX.
  */
 #define RUN_LOADS_MIN 10
 /*

@@ -397,8 +397,8 @@ CAPTURE_HELPER uint32_t number_at(const struct capture *c, const void *structure
 }
 
 /*
- * Captures a message, a structure of so many words, of which the call transferred `done` bytes. A struct mmsghdr itself
- * contains the number of bytes that were transferred.
+ * Captures a message: a structure of `words` words, and what it points to. The call has transferred `done` bytes; a struct
+ * mmsghdr contains this number itself.
  */
 CAPTURE_PART bool put_message(struct capture *c, uint64_t addr, uint64_t words, uint64_t done, bool out)
 {

@@ -79,8 +79,8 @@ struct trace_out *trace_outputs_begin(struct trace_outputs *o, const struct even
 /* Returns the output of thread `tid`, where its last line is. */
 struct trace_out *trace_outputs_of(struct trace_outputs *o, pid_t tid);
 /*
- * Must be called when thread `tid` has created `child`. A name that is looked up at the child's first line may be that of a program
- * that the child has executed since. The child's program is that of its parent at this moment.
+ * Must be called when thread `tid` has created `child`. Notes the name of the parent's program, which is the child's as well.
+ * Later, for example at the child's first line, the child may already have executed another program.
  */
 void trace_outputs_created(struct trace_outputs *o, pid_t tid, pid_t child);
 /* Must be called when thread `tid` has executed a program. If files have names of programs, its next lines go to another. */

@@ -10,19 +10,20 @@ struct buf;
 /*
  * Appends "1.45 s wall = 0.13 s user + 0.60 s system + 0.72 s waiting in calls (read 0.70 s)". The parts add up only if
  * there was one thread, because others work and wait at the same time, and if all calls were counted (`all`). What remains
- * is named: the program waited for a CPU or for memory between its calls, or sctrace held it, or calls of which that is not
- * known waited. A call that waited has also used some system time, so the parts may be a little more than the whole.
+ * is named: the program waited for a CPU or for memory between its calls, or sctrace held it, or it waited in calls
+ * of which that is not known. A call that waited has also used some system time, so the parts may be a little more than the whole.
  */
 void trace_wall_program(const struct summary *s, const struct engine_result *r, bool all, struct buf *out);
 /*
- * If there is no line about the program: appends the line "waits: not known", or one that says how long those calls took of
- * which that is not known. Appends nothing if they took less than a hundredth of the time of all calls.
+ * For -p, where there is no line about the program: appends the line "waits: not known" if it is not known of any call whether
+ * it waited. If it is not known of some calls, and these took more than a hundredth of the time of all calls, appends a
+ * line that says so.
  */
 void trace_wall_unknown(const struct summary *s, struct buf *out);
 /*
  * For --by=thread, if all calls were counted: appends a line for each of the threads that lived longest: "thread 4711
  * (worker): 1.45 s wall = 0.72 s waiting in calls (read 0.70 s) + 0.60 s in other calls + 0.13 s between calls". Appends
- * nothing for threads whose first and last events are not known, because the engine has counted their calls.
+ * nothing for threads whose beginning and end are not known.
  */
 void trace_wall_threads(const struct summary *s, struct buf *out);
 /* The same of all threads, as the member "threads" of a JSON object, and a comma. */

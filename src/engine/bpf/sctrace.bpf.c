@@ -315,8 +315,9 @@ static __always_inline void note_peak(struct task_struct *task)
 }
 
 /*
- * Is `task` the last thread of its process? A thread lowers signal->live before the event, so several threads that exit
- * at the same time may all find 0 in it. The first one counts. A leader has no state if nothing needs one (scope).
+ * Is `task` the last thread of its process? An exiting thread lowers signal->live before the kernel reports its exit. If
+ * several threads exit at the same time, each of them may find 0 there, so only the first one is taken as the last. It
+ * marks the state of the process's leader. In scopes in which the leader has no state, each of them is taken.
  */
 static __always_inline bool is_last(struct task_struct *task)
 {

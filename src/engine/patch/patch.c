@@ -442,7 +442,9 @@ static void patch_footer(const struct engine *e, struct buf *text)
 			 (unsigned long long)p->fallback_images, (unsigned long long)p->images,
 			 buf_str(&p->fallback_why));
 	if (p->tick_ns >= TICK_LONG_NS)
-		buf_addf(text, "\nthe clock of the processor advances every %.0f ns, and times cannot be more exact",
+		buf_addf(text,
+			 "\nthe clock of the processor advances every %.0f ns, so single times are not more exact than "
+			 "that",
 			 p->tick_ns);
 	site_say_often(p, text);
 	if (sum_stops(p).reason != STOP_FALLBACK)

@@ -42,9 +42,9 @@
 #define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
 
 /*
- * The table of errors (struct agent_errno): its offset in the shared memory, its size, and the size of the memory. The table
- * is aligned to 64 KiB, so the low 16 bits of an address become 0 at its end. If its second half is used, the tracer traces
- * the image by ptrace before the table is full.
+ * The table of errors (struct agent_errno): its offset in the shared memory, and its size; then the size of the shared memory.
+ * The table is aligned to its size, so agent.S is at its end when the low 16 bits of the address have become 0. As soon as
+ * half of the table is used, the tracer traces the image by ptrace, so that the agent never meets a full table.
  */
 #define ERRNOS_AT   0x140000
 #define ERRNOS_SIZE 0x10000
@@ -52,8 +52,8 @@
 #define ERRNO_BITS  12 /* an error number is at most 4095 */
 
 /*
- * A lane: the slots of one thread, for the calls with the first slots of the region, and its table of errors. A lane is as
- * large as the largest ring, has the place of one (ring.h), and is aligned to its size.
+ * A lane: slots and a table of errors that only one thread uses. It has a copy of the region's first LANE_SLOTS slots. Lanes
+ * are in the memory for rings (ring.h). Each is as large as the largest ring, and is aligned to its size.
  */
 #define LANE_SIZE   0x40000
 #define LANE_ERRNOS (LANE_SIZE - ERRNOS_SIZE)
@@ -189,9 +189,9 @@ _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN 
 
 /*
  * The slots, one page after them, and the table of errors. The page has the selector byte, which says whether dispatch is
- * on (1) or off (0); a byte that says whether the agent may record calls (1); a mark by which this memory is recognised; and a struct agent_words for each image. The second byte is cleared before
- * sctrace leaves the program: without a tracer, a signal that comes while the thread is in the recorder would put its frame
- * onto the recorder's small stack.
+ * on (1) or off (0); a byte that says whether the agent may record calls (1); a mark by which this memory is recognised;
+ * and a struct agent_words for each image. The second byte is cleared before sctrace leaves the program: without a tracer,
+ * a signal that comes while the thread is in the recorder would put its frame onto the recorder's small stack.
  */
 #define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
 #define AGENT_STATS_SIZE ((size_t)STATS_SIZE)

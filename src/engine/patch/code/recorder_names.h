@@ -197,8 +197,8 @@ HELPER void put_unknown(struct capture *c, uint32_t fd)
 enum known { KNOWN, UNKNOWN, CHANGING /* unknown, and calls such as rename(2) can change it */ };
 
 /*
- * Captures the name of a descriptor before the call, unless an earlier record contains it and this name still counts. If
- * this is not possible, the row is then `~fd`, so that it is not tried at each call.
+ * Makes sure that a record contains the name of a descriptor: captures it before the call, unless an earlier record contains it
+ * and is still valid. If the name cannot be captured, the row becomes `~fd`, so that this is not tried again at each call.
  */
 PART enum known name_used(struct capture *c, uint32_t fd, uint32_t permits)
 {

@@ -254,7 +254,8 @@ static inline uint64_t named_row(uint32_t fd)
 #define NAMES_CWD     6 /* none, but it changes the current directory, for which AT_FDCWD stands */
 #define NAMES_RENAME  7 /* none, but it removes files or gives them other names */
 
-#define AWAITED_MOST 14 /* the recorder captures the names of so many descriptors of poll(2) or select(2) at most */
+#define AWAITED_MOST                                                                                                   \
+	14 /* the largest number of descriptors of poll(2) or select(2) whose names the recorder captures */
 
 /* The name of a descriptor in a record. It follows a struct captured whose `addr` is the descriptor. */
 struct captured_name {

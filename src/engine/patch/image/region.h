@@ -24,8 +24,8 @@ struct lane {
 
 struct region {
 	int refs; /* number of images that use the region */
-	unsigned char *
-		slots; /* the slots and what follows them: AGENT_STATS_SIZE bytes, untrusted, because the program can write to them */
+	/* The slots and what follows them: AGENT_STATS_SIZE bytes. Untrusted, because the program can write to them. */
+	unsigned char *slots;
 	size_t size; /* size of the memory: AGENT_STATS_SIZE, and the rings after it */
 	/* Descriptor of the memory, while the memory is being set up, and while it is in the pool. */
 	int fd;

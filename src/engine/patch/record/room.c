@@ -391,7 +391,7 @@ static bool write_ring(const struct task *task, struct record_thread *th)
 	return th->has_ring;
 }
 
-/* So many lanes must fit into the memory for rings that is left, so that all threads get rings. */
+/* No thread gets a lane if fewer than this many lanes fit into the rest of the memory for rings: other threads need rings. */
 #define LANES_LEAST 16
 
 /* Gives the stopped task a lane if there is memory for it. Otherwise its calls are recorded. */
