@@ -146,10 +146,12 @@ def same(*args, typed=()):
 
 
 def in_order(text, *written):
-    """Each text that the program wrote appears directly after the beginning of its call."""
+    """Each text that the program wrote appears directly after the beginning of its call, or after lines of other processes."""
     for each in written:
         quoted = each.replace("\n", "\\n")
-        assert re.search(rf'\(\d+(<[^>]*>)?, (\[{{iov_base=)?"{re.escape(quoted)}".*\)?{re.escape(each)}', text), (each, text)
+        begin = rf'^(?P<who>\[pid +\d+\] )?\w+\(\d+(<[^>]*>)?, (\[{{iov_base=)?"{re.escape(quoted)}".*'
+        others = r"( <unfinished \.\.\.>\n((?!(?P=who))\[pid +\d+\] .*\n)+)?"
+        assert re.search(rf"{begin}{others}\)?{re.escape(each)}", text, re.MULTILINE), (each, text)
 
 
 def test_programs(tmp):
