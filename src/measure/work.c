@@ -325,7 +325,8 @@ int work_check_copy(const struct work *w, const char *copy, uint64_t bytes, stru
 	FILE *b = fopen(copy, "re");
 	int err = a && b ? 0 : -errno;
 	if (err < 0)
-		buf_addf(why, "cannot open %s: %s", a ? "the copy" : "the input", diag_error_text(-err));
+		buf_addf(why, a ? "cannot open the copy '%s': %s" : "cannot open the input '%s': %s", a ? copy : w->in,
+			 diag_error_text(-err));
 	else
 		err = compare_streams(a, b, bytes, why);
 	if (a)

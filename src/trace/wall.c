@@ -38,7 +38,6 @@ static void say_share(double ns, const char *what, const struct call_stats *most
 
 #define WAITING_IN " waiting in calls"
 #define PERHAPS_IN " in calls that may have waited"
-#define ELSEWHERE  "between calls or held by sctrace"
 
 /* At most so long took the calls of a row of which it is not known whether they waited. */
 static double perhaps_ns(const struct call_stats *c)
@@ -104,9 +103,10 @@ void trace_wall_program(const struct summary *s, const struct engine_result *r, 
 		buf_adds(out, ", waits not known");
 	if (one && rest > wall / 20) {
 		buf_adds(out, " + ");
-		say_share(rest, perhaps ? PERHAPS_IN : " " ELSEWHERE, perhaps ? w.most_perhaps : NULL,
-			  perhaps_ns(w.most_perhaps), out);
-		buf_adds(out, perhaps ? ", " ELSEWHERE : "");
+		say_share(rest,
+			  perhaps ? " between calls, held by sctrace, or" PERHAPS_IN
+				  : " between calls or held by sctrace",
+			  perhaps ? w.most_perhaps : NULL, perhaps_ns(w.most_perhaps), out);
 	} else if (perhaps) {
 		buf_adds(out, ", up to ");
 		say_share(w.perhaps, PERHAPS_IN, w.most_perhaps, perhaps_ns(w.most_perhaps), out);

@@ -15,7 +15,7 @@ struct buf;
  */
 void trace_wall_program(const struct summary *s, const struct engine_result *r, bool all, struct buf *out);
 /*
- * For -p, where there is no line about the program: appends the line "waits: not known" if it is not known of any call whether
+ * For -p, where there is no line "program: ...": appends the line "waits: not known" if it is not known of any call whether
  * it waited. If it is not known of some calls, and these took more than a hundredth of the time of all calls, appends a
  * line that says so.
  */

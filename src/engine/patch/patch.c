@@ -443,8 +443,7 @@ static void patch_footer(const struct engine *e, struct buf *text)
 			 buf_str(&p->fallback_why));
 	if (p->tick_ns >= TICK_LONG_NS)
 		buf_addf(text,
-			 "\nthe clock of the processor advances every %.0f ns, so single times are not more exact than "
-			 "that",
+			 "\nthe clock of the processor ticks every %.0f ns, which limits how precise single times are",
 			 p->tick_ns);
 	site_say_often(p, text);
 	if (sum_stops(p).reason != STOP_FALLBACK)

@@ -43,8 +43,8 @@
 
 /*
  * The table of errors (struct agent_errno): its offset in the shared memory, and its size; then the size of the shared memory.
- * The table is aligned to its size, so agent.S is at its end when the low 16 bits of the address have become 0. As soon as
- * half of the table is used, the tracer traces the image by ptrace, so that the agent never meets a full table.
+ * The table has 64 KiB and is aligned to them, so the agent has reached its end when the low 16 bits of the address are 0. As
+ * soon as half of the table is used, the tracer traces the image by ptrace, so that the agent never meets a full table.
  */
 #define ERRNOS_AT   0x140000
 #define ERRNOS_SIZE 0x10000
