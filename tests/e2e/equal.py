@@ -236,6 +236,109 @@ for i in range(100):
     compare(folder, ["python3", "-S", str(script)], options=["-yy"], env={"PYTHONHASHSEED": "0"})
 
 
+# Opens the same paths again and again. Children that are not traced change what the paths lead to, or the program does so itself.
+REOPENED = """import os, socket, sys
+def opens(path, flags=os.O_RDWR | os.O_CREAT):
+    for i in range(4):
+        fd = os.open(path, flags)
+        os.readlink(f"/proc/self/fd/{fd}")
+        os.close(fd)
+def change(*calls):
+    pid = os.fork() if sys.argv[1] == "elsewhere" else None
+    if not pid:
+        for call, *args in calls:
+            call(*args)
+    if pid == 0:
+        os._exit(0)
+    if pid:
+        os.waitpid(pid, 0)
+def both(*calls):
+    change(*((os.unlink, f) for f in ("f", "g") if os.path.lexists(f)))
+    opens("f")
+    change(*calls)
+    opens("f")
+    opens(os.path.abspath("f"))
+both((os.rename, "f", "g"), (os.symlink, "g", "f"))
+both((os.link, "f", "g"), (os.unlink, "f"), (os.symlink, "g", "f"))
+both((os.unlink, "f"), (os.close, os.open("f", os.O_CREAT)))
+both((os.unlink, "f"), (os.symlink, "other", "f"))
+for i in range(50):  # the number of an inode may be used again at once
+    fd = os.open(f"new{i}", os.O_RDWR | os.O_CREAT)
+    os.readlink(f"/proc/self/fd/{fd}")
+    os.close(fd)
+    change((os.unlink, f"new{i}"))
+for name in ("d", "e"):
+    os.mkdir(name)
+    os.close(os.open(name + "/f", os.O_CREAT))
+    os.chdir(name)
+    opens("f")
+    opens(".", os.O_RDONLY)
+    os.chdir("..")
+opens("d/f")
+change((os.link, "d/f", "d/g"))
+for name in ("f", "g"):  # a link that leads to either name of one file
+    change((os.symlink, "d/" + name, "new"), (os.rename, "new", "link"))
+    opens("link")
+opens("d/other")
+if sys.argv[1] != "elsewhere":
+    change((os.rename, "d", "h"), (os.symlink, "h", "d"))
+    opens("d/other")
+    opens("d", os.O_RDONLY)
+os.chdir("e")
+change((os.unlink, "../e/f"), (os.rmdir, "../e"))
+opens(".", os.O_RDONLY)
+os.chdir("..")
+long = "l" * 190
+opens(long)
+opens(long[:100] + "/../" + long, os.O_RDONLY) if os.path.isdir(long[:100]) else opens(os.path.abspath(long))
+for name in ("/dev/null", "/dev/tty0", "/dev/zero", "/proc/self/stat", "/proc/self/fd/0", "/proc/self/ns/mnt", "/proc", "/", "/etc/mtab"):
+    os.path.exists(name) and opens(name, os.O_RDONLY)
+pipe = os.pipe()
+pair = socket.socketpair()
+server = socket.create_server(("127.0.0.1", 0))
+for fd in (*pipe, *(each.fileno() for each in (*pair, server))):
+    os.readlink(f"/proc/self/fd/{fd}")
+    if fd in pipe:
+        opens(f"/proc/self/fd/{fd}", os.O_RDWR)
+os.mkfifo("fifo")
+opens("fifo", os.O_RDWR)
+server.close()
+with socket.socket(socket.AF_UNIX) as bound:
+    bound.bind("socket")
+    opens("socket", os.O_PATH)
+"""
+
+
+def test_names_of_paths(folder):
+    """python3 -y: a path that is opened again and again leads to different files, and each has the name that the kernel shows"""
+    needs("python3")
+    script = folder / "reopened.py"
+    script.write_text(REOPENED)
+    for who, *options in (["elsewhere", "-y"], ["itself", "-y"], ["elsewhere", "--record"], ["itself", "--record"], ["elsewhere", "-y", "-f"]):
+        work = folder / f"work {who} {' '.join(options)}"
+        work.mkdir()
+        target = ["--record", str(folder / "recording"), *options[1:]] if options[0] == "--record" else [*options, "-o", str(folder / "trace")]
+        run = subprocess.run([SCTRACE, "--engine=patch", "-s", "500", *target, "python3", "-S", str(script), who], cwd=work, check=False, capture_output=True,
+                             text=True, timeout=seconds(100))
+        assert run.returncode == 0, run
+        if options[0] == "--record":
+            text = subprocess.run([SCTRACE, "show", "-y", "-s", "500", str(folder / "recording")], check=True, capture_output=True, text=True, timeout=seconds(100)).stdout
+        else:
+            text = (folder / "trace").read_text(errors="replace")
+        # The name at the end of a line, and what readlink(2) returns for this descriptor in the next lines.
+        found, opened = 0, {}
+        for line in text.splitlines():
+            if made := re.search(r"(?:open|openat)\(.* = (\d+)<(.*?)>(\(deleted\))?$", line):
+                opened[made[1]] = made[2] + (" (deleted)" if made[3] else "")
+            elif link := re.search(r'readlink\("/proc/self/fd/(\d+)", "(.*)", \d+\) += \d+$', line):
+                name = opened.pop(link[1], None)
+                found += name is not None
+                assert name is None or name.split("<")[0] == link[2], (options, line, name)  # the kind of a device follows its name
+        print(f"# {who} {' '.join(options)}: {found} names")
+        assert found > 150, (options, found, text[-2000:])
+        subprocess.run(["rm", "-rf", work], check=True)
+
+
 def test_tar(folder):
     """tar, which writes and reads an archive"""
     shell(folder, f"tar cf a.tar -C {make_tree(folder)} . && mkdir x && tar xf a.tar -C x", "tar")

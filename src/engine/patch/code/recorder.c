@@ -6,6 +6,7 @@
 #include "engine/patch/code/ring.h"
 
 #include <asm/unistd.h>
+#include <linux/stat.h>
 #include <stdbool.h>
 
 #define IN_PROGRAM __attribute__((section("recorder_text"), used))
@@ -189,6 +190,7 @@ HELPER void clear(uint64_t table, uint32_t rows)
 HELPER void forget_names(void)
 {
 	__atomic_fetch_add((uint32_t *)NAMED_SERIAL, 1, __ATOMIC_SEQ_CST); /* before the rows change (note_name()) */
+	__atomic_fetch_add((uint32_t *)NAMED_TURN, 1, __ATOMIC_SEQ_CST);
 	clear(NAMED_AT, NAMED_ROWS);
 }
 

@@ -7,20 +7,24 @@
 
 enum { CWD = (uint32_t)-100 /* AT_FDCWD stands for the current directory */ };
 
+/* Writes a number in decimal. Returns the address behind it. */
+HELPER char *write_number(char *at, uint64_t n)
+{
+	uint64_t power = 1;
+	while (n / power >= 10)
+		power *= 10;
+	for (; power; power /= 10)
+		*at++ = (char)('0' + n / power % 10);
+	return at;
+}
+
 /* Writes the path of the link in /proc that stands for a descriptor. The text is not a constant in another section. */
 HELPER void write_link(uint64_t path[4], uint32_t fd)
 {
-	char *at = (char *)path + 14;
-	uint32_t power = 1;
 	path[0] = 0x65732f636f72702f; /* "/proc/se" */
 	path[1] = fd == CWD ? 0x00006477632f666c /* "lf/cwd" */ : 0x00002f64662f666c /* "lf/fd/" */;
-	if (fd == CWD)
-		return;
-	while (fd / power >= 10)
-		power *= 10;
-	for (; power; power /= 10)
-		*at++ = (char)('0' + fd / power % 10);
-	*at = 0;
+	if (fd != CWD)
+		*write_number((char *)path + 14, fd) = 0;
 }
 
 /* Returns the last 8 of `n` bytes, or 0 if there are fewer. */
@@ -71,42 +75,47 @@ HELPER bool is_loose_unix(struct captured_socket *at, uint32_t fd)
 	return n > 0;
 }
 
-/* Is it an internet socket whose addresses change only by calls that are known to change names? Then stores its addresses. */
+/*
+ * Is it an internet socket whose addresses change only by calls that are known to change names? Then stores its addresses. A
+ * socket without a port has neither a peer nor a connection that is being made, and neither has one with a peer a connection
+ * that is yet to be made.
+ */
 HELPER bool is_internet(struct captured_socket *at, uint32_t fd)
 {
 	enum { TCP = 6, UDP = 17, TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
-	uint32_t state = 0, one = 1;
-	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0)
-		return false;
-	int64_t peer = own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0);
 	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
+	uint32_t state = 0, one = 1;
+	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
+	    (local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local))
+		return false;
+	const int64_t peer = local[1]
+				     ? own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0)
+				     : -ENOTCONN;
 	at->npeer = peer < 0 ? 0 : at->npeer;
-	if ((local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local) ||
-	    at->npeer > sizeof(at->peer) || (peer < 0 && peer != -ENOTCONN))
+	if (at->npeer > sizeof(at->peer) || (peer < 0 && peer != -ENOTCONN))
 		return false;
-	if (at->protocol == TCP &&
-	    own_call(__NR_getsockopt, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) < 0)
-		return false;
-	return at->protocol == UDP ? local[1] : state != SYN_SENT && (state != CLOSED || !local[1]);
+	if (at->protocol == UDP)
+		return local[1];
+	if (!local[1] || !peer)
+		return true;
+	return own_call(__NR_getsockopt, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) >= 0 &&
+	       state != SYN_SENT && state != CLOSED;
 }
 
 /*
  * Captures the addresses of a socket. Returns false if sctrace must look them up: those of other sockets than these two, and of
  * sockets that wait for their connection, or whose address the kernel may yet choose.
  */
-PART bool put_socket(struct capture *c, uint32_t fd)
+PART bool put_socket(struct capture *c, uint32_t fd, uint32_t protocol)
 {
-	enum { SOL_SOCKET = 1, SO_PROTOCOL = 38, TCP = 6, UDP = 17 };
+	enum { TCP = 6, UDP = 17 };
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
 	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
-	uint32_t size = sizeof(at->protocol);
 	if (c->room - c->at < sizeof(*to) + sizeof(*at))
 		return false;
-	at->protocol = UINT32_MAX;
+	at->protocol = protocol;
 	at->nlocal = at->npeer = sizeof(at->local);
-	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&at->protocol, (uint64_t)&size, 0);
-	const bool internet = at->protocol == TCP || at->protocol == UDP;
-	if (internet ? !is_internet(at, fd) : at->protocol || !is_loose_unix(at, fd))
+	if (protocol == TCP || protocol == UDP ? !is_internet(at, fd) : protocol || !is_loose_unix(at, fd))
 		return false;
 	to->addr = fd;
 	to->len = sizeof(*at);
@@ -115,54 +124,142 @@ PART bool put_socket(struct capture *c, uint32_t fd)
 	return true;
 }
 
+/* What is known of the file of a descriptor before its name is. */
+struct file_is {
+	struct statx at;
+	uint32_t protocol;      /* of a socket, or NOT_SOCKET */
+	uint32_t known;         /* 1: the members above are */
+	uint64_t piped;         /* 1: it is a pipe that the call has made */
+	struct kept_path *path; /* the row of the path by which the call has opened the file, or NULL */
+	uint64_t hash;          /* of this path */
+	uint32_t turn;          /* the value of NAMED_TURN before the look at the file */
+};
+#define NOT_SOCKET UINT32_MAX
+
 /*
- * Finds out whether a descriptor refers to a device, and whether its file has no name any more. This does not ask the server of
- * a remote file system or of FUSE, which may not answer, and which would see a request that the program does not make.
+ * Looks at the file of a descriptor. This does not ask the server of a remote file system or of FUSE, which may not answer, and
+ * which would see a request that the program does not make.
  */
-HELPER bool put_kind(struct captured_name *name, uint32_t fd)
+PART bool look_at(struct file_is *f, uint32_t fd)
 {
-	enum { DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, TYPE = 1, LINKS = 4 };
-	struct {
-		uint32_t mask, start[3], links, ids[2];
-		uint16_t mode, pad;
-		uint32_t middle[24], major, minor, end[30];
-	} at; /* struct statx */
-	_Static_assert(sizeof(at) == 256 && offsetof(__typeof__(at), major) == 128, "statx(2)");
-	at.end[0] = 0; /* the empty path; the kernel reads it before it writes */
-	if (own_call(__NR_statx, fd, (uint64_t)at.end, EMPTY_PATH | DONT_SYNC, TYPE | LINKS, (uint64_t)&at, 0) < 0)
-		return false;
-	name->mode = at.mode;
-	name->deleted = at.mask & LINKS && !at.links;
-	name->rdev = (at.minor & 0xff) | (uint64_t)at.major << 8 | (uint64_t)(at.minor & ~0xffu) << 12; /* makedev(3) */
-	return true;
+	enum { DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, SOL_SOCKET = 1, SO_PROTOCOL = 38 };
+	uint64_t wanted = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_CTIME | STATX_MNT_ID, empty = 0;
+	uint32_t size = sizeof(f->protocol);
+	f->known = own_call(__NR_statx, fd, (uint64_t)&empty, EMPTY_PATH | DONT_SYNC, wanted, (uint64_t)&f->at, 0) >= 0;
+	f->protocol = NOT_SOCKET;
+	if (f->known && (f->at.stx_mode & 0170000) == 0140000 /* S_IFSOCK; with O_PATH, it may be a file */ &&
+	    own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&f->protocol, (uint64_t)&size, 0) < 0)
+		f->protocol = NOT_SOCKET;
+	return f->known;
+}
+
+/* Stores what the name says besides its text. */
+HELPER void put_kind(struct captured_name *name, const struct statx *at)
+{
+	name->mode = at->stx_mode;
+	name->deleted = at->stx_mask & STATX_NLINK && !at->stx_nlink;
+	name->rdev = (at->stx_rdev_minor & 0xff) | (uint64_t)at->stx_rdev_major << 8 |
+		     (uint64_t)(at->stx_rdev_minor & ~0xffu) << 12; /* makedev(3) */
+}
+
+/* Is it the file that the row is about? If `store` is set, makes the row one about this file instead. */
+HELPER bool is_kept(struct kept_path *row, const struct statx *at, bool store)
+{
+	const uint64_t file[] = {(uint64_t)at->stx_dev_major << 32 | at->stx_dev_minor, at->stx_mnt_id, at->stx_ino,
+				 (uint64_t)at->stx_ctime.tv_sec, at->stx_ctime.tv_nsec};
+	bool same = true;
+	_Static_assert(sizeof(file) == sizeof(row->file), "struct kept_path");
+	for (unsigned i = 0; i < sizeof(file) / sizeof(*file); i++) {
+		same &= row->file[i] == file[i];
+		if (store)
+			row->file[i] = file[i];
+	}
+	return same;
+}
+
+/* Has the file one name only? A directory has, although the kernel counts several links. */
+HELPER bool has_one_name(const struct statx *at)
+{
+	const uint32_t all = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_CTIME | STATX_MNT_ID;
+	return (at->stx_mask & all) == all &&
+	       (at->stx_nlink == 1 || (at->stx_nlink && (at->stx_mode & 0170000) == 0040000 /* S_IFDIR */));
+}
+
+/* Writes the target of the link in /proc for a file, if it is known without a look at the link. Returns its length, or 0. */
+HELPER uint64_t write_known(char *text, uint64_t room, const struct file_is *f)
+{
+	const bool socket = f->protocol != NOT_SOCKET;
+	const struct kept_path *row = f->path;
+	if (room < sizeof(row->text))
+		return 0;
+	if (socket || (f->piped && (f->at.stx_mode & 0170000) == 0010000 /* S_IFIFO */)) {
+		const uint64_t start = socket ? 0x5b3a74656b636f73 /* "socket:[" */ : 0x5b3a65706970 /* "pipe:[" */;
+		__builtin_memcpy(text, &start, sizeof(start));
+		char *end = write_number(text + (socket ? 8 : 6), f->at.stx_ino);
+		*end++ = ']';
+		return (uint64_t)(end - text);
+	}
+	if (!row || row->path != f->hash || row->turn != f->turn || !row->len || row->len > sizeof(row->text) ||
+	    !has_one_name(&f->at) || !is_kept(f->path, &f->at, false))
+		return 0;
+	for (uint32_t i = 0; i < row->len; i += 8)
+		__builtin_memcpy(text + i, row->text + i, 8);
+	return row->len;
+}
+
+/* Keeps the target of the link for the path by which the file was opened. */
+HELPER void keep_path(const struct file_is *f, const char *text, uint64_t n)
+{
+	struct kept_path *row = f->path;
+	row->path = f->hash;
+	row->turn = f->turn;
+	row->len = 0;
+	if (!f->known || n > sizeof(row->text) || text[0] != '/' || !has_one_name(&f->at))
+		return;
+	is_kept(row, &f->at, true);
+	for (uint64_t i = 0; i < n; i++) {
+		row->text[i] = text[i];
+		__asm__ volatile("" ::: "memory");
+	}
+	row->len = (uint16_t)n;
 }
 
 /*
- * Captures the name of a descriptor. Returns 1, or 0 if sctrace must look it up. If the name is a path, which calls such as
- * rename(2) can change, returns -1 instead of 0. If there is no room, capture.full is set.
+ * Captures the name of a descriptor. `f` is a description in which only the call's part is filled in. Returns 1, or 0 if sctrace must look
+ * it up. If the name is a path, which calls such as rename(2) can change, returns -1 instead of 0. If there is no room,
+ * capture.full is set.
  */
-PART int put_name(struct capture *c, uint32_t fd, uint32_t permits)
+PART int put_name_of(struct capture *c, uint32_t fd, uint32_t permits, struct file_is *f)
 {
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
 	struct captured_name *name = (struct captured_name *)(void *)(to + 1);
-	uint64_t path[4], head = offsetof(struct captured_name, text);
+	uint64_t link[4], head = offsetof(struct captured_name, text);
 	uint64_t from = c->at + sizeof(*to) + head, room = from < c->room ? smaller(c->room - from, CAPTURE_PAGE) : 0;
+	const bool in_full = permits & RING_NAMES_IN_FULL;
 	c->full |= !room;
 	if (!(permits & RING_PERMITS_NAMING) || !room)
 		return 0;
-	write_link(path, fd);
-	const uint64_t ticks = cpu_ticks();
-	int64_t n = own_call(89 /* readlink */, (uint64_t)path, (uint64_t)name->text, room, 0, 0, 0);
-	c->full |= n > 0 && (uint64_t)n == room;
-	if (n <= 0 || (uint64_t)n == room || !is_name(name->text, (uint64_t)n, permits))
-		return 0;
-	name->ticks = ticks;
+	name->ticks = cpu_ticks();
+	f->turn = *(const volatile uint32_t *)NAMED_TURN;
+	f->known |= in_full || (f->path && f->path->path == f->hash && f->path->turn == f->turn);
+	int64_t n = f->known && look_at(f, fd) ? (int64_t)write_known(name->text, room, f) : 0;
+	if (!n) {
+		write_link(link, fd);
+		n = own_call(89 /* readlink */, (uint64_t)link, (uint64_t)name->text, room, 0, 0, 0);
+		c->full |= n > 0 && (uint64_t)n == room;
+		if (n <= 0 || (uint64_t)n == room || !is_name(name->text, (uint64_t)n, permits))
+			return 0;
+		if (f->path)
+			keep_path(f, name->text, (uint64_t)n);
+	}
 	name->rdev = 0;
 	name->mode = 0;
 	name->deleted = 0;
 	const bool seems = seems_deleted(name->text, (uint64_t)n); /* the file may have this name */
-	if ((permits & RING_NAMES_IN_FULL || seems) && !put_kind(name, fd))
+	if ((in_full || seems) && !f->known && !look_at(f, fd))
 		return name->text[0] == '/' ? -1 : 0;
+	if (in_full || seems)
+		put_kind(name, &f->at);
 	if (seems != name->deleted)
 		return -1;
 	to->addr = fd;
@@ -170,7 +267,17 @@ PART int put_name(struct capture *c, uint32_t fd, uint32_t permits)
 	to->before = CAPTURED_NAME;
 	c->at += sizeof(*to) + ((to->len + 7) & ~7u);
 	c->full |= c->at > c->room;
-	return c->at <= c->room && (name->text[0] != 's' || !(permits & RING_NAMES_IN_FULL) || put_socket(c, fd));
+	return c->at <= c->room && (name->text[0] != 's' || !in_full || put_socket(c, fd, f->protocol));
+}
+
+/* The same for a descriptor about which the call says nothing. */
+PART int put_name(struct capture *c, uint32_t fd, uint32_t permits)
+{
+	struct file_is f;
+	f.known = 0;
+	f.piped = 0;
+	f.path = NULL;
+	return put_name_of(c, fd, permits, &f);
 }
 
 /* Captures that the name of a descriptor is not known. */
@@ -366,6 +473,57 @@ struct created {
 	uint32_t serial; /* the value of NAMED_SERIAL before their names were captured */
 };
 
+/*
+ * Returns a hash of the path by which the call has opened a file, or 0. It is 0, too, if the path begins at a descriptor, which
+ * may soon stand for another directory.
+ */
+HELPER uint64_t path_opened(const struct agent_scratch *s, const struct agent_recipe *recipe, const struct capture *c)
+{
+	const uint64_t mix = 0x9e3779b97f4a7c15; /* the golden ratio, as in thread_bucket() */
+	if (recipe->names != NAMES_RESULT || !recipe->fd)
+		return 0;
+	const struct captured *path = (const struct captured *)(const void *)(c->bytes + c->head);
+	const struct captured *end = (const struct captured *)(const void *)(c->bytes + c->at);
+	while (path < end && path->before > 1) /* CAPTURED_NAME: a name that was captured before the call */
+		path = (const struct captured *)(const void *)((const char *)(path + 1) + ((path->len + 7) & ~7u));
+	if (path >= end || !path->len)
+		return 0;
+	const unsigned char *text = (const unsigned char *)(path + 1);
+	if (recipe->fd != FD_CWD && (uint32_t)s->args[recipe->fd - 1] != CWD && text[0] != '/')
+		return 0;
+	uint64_t hash = path->len, word = 0;
+	for (uint32_t i = 0; i < path->len; i++) {
+		word = word << 8 | text[i];
+		if (i % 8 == 7 || i + 1 == path->len) {
+			hash = (hash ^ word) * mix;
+			hash ^= hash >> 29;
+			word = 0;
+		}
+	}
+	return hash | 1;
+}
+
+/*
+ * Captures the name of a descriptor that the call has created, or has given other addresses. The call says whether it is a
+ * socket or a pipe, or by which path the file was opened.
+ */
+HELPER int put_made(const struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
+		    uint32_t permits, uint32_t fd)
+{
+	struct file_is f;
+	f.piped = s->nr == __NR_pipe || s->nr == __NR_pipe2;
+	f.known = f.piped || recipe->names == NAMES_SOCKET || s->nr == __NR_socket || s->nr == __NR_socketpair ||
+		  s->nr == __NR_accept || s->nr == __NR_accept4;
+	f.hash = permits & RING_NAMES_EACH_TIME ? 0 : path_opened(s, recipe, c);
+	f.path = f.hash ? (struct kept_path *)PATHS_AT + f.hash / (UINT64_MAX / PATHS_ROWS + 1) : NULL;
+	if (f.path && __atomic_exchange_n(&f.path->busy, 1, __ATOMIC_ACQUIRE))
+		f.path = NULL;
+	const int put = put_name_of(c, fd, permits, &f);
+	if (f.path)
+		__atomic_store_n(&f.path->busy, 0, __ATOMIC_RELEASE);
+	return put;
+}
+
 /* Captures the names of the descriptors that the call has created. Returns false if sctrace must look names up. */
 HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
 		      uint32_t permits, struct created *made)
@@ -377,7 +535,7 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 	if ((recipe->names == NAMES_SOCKET || recipe->names == NAMES_CWD) && permits & RING_PERMITS_NAMING &&
 	    (s->result >= 0 || (s->result == -115 /* EINPROGRESS */ && recipe->names == NAMES_SOCKET))) {
 		made->fd[0] = recipe->names == NAMES_CWD ? CWD : (uint32_t)s->args[0];
-		made->n = put_name(c, made->fd[0], permits) > 0;
+		made->n = put_made(s, recipe, c, permits, made->fd[0]) > 0;
 		volatile uint32_t *row = (volatile uint32_t *)named_row(made->fd[0]);
 		bool named = *row == made->fd[0] + 1;
 		if (!made->n) /* the next call that changes its name stops before it is made */
@@ -401,7 +559,7 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 	} else if (recipe->names)
 		made->fd[made->n++] = (uint32_t)s->result;
 	for (uint32_t i = 0; i < made->n; i++)
-		if (put_name(c, made->fd[i], permits) <= 0)
+		if (put_made(s, recipe, c, permits, made->fd[i]) <= 0)
 			return false;
 	return made->n;
 }

@@ -19,24 +19,27 @@
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
 
 /*
- * The addresses in the program: read-only code, memory rules and recipes, then three private tables: of threads, and two of
- * descriptors.
+ * The addresses in the program: read-only code, memory rules and recipes, then four private tables: of threads, two of
+ * descriptors, and one of paths.
  */
 #define RECORDER_CODE  (AGENT_DATA + 0x1000)
-#define RECORDER_ROOM  0x6000
+#define RECORDER_ROOM  0x7000
 #define OWN_CALL_AT    (RECORDER_CODE + 16)     /* the address of agent_own_call */
-#define MEMORY_AT      (RECORDER_CODE + 0x4000) /* struct memory_tables, in the same mapping */
-#define RECIPES_AT     (RECORDER_CODE + 0x6000)
+#define MEMORY_AT      (RECORDER_CODE + 0x5000) /* struct memory_tables, in the same mapping */
+#define RECIPES_AT     (RECORDER_CODE + RECORDER_ROOM)
 #define RECIPES_ROOM   0x2000
 #define THREADS_AT     (AGENT_CODE + 0x40000)
-#define THREADS_ROOM   0x42000
+#define THREADS_ROOM   0x46000
 #define ELSEWHERE_AT   (THREADS_AT + 0x40000) /* see elsewhere_row() */
 #define ELSEWHERE_ROWS 1024
 #define NAMED_AT       (ELSEWHERE_AT + 0x1000) /* see named_row() */
 #define NAMED_ROWS     1008
-#define NAMED_UNSURE   (NAMED_AT + 4 * NAMED_ROWS) /* see named_row() */
-#define NAMED_SERIAL   (NAMED_UNSURE + 4)          /* changes before rows of this table are removed */
-#define NAMED_WORDS    1024                        /* with the rows */
+#define NAMED_UNSURE   (NAMED_AT + 4 * NAMED_ROWS)  /* see named_row() */
+#define NAMED_SERIAL   (NAMED_UNSURE + 4)           /* changes before rows of this table are removed */
+#define NAMED_TURN     (NAMED_SERIAL + 4)           /* see struct kept_path; changes when files get other names */
+#define NAMED_WORDS    1024                         /* with the rows */
+#define PATHS_AT       (NAMED_AT + 4 * NAMED_WORDS) /* struct kept_path */
+#define PATHS_ROWS     64
 
 /*
  * The table of threads consists of buckets of 256 bytes, aligned to 256. So the search in a bucket ends when the low byte of
@@ -169,7 +172,7 @@ struct agent_ring {
 /* Values of agent_ring.permits: calls that the recorder may make, although the program has not made them. */
 #define RING_PERMITS_READING 1 /* process_vm_readv(2), which reads memory without faulting (capture_load) */
 #define RING_PERMITS_TESTING 2 /* fcntl(2), which tests whether a descriptor is open */
-#define RING_PERMITS_NAMING  4 /* readlink(2) of /proc/self/fd: the names of new descriptors (named_row()) */
+#define RING_PERMITS_NAMING  4 /* readlink(2) of /proc/self/fd, statx(2) and getsockopt(2): names (named_row()) */
 #define RING_NAMES_IN_FULL                                                                                             \
 	8 /* not a permission: the kinds of devices and the addresses of sockets will be shown, too */
 
@@ -267,6 +270,20 @@ struct captured_name {
 };
 
 /*
+ * What the recorder keeps of a file that the program has opened by a path. If the program opens a file by this path again, and if it is
+ * the same file, which has not changed and has only one name, then the target of its link in /proc is also the same, and is
+ * not looked up again. (It could differ if another program has moved a directory above the file, and a symbolic link now leads to it.)
+ */
+struct kept_path {
+	uint16_t busy;    /* 1 while a thread uses the row */
+	uint16_t len;     /* of `text`; 0: only the path has been noted */
+	uint32_t turn;    /* the value of NAMED_TURN when the path was opened */
+	uint64_t path;    /* a hash of the path that the program opened */
+	uint64_t file[5]; /* the file system, the mount, the inode, and the time of its last change */
+	char text[200];
+};
+
+/*
  * The ends of an internet socket, in a record after the name of its descriptor. `addr` of its struct captured is the descriptor.
  * If `protocol` is 0, it is a Unix socket without ends, and `local` is the name of its protocol, terminated.
  */
@@ -325,12 +342,12 @@ _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 		       offsetof(struct agent_scratch, lane) == SCRATCH_LANE && RING_SIZE == LANE_SIZE,
 	       "agent.S");
 _Static_assert(MEMORY_AT + sizeof(struct memory_tables) <= RECIPES_AT, "the tables have room");
-_Static_assert(RECIPES_AT == RECORDER_CODE + RECORDER_ROOM, "they lie in one mapping");
 _Static_assert(512 * sizeof(struct agent_recipe) <= RECIPES_ROOM, "a recipe for each call that the agent makes");
 _Static_assert(sizeof(struct agent_ring) == RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
 _Static_assert(THREADS_AT + THREAD_BUCKETS * THREAD_ROWS * sizeof(struct agent_thread) == ELSEWHERE_AT &&
 		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == NAMED_AT &&
-		       NAMED_AT + NAMED_WORDS * sizeof(uint32_t) == THREADS_AT + THREADS_ROOM,
+		       NAMED_AT + NAMED_WORDS * sizeof(uint32_t) == PATHS_AT &&
+		       PATHS_AT + PATHS_ROWS * sizeof(struct kept_path) == THREADS_AT + THREADS_ROOM,
 	       "the tables have room");
 _Static_assert(SCRATCHES_AT + SCRATCH_ROOM <= AGENT_STATS && AGENT_STATS + AGENT_STATS_SIZE + RING_ROOM <= AGENT_LIMIT,
 	       "room");

@@ -137,10 +137,10 @@ void record_forget_names(const struct task *task)
 {
 	static const uint32_t none[NAMED_ROWS];
 	/* The recorder adds 1 at a time, so it finds another number than before. */
-	const uint32_t serial = (uint32_t)(clock_ns() >> 10) << 8;
+	const uint32_t serial = (uint32_t)(clock_ns() >> 10) << 8, both[] = {serial, serial};
 	if (!image_of(task) || !image_of(task)->threads)
 		return;
-	remote_write(task->tid, NAMED_SERIAL, &serial, sizeof(serial));
+	remote_write(task->tid, NAMED_SERIAL, both, sizeof(both));
 	remote_write(task->tid, NAMED_AT, none, sizeof(none));
 }
 
@@ -194,6 +194,7 @@ uint32_t record_absent(const struct patch *p, const struct agent_record *r)
 	return r->marks & MARK_ABSENT && arg && arg <= 6 ? (uint32_t)r->args[arg - 1] + 1 : 0;
 }
 
+_Static_assert(NAMED_TURN == NAMED_SERIAL + sizeof(uint32_t), "they are written together");
 _Static_assert(AWAITED_MOST + 2 <= EVENT_NAMES_MOST, "with two descriptors that are arguments");
 
 /* Adds the addresses of a socket to its name. */
