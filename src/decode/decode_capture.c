@@ -50,25 +50,27 @@ static inline uint64_t text_most(uint64_t string_max)
 #define CAPTURE_TEXT_MOST(c) text_most((c)->string_max)
 #include "syscall/capture.h"
 
-static struct capture capture_of(const struct capture_room *room, const struct capture_source *from)
+/* Both structures are large, so *c is filled in directly; a copy takes as long as a capture. */
+static void capture_of(struct capture *c, const struct capture_room *room, const struct capture_source *from)
 {
-	return (struct capture){.tables = from->tables,
-				.args = from->args,
-				.result = from->result,
-				.string_max = from->string_max,
-				.bytes = room->bytes,
-				.head = room->head,
-				.at = room->at,
-				.room = room->most,
-				.unfinished = !from->made,
-				.word = 8,
-				.memory = from->live};
+	*c = (struct capture){.tables = from->tables,
+			      .args = from->args,
+			      .result = from->result,
+			      .string_max = from->string_max,
+			      .bytes = room->bytes,
+			      .head = room->head,
+			      .at = room->at,
+			      .room = room->most,
+			      .unfinished = !from->made,
+			      .word = 8,
+			      .memory = from->live};
 }
 
 void decode_capture_rules(struct capture_room *room, const struct capture_source *from,
 			  const struct memory_rule_of *rules, unsigned n)
 {
-	struct capture c = capture_of(room, from);
+	struct capture c;
+	capture_of(&c, room, from);
 	for (unsigned i = 0; i < n; i++)
 		capture_after(&c, &from->tables->needs[rules[i].need], rules[i].arg);
 	room->at = c.at;
@@ -127,18 +129,19 @@ static int64_t result_of(const struct call *c, bool made)
 	return c->result < 0 ? 0 : c->result;
 }
 
-static struct capture begin(const struct decode_captures *c, const struct call *call, const struct mem *mem, bool made)
+static void begin(struct capture *k, const struct decode_captures *c, const struct call *call, const struct mem *mem,
+		  bool made)
 {
-	struct capture k = capture_of(&c->room, &(struct capture_source){&c->tables, call->args, mem, c->string_max,
-									 result_of(call, made), made});
-	k.word = decode_word_of(call);
-	k.frame_mask = call->sp + UCONTEXT_MASK_X86_64;
-	return k;
+	const struct capture_source from = {&c->tables, call->args, mem, c->string_max, result_of(call, made), made};
+	capture_of(k, &c->room, &from);
+	k->word = decode_word_of(call);
+	k->frame_mask = call->sp + UCONTEXT_MASK_X86_64;
 }
 
 void decode_capture_enter(struct decode_captures *c, const struct call *call, const struct mem *mem)
 {
-	struct capture k = begin(c, call, mem, false);
+	struct capture k;
+	begin(&k, c, call, mem, false);
 	k.before = 1;
 	for (unsigned i = 0; call->desc && i < call->desc->nargs; i++) {
 		const struct memory_need n = decode_memory_of(call->desc, i, c->verbose);
@@ -165,7 +168,8 @@ static bool is_input(const struct syscall_desc *d, unsigned rule)
 
 void decode_capture_exit(struct decode_captures *c, const struct call *call, const struct mem *mem)
 {
-	struct capture k = begin(c, call, mem, true);
+	struct capture k;
+	begin(&k, c, call, mem, true);
 	for (unsigned i = 0; call->desc && i < call->desc->nargs; i++) {
 		const struct memory_need of = decode_memory_of(call->desc, i, c->verbose);
 		const struct memory_need *n = of.rule == MEMORY_COMMAND ? command_need(&k, &of, i) : &of;

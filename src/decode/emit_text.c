@@ -197,8 +197,11 @@ static void text_result_is(struct emit *e, const struct emit_is *is)
 		escape_angled(e->out, name, strlen(name), e->flags & EMIT_HEX_STRINGS);
 	else
 		escape_line(e->out, name, strlen(name));
-	if (is->device)
-		buf_addf(e->out, "<%s>", is->device);
+	if (is->device) {
+		buf_addc(e->out, '<');
+		buf_adds(e->out, is->device);
+		buf_addc(e->out, '>');
+	}
 	buf_adds(e->out, is->deleted ? ">(deleted)" : ">");
 	colour(e, COLOUR_OFF);
 }

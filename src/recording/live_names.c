@@ -11,7 +11,7 @@
 #define EPOCH_NS (NSEC_PER_SEC / 100)
 
 struct answer {
-	uint64_t epoch; /* the epoch of the look-up; 0: none yet */
+	uint64_t epoch; /* the epoch of the look-up */
 	struct buf text;
 	int64_t number;
 	bool is_text;
@@ -26,6 +26,10 @@ void recording_asked_free(struct recording_asked *a)
 		free(x);
 	}
 	map_free(&a->answers);
+	if (a->spare)
+		buf_free(&a->spare->text);
+	free(a->spare);
+	a->spare = NULL;
 }
 
 void recording_asked_event(struct recording_asked *a, struct recording_asked_thread *th, uint64_t block,
@@ -37,15 +41,24 @@ void recording_asked_event(struct recording_asked *a, struct recording_asked_thr
 	a->block = block;
 	if (is_new || now_ns >= a->epoch_end_ns) {
 		a->epoch++;
+		a->comm_epoch++;
 		a->epoch_end_ns = now_ns + EPOCH_NS;
 	}
 	if (th->epoch != a->epoch)
-		*th = (struct recording_asked_thread){.epoch = a->epoch};
+		*th = (struct recording_asked_thread){.epoch = a->epoch, .comm_epoch = th->comm_epoch};
 }
 
-void recording_asked_changed(struct recording_asked *a)
+void recording_asked_changed(struct recording_asked *a, bool comm)
 {
 	a->epoch++;
+	a->comm_epoch += comm;
+}
+
+bool recording_asked_comm(const struct recording_asked *a, struct recording_asked_thread *th)
+{
+	const bool asks = th->comm_epoch != a->comm_epoch;
+	th->comm_epoch = a->comm_epoch;
+	return asks;
 }
 
 /* Looks a name up on the live system, and stores the result in *x. */
@@ -54,7 +67,9 @@ static void ask(const struct recording_asked *a, enum recording_name kind, pid_t
 	const struct names *n = a->live;
 	bool (*const by_fd[])(void *, pid_t, int, struct buf *) = {
 		[NAME_FD] = n->fd, [NAME_FULL] = n->fd_in_full, [NAME_DEVICE] = n->device};
-	*x = (struct answer){.epoch = a->epoch};
+	buf_clear(&x->text);
+	x->number = 0;
+	x->is_text = false;
 	if (kind == NAME_DELETED)
 		x->number = n->deleted && n->deleted(n->ctx, tid, (int)key);
 	else if (kind == NAME_NETLINK)
@@ -71,24 +86,27 @@ static void ask(const struct recording_asked *a, enum recording_name kind, pid_t
 
 static bool is_same(const struct answer *x, const struct answer *y)
 {
-	return x->epoch && x->is_text == y->is_text && x->number == y->number && x->text.len == y->text.len &&
+	return x->is_text == y->is_text && x->number == y->number && x->text.len == y->text.len &&
 	       (!x->text.len || memcmp(x->text.s, y->text.s, x->text.len) == 0);
 }
 
 static const struct answer *answer_to(struct recording_asked *a, enum recording_name kind, pid_t tid, uint32_t key)
 {
-	struct answer *x = map_get(&a->answers, recording_name_key(kind, tid, key)), now;
-	if (x && x->epoch == a->epoch)
-		return x;
-	if (!x) {
-		x = memory_zeroed(1, sizeof(*x));
-		map_put(&a->answers, recording_name_key(kind, tid, key), x);
+	const uint64_t id = recording_name_key(kind, tid, key);
+	const uint64_t epoch = kind == NAME_COMM ? a->comm_epoch : a->epoch;
+	struct answer *old = map_get(&a->answers, id), *x = old;
+	if (old && old->epoch == epoch)
+		return old;
+	if (!a->spare)
+		a->spare = memory_zeroed(1, sizeof(*a->spare));
+	ask(a, kind, tid, key, a->spare);
+	if (!old || !is_same(old, a->spare)) {
+		x = a->spare;
+		a->spare = old;
+		recording_name(a->writer, kind, tid, key, x->is_text ? &x->text : NULL, x->number);
+		map_put(&a->answers, id, x);
 	}
-	ask(a, kind, tid, key, &now);
-	if (!is_same(x, &now))
-		recording_name(a->writer, kind, tid, key, now.is_text ? &now.text : NULL, now.number);
-	buf_free(&x->text);
-	*x = now;
+	x->epoch = epoch;
 	return x;
 }
 

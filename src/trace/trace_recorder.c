@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 
 /* The sink's data for a thread. */
 struct recorded {
@@ -16,9 +17,11 @@ struct recorded {
 	bool has_stack; /* the stack of the call in progress was recorded at the call's entry */
 };
 
-static bool changes_names(const struct call *c)
+/* Notes that names of descriptors, threads or processes may have changed, if the call can change them. */
+static void note_changes(struct trace_recorder *r, const struct call *c)
 {
-	return !c->desc || syscall_changes_names(c->desc);
+	if (!c->desc || syscall_changes_names(c->desc))
+		recording_asked_changed(&r->asked, !c->desc || c->nr == SYS_prctl);
 }
 
 /*
@@ -30,8 +33,7 @@ static void ask_names(struct trace_recorder *r, struct recorded *own, struct tra
 	const struct names *n = &r->asked.names.names;
 	struct trace_subject *s = &k->subject;
 	buf_clear(&r->scratch);
-	if (!own->asked.comm) {
-		own->asked.comm = true;
+	if (recording_asked_comm(&r->asked, &own->asked)) {
 		n->comm(n->ctx, ev->tid, &r->scratch);
 		n->comm(n->ctx, ev->pid, &r->scratch);
 	}
@@ -124,8 +126,10 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 	struct recorded *own = trace_own(s, k);
 	if (ev->call.withdrawn && !own->has_stack && recording_withdraw(r->c.writer, &own->thread))
 		return;
-	if (!r->c.all_calls || (ev->kind == EV_EXIT && changes_names(&ev->call)))
-		recording_asked_changed(&r->asked);
+	if (!r->c.all_calls)
+		recording_asked_changed(&r->asked, true);
+	else if (ev->kind == EV_EXIT)
+		note_changes(r, &ev->call);
 	begin(r, own, ev);
 	const struct captured_list captures = capture(r, own, ev);
 	ask_shown_names(r, own, ev, &captures);
@@ -137,8 +141,8 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 static void unwanted(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	(void)k;
-	if (ev->kind == EV_EXIT && changes_names(&ev->call))
-		recording_asked_changed(&((struct trace_recorder *)s)->asked);
+	if (ev->kind == EV_EXIT)
+		note_changes((struct trace_recorder *)s, &ev->call);
 }
 
 static void record_other(struct trace_sink *s, struct trace_task *k, const struct event *ev)
@@ -148,7 +152,7 @@ static void record_other(struct trace_sink *s, struct trace_task *k, const struc
 	if (ev->kind == EV_ATTACH)
 		return;
 	if (ev->kind == EV_EXEC)
-		recording_asked_changed(&r->asked);
+		recording_asked_changed(&r->asked, true);
 	begin(r, own, ev);
 	ask_names(r, own, k, ev);
 	bool crash = ev->kind == EV_SIGNAL && trace_is_crash(ev->sig.si_signo);

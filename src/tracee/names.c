@@ -424,7 +424,10 @@ bool names_device(uint32_t mode, uint32_t major, uint32_t minor, struct buf *out
 {
 	if (!S_ISCHR(mode) && !S_ISBLK(mode))
 		return false;
-	buf_addf(out, "%s %u:%u", S_ISCHR(mode) ? "char" : "block", major, minor);
+	buf_adds(out, S_ISCHR(mode) ? "char " : "block ");
+	buf_add_signed(out, major);
+	buf_addc(out, ':');
+	buf_add_signed(out, minor);
 	return true;
 }
 
