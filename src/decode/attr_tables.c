@@ -1,6 +1,6 @@
 #include "decode/attr.h"
 #include "decode/layout.h"
-#include "decode/sock_diag.h"
+#include "decode/netlink.h"
 
 #include <linux/if_addr.h>
 #include <linux/if_link.h>

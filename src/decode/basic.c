@@ -1,5 +1,8 @@
-/* Shows numbers, descriptors, strings and arrays. All other kinds use these functions. */
-#include "decode/kinds.h"
+/*
+ * Shows numbers, descriptors, strings and arrays, and values by the function in the row of their kind. All other kinds
+ * use these functions. Such a function calls show_kind() for the parts of a value, so this is recursive.
+ */
+#include "decode/show.h"
 
 #include "base/buf.h"
 #include "base/escape.h"
@@ -498,4 +501,22 @@ void command_memory(const struct command_arg *args, size_t n, enum memory_table 
 						  .command = (uint32_t)args[i].command,
 						  .kind = args[i].kind,
 						  .when = args[i].when});
+}
+
+void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i)
+{
+	const struct kind *k = &decode_kinds[kind];
+	k->show(d, &(struct value){.v = v, .about = k->about, .arg = i});
+}
+
+void show_kind_after(const struct decode *d, enum syscall_kind kind, uint64_t v, int i)
+{
+	const struct kind *k = &decode_kinds[kind];
+	k->show_after(d, &(struct value){.v = v, .about = k->about, .arg = i});
+}
+
+void show_field(const struct decode *d, const char *name, enum syscall_kind kind, uint64_t v)
+{
+	emit_field(d->out, name);
+	show_kind(d, kind, v, -1);
 }

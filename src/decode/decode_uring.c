@@ -1,12 +1,17 @@
 #include "base/buf.h"
+#include "decode/layout.h"
 #include "decode/show.h"
 #include "syscall/uring_ops.h"
 #include "tracee/uring.h"
 
+#include <linux/io_uring.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Shows the requests and the completions of io_uring(7), which tracee/uring.h has read from the rings. */
+/*
+ * io_uring(7): shows the requests and the completions, which tracee/uring.h has read from the rings, and the structures
+ * of its calls.
+ */
 /* What the member `addr` of a request points at, for operations that move no bytes. */
 static const struct {
 	const char *name;
@@ -174,4 +179,139 @@ void decode_uring_completions(const struct decode *d)
 		emit_more(d->out);
 	emit_close(d->out, ']');
 	emit_returned(d->out, RETURNED_END);
+}
+
+LAYOUT_SAME(sqring_offsets, struct io_sqring_offsets, (head, UINT), (tail, UINT), (ring_mask, UINT),
+	    (ring_entries, UINT), (flags, UINT), (dropped, UINT), (array, UINT));
+LAYOUT_SAME(cqring_offsets, struct io_cqring_offsets, (head, UINT), (tail, UINT), (ring_mask, UINT),
+	    (ring_entries, UINT), (overflow, UINT), (cqes, UINT), (flags, UINT));
+LAYOUT_SAME(io_uring_params, struct io_uring_params, (flags, IO_URING_SETUP), (sq_thread_cpu, UINT),
+	    (sq_thread_idle, UINT), (sq_entries, UINT, NONZERO), (cq_entries, UINT, NONZERO),
+	    (features, IO_URING_FEATURES, NONZERO), (wq_fd, UINT, NONZERO), (sq_off, SQRING_OFFSETS, AT | VERBOSE),
+	    (cq_off, CQRING_OFFSETS, AT | VERBOSE));
+
+/* io_uring_enter(2): the argument is a set of signals or, with IORING_ENTER_EXT_ARG, this structure. */
+struct events_arg {
+	uint64_t sigmask;
+	uint32_t sigmask_sz, min_wait_usec;
+	uint64_t ts;
+};
+static LAYOUT_SAME(events_arg, struct events_arg, (sigmask, SIGSET), (sigmask_sz, UINT), (ts, TIMESPEC));
+
+void show_uring_enter_arg(const struct decode *d, const struct value *x)
+{
+	if (d->call->args[x->arg - 1] & IORING_ENTER_EXT_ARG)
+		layout_emit(d, &layout_events_arg, x->v, layout_events_arg.size);
+	else
+		show_sigset(d, x);
+}
+
+struct resource_update {
+	uint32_t offset, resv;
+	uint64_t fds;
+};
+struct resources {
+	uint32_t nr, flags;
+	uint64_t resv2, data, tags;
+};
+struct restriction {
+	uint16_t opcode;
+	uint8_t op, resv;
+	uint32_t resv2[3];
+};
+struct probe {
+	uint8_t last_op, ops_len;
+	uint16_t resv;
+	uint32_t resv2[3];
+};
+struct probe_op {
+	uint8_t op, resv;
+	uint16_t flags;
+	uint32_t resv2;
+};
+static LAYOUT_SAME(uring_resources, struct resources, (nr, UINT), (flags, HEX), (data, PTR), (tags, PTR));
+static LAYOUT_SAME(uring_restriction, struct restriction, (opcode, IO_URING_RESTRICTION), (op, UINT));
+static LAYOUT_SAME(uring_probe_op, struct probe_op, (op, UINT), (flags, HEX));
+
+static uint32_t register_op(const struct decode *d, int i)
+{
+	return (uint32_t)d->call->args[i - 1] & 0x7fffffff;
+}
+
+/* IORING_REGISTER_PROBE fills in the structure, and the command for workers exchanges their numbers. */
+enum when when_uring_register_arg(const struct decode *d, int i)
+{
+	uint32_t op = register_op(d, i);
+	return op == IORING_REGISTER_PROBE              ? WHEN_LEFT
+	       : op == IORING_REGISTER_IOWQ_MAX_WORKERS ? WHEN_BOTH
+							: WHEN_ENTERING;
+}
+
+static void file_update(const struct decode *d, uint64_t at, uint32_t n)
+{
+	struct resource_update u;
+	if (!decode_need(d, at, &u, sizeof(u)))
+		return;
+	emit_open(d->out, '{');
+	show_field(d, "offset", K_UINT, u.offset);
+	emit_field(d->out, "fds");
+	decode_numbers(d, u.fds, n, 4, K_FD);
+	emit_close(d->out, '}');
+}
+
+/* The kernel has filled in at most `n` operations. */
+static void uring_probe(const struct decode *d, uint64_t at, uint32_t n)
+{
+	struct probe p;
+	if (!decode_need(d, at, &p, sizeof(p)))
+		return;
+	emit_open(d->out, '{');
+	show_field(d, "last_op", K_UINT, p.last_op);
+	show_field(d, "ops_len", K_UINT, p.ops_len);
+	emit_field(d->out, "ops");
+	layout_emit_array(d, &layout_uring_probe_op, at + sizeof(p), p.ops_len < n ? p.ops_len : n);
+	emit_close(d->out, '}');
+}
+
+/* io_uring_register(2): the previous argument is the operation, and the next one is the number of elements. */
+void show_uring_register_arg(const struct decode *d, const struct value *x)
+{
+	uint32_t n = (uint32_t)d->call->args[x->arg + 1];
+	switch (register_op(d, x->arg)) {
+	case IORING_REGISTER_BUFFERS:
+		show_kind(d, K_REMOTE_IOVEC, x->v, x->arg);
+		break;
+	case IORING_REGISTER_FILES:
+		decode_numbers(d, x->v, n, 4, K_FD);
+		break;
+	case IORING_REGISTER_EVENTFD:
+	case IORING_REGISTER_EVENTFD_ASYNC:
+		decode_number(d, x->v, 4, K_FD);
+		break;
+	case IORING_REGISTER_FILES_UPDATE:
+		file_update(d, x->v, n);
+		break;
+	case IORING_REGISTER_PROBE:
+		uring_probe(d, x->v, n);
+		break;
+	case IORING_REGISTER_RESTRICTIONS:
+		layout_emit_array(d, &layout_uring_restriction, x->v, n);
+		break;
+	case IORING_REGISTER_FILES2:
+	case IORING_REGISTER_BUFFERS2:
+		layout_emit(d, &layout_uring_resources, x->v, n);
+		break;
+	case IORING_REGISTER_IOWQ_MAX_WORKERS:
+		decode_numbers(d, x->v, n, 4, K_UINT);
+		break;
+	default:
+		emit_ptr(d->out, x->v);
+	}
+}
+
+/* The kernel has replaced the numbers of workers by the previous ones. */
+void show_uring_register_after(const struct decode *d, const struct value *x)
+{
+	emit_after(d->out);
+	decode_numbers(d, x->v, (uint32_t)d->call->args[x->arg + 1], 4, K_UINT);
 }

@@ -1,6 +1,6 @@
 /*
- * Calls that i386 multiplexes through one number: socketcall(2), ipc(2), and old calls that take a pointer to their
- * arguments.
+ * How 32-bit programs differ: their structures (inside.c), and the calls that i386 multiplexes through one number:
+ * socketcall(2), ipc(2), and old calls that take a pointer to their arguments.
  */
 #ifndef SCTRACE_DECODE_INSIDE_H
 #define SCTRACE_DECODE_INSIDE_H

@@ -3,8 +3,8 @@
 
 #include "decode/decode_memory.h"
 #include "decode/layout.h"
+#include "decode/netlink.h"
 #include "decode/show.h"
-#include "decode/sock_diag.h"
 
 /* Memory rules (syscall/rules.h). `from` is the number of an argument, FROM_NEXT or FROM_PREVIOUS. */
 #define RULE(r, ...)                                                                                                   \

@@ -46,7 +46,7 @@ struct kind {
 	when_fn *choose;     /* used instead of `when` if other arguments decide when this one is known */
 	show_fn *show_after; /* for WHEN_BOTH: calls emit_after() and shows what the kernel has written, or shows
 			      * nothing */
-	bool asks;           /* `show` may ask for the names of descriptors and processes in memory (ask.c) */
+	bool asks;           /* `show` may ask for the names of descriptors and processes in memory (decode.c) */
 };
 
 extern const struct kind decode_kinds[K_COUNT];

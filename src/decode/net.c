@@ -1,16 +1,18 @@
-#include "decode/show.h"
-
 #include "base/buf.h"
 #include "decode/layout.h"
+#include "decode/show.h"
 
 #include <arpa/inet.h>
+#include <linux/if_packet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Socket addresses as in linux/netlink.h, if_packet.h, vm_sockets.h, if_alg.h, can.h and the headers of bluetooth. */
+/* Shows the addresses, the protocols and the options of sockets. */
+
+/* As in linux/netlink.h, if_packet.h, vm_sockets.h, if_alg.h, can.h and the headers of bluetooth. */
 struct address_netlink {
 	uint16_t family, pad;
 	uint32_t pid, groups;
@@ -277,4 +279,258 @@ void show_in6_addr(const struct decode *d, const struct value *x)
 	struct in6_addr a;
 	if (decode_need(d, x->v, &a, sizeof(a)))
 		ip(d->out, AF_INET6, &a);
+}
+
+/* getsockopt(2) and setsockopt(2): the names of the options of each level, and the kinds of their values. */
+struct credentials {
+	int32_t pid;
+	uint32_t uid, gid;
+};
+LAYOUT_SAME(ucred, struct credentials, (pid, PID), (uid, UID), (gid, UID));
+struct kernel_linger {
+	int32_t l_onoff, l_linger;
+};
+static LAYOUT_SAME(linger, struct kernel_linger, (l_onoff, INT), (l_linger, INT));
+static LAYOUT_SAME(ip_mreq, struct ip_mreq, (imr_multiaddr, IN_ADDR), (imr_interface, IN_ADDR));
+static LAYOUT_SAME(ip_mreqn, struct ip_mreqn, (imr_multiaddr, IN_ADDR), (imr_address, IN_ADDR), (imr_ifindex, IFINDEX));
+/* struct ipv6_mreq (linux/in6.h) */
+struct mreq6 {
+	struct in6_addr ipv6mr_multiaddr;
+	int32_t ipv6mr_ifindex;
+};
+static LAYOUT_SAME(ipv6_mreq, struct mreq6, (ipv6mr_multiaddr, IN6_ADDR, AT), (ipv6mr_ifindex, IFINDEX));
+LAYOUT_SAME(in_pktinfo, struct in_pktinfo, (ipi_ifindex, IFINDEX), (ipi_spec_dst, IN_ADDR), (ipi_addr, IN_ADDR));
+struct pktinfo6 {
+	struct in6_addr ipi6_addr;
+	uint32_t ipi6_ifindex;
+};
+LAYOUT_SAME(in6_pktinfo, struct pktinfo6, (ipi6_addr, IN6_ADDR, AT), (ipi6_ifindex, IFINDEX));
+static LAYOUT_SAME(tpacket_stats, struct tpacket_stats, (tp_packets, UINT), (tp_drops, UINT));
+static LAYOUT_SAME(tpacket_req, struct tpacket_req, (tp_block_size, UINT), (tp_block_nr, UINT), (tp_frame_size, UINT),
+		   (tp_frame_nr, UINT));
+static LAYOUT_SAME(tpacket_stats_v3, struct tpacket_stats_v3, (tp_packets, UINT), (tp_drops, UINT),
+		   (tp_freeze_q_cnt, UINT));
+static LAYOUT_SAME(tpacket_req3, struct tpacket_req3, (tp_block_size, UINT), (tp_block_nr, UINT), (tp_frame_size, UINT),
+		   (tp_frame_nr, UINT), (tp_retire_blk_tov, UINT), (tp_sizeof_priv, UINT), (tp_feature_req_word, HEX));
+struct membership {
+	int32_t mr_ifindex;
+	uint16_t mr_type, mr_alen;
+	uint8_t mr_address[8];
+};
+static LAYOUT_SAME(packet_mreq, struct membership, (mr_ifindex, IFINDEX), (mr_type, PACKET_MR), (mr_alen, UINT),
+		   (mr_address, HARDWARE_ADDRESS, AT));
+static LAYOUT_SAME(ip_mreq_source, struct ip_mreq_source, (imr_multiaddr, IN_ADDR), (imr_interface, IN_ADDR),
+		   (imr_sourceaddr, IN_ADDR));
+/* struct group_req (linux/in.h) */
+struct group_request {
+	uint32_t gr_interface, pad;
+	char gr_group[128];
+};
+static LAYOUT(group_req, struct group_request, (gr_interface, IFINDEX), (gr_group, SOME_ADDRESS, AT));
+/* The value of options named ..._NEW, which is the same for all word sizes. */
+struct new_timeval {
+	int64_t tv_sec, tv_usec;
+};
+LAYOUT_SAME(new_timeval, struct new_timeval, (tv_sec, LONG), (tv_usec, LONG));
+/* The beginning of struct tcp_info (linux/tcp.h). Newer kernels have more members. */
+struct tcp_info_begin {
+	uint8_t tcpi_state, tcpi_ca_state, tcpi_retransmits, tcpi_probes, tcpi_backoff, tcpi_options, wscale, limited;
+	uint32_t tcpi_rto, tcpi_ato, tcpi_snd_mss, tcpi_rcv_mss, tcpi_unacked, tcpi_sacked, tcpi_lost, tcpi_retrans,
+		tcpi_fackets, tcpi_last_data_sent, tcpi_last_ack_sent, tcpi_last_data_recv, tcpi_last_ack_recv,
+		tcpi_pmtu, tcpi_rcv_ssthresh, tcpi_rtt, tcpi_rttvar, tcpi_snd_ssthresh, tcpi_snd_cwnd, tcpi_advmss,
+		tcpi_reordering;
+};
+LAYOUT_SAME(tcp_info, struct tcp_info_begin, (tcpi_state, UINT), (tcpi_retransmits, UINT), (tcpi_rto, UINT),
+	    (tcpi_snd_mss, UINT), (tcpi_unacked, UINT), (tcpi_lost, UINT), (tcpi_rtt, UINT), (tcpi_rttvar, UINT),
+	    (tcpi_snd_cwnd, UINT));
+
+#define AF_VSOCK_ 40 /* the level of the options of vsock(7) */
+
+static const struct {
+	uint32_t level;
+	const struct flag_table *names;
+} levels[] = {
+	{1, &flags_so},
+	{0, &flags_ip},
+	{41, &flags_ipv6},
+	{6, &flags_tcp},
+	{17, &flags_udp},
+	{263, &flags_packet},
+	{270, &flags_netlink_option},
+	{AF_VSOCK_, &flags_vsock_option},
+	{282, &flags_tls},
+	{279, &flags_alg},
+	{283, &flags_xdp},
+	{255, &flags_raw},
+	{58, &flags_icmpv6},
+};
+
+const struct flag_table *sockopt_names(uint32_t level)
+{
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)
+		if (levels[i].level == level)
+			return levels[i].names;
+	return NULL;
+}
+
+/* Most levels are constants SOL_..., but vsock(7) uses its address family. */
+void show_sol_level(const struct decode *d, const struct value *x)
+{
+	if ((uint32_t)x->v == AF_VSOCK_)
+		emit_sym(d->out, "AF_VSOCK", AF_VSOCK_);
+	else
+		flags_emit_choice(d->out, &flags_sol, (uint32_t)x->v);
+}
+
+/* The previous argument is the level. */
+void show_sockopt(const struct decode *d, const struct value *x)
+{
+	const struct flag_table *names = sockopt_names((uint32_t)d->call->args[x->arg - 1]);
+	if (names)
+		flags_emit_choice(d->out, names, (uint32_t)x->v);
+	else
+		emit_hex(d->out, (uint32_t)x->v);
+}
+
+/* As show_sockopt(). SO_ATTACH_FILTER has another name if it is read. */
+void show_sockopt_read(const struct decode *d, const struct value *x)
+{
+	enum { SOCKET = 1, FILTER = 26 };
+	if ((uint32_t)d->call->args[x->arg - 1] == SOCKET && (uint32_t)x->v == FILTER)
+		emit_sym(d->out, "SO_GET_FILTER", FILTER);
+	else
+		show_sockopt(d, x);
+}
+
+/*
+ * Options whose value is not a plain number: the kind of an int, or the layout of a structure. A structure is shown
+ * only if the value is long enough for its layout. Of TCP_INFO, the members that the value has are shown.
+ */
+static const struct {
+	uint32_t level, option;
+	enum syscall_kind kind;
+	const struct layout *layout;
+} values[] = {
+	{1, 13, K_END, &layout_linger},         /* SO_LINGER */
+	{1, 17, K_END, &layout_ucred},          /* SO_PEERCRED */
+	{1, 20, K_END, &layout_timeval},        /* SO_RCVTIMEO_OLD */
+	{1, 21, K_END, &layout_timeval},        /* SO_SNDTIMEO_OLD */
+	{1, 66, K_END, &layout_new_timeval},    /* SO_RCVTIMEO_NEW */
+	{1, 67, K_END, &layout_new_timeval},    /* SO_SNDTIMEO_NEW */
+	{1, 26, K_END, &layout_filter_program}, /* SO_ATTACH_FILTER */
+	{1, 51, K_END, &layout_filter_program}, /* SO_ATTACH_REUSEPORT_CBPF */
+	{1, 3, K_SOCK_TYPE, NULL},              /* SO_TYPE */
+	{1, 4, K_ERRNO, NULL},                  /* SO_ERROR */
+	{1, 38, K_IPPROTO, NULL},               /* SO_PROTOCOL */
+	{1, 39, K_SOCK_DOMAIN, NULL},           /* SO_DOMAIN */
+	{0, 35, K_END, &layout_ip_mreqn},       /* IP_ADD_MEMBERSHIP */
+	{0, 36, K_END, &layout_ip_mreqn},       /* IP_DROP_MEMBERSHIP */
+	{0, 37, K_END, &layout_ip_mreq_source}, /* IP_UNBLOCK_SOURCE */
+	{0, 38, K_END, &layout_ip_mreq_source}, /* IP_BLOCK_SOURCE */
+	{0, 39, K_END, &layout_ip_mreq_source}, /* IP_ADD_SOURCE_MEMBERSHIP */
+	{0, 40, K_END, &layout_ip_mreq_source}, /* IP_DROP_SOURCE_MEMBERSHIP */
+	{41, 20, K_END, &layout_ipv6_mreq},     /* IPV6_ADD_MEMBERSHIP */
+	{41, 21, K_END, &layout_ipv6_mreq},     /* IPV6_DROP_MEMBERSHIP */
+	{6, 11, K_END, &layout_tcp_info},       /* TCP_INFO */
+	{263, 1, K_END, &layout_packet_mreq},   /* PACKET_ADD_MEMBERSHIP */
+	{263, 2, K_END, &layout_packet_mreq},   /* PACKET_DROP_MEMBERSHIP */
+	{263, 5, K_END, &layout_tpacket_req},   /* PACKET_RX_RING */
+	{263, 13, K_END, &layout_tpacket_req},  /* PACKET_TX_RING */
+	{263, 6, K_END, &layout_tpacket_stats}, /* PACKET_STATISTICS */
+	{0, 42, K_END, &layout_group_req},      /* MCAST_JOIN_GROUP */
+	{0, 45, K_END, &layout_group_req},      /* MCAST_LEAVE_GROUP */
+	{41, 42, K_END, &layout_group_req},     /* MCAST_JOIN_GROUP */
+	{41, 45, K_END, &layout_group_req},     /* MCAST_LEAVE_GROUP */
+	{255, 1, K_ICMP_FILTER, NULL},          /* ICMP_FILTER */
+	{AF_VSOCK_, 0, K_ULONG, NULL},          /* SO_VM_SOCKETS_BUFFER_SIZE */
+	{AF_VSOCK_, 1, K_ULONG, NULL},          /* SO_VM_SOCKETS_BUFFER_MIN_SIZE */
+	{AF_VSOCK_, 2, K_ULONG, NULL},          /* SO_VM_SOCKETS_BUFFER_MAX_SIZE */
+};
+#define NVALUES (sizeof(values) / sizeof(*values))
+
+static size_t value_row(const struct decode *d, int i)
+{
+	size_t j = 0;
+	while (j < NVALUES && (values[j].level != (uint32_t)d->call->args[i - 2] ||
+			       values[j].option != (uint32_t)d->call->args[i - 1]))
+		j++;
+	return j;
+}
+
+/* Shows the types of messages that are discarded: ~[ICMP_ECHOREPLY] means all others. */
+void show_icmp_filter(const struct decode *d, const struct value *x)
+{
+	struct buf text = {0};
+	bool most = __builtin_popcount((uint32_t)x->v) > 16;
+	uint32_t mask = most ? ~(uint32_t)x->v : (uint32_t)x->v;
+	buf_adds(&text, most ? "~[" : "[");
+	for (unsigned type = 0, n = 0; type < 32; type++) {
+		const char *name = flags_find(&flags_icmp, type);
+		if (!(mask >> type & 1))
+			continue;
+		buf_adds(&text, n++ ? " " : "");
+		if (name)
+			buf_adds(&text, name);
+		else
+			buf_addf(&text, "%u", type);
+	}
+	buf_addc(&text, ']');
+	emit_sym(d->out, buf_str(&text), (uint32_t)x->v);
+	buf_free(&text);
+}
+
+/* Some options have several structures, and the length of the value says which one is meant. */
+static const struct layout *of_length(const struct layout *l, uint64_t len)
+{
+	static const struct {
+		const struct layout *usual, *other;
+	} pairs[] = {{&layout_ip_mreqn, &layout_ip_mreq},
+		     {&layout_tpacket_req, &layout_tpacket_req3},
+		     {&layout_tpacket_stats, &layout_tpacket_stats_v3}};
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (l == pairs[i].usual && len == pairs[i].other->size)
+			return pairs[i].other;
+	return l;
+}
+
+static void value(const struct decode *d, uint64_t addr, uint64_t len, int i)
+{
+	size_t j = value_row(d, i);
+	const struct layout *l =
+		j < NVALUES && values[j].layout ? of_length(layout_for(d, values[j].layout), len) : NULL;
+	bool number = j < NVALUES && !values[j].layout;
+	uint32_t mask;
+	if (l && len >= l->size)
+		layout_emit(d, l, addr, l->size);
+	else if (l && l == &layout_tcp_info)
+		layout_emit(d, l, addr, len);
+	else if (number && values[j].kind == K_ICMP_FILTER && len == sizeof(mask) &&
+		 decode_get(d, addr, &mask, sizeof(mask)))
+		show_kind(d, K_ICMP_FILTER, mask, -1);
+	else if (len == sizeof(int))
+		decode_number(d, addr, sizeof(int), number ? values[j].kind : K_INT);
+	else if (number && len == sizeof(uint64_t))
+		decode_number(d, addr, sizeof(uint64_t), values[j].kind);
+	else
+		decode_bytes(d, addr, len);
+}
+
+/* The next argument is the length of the value. The two arguments before the value are the level and the option. */
+void show_sockopt_value(const struct decode *d, const struct value *x)
+{
+	uint32_t len = (uint32_t)d->call->args[x->arg + 1];
+	if (len > INT32_MAX)
+		emit_ptr(d->out, x->v);
+	else
+		value(d, x->v, len, x->arg);
+}
+
+/* The next argument points at the length of the value. */
+void show_out_sockopt_value(const struct decode *d, const struct value *x)
+{
+	uint32_t len;
+	if (decode_get(d, d->call->args[x->arg + 1], &len, sizeof(len)) && len <= INT32_MAX)
+		value(d, x->v, len, x->arg);
+	else
+		emit_ptr(d->out, x->v);
 }

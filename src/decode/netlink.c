@@ -3,14 +3,16 @@
 #include "base/buf.h"
 #include "decode/attr.h"
 #include "decode/layout.h"
-#include "decode/rtnetlink.h"
 #include "decode/show.h"
-#include "decode/sock_diag.h"
 #include "tracee/names.h"
 
 #include <linux/genetlink.h>
+#include <linux/if_addr.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #define ALIGNED(n) (((uint64_t)(n) + 3) & ~3ull)
 /* The limit for the text of one call's messages. A program may send any number of messages. */
@@ -19,14 +21,171 @@
 /* Emits the part of a message after its header. Returns false if this part must be shown as bytes. */
 typedef bool payload_fn(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n);
 
+/* rtnetlink(7): the structures at the beginning of messages. */
+static LAYOUT_SAME(ifaddrmsg, struct ifaddrmsg, (ifa_family, SOCK_DOMAIN), (ifa_prefixlen, UINT),
+		   (ifa_flags, IFA_FLAGS), (ifa_scope, RT_SCOPE), (ifa_index, IFINDEX));
+static LAYOUT_SAME(rtmsg, struct rtmsg, (rtm_family, SOCK_DOMAIN), (rtm_dst_len, UINT), (rtm_src_len, UINT),
+		   (rtm_tos, HEX), (rtm_table, RT_TABLE), (rtm_protocol, RTPROT), (rtm_scope, RT_SCOPE),
+		   (rtm_type, RTN), (rtm_flags, RTM_F));
+struct neighbour {
+	uint8_t ndm_family, pad1;
+	uint16_t pad2;
+	int32_t ndm_ifindex;
+	uint16_t ndm_state;
+	uint8_t ndm_flags, ndm_type;
+};
+static LAYOUT_SAME(ndmsg, struct neighbour, (ndm_family, SOCK_DOMAIN), (ndm_ifindex, IFINDEX), (ndm_state, NUD),
+		   (ndm_flags, NTF), (ndm_type, RTN));
+struct rule {
+	uint8_t family, dst_len, src_len, tos, table, res1, res2, action;
+	uint32_t flags;
+};
+static LAYOUT_SAME(fib_rule_hdr, struct rule, (family, SOCK_DOMAIN), (dst_len, UINT), (src_len, UINT), (tos, HEX),
+		   (table, RT_TABLE), (action, FR_ACT), (flags, FIB_RULE));
+static LAYOUT_SAME(tcmsg, struct tcmsg, (tcm_family, SOCK_DOMAIN), (tcm_ifindex, IFINDEX), (tcm_handle, HEX),
+		   (tcm_parent, HEX), (tcm_info, HEX));
+static LAYOUT_SAME(rtgenmsg, struct rtgenmsg, (rtgen_family, SOCK_DOMAIN));
+struct netconf {
+	uint8_t ncm_family;
+};
+static LAYOUT_SAME(netconfmsg, struct netconf, (ncm_family, SOCK_DOMAIN));
+struct nexthop {
+	uint8_t nh_family, nh_scope, nh_protocol, resvd;
+	uint32_t nh_flags;
+};
+static LAYOUT_SAME(nhmsg, struct nexthop, (nh_family, SOCK_DOMAIN), (nh_scope, RT_SCOPE), (nh_protocol, RTPROT),
+		   (nh_flags, RTNH_F));
+struct link_stats_request {
+	uint8_t family, pad1;
+	uint16_t pad2;
+	uint32_t ifindex, filter_mask;
+};
+static LAYOUT_SAME(if_stats_msg, struct link_stats_request, (family, SOCK_DOMAIN), (ifindex, IFINDEX),
+		   (filter_mask, HEX));
+
+/* The families of rtnetlink's messages (linux/rtnetlink.h). Each has four types: NEW, DEL, GET, SET. */
+static const struct {
+	uint16_t first;
+	const struct layout *head;
+	const struct attr_table *attrs;
+} route_families[] = {
+	{RTM_NEWLINK, &layout_ifinfomsg, &attrs_ifla},
+	{RTM_NEWADDR, &layout_ifaddrmsg, &attrs_ifa},
+	{RTM_NEWROUTE, &layout_rtmsg, &attrs_rta},
+	{RTM_NEWNEIGH, &layout_ndmsg, &attrs_nda},
+	{RTM_NEWRULE, &layout_fib_rule_hdr, &attrs_fra},
+	{RTM_NEWQDISC, &layout_tcmsg, &attrs_tca},
+	{RTM_NEWTCLASS, &layout_tcmsg, &attrs_tca},
+	{RTM_NEWTFILTER, &layout_tcmsg, &attrs_tca},
+	{RTM_NEWNETCONF, &layout_netconfmsg, &attrs_netconfa},
+	{RTM_NEWNSID, &layout_rtgenmsg, &attrs_netnsa},
+	{RTM_NEWSTATS, &layout_if_stats_msg, &attrs_ifla_stats},
+	{100 /* RTM_NEWCHAIN */, &layout_tcmsg, &attrs_tca},
+	{104 /* RTM_NEWNEXTHOP */, &layout_nhmsg, &attrs_nha},
+	{108 /* RTM_NEWLINKPROP */, &layout_ifinfomsg, &attrs_ifla},
+};
+
 static bool payload_route(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
-	return decode_rtnetlink(d, h->nlmsg_type, at, n);
+	for (size_t i = 0; i < sizeof(route_families) / sizeof(*route_families); i++)
+		if (h->nlmsg_type / 4 == route_families[i].first / 4) {
+			attr_emit_message(d, route_families[i].head, route_families[i].attrs, at, n);
+			return true;
+		}
+	return false;
 }
+
+/* sock_diag(7): requests and answers as in linux/inet_diag.h, unix_diag.h, netlink_diag.h and packet_diag.h. */
+struct inet_request {
+	uint8_t sdiag_family, sdiag_protocol, idiag_ext, pad;
+	uint32_t idiag_states;
+	struct inet_id id;
+};
+struct inet_answer {
+	uint8_t idiag_family, idiag_state, idiag_timer, idiag_retrans;
+	struct inet_id id;
+	uint32_t idiag_expires, idiag_rqueue, idiag_wqueue, idiag_uid, idiag_inode;
+};
+static LAYOUT_SAME(inet_diag_req, struct inet_request, (sdiag_family, SOCK_DOMAIN), (sdiag_protocol, IPPROTO),
+		   (idiag_ext, INET_DIAG_EXT), (idiag_states, TCP_STATES), (id, INET_DIAG_ID_REQ, AT));
+static LAYOUT_SAME(inet_diag_msg, struct inet_answer, (idiag_family, SOCK_DOMAIN), (idiag_state, TCP_STATE),
+		   (idiag_timer, UINT), (idiag_retrans, UINT), (id, INET_DIAG_ID, AT), (idiag_expires, UINT),
+		   (idiag_rqueue, UINT), (idiag_wqueue, UINT), (idiag_uid, UID), (idiag_inode, UINT));
+
+struct unix_request {
+	uint8_t sdiag_family, sdiag_protocol;
+	uint16_t pad;
+	uint32_t udiag_states, udiag_ino, udiag_show, udiag_cookie[2];
+};
+struct unix_answer {
+	uint8_t udiag_family, udiag_type, udiag_state, pad;
+	uint32_t udiag_ino, udiag_cookie[2];
+};
+static LAYOUT_SAME(unix_diag_req, struct unix_request, (sdiag_family, SOCK_DOMAIN), (sdiag_protocol, UINT),
+		   (udiag_states, TCP_STATES), (udiag_ino, UINT), (udiag_show, UDIAG_SHOW),
+		   (udiag_cookie, DIAG_COOKIE, AT));
+static LAYOUT_SAME(unix_diag_msg, struct unix_answer, (udiag_family, SOCK_DOMAIN), (udiag_type, SOCK_TYPE),
+		   (udiag_state, TCP_STATE), (udiag_ino, UINT), (udiag_cookie, DIAG_COOKIE, AT));
+
+struct netlink_request {
+	uint8_t sdiag_family, sdiag_protocol;
+	uint16_t pad;
+	uint32_t ndiag_ino, ndiag_show, ndiag_cookie[2];
+};
+struct netlink_answer {
+	uint8_t ndiag_family, ndiag_type, ndiag_protocol, ndiag_state;
+	uint32_t ndiag_portid, ndiag_dst_portid, ndiag_dst_group, ndiag_ino, ndiag_cookie[2];
+};
+static LAYOUT_SAME(netlink_diag_req, struct netlink_request, (sdiag_family, SOCK_DOMAIN),
+		   (sdiag_protocol, NDIAG_PROTOCOL), (ndiag_ino, UINT), (ndiag_show, NDIAG_SHOW),
+		   (ndiag_cookie, DIAG_COOKIE, AT));
+static LAYOUT_SAME(netlink_diag_msg, struct netlink_answer, (ndiag_family, SOCK_DOMAIN), (ndiag_type, SOCK_TYPE),
+		   (ndiag_protocol, NETLINK_PROTOCOL), (ndiag_state, TCP_STATE), (ndiag_portid, UINT),
+		   (ndiag_dst_portid, UINT), (ndiag_dst_group, UINT), (ndiag_ino, UINT),
+		   (ndiag_cookie, DIAG_COOKIE, AT));
+
+struct packet_request {
+	uint8_t sdiag_family, sdiag_protocol;
+	uint16_t pad;
+	uint32_t pdiag_ino, pdiag_show, pdiag_cookie[2];
+};
+struct packet_answer {
+	uint8_t pdiag_family, pdiag_type;
+	uint16_t pdiag_num;
+	uint32_t pdiag_ino, pdiag_cookie[2];
+};
+static LAYOUT_SAME(packet_diag_req, struct packet_request, (sdiag_family, SOCK_DOMAIN), (sdiag_protocol, UINT),
+		   (pdiag_ino, UINT), (pdiag_show, PDIAG_SHOW), (pdiag_cookie, DIAG_COOKIE, AT));
+static LAYOUT_SAME(packet_diag_msg, struct packet_answer, (pdiag_family, SOCK_DOMAIN), (pdiag_type, SOCK_TYPE),
+		   (pdiag_num, ETH_P), (pdiag_ino, UINT), (pdiag_cookie, DIAG_COOKIE, AT));
+
+static const struct diag_family {
+	uint8_t family;
+	const struct layout *request, *answer;
+	const struct attr_table *request_attrs, *answer_attrs;
+} diag_families[] = {
+	{AF_INET, &layout_inet_diag_req, &layout_inet_diag_msg, &attrs_inet_diag_req, &attrs_inet_diag},
+	{AF_INET6, &layout_inet_diag_req, &layout_inet_diag_msg, &attrs_inet_diag_req, &attrs_inet_diag},
+	{AF_UNIX, &layout_unix_diag_req, &layout_unix_diag_msg, &attrs_unknown, &attrs_unix_diag},
+	{AF_NETLINK, &layout_netlink_diag_req, &layout_netlink_diag_msg, &attrs_unknown, &attrs_netlink_diag},
+	{AF_PACKET, &layout_packet_diag_req, &layout_packet_diag_msg, &attrs_unknown, &attrs_packet_diag},
+};
 
 static bool payload_sock_diag(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
-	return decode_sock_diag(d, h->nlmsg_flags & NLM_F_REQUEST, at, n);
+	bool request = h->nlmsg_flags & NLM_F_REQUEST;
+	uint8_t family;
+	const struct diag_family *f = NULL;
+	if (!n || !decode_get(d, at, &family, sizeof(family)))
+		return false;
+	for (size_t i = 0; i < sizeof(diag_families) / sizeof(*diag_families); i++)
+		if (diag_families[i].family == family)
+			f = &diag_families[i];
+	const struct layout *head = !f ? NULL : request ? f->request : f->answer;
+	if (!head || n < head->size)
+		return false;
+	attr_emit_message(d, head, request ? f->request_attrs : f->answer_attrs, at, n);
+	return true;
 }
 
 /* Shows an audit record. It is text, which need not end with a NUL byte. */

@@ -1,4 +1,4 @@
-/* Netlink messages: headers, errors, and the contents of rtnetlink's messages. */
+/* Netlink messages: headers, errors, and the contents of the messages of rtnetlink(7) and sock_diag(7). */
 #ifndef SCTRACE_DECODE_NETLINK_H
 #define SCTRACE_DECODE_NETLINK_H
 
@@ -9,5 +9,19 @@
  * the bytes are not messages, emits nothing and returns false.
  */
 bool decode_netlink(const struct decode *d, uint64_t addr, uint64_t n);
+
+/* The ports and addresses of a socket (struct inet_diag_sockid). */
+struct inet_id {
+	uint16_t idiag_sport, idiag_dport;
+	uint32_t idiag_src[4], idiag_dst[4];
+	uint32_t idiag_if, idiag_cookie[2];
+};
+/*
+ * Shows the addresses and ports of a socket. The address family is in a member before them; `about` is the distance to
+ * it in bytes.
+ */
+show_fn show_inet_diag_id;
+/* Shows a netlink protocol, or NDIAG_PROTO_ALL. */
+show_fn show_ndiag_protocol;
 
 #endif

@@ -45,13 +45,13 @@ show_fn show_ipc_key, show_ipc_get_flags, show_shmget_flags, show_ipc_cmd, show_
 	show_map_flags;
 when_fn when_ipc_buf, when_sem_arg;
 
-/* io_uring, bpf, keys, perf, landlock and kexec (misc.c, decode_bpf.c). */
+/* io_uring, bpf, keys, perf, landlock and kexec (decode_uring.c, misc.c). */
 show_fn show_uring_fd, show_uring_requests, show_uring_enter_arg, show_uring_register_arg, show_uring_register_after,
 	show_landlock_rule, show_kexec_segments, show_perf_attr, show_one_byte, show_kernel_version, show_bpf_attr,
 	show_bpf_attr_after, show_key_serial, show_keyctl_arg;
 when_fn when_keyctl_arg, when_uring_register_arg;
 
-/* Addresses, messages and options of sockets (net.c, msg.c, sockopt.c). */
+/* Addresses, messages and options of sockets (net.c, msg.c). */
 show_fn show_sockaddr, show_out_sockaddr, show_socklen, show_sock_proto, show_in_msghdr, show_out_msghdr, show_in_mmsg,
 	show_out_mmsg, show_in_iovec, show_out_iovec, show_remote_iovec, show_sockopt, show_sockopt_value,
 	show_sock_bytes, show_out_sock_bytes, show_out_sockopt_value, show_in_addr, show_in6_addr, show_sol_level,
@@ -80,7 +80,7 @@ void decode_poll_result(const struct decode *d, int64_t v);
  */
 void decode_select_result(const struct decode *d, int64_t v);
 
-/* Processes, scheduling, limits, capabilities and futexes (proc.c, control.c, ptrace.c, regs.c). */
+/* Processes, scheduling, limits, capabilities and futexes (decode_proc.c, control.c, decode_ptrace.c). */
 show_fn show_clone_flags, show_clone_named, show_clone_args, show_clone_args_after, show_wstatus, show_waitid_id,
 	show_rlim, show_rlim32, show_cpu_set, show_prctl_arg, show_arch_prctl_arg, show_ptrace_arg, show_siginfos,
 	show_syscall_info, show_cap_data, show_futex_op, show_futex_arg, show_seccomp_arg, show_kcmp_index, show_ioprio,

@@ -14,7 +14,7 @@ from checks import run_checks
 
 # Calls that may form a cycle between files, with the reason. A line that is no longer needed fails the check.
 RECURSION = {
-    ("decode/show.c", "decode/kinds.c"): "a kind's function shows its parts through the table of kinds",
+    ("decode/basic.c", "decode/kinds.c"): "a kind's function shows its parts through the table of kinds",
 }
 
 PROCESSORS = ("aarch64", "x86_64")  # the folders that each implement src/engine/patch for one processor
@@ -34,6 +34,8 @@ PREFIXES = {
     "prctl": "decode/control.c",  # *_memory(): the memory that the commands of this call need; the row of the kind names them
     "quota": "decode/fsmount.c",
     "keyctl": "decode/misc.c",
+    "bpf": "decode/decode_bpf.c",
+    "sockopt": "decode/net.c",
     "vfork_frame": "engine/patch/image/per_thread.c",  # one of the records that an image keeps for each thread
     "waits": "engine/patch/image/per_thread.c",  # another one of these
     "resume_point": "engine/patch/image/site.c",
@@ -64,7 +66,7 @@ VARIABLES = {
     "base/ptrace.c": "why the kernel refuses ptrace(2), which does not change",
     "syscall/call_table.c": "tables that are filled once",
     "decode/decode_names.c": "tables that are filled once",
-    "decode/ask.c": "a table that is filled once",
+    "decode/decode.c": "a table that is filled once",
     "stack/libunwind.c": "libraries that are loaded once",
     "stack/unwind.c": "a library that is loaded once",
     "engine/patch/arm/arm.c": "what the kernel supports, which does not change",
