@@ -29,7 +29,7 @@ static inline uint64_t capture_text(void *to, const void *memory, uint64_t addr,
 /* Paths have at most PATH_MAX bytes with their NUL. Of other strings, -s limits what is shown. */
 static inline uint64_t text_most(uint64_t string_max)
 {
-	enum { MOST = 1 << 20 }; /* as in basic.c */
+	enum { MOST = 1 << 20 }; /* as in show.c */
 	return string_max < PATH_MAX ? PATH_MAX : string_max < MOST ? string_max + 2 : MOST + 2;
 }
 

@@ -1,7 +1,7 @@
 #include "trace/pipeline.h"
 
 #include "base/memory.h"
-#include "decode/inside.h"
+#include "decode/compat.h"
 #include "syscall/call_table.h"
 
 #include <errno.h>

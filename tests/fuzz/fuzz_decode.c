@@ -5,9 +5,9 @@
 #include "fuzz.h"
 
 #include "base/buf.h"
+#include "decode/compat.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
-#include "decode/inside.h"
 #include "syscall/call_table.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 #define SCTRACE_TEST_DECODE_CHECK_H
 
 #include "base/buf.h"
+#include "decode/compat.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
-#include "decode/inside.h"
 #include "syscall/call_table.h"
 #include "tracee/names.h"
 

@@ -1,9 +1,9 @@
 /*
- * How 32-bit programs differ: their structures (inside.c), and the calls that i386 multiplexes through one number:
+ * How 32-bit programs differ: their structures (compat.c), and the calls that i386 multiplexes through one number:
  * socketcall(2), ipc(2), and old calls that take a pointer to their arguments.
  */
-#ifndef SCTRACE_DECODE_INSIDE_H
-#define SCTRACE_DECODE_INSIDE_H
+#ifndef SCTRACE_DECODE_COMPAT_H
+#define SCTRACE_DECODE_COMPAT_H
 
 #include "event.h"
 

@@ -1,4 +1,4 @@
-#include "decode/inside.h"
+#include "decode/compat.h"
 
 #include "decode/layout.h"
 #include "syscall/call_table.h"
