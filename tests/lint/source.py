@@ -34,7 +34,6 @@ PREFIXES = {
     "prctl": "decode/control.c",  # *_memory(): the memory that the commands of this call need; the row of the kind names them
     "quota": "decode/fsmount.c",
     "keyctl": "decode/misc.c",
-    "bpf": "decode/decode_bpf.c",
     "sockopt": "decode/net.c",
     "vfork_frame": "engine/patch/image/per_thread.c",  # one of the records that an image keeps for each thread
     "waits": "engine/patch/image/per_thread.c",  # another one of these
