@@ -58,7 +58,9 @@ REPLACED = [(re.compile(pattern), by) for pattern, by in (
     (r'(\\x[0-9a-f]{2})+', "BYTES"),
     (r" /\* \d{4}-[^*]*\*/", ""),
     (r"/cc\w{6}\b", "/ccNAME"),
-    (r"\b(pipe|socket):\[\d+\]", r"\1:[N]"),
+    (r"\b(pipe|socket|UDP|UDPv6):\[\d+\]", r"\1:[N]"),
+    (r"\b(127\.0\.0\.1|0\.0\.0\.0):\d+", r"\1:PORT"),
+    (r"\bhtons\(\d+\)", "htons(PORT)"),
     (r"(tmp_obj_|\.pyc\.)\w+", r"\1NAME"),
     (r"(?m)^(rt_sigreturn\(.*\)) += .*", r"\1 = N"),  # the value of rax where the signal has arrived
     (r"\b(uptime|loads|totalram|freeram|sharedram|bufferram|procs|f_bfree|f_bavail|f_ffree)=(\[[^]]*\]|\d+)", r"\1=N"),
@@ -258,6 +260,13 @@ def both(*calls):
     change(*calls)
     opens("f")
     opens(os.path.abspath("f"))
+def looks(fd):
+    os.readlink(f"/proc/self/fd/{fd}")
+    return fd
+def enters(path):
+    os.chdir(path)
+    os.readlink("/proc/self/cwd")
+    os.close(looks(os.open(".", os.O_RDONLY)))
 both((os.rename, "f", "g"), (os.symlink, "g", "f"))
 both((os.link, "f", "g"), (os.unlink, "f"), (os.symlink, "g", "f"))
 both((os.unlink, "f"), (os.close, os.open("f", os.O_CREAT)))
@@ -302,7 +311,50 @@ for fd in (*pipe, *(each.fileno() for each in (*pair, server))):
         opens(f"/proc/self/fd/{fd}", os.O_RDWR)
 os.mkfifo("fifo")
 opens("fifo", os.O_RDWR)
+for fd in (*pipe, *(each.fileno() for each in (*pair, server))):
+    for i in range(4):
+        os.close(looks(os.dup(fd)))
 server.close()
+top = os.getcwd()
+for name in ("one", "two"):
+    os.mkdir(name)
+    os.mkdir(name + "/in")
+    os.close(os.open(name + "/f", os.O_CREAT))
+    os.close(os.open(name + "/in/f", os.O_CREAT))
+for i in range(4):
+    for name in ("one", "two", "two", "one"):  # the same descriptor is another folder
+        folder = looks(os.open(name, os.O_RDONLY))
+        for path in ("f", "in/f", "../one/f", top + "/one/f"):
+            os.close(looks(os.open(path, os.O_RDONLY, dir_fd=folder)))
+        copy = looks(os.dup(folder))
+        os.close(copy)
+        os.dup2(folder, 30)
+        looks(30)
+        for path in (folder, "in", "..", "../" + name, "."):
+            os.fchdir(path) if path == folder else enters(path)
+        os.close(looks(os.open("f", os.O_RDONLY)))
+        os.close(folder)
+        os.close(30)
+        os.chdir(top)
+        enters(top)
+if sys.argv[1] != "elsewhere":
+    for i in range(3):
+        os.rename("one", "three")
+        os.mkdir("one")
+        os.rename("three/f", "one/f")
+        for path in ("one", "one/f", "three"):
+            for j in range(3):
+                os.close(looks(os.open(path, os.O_RDONLY)))
+        enters("three")
+        enters(top)
+        os.rename("one/f", "three/f")
+        os.rmdir("one")
+        os.rename("three", "one")
+import ctypes
+for i in range(4):
+    for each in (os.memfd_create(f"m{i % 2}"), os.eventfd(0), ctypes.CDLL(None).epoll_create1(0), ctypes.CDLL(None).inotify_init(),
+                 ctypes.CDLL(None).timerfd_create(1, 0)):
+        os.close(looks(each))
 with socket.socket(socket.AF_UNIX) as bound:
     bound.bind("socket")
     opens("socket", os.O_PATH)
@@ -326,17 +378,45 @@ def test_names_of_paths(folder):
         else:
             text = (folder / "trace").read_text(errors="replace")
         # The name at the end of a line, and what readlink(2) returns for this descriptor in the next lines.
-        found, opened = 0, {}
+        found, opened, cwd = 0, {}, None
         for line in text.splitlines():
-            if made := re.search(r"(?:open|openat)\(.* = (\d+)<(.*?)>(\(deleted\))?$", line):
+            if cwd and (name := re.search(r"AT_FDCWD<(.*?)>", line)):
+                assert name[1] == cwd, (options, line, cwd)
+                found += 1
+                cwd = None
+            if entered := re.search(r'readlink\("/proc/self/cwd", "(.*)", \d+\) += \d+$', line):
+                cwd = entered[1]
+            elif made := re.search(r"\) += (\d+)<(.*?)>(\(deleted\))?$", line):
                 opened[made[1]] = made[2] + (" (deleted)" if made[3] else "")
             elif link := re.search(r'readlink\("/proc/self/fd/(\d+)", "(.*)", \d+\) += \d+$', line):
                 name = opened.pop(link[1], None)
                 found += name is not None
                 assert name is None or name.split("<")[0] == link[2], (options, line, name)  # the kind of a device follows its name
         print(f"# {who} {' '.join(options)}: {found} names")
-        assert found > 150, (options, found, text[-2000:])
+        assert found > 500, (options, found, text[-2000:])
         subprocess.run(["rm", "-rf", work], check=True)
+
+
+def test_ports(folder):
+    """python3 -yy: UDP sockets that get a port when they send for the first time"""
+    needs("python3")
+    script = folder / "ports.py"
+    script.write_text("""import socket
+receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+receiver.bind(("127.0.0.1", 0))
+for i in range(3):
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 9999)
+    for j in range(3):
+        sender.sendto(b"x", receiver.getsockname())
+        receiver.recv(9)
+    sender.connect(receiver.getsockname())
+    sender.send(b"y")
+    sender.close()
+for each in [socket.socket(family, socket.SOCK_DGRAM) for family in (socket.AF_INET, socket.AF_INET6, socket.AF_INET)]:
+    each.close()
+""")
+    compare(folder, ["python3", "-S", str(script)], options=["-yy"], env={"PYTHONHASHSEED": "0"})
 
 
 def test_tar(folder):

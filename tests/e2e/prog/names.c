@@ -178,6 +178,8 @@ static void test_many(int argc, char **argv)
 		CHECK(fd >= 0);
 		CHECK_FAILS(connect(fd, (struct sockaddr *)&none, sizeof(none)), ENOENT);
 		CHECK(close(fd) == 0);
+		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* it has no port until it sends */
+		CHECK(fd >= 0 && sendto(fd, "x", 1, MSG_DONTWAIT, (struct sockaddr *)&at, size) == 1 && close(fd) == 0);
 		CHECK_FAILS(close(1000), EBADF);
 		CHECK_FAILS(open("none", O_RDONLY), ENOENT);
 	}

@@ -194,8 +194,11 @@ HELPER void forget_names(void)
 	clear(NAMED_AT, NAMED_ROWS);
 }
 
-/* Removes the notes about the descriptors that the call closes (ring.h). */
-HELPER void forget_closed(const struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t permits)
+/*
+ * Removes the notes about the descriptors that the call closes (ring.h). What was captured of other descriptors before, when
+ * NAMED_SERIAL was s->serial, remains true.
+ */
+HELPER void forget_closed(struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t permits)
 {
 	uint32_t fd = recipe->closes && recipe->closes != CLOSES_MANY ? (uint32_t)s->args[recipe->closes - 1] : 0;
 	if (recipe->closes == CLOSES_MANY)
@@ -208,7 +211,8 @@ HELPER void forget_closed(const struct agent_scratch *s, const struct agent_reci
 		forget_names();
 		return;
 	}
-	__atomic_fetch_add((uint32_t *)NAMED_SERIAL, 1, __ATOMIC_SEQ_CST);
+	const uint32_t before = __atomic_fetch_add((uint32_t *)NAMED_SERIAL, 1, __ATOMIC_SEQ_CST);
+	s->serial += before == s->serial;
 	*(volatile uint32_t *)named_row(fd) = 0;
 }
 

@@ -76,52 +76,55 @@ HELPER bool is_loose_unix(struct captured_socket *at, uint32_t fd)
 }
 
 /*
- * Is it an internet socket whose addresses change only by calls that are known to change names? Then stores its addresses. A
+ * Is it an internet socket whose addresses are known? Then stores them. Returns 1 if they change only by calls that are known to
+ * change names, and 2 if any call may change them: a UDP socket gets a port when it sends. A
  * socket without a port has neither a peer nor a connection that is being made, and neither has one with a peer a connection
  * that is yet to be made.
  */
-HELPER bool is_internet(struct captured_socket *at, uint32_t fd)
+HELPER int is_internet(struct captured_socket *at, uint32_t fd)
 {
 	enum { TCP = 6, UDP = 17, TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
 	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
 	uint32_t state = 0, one = 1;
 	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
 	    (local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local))
-		return false;
+		return 0;
 	const int64_t peer = local[1]
 				     ? own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0)
 				     : -ENOTCONN;
 	at->npeer = peer < 0 ? 0 : at->npeer;
 	if (at->npeer > sizeof(at->peer) || (peer < 0 && peer != -ENOTCONN))
-		return false;
+		return 0;
 	if (at->protocol == UDP)
-		return local[1];
+		return local[1] ? 1 : 2;
 	if (!local[1] || !peer)
-		return true;
+		return 1;
 	return own_call(__NR_getsockopt, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) >= 0 &&
 	       state != SYN_SENT && state != CLOSED;
 }
 
 /*
- * Captures the addresses of a socket. Returns false if sctrace must look them up: those of other sockets than these two, and of
- * sockets that wait for their connection, or whose address the kernel may yet choose.
+ * Captures the addresses of a socket. Returns what is_internet() returns, and 0 if sctrace must look them up: those of other
+ * sockets than these two, and of sockets that wait for their connection.
  */
-PART bool put_socket(struct capture *c, uint32_t fd, uint32_t protocol)
+PART int put_socket(struct capture *c, uint32_t fd, uint32_t protocol)
 {
 	enum { TCP = 6, UDP = 17 };
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
 	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
 	if (c->room - c->at < sizeof(*to) + sizeof(*at))
-		return false;
+		return 0;
 	at->protocol = protocol;
 	at->nlocal = at->npeer = sizeof(at->local);
-	if (protocol == TCP || protocol == UDP ? !is_internet(at, fd) : protocol || !is_loose_unix(at, fd))
-		return false;
+	const int put = protocol == TCP || protocol == UDP ? is_internet(at, fd) : !protocol && is_loose_unix(at, fd);
+	if (!put)
+		return 0;
+	at->changing = put == 2;
 	to->addr = fd;
 	to->len = sizeof(*at);
 	to->before = CAPTURED_SOCKET;
 	c->at += sizeof(*to) + sizeof(*at);
-	return true;
+	return put;
 }
 
 /* What is known of the file of a descriptor before its name is. */
@@ -130,27 +133,30 @@ struct file_is {
 	uint32_t protocol;      /* of a socket, or NOT_SOCKET */
 	uint32_t known;         /* 1: the members above are */
 	uint64_t piped;         /* 1: it is a pipe that the call has made */
-	struct kept_path *path; /* the row of the path by which the call has opened the file, or NULL */
-	uint64_t hash;          /* of this path */
+	struct kept_name *kept; /* the row for the way by which the call has got to the file, or NULL */
+	uint64_t way;           /* see way_of() */
+	uint64_t alone;         /* 1: such a call makes files without a path, and the way alone says which */
 	uint32_t turn;          /* the value of NAMED_TURN before the look at the file */
 };
 #define NOT_SOCKET UINT32_MAX
 
 /*
- * Looks at the file of a descriptor. This does not ask the server of a remote file system or of FUSE, which may not answer, and
+ * Looks at the file of a descriptor. Returns 0 or a negative error number. This does not ask the server of a remote file system or of FUSE, which may not answer, and
  * which would see a request that the program does not make.
  */
-PART bool look_at(struct file_is *f, uint32_t fd)
+PART int64_t look_at(struct file_is *f, uint32_t fd)
 {
 	enum { DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, SOL_SOCKET = 1, SO_PROTOCOL = 38 };
 	uint64_t wanted = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_CTIME | STATX_MNT_ID, empty = 0;
 	uint32_t size = sizeof(f->protocol);
-	f->known = own_call(__NR_statx, fd, (uint64_t)&empty, EMPTY_PATH | DONT_SYNC, wanted, (uint64_t)&f->at, 0) >= 0;
+	const int64_t err =
+		own_call(__NR_statx, fd, (uint64_t)&empty, EMPTY_PATH | DONT_SYNC, wanted, (uint64_t)&f->at, 0);
+	f->known = !err;
 	f->protocol = NOT_SOCKET;
 	if (f->known && (f->at.stx_mode & 0170000) == 0140000 /* S_IFSOCK; with O_PATH, it may be a file */ &&
 	    own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&f->protocol, (uint64_t)&size, 0) < 0)
 		f->protocol = NOT_SOCKET;
-	return f->known;
+	return err;
 }
 
 /* Stores what the name says besides its text. */
@@ -163,7 +169,7 @@ HELPER void put_kind(struct captured_name *name, const struct statx *at)
 }
 
 /* Is it the file that the row is about? If `store` is set, makes the row one about this file instead. */
-HELPER bool is_kept(struct kept_path *row, const struct statx *at, bool store)
+HELPER bool is_kept(struct kept_name *row, const struct statx *at, bool store)
 {
 	const uint64_t file[] = {(uint64_t)at->stx_dev_major << 32 | at->stx_dev_minor, at->stx_mnt_id, at->stx_ino,
 				 (uint64_t)at->stx_ctime.tv_sec, at->stx_ctime.tv_nsec};
@@ -185,38 +191,48 @@ HELPER bool has_one_name(const struct statx *at)
 	       (at->stx_nlink == 1 || (at->stx_nlink && (at->stx_mode & 0170000) == 0040000 /* S_IFDIR */));
 }
 
+/* Is the row about the way by which the call has got to the file? */
+HELPER bool is_noted(const struct file_is *f)
+{
+	return f->kept && f->kept->way == f->way && f->kept->turn == f->turn;
+}
+
 /* Writes the target of the link in /proc for a file, if it is known without a look at the link. Returns its length, or 0. */
 HELPER uint64_t write_known(char *text, uint64_t room, const struct file_is *f)
 {
-	const bool socket = f->protocol != NOT_SOCKET;
-	const struct kept_path *row = f->path;
+	const bool socket = f->known && f->protocol != NOT_SOCKET;
+	const struct kept_name *row = f->kept;
 	if (room < sizeof(row->text))
 		return 0;
-	if (socket || (f->piped && (f->at.stx_mode & 0170000) == 0010000 /* S_IFIFO */)) {
+	if (socket || (f->piped && f->known && (f->at.stx_mode & 0170000) == 0010000 /* S_IFIFO */)) {
 		const uint64_t start = socket ? 0x5b3a74656b636f73 /* "socket:[" */ : 0x5b3a65706970 /* "pipe:[" */;
 		__builtin_memcpy(text, &start, sizeof(start));
 		char *end = write_number(text + (socket ? 8 : 6), f->at.stx_ino);
 		*end++ = ']';
 		return (uint64_t)(end - text);
 	}
-	if (!row || row->path != f->hash || row->turn != f->turn || !row->len || row->len > sizeof(row->text) ||
-	    !has_one_name(&f->at) || !is_kept(f->path, &f->at, false))
+	if (!is_noted(f) || !row->len || row->len > sizeof(row->text) ||
+	    (!f->alone && (!f->known || !has_one_name(&f->at) || !is_kept(f->kept, &f->at, false))))
 		return 0;
 	for (uint32_t i = 0; i < row->len; i += 8)
 		__builtin_memcpy(text + i, row->text + i, 8);
 	return row->len;
 }
 
-/* Keeps the target of the link for the path by which the file was opened. */
-HELPER void keep_path(const struct file_is *f, const char *text, uint64_t n)
+/* Keeps the target of the link for the way by which the call has got to the file. */
+HELPER void keep_name(const struct file_is *f, const char *text, uint64_t n)
 {
-	struct kept_path *row = f->path;
-	row->path = f->hash;
+	struct kept_name *row = f->kept;
+	const uint32_t first = n > 4 ? *(const uint32_t *)(const void *)text : 0;
+	row->way = f->way;
 	row->turn = f->turn;
 	row->len = 0;
-	if (!f->known || n > sizeof(row->text) || text[0] != '/' || !has_one_name(&f->at))
+	if (n > sizeof(row->text) ||
+	    (f->alone ? first != 0x6e6f6e61 /* "anon" */ && first != 0x6d656d2f /* "/mem", of "/memfd:" */
+		      : !f->known || (text[0] != '/' && text[0] != 'p' /* a pipe */) || !has_one_name(&f->at)))
 		return;
-	is_kept(row, &f->at, true);
+	if (!f->alone)
+		is_kept(row, &f->at, true);
 	for (uint64_t i = 0; i < n; i++) {
 		row->text[i] = text[i];
 		__asm__ volatile("" ::: "memory");
@@ -226,7 +242,7 @@ HELPER void keep_path(const struct file_is *f, const char *text, uint64_t n)
 
 /*
  * Captures the name of a descriptor. `f` is a description in which only the call's part is filled in. Returns 1, or 0 if sctrace must look
- * it up. If the name is a path, which calls such as rename(2) can change, returns -1 instead of 0. If there is no room,
+ * it up, or 2 if the name is right now, but any call may change it. If the name is a path, which calls such as rename(2) can change, returns -1 instead of 0. If there is no room,
  * capture.full is set.
  */
 PART int put_name_of(struct capture *c, uint32_t fd, uint32_t permits, struct file_is *f)
@@ -241,22 +257,23 @@ PART int put_name_of(struct capture *c, uint32_t fd, uint32_t permits, struct fi
 		return 0;
 	name->ticks = cpu_ticks();
 	f->turn = *(const volatile uint32_t *)NAMED_TURN;
-	f->known |= in_full || (f->path && f->path->path == f->hash && f->path->turn == f->turn);
-	int64_t n = f->known && look_at(f, fd) ? (int64_t)write_known(name->text, room, f) : 0;
+	if ((f->known || in_full || (is_noted(f) && !f->alone)) && look_at(f, fd) == -EBADF)
+		return 0;
+	int64_t n = (int64_t)write_known(name->text, room, f);
 	if (!n) {
 		write_link(link, fd);
 		n = own_call(89 /* readlink */, (uint64_t)link, (uint64_t)name->text, room, 0, 0, 0);
 		c->full |= n > 0 && (uint64_t)n == room;
 		if (n <= 0 || (uint64_t)n == room || !is_name(name->text, (uint64_t)n, permits))
 			return 0;
-		if (f->path)
-			keep_path(f, name->text, (uint64_t)n);
+		if (f->kept)
+			keep_name(f, name->text, (uint64_t)n);
 	}
 	name->rdev = 0;
 	name->mode = 0;
 	name->deleted = 0;
 	const bool seems = seems_deleted(name->text, (uint64_t)n); /* the file may have this name */
-	if ((in_full || seems) && !f->known && !look_at(f, fd))
+	if ((in_full || seems) && !f->known && look_at(f, fd))
 		return name->text[0] == '/' ? -1 : 0;
 	if (in_full || seems)
 		put_kind(name, &f->at);
@@ -267,7 +284,7 @@ PART int put_name_of(struct capture *c, uint32_t fd, uint32_t permits, struct fi
 	to->before = CAPTURED_NAME;
 	c->at += sizeof(*to) + ((to->len + 7) & ~7u);
 	c->full |= c->at > c->room;
-	return c->at <= c->room && (name->text[0] != 's' || !in_full || put_socket(c, fd, f->protocol));
+	return c->at > c->room ? 0 : name->text[0] != 's' || !in_full ? 1 : put_socket(c, fd, f->protocol);
 }
 
 /* The same for a descriptor about which the call says nothing. */
@@ -276,7 +293,7 @@ PART int put_name(struct capture *c, uint32_t fd, uint32_t permits)
 	struct file_is f;
 	f.known = 0;
 	f.piped = 0;
-	f.path = NULL;
+	f.kept = NULL;
 	return put_name_of(c, fd, permits, &f);
 }
 
@@ -404,8 +421,10 @@ HELPER uint8_t name_all_used(struct agent_scratch *s, const struct agent_recipe 
 		folder = name_used(c, CWD, permits);
 	if (recipe->fd && recipe->fd != FD_CWD)
 		first = name_used(c, (uint32_t)s->args[recipe->fd - 1], permits);
-	if (recipe->second)
-		second = name_used(c, (uint32_t)s->args[recipe->fd - 1 + recipe->second], permits);
+	const uint32_t other = recipe->second ? (uint32_t)s->args[recipe->fd - 1 + recipe->second] : 0;
+	/* The second descriptor of dup2(2) is usually not open, and then the link is a long way for nothing. */
+	if (recipe->second && !(recipe->closes && own_call(__NR_fcntl, other, F_GETFD, 0, 0, 0, 0) == -EBADF))
+		second = name_used(c, other, permits);
 	if (recipe->others && has_third(s))
 		third = name_used(c, (uint32_t)s->args[2], permits);
 	if (renaming && (folder == CHANGING || first == CHANGING || second == CHANGING || third == CHANGING))
@@ -426,18 +445,23 @@ HELPER void note_name(uint32_t fd, uint32_t serial)
 		*row = 0;
 }
 
-/* After the call: notes the names that were captured before it. */
+/* After the call: notes the names that were captured before it, except that of a descriptor that it has closed. */
 HELPER void note_used(const struct agent_scratch *s, const struct agent_recipe *recipe, const struct agent_record *rec,
 		      uint32_t permits)
 {
 	const unsigned char *at = (const unsigned char *)rec;
-	const bool notes = permits & RING_PERMITS_NAMING && !(permits & RING_NAMES_EACH_TIME) && !recipe->closes &&
-			   recipe->names != NAMES_SOCKET && recipe->names != NAMES_CWD;
+	const bool notes = permits & RING_PERMITS_NAMING && !(permits & RING_NAMES_EACH_TIME) &&
+			   recipe->closes != CLOSES_MANY && recipe->names != NAMES_SOCKET && recipe->names != NAMES_CWD;
 	for (uint32_t k = rec->head; notes && k + sizeof(struct captured) <= rec->before;) {
 		const struct captured *c = (const struct captured *)(const void *)(at + k);
 		k += (uint32_t)sizeof(*c) + ((c->len + 7) & ~7u);
+		if (recipe->closes && (uint32_t)c->addr == (uint32_t)s->args[recipe->closes - 1])
+			continue;
 		if (c->before == CAPTURED_NAME)
 			note_name((uint32_t)c->addr, s->serial);
+		else if (c->before == CAPTURED_SOCKET &&
+			 ((const struct captured_socket *)(const void *)(c + 1))->changing)
+			*(volatile uint32_t *)named_row((uint32_t)c->addr) = 0;
 	}
 }
 
@@ -474,38 +498,36 @@ struct created {
 };
 
 /*
- * Returns a hash of the path by which the call has opened a file, or 0. It is 0, too, if the path begins at a descriptor, which
- * may soon stand for another directory.
+ * Returns a hash of the way by which the call has got to a file, or 0: the descriptor and the path among its arguments, or the
+ * call's number if it has no descriptor.
  */
-HELPER uint64_t path_opened(const struct agent_scratch *s, const struct agent_recipe *recipe, const struct capture *c)
+HELPER uint64_t way_of(const struct agent_scratch *s, const struct agent_recipe *recipe, const struct capture *c)
 {
 	const uint64_t mix = 0x9e3779b97f4a7c15; /* the golden ratio, as in thread_bucket() */
-	if (recipe->names != NAMES_RESULT || !recipe->fd)
+	uint64_t way = !recipe->fd ? s->nr << 32 : recipe->fd == FD_CWD ? CWD : (uint32_t)s->args[recipe->fd - 1];
+	if (recipe->names != NAMES_RESULT && recipe->names != NAMES_COMMAND && recipe->names != NAMES_CWD)
 		return 0;
 	const struct captured *path = (const struct captured *)(const void *)(c->bytes + c->head);
 	const struct captured *end = (const struct captured *)(const void *)(c->bytes + c->at);
 	while (path < end && path->before > 1) /* CAPTURED_NAME: a name that was captured before the call */
 		path = (const struct captured *)(const void *)((const char *)(path + 1) + ((path->len + 7) & ~7u));
-	if (path >= end || !path->len)
-		return 0;
-	const unsigned char *text = (const unsigned char *)(path + 1);
-	if (recipe->fd != FD_CWD && (uint32_t)s->args[recipe->fd - 1] != CWD && text[0] != '/')
-		return 0;
-	uint64_t hash = path->len, word = 0;
-	for (uint32_t i = 0; i < path->len; i++) {
-		word = word << 8 | text[i];
-		if (i % 8 == 7 || i + 1 == path->len) {
-			hash = (hash ^ word) * mix;
-			hash ^= hash >> 29;
+	const uint32_t n = path < end ? path->len : 0;
+	uint64_t word = n;
+	for (uint32_t i = 0; i <= n; i++) {
+		if (i % 8 == 0 || i == n) {
+			way = (way ^ word) * mix;
+			way ^= way >> 29;
 			word = 0;
 		}
+		if (i < n)
+			word = word << 8 | ((const unsigned char *)(path + 1))[i];
 	}
-	return hash | 1;
+	return way | 1;
 }
 
 /*
  * Captures the name of a descriptor that the call has created, or has given other addresses. The call says whether it is a
- * socket or a pipe, or by which path the file was opened.
+ * socket or a pipe, or by which way it has got to the file.
  */
 HELPER int put_made(const struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
 		    uint32_t permits, uint32_t fd)
@@ -514,13 +536,14 @@ HELPER int put_made(const struct agent_scratch *s, const struct agent_recipe *re
 	f.piped = s->nr == __NR_pipe || s->nr == __NR_pipe2;
 	f.known = f.piped || recipe->names == NAMES_SOCKET || s->nr == __NR_socket || s->nr == __NR_socketpair ||
 		  s->nr == __NR_accept || s->nr == __NR_accept4;
-	f.hash = permits & RING_NAMES_EACH_TIME ? 0 : path_opened(s, recipe, c);
-	f.path = f.hash ? (struct kept_path *)PATHS_AT + f.hash / (UINT64_MAX / PATHS_ROWS + 1) : NULL;
-	if (f.path && __atomic_exchange_n(&f.path->busy, 1, __ATOMIC_ACQUIRE))
-		f.path = NULL;
+	f.alone = recipe->names == NAMES_RESULT && !recipe->fd;
+	f.way = f.known || permits & RING_NAMES_EACH_TIME ? 0 : way_of(s, recipe, c);
+	f.kept = f.way ? (struct kept_name *)KEPT_NAMES_AT + f.way / (UINT64_MAX / KEPT_NAMES + 1) : NULL;
+	if (f.kept && __atomic_exchange_n(&f.kept->busy, 1, __ATOMIC_ACQUIRE))
+		f.kept = NULL;
 	const int put = put_name_of(c, fd, permits, &f);
-	if (f.path)
-		__atomic_store_n(&f.path->busy, 0, __ATOMIC_RELEASE);
+	if (f.kept)
+		__atomic_store_n(&f.kept->busy, 0, __ATOMIC_RELEASE);
 	return put;
 }
 
@@ -535,12 +558,13 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 	if ((recipe->names == NAMES_SOCKET || recipe->names == NAMES_CWD) && permits & RING_PERMITS_NAMING &&
 	    (s->result >= 0 || (s->result == -115 /* EINPROGRESS */ && recipe->names == NAMES_SOCKET))) {
 		made->fd[0] = recipe->names == NAMES_CWD ? CWD : (uint32_t)s->args[0];
-		made->n = put_made(s, recipe, c, permits, made->fd[0]) > 0;
+		const int put = put_made(s, recipe, c, permits, made->fd[0]);
+		made->n = put == 1;
 		volatile uint32_t *row = (volatile uint32_t *)named_row(made->fd[0]);
 		bool named = *row == made->fd[0] + 1;
 		if (!made->n) /* the next call that changes its name stops before it is made */
 			*row = 0;
-		return made->n || !named;
+		return put > 0 || !named;
 	}
 	if (!recipe->asks || s->result < 0 ||
 	    (recipe->names == NAMES_COMMAND && command != F_DUPFD && command != F_DUPFD_CLOEXEC))
@@ -558,10 +582,14 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 		made->fd[made->n++] = pair[1];
 	} else if (recipe->names)
 		made->fd[made->n++] = (uint32_t)s->result;
-	for (uint32_t i = 0; i < made->n; i++)
-		if (put_made(s, recipe, c, permits, made->fd[i]) <= 0)
+	const uint32_t n = made->n;
+	for (uint32_t i = 0; i < n; i++) {
+		const int put = put_made(s, recipe, c, permits, made->fd[i]);
+		if (put <= 0)
 			return false;
-	return made->n;
+		made->n -= put == 2; /* only socket(2) makes such a descriptor, and no other */
+	}
+	return n;
 }
 
 #endif

@@ -20,7 +20,7 @@
 
 /*
  * The addresses in the program: read-only code, memory rules and recipes, then four private tables: of threads, two of
- * descriptors, and one of paths.
+ * descriptors, and one of names.
  */
 #define RECORDER_CODE  (AGENT_DATA + 0x1000)
 #define RECORDER_ROOM  0x7000
@@ -36,10 +36,10 @@
 #define NAMED_ROWS     1008
 #define NAMED_UNSURE   (NAMED_AT + 4 * NAMED_ROWS)  /* see named_row() */
 #define NAMED_SERIAL   (NAMED_UNSURE + 4)           /* changes before rows of this table are removed */
-#define NAMED_TURN     (NAMED_SERIAL + 4)           /* see struct kept_path; changes when files get other names */
+#define NAMED_TURN     (NAMED_SERIAL + 4)           /* see struct kept_name; changes when files get other names */
 #define NAMED_WORDS    1024                         /* with the rows */
-#define PATHS_AT       (NAMED_AT + 4 * NAMED_WORDS) /* struct kept_path */
-#define PATHS_ROWS     64
+#define KEPT_NAMES_AT  (NAMED_AT + 4 * NAMED_WORDS) /* struct kept_name */
+#define KEPT_NAMES     64
 
 /*
  * The table of threads consists of buckets of 256 bytes, aligned to 256. So the search in a bucket ends when the low byte of
@@ -270,15 +270,16 @@ struct captured_name {
 };
 
 /*
- * What the recorder keeps of a file that the program has opened by a path. If the program opens a file by this path again, and if it is
- * the same file, which has not changed and has only one name, then the target of its link in /proc is also the same, and is
- * not looked up again. (It could differ if another program has moved a directory above the file, and a symbolic link now leads to it.)
+ * What the recorder keeps of a file that the program has got to by a way: by a directory and a path, or from another descriptor. If a
+ * call gets to a file by the same way again, and if it is the same file, which has not changed and has only one name, then the
+ * target of its link in /proc is also the same, and is not looked up again. (It could differ if another program has moved a
+ * directory above the file, and a symbolic link now leads to it.)
  */
-struct kept_path {
+struct kept_name {
 	uint16_t busy;    /* 1 while a thread uses the row */
-	uint16_t len;     /* of `text`; 0: only the path has been noted */
-	uint32_t turn;    /* the value of NAMED_TURN when the path was opened */
-	uint64_t path;    /* a hash of the path that the program opened */
+	uint16_t len;     /* of `text`; 0: only the way has been noted */
+	uint32_t turn;    /* the value of NAMED_TURN at that time */
+	uint64_t way;     /* way_of() */
 	uint64_t file[5]; /* the file system, the mount, the inode, and the time of its last change */
 	char text[200];
 };
@@ -288,9 +289,9 @@ struct kept_path {
  * If `protocol` is 0, it is a Unix socket without ends, and `local` is the name of its protocol, terminated.
  */
 struct captured_socket {
-	uint32_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
-	uint32_t nlocal, npeer; /* sizes of these addresses; npeer is 0 if the socket is not connected */
-	uint32_t pad;
+	uint32_t protocol;                 /* IPPROTO_TCP or IPPROTO_UDP */
+	uint32_t nlocal, npeer;            /* sizes of these addresses; npeer is 0 if the socket is not connected */
+	uint32_t changing;                 /* 1: any call may change the addresses, so they are those of now only */
 	unsigned char local[28], peer[28]; /* struct sockaddr_in or sockaddr_in6 */
 };
 
@@ -346,8 +347,8 @@ _Static_assert(512 * sizeof(struct agent_recipe) <= RECIPES_ROOM, "a recipe for 
 _Static_assert(sizeof(struct agent_ring) == RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
 _Static_assert(THREADS_AT + THREAD_BUCKETS * THREAD_ROWS * sizeof(struct agent_thread) == ELSEWHERE_AT &&
 		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == NAMED_AT &&
-		       NAMED_AT + NAMED_WORDS * sizeof(uint32_t) == PATHS_AT &&
-		       PATHS_AT + PATHS_ROWS * sizeof(struct kept_path) == THREADS_AT + THREADS_ROOM,
+		       NAMED_AT + NAMED_WORDS * sizeof(uint32_t) == KEPT_NAMES_AT &&
+		       KEPT_NAMES_AT + KEPT_NAMES * sizeof(struct kept_name) == THREADS_AT + THREADS_ROOM,
 	       "the tables have room");
 _Static_assert(SCRATCHES_AT + SCRATCH_ROOM <= AGENT_STATS && AGENT_STATS + AGENT_STATS_SIZE + RING_ROOM <= AGENT_LIMIT,
 	       "room");
