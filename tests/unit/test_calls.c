@@ -4,7 +4,6 @@
 #include "engine/ptrace/attach.h"
 #include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
-#include "tracee/task_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
