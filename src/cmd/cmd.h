@@ -7,6 +7,7 @@
 struct buf;
 struct opt;
 struct opt_command;
+struct trace_opts;
 
 /* Each function runs a command. argv[0] is the name of the command; for cmd_trace(), "sctrace" or "truss". */
 int cmd_trace(int argc, char **argv);
@@ -22,6 +23,10 @@ extern const struct opt_command report_command;
 /* Fills in the command `sctrace show`, with at most `max` options in `rows`; SHOW_OPTIONS rows are enough. */
 #define SHOW_OPTIONS 128
 void show_face(struct opt_command *c, struct opt *rows, size_t max);
+/* Fills in `c` with at most `max` rows: its own options, and all of the tracer, even if check() rejects them. */
+void show_all_options(struct opt_command *c, struct opt *rows, size_t max);
+/* Checks that the options suit a recording and each other. Returns 0, or -EINVAL with the reason in `why`. */
+int show_check(struct trace_opts *o, struct buf *why);
 
 /*
  * For completion: fills in the BENCH_FACES commands, `sctrace bench` and `sctrace bench TEST`. They refer to `words`: an

@@ -1,7 +1,6 @@
 #include "decode/decode_capture.h"
 
 #include "base/memory.h"
-#include "decode/decode_memory.h"
 #include "decode/kinds.h"
 #include "syscall/call_table.h"
 

@@ -1,4 +1,7 @@
-/* Names of constants: the tables of flags.def, and functions that emit values by these names. */
+/*
+ * Names of constants: the tables of flags.def, and functions that emit values by these names. The names of errnos and
+ * signals (decode/decode.h) are in flags.c, too.
+ */
 #ifndef SCTRACE_DECODE_FLAGS_H
 #define SCTRACE_DECODE_FLAGS_H
 

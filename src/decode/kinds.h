@@ -1,4 +1,7 @@
-/* The table that says how each kind of argument is shown, and the functions that several of its rows use. */
+/*
+ * The table that says how each kind of argument is shown and which memory it needs, and the functions that several of its
+ * rows use.
+ */
 #ifndef SCTRACE_DECODE_KINDS_H
 #define SCTRACE_DECODE_KINDS_H
 
@@ -9,6 +12,8 @@
 #include "syscall/call_table.h"
 #include "syscall/rules.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct kind;
@@ -47,6 +52,7 @@ struct kind {
 	show_fn *show_after; /* for WHEN_BOTH: calls emit_after() and shows what the kernel has written, or shows
 			      * nothing */
 	bool asks;           /* `show` may ask for the names of descriptors and processes in memory (decode.c) */
+	const char *name;    /* without K_ */
 };
 
 extern const struct kind decode_kinds[K_COUNT];
@@ -182,5 +188,26 @@ void command_memory(const struct command_arg *args, size_t n, enum memory_table 
 
 /* Returns the row of `command`, or NULL if there is none. */
 const struct command_arg *command_find(const struct command_arg *table, size_t n, uint64_t command);
+
+/*
+ * The memory rules of arguments: those of their kinds (syscall/kinds.def), and those of commands, such as ioctl(2), which
+ * follow from the tables by which decoders show their arguments.
+ */
+
+/* The number of arguments of execve(2) that are shown, unless all are (-v). */
+#define DECODE_ARGV_MOST 32
+
+/* Returns the rule of argument `arg`, which has this kind. */
+struct memory_need decode_memory_need(enum syscall_kind kind, unsigned arg);
+
+/*
+ * Returns the rule of argument `arg` of a call: that of its kind, as far as the call does not say more. With `verbose`, all
+ * arguments and variables of execve(2) are shown.
+ */
+struct memory_need decode_memory_of(const struct syscall_desc *d, unsigned arg, bool verbose);
+/* Fills in the rules of commands, and the parts of structures. decode_memory_index() adds the rules of arguments. */
+void decode_memory_tables(struct memory_tables *tables);
+/* Returns the index of a rule in the tables, and adds it if it is not there yet. Without room, returns 0: a missing rule. */
+uint8_t decode_memory_index(struct memory_tables *tables, const struct memory_need *need);
 
 #endif

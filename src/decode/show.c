@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/memory.h"
-#include "decode/decode_memory.h"
+#include "decode/kinds.h"
 
 #include <fcntl.h>
 #include <limits.h>

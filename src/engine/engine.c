@@ -2,9 +2,44 @@
 
 #include "base/buf.h"
 #include "base/words.h"
+#include "config.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* The entries of engines that were not built. Their probes give the reason. */
+#ifdef SCTRACE_BPF_MISSING
+static int bpf_probe(unsigned want, struct buf *why)
+{
+	(void)want;
+	buf_adds(why, SCTRACE_BPF_MISSING);
+	return -ENOSYS;
+}
+
+const struct engine_ops engine_bpf = {
+	.name = "bpf",
+	.purpose = "counts calls in the kernel without stopping programs; also for control groups and the whole "
+		   "system; needs privileges",
+	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_CGROUP | CAP_SYSTEM |
+		CAP_ERRNOS,
+	.probe = bpf_probe,
+};
+#endif
+#ifdef SCTRACE_PATCH_MISSING
+static int patch_probe(unsigned want, struct buf *why)
+{
+	(void)want;
+	buf_adds(why, SCTRACE_PATCH_MISSING);
+	return -ENOTSUP;
+}
+
+const struct engine_ops engine_patch = {
+	.name = "patch",
+	.purpose = "counts, times and records calls inside the program; fast; only for x86-64 and aarch64",
+	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW,
+	.probe = patch_probe,
+};
+#endif
 
 /* In order of preference: the first engine that can do what is requested, and that works here, is used. */
 static const struct engine_ops *const engines[] = {

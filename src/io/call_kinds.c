@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "base/size.h"
 #include "io/call.h"
-#include "io/io_open.h"
+#include "io/profile.h"
 #include "tracee/mem.h"
 
 #include <errno.h>

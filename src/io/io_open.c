@@ -1,4 +1,3 @@
-#include "io/io_open.h"
 
 #include "base/buf.h"
 #include "io/profile.h"

@@ -108,4 +108,12 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 /* Updates the profile when a call has returned (call.c). */
 void io_call_leave(struct io_profile *p, struct io_fds *t, struct io_thread *k, const struct event *ev);
 
+/*
+ * Appends to `out`, which must be empty, the name of the file that a program in `folder` calls `path`. If the folder is
+ * unknown (""), the name is relative to it. The name contains no "//", no "." and no "/" at its end, so that a file that
+ * is reached in several ways has one name (io_open.c). A ".." at the beginning of `path` removes a component of `folder`. Any other
+ * ".." remains, because the component before it may be a symbolic link. Symbolic links are not resolved.
+ */
+void io_path_join(struct buf *out, const char *folder, const char *path);
+
 #endif

@@ -1,7 +1,16 @@
 #include "stack/demangle.h"
 
 #include "base/buf.h"
+#include "config.h"
 
+#ifdef SCTRACE_DEMANGLE_MISSING
+bool demangle(const char *name, struct buf *out)
+{
+	(void)name;
+	(void)out;
+	return false;
+}
+#else
 #include <demangle.h>
 #include <setjmp.h>
 #include <string.h>
@@ -43,3 +52,4 @@ bool demangle(const char *name, struct buf *out)
 		buf_truncate(out, begin);
 	return known;
 }
+#endif

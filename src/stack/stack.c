@@ -3,12 +3,25 @@
 #include "base/buf.h"
 #include "base/escape.h"
 #include "base/memory.h"
+#include "config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct stack_ops stack_native_ops; /* defined in libunwind.c or missing.c; the build compiles one of
-						 * them */
+#ifdef SCTRACE_UNWIND_MISSING
+/* libunwind or libdw was not found. The message in `why` tells the user why there are no stacks. */
+static int missing_open(struct stack **out, struct buf *why)
+{
+	(void)out;
+	buf_adds(why, "cannot print stacks: sctrace was built without libunwind and libdw");
+	return -ENOSYS;
+}
+
+static const struct stack_ops stack_native_ops = {.name = "missing", .open = missing_open};
+#else
+extern const struct stack_ops stack_native_ops; /* defined in libunwind.c */
+#endif
 
 int stack_open(struct stack **out, struct buf *why)
 {

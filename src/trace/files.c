@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "engine/engine.h"
-#include "io/io_open.h"
+#include "io/profile.h"
 #include "syscall/call_table.h"
 #include "syscall/restart.h"
 #include "trace/select.h"

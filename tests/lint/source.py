@@ -64,7 +64,7 @@ VARIABLES = {
     "base/memory.c": "what a fuzzer or test does if memory runs out",
     "base/ptrace.c": "why the kernel refuses ptrace(2), which does not change",
     "syscall/call_table.c": "tables that are filled once",
-    "decode/decode_names.c": "tables that are filled once",
+    "decode/flags.c": "a table that is filled once",
     "decode/decode.c": "a table that is filled once",
     "stack/libunwind.c": "libraries that are loaded once",
     "stack/unwind.c": "a library that is loaded once",

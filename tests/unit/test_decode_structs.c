@@ -1,7 +1,7 @@
 /* Decodes structures, addresses and commands on fake memory. */
 #include "decode_check.h"
 
-#include "decode/decode_memory.h"
+#include "decode/kinds.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -552,7 +552,7 @@ static void test_kinds_without_memory_rule(void **state)
 	(void)state;
 	for (unsigned kind = 0; kind < K_COUNT; kind++)
 		if (decode_memory_need(kind, 0).rule == MEMORY_MISSING)
-			fail_msg("%s", decode_kind_name(kind));
+			fail_msg("%s", decode_kinds[kind].name);
 }
 
 int main(void)

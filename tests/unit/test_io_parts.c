@@ -1,8 +1,8 @@
 /* Tests the parts of an I/O profile that need no events: costs, ranges of offsets, names of files, measurements. */
 #include "base/buf.h"
 #include "io/file.h"
-#include "io/io_open.h"
 #include "io/probe.h"
+#include "io/profile.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "bench/loads.h"
 #include "bench/place.h"
 #include "bench/sched.h"
-#include "bench/slowdown.h"
 #include "bench/switch.h"
 #include "bench/syscall.h"
 #include "measure/machine_env.h"

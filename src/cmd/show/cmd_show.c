@@ -6,7 +6,6 @@
 #include "base/outfile.h"
 #include "cmd/cmd.h"
 #include "cmd/display.h"
-#include "cmd/show/show_options.h"
 #include "cmd/trace/cmd_trace.h"
 #include "out/width.h"
 #include "trace/changes.h"

@@ -1,7 +1,7 @@
-#include "cmd/show/show_options.h"
-
+/* The options of `sctrace show`: its own, and those of the tracer. */
 #include "base/buf.h"
 #include "cmd/cmd.h"
+#include "cmd/trace/opts.h"
 
 #include <string.h>
 

@@ -1,4 +1,7 @@
-/* The kernel half's settings, counters and maps. Only the kernel half includes this file. */
+/*
+ * The kernel half's settings, counters and maps, and the rows in which it counts calls. Only the kernel half includes this
+ * file.
+ */
 #ifndef SCTRACE_ENGINE_BPF_MAPS_BPF_H
 #define SCTRACE_ENGINE_BPF_MAPS_BPF_H
 
@@ -153,5 +156,193 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 256 * 1024);
 } ring SEC(".maps");
+
+#define MAX_ERRNO 4095 /* include/linux/err.h */
+
+static __always_inline unsigned int row_id(struct task_struct *task, const struct task_state *t)
+{
+	if (t->flags & TASK_SELF)
+		return ROW_ID_SELF;
+	return split == SPLIT_PROCESS ? task->tgid : split == SPLIT_THREAD ? task->pid : 0;
+}
+
+static __always_inline void note_owner(struct task_struct *task, unsigned int id)
+{
+	struct row_owner new = {.first_ns = bpf_ktime_get_ns()};
+	struct row_owner *o = bpf_map_lookup_elem(&owners, &id);
+	if (o) {
+		bpf_probe_read_kernel(o->comm, sizeof(o->comm), task->comm);
+		o->end_ns = 0; /* another task with this id may have ended */
+		return;
+	}
+	bpf_probe_read_kernel(new.comm, sizeof(new.comm), task->comm);
+	bpf_map_update_elem(&owners, &id, &new, BPF_ANY);
+}
+
+/* A thread ends. If its last call was interrupted to end it, the call has left the kernel but has not returned. */
+static __always_inline void note_end(struct task_struct *task, const struct task_state *t)
+{
+	unsigned int id = task->pid;
+	struct row_owner *o = split == SPLIT_THREAD ? bpf_map_lookup_elem(&owners, &id) : 0;
+	if (!o)
+		return;
+	o->end_ns = bpf_ktime_get_ns();
+	if (t->flags & TASK_IN_CALL)
+		o->unfinished_ns = o->end_ns - t->enter_ns;
+	else if (t->interrupted.slot)
+		o->unfinished_ns = t->interrupted.ns;
+}
+
+/* Returns a slot or chunk: one that was freed, or else the next one below `max`. Returns 0 if there is none. */
+static __always_inline unsigned int new_index(void *freed, unsigned int *next, unsigned int max)
+{
+	unsigned int i;
+	if (split != SPLIT_NONE && bpf_map_pop_elem(freed, &i) == 0)
+		return i;
+	if (*next >= max)
+		return 0;
+	i = __sync_fetch_and_add(next, 1);
+	return i < max ? i : 0;
+}
+
+/* Returns the slot of a row and allocates it at the first use. Returns 0 if no slot is free. */
+static __noinline unsigned int row_slot(struct task_struct *task, struct task_state *t, long long nr,
+					unsigned int compat)
+{
+	struct row_key key = {.id = row_id(task, t), .compat = compat, .nr = nr};
+	unsigned int *found = bpf_map_lookup_elem(&rows, &key);
+	if (found)
+		return *found;
+	unsigned int slot = new_index(&free_slots, &next_slot, max_slots);
+	struct row_tag *tag = slot ? bpf_map_lookup_elem(&tags, &slot) : 0;
+	if (!tag)
+		return 0;
+	if (split != SPLIT_NONE)
+		note_owner(task, key.id);
+	if (bpf_map_update_elem(&rows, &key, &slot, BPF_NOEXIST) == 0) {
+		tag->key = key;
+		__sync_fetch_and_add(&tag->used, 1); /* atomic, so that `key` is visible before `used` is */
+		return slot;
+	}
+	bpf_map_push_elem(&free_slots, &slot, 0);
+	found = bpf_map_lookup_elem(&rows, &key); /* another CPU added the row first */
+	return found ? *found : 0;
+}
+
+static __always_inline unsigned int find_slot(struct task_struct *task, struct task_state *t, long long nr)
+{
+	unsigned int compat = is_compat(task);
+	unsigned int key = (unsigned int)nr ^ compat << 31;
+	unsigned int i = key & (TASK_CACHE - 1);
+	if (t->cache[i].slot && t->cache[i].key == key)
+		return t->cache[i].slot;
+	unsigned int slot = row_slot(task, t, nr, compat);
+	t->cache[i].key = key;
+	t->cache[i].slot = slot;
+	return slot;
+}
+
+/* Returns the chunk for the times of one power of two, allocated at the first use; 0 if no chunk is free. */
+static __always_inline unsigned int row_chunk(struct row_hist *h, unsigned int which)
+{
+	if (which >= CHUNKS_PER_ROW)
+		return 0;
+	unsigned int chunk = h->chunk[which];
+	if (chunk)
+		return chunk;
+	chunk = new_index(&free_chunks, &next_chunk, max_chunks);
+	if (!chunk)
+		return 0;
+	unsigned int before = __sync_val_compare_and_swap(&h->chunk[which], 0, chunk);
+	if (before && split != SPLIT_NONE)
+		bpf_map_push_elem(&free_chunks, &chunk, 0);
+	return before ? before : chunk;
+}
+
+static __always_inline void hist_count(unsigned int slot, unsigned long long ns)
+{
+	unsigned int bucket;
+	unsigned int which = chunk_of(ns, &bucket);
+	struct row_hist *h = bpf_map_lookup_elem(&hists, &slot);
+	unsigned int chunk = h ? row_chunk(h, which) : 0;
+	unsigned int at = chunk * shards + (bpf_get_smp_processor_id() & (shards - 1));
+	struct hist_chunk *c = chunk ? bpf_map_lookup_elem(&chunks, &at) : 0;
+	if (c)
+		__sync_fetch_and_add(&c->count[bucket & (CHUNK_SIZE - 1)], 1);
+	else
+		__sync_fetch_and_add(&no_chunk, 1);
+}
+
+static __always_inline void count_errno(unsigned int slot, unsigned int err)
+{
+	struct row_errno key = {.slot = slot, .err = err};
+	unsigned long long zero = 0;
+	unsigned long long *n = bpf_map_lookup_elem(&errnos, &key);
+	if (!n) {
+		bpf_map_update_elem(&errnos, &key, &zero, BPF_NOEXIST);
+		n = bpf_map_lookup_elem(&errnos, &key);
+	}
+	if (n)
+		__sync_fetch_and_add(n, 1);
+	else
+		__sync_fetch_and_add(&lost_errnos, 1);
+}
+
+/*
+ * Counts a call of `slot` that returned `ret` after `ns`; `waited` is 1 if the thread lost its CPU meanwhile. The
+ * function is not static, because the kernel's verifier checks a global function only once, but a static one once for
+ * each caller. The return value has no meaning.
+ */
+__noinline int count_returned(unsigned int slot, unsigned long long ns, long ret, unsigned long long waited,
+			      unsigned long long now)
+{
+	struct row_counts *s = bpf_map_lookup_elem(&slots, &slot);
+	if (!s)
+		return 0;
+	if (s->epoch != epoch) {
+		s->epoch = epoch;
+		s->min_ns = ns;
+		s->max_ns = ns;
+	}
+	s->returned++;
+	s->last_ns = now;
+	s->ns += ns;
+	if (waited) {
+		s->waits++;
+		s->waited_ns += ns;
+	}
+	if (ns < s->min_ns)
+		s->min_ns = ns;
+	if (ns > s->max_ns)
+		s->max_ns = ns;
+	if (ns >> (2 * SQUARE_SHIFT))
+		s->big_squares += (ns >> SQUARE_SHIFT) * (ns >> SQUARE_SHIFT);
+	else
+		s->squares += ns * ns;
+	if (ret > 0)
+		s->sum += ret;
+	hist_count(slot, ns);
+	if (ret < 0 && ret >= -MAX_ERRNO) {
+		s->errors++;
+		count_errno(slot, -ret);
+	}
+	return 0;
+}
+
+static __always_inline void count_entered(unsigned int slot)
+{
+	struct row_counts *s = bpf_map_lookup_elem(&slots, &slot);
+	if (s)
+		s->entered++;
+}
+
+static __always_inline void count_restarted(unsigned int slot, unsigned long long ns)
+{
+	struct row_counts *s = bpf_map_lookup_elem(&slots, &slot);
+	if (!s)
+		return;
+	s->restarted++;
+	s->restarted_ns += ns;
+}
 
 #endif

@@ -1,7 +1,7 @@
-/* Makes events of the calls that the kernel half reports (watch.bpf.h), with the memory that it has copied. */
+/* Makes events of the calls that the kernel half reports (sctrace.bpf.c), with the memory that it has copied. */
 #include "engine/bpf/loader.h"
 
-#include "decode/decode_memory.h"
+#include "decode/kinds.h"
 #include "engine/bpf/skeleton.h"
 #include "syscall/call_table.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "decode/decode_memory.h"
+#include "decode/kinds.h"
 #include "engine/patch/record/record.h"
 #include "syscall/call_table.h"
 #include "tracee/mem.h"
