@@ -533,7 +533,7 @@ HELPER int put_made(const struct agent_scratch *s, const struct agent_recipe *re
 		    uint32_t permits, uint32_t fd)
 {
 	struct file_is f;
-	f.piped = s->nr == __NR_pipe || s->nr == __NR_pipe2;
+	f.piped = recipe->names == NAMES_PAIR && s->nr != __NR_socketpair;
 	f.known = f.piped || recipe->names == NAMES_SOCKET || s->nr == __NR_socket || s->nr == __NR_socketpair ||
 		  s->nr == __NR_accept || s->nr == __NR_accept4;
 	f.alone = recipe->names == NAMES_RESULT && !recipe->fd;
