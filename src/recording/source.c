@@ -68,6 +68,7 @@ static void get_call(struct recording *r, struct block_thread *th, struct event 
 	if (ev->kind != EV_ENTER)
 		item_get_captures(at, c, &th->captures, false);
 	r->captures = (struct captured_list){(const unsigned char *)th->captures.s, 0, th->captures.len};
+	r->before.at = r->after.at = 0;
 	r->mem.ctx = ev->kind == EV_ENTER ? &r->before : &r->after;
 	ev->mem = &r->mem;
 	ev->entry_mem = ev->kind == EV_CALL ? &r->entry_mem : NULL;
@@ -206,8 +207,8 @@ struct engine *recording_engine(struct recording *r)
 	/* Tables and saved runs name the engine that made the recording, which may be unknown to this build. */
 	if (is_name(r->head.about.engine))
 		r->ops.name = r->head.about.engine;
-	r->before = (struct captured_memory){&r->captures, true};
-	r->after = (struct captured_memory){&r->captures, false};
+	r->before = (struct captured_memory){&r->captures, true, 0};
+	r->after = (struct captured_memory){&r->captures, false, 0};
 	r->mem = r->entry_mem = (struct mem){.read = captured_read, .ctx = &r->before};
 	r->engine.ops = &r->ops;
 	return &r->engine;

@@ -12,6 +12,27 @@ void captured_add(struct buf *out, uint64_t addr, const void *bytes, size_t n, b
 	buf_add(out, zeros, -n & 7);
 }
 
+#define NEAR_MOST 8
+
+/* Looks for `addr` in the next few captures. Other captures of the same time that contain it have the same bytes there. */
+static const unsigned char *find_near(const struct captured_memory *m, uint64_t addr, size_t *most, size_t *at)
+{
+	const unsigned char *bytes;
+	struct captured c;
+	size_t k = m->at < m->list->from ? m->list->from : m->at;
+	for (unsigned i = 0; i < NEAR_MOST; i++) {
+		*at = k;
+		bytes = captured_next(m->list, &k, &c);
+		if (!bytes)
+			break;
+		if (c.before == m->before && addr - c.addr < c.len) {
+			*most = (size_t)(c.len - (addr - c.addr));
+			return bytes + (addr - c.addr);
+		}
+	}
+	return NULL;
+}
+
 /*
  * Finds the captures that contain `addr`. Returns the address of the captured bytes, or NULL, and sets *most to their
  * number.
@@ -39,13 +60,19 @@ static const unsigned char *find(const struct captured_memory *m, uint64_t addr,
 
 ssize_t captured_read(void *memory, uint64_t addr, void *buf, size_t n)
 {
-	const struct captured_memory *m = memory;
-	size_t done = 0, most;
+	struct captured_memory *m = memory;
+	size_t done = 0, most, at, first = m->at;
 	const unsigned char *from;
-	while (done < n && (from = find(m, addr + done, &most))) {
+	for (; done < n; done += most) {
+		if ((from = find_near(m, addr + done, &most, &at))) {
+			first = done ? first : at;
+			m->at = at;
+		} else if (!(from = find(m, addr + done, &most))) {
+			break;
+		}
 		most = most < n - done ? most : n - done;
 		memcpy((unsigned char *)buf + done, from, most);
-		done += most;
 	}
+	m->at = first; /* a string that is read in parts may end in its first capture */
 	return done ? (ssize_t)done : -EFAULT;
 }

@@ -37,6 +37,7 @@ void captured_add(struct buf *out, uint64_t addr, const void *bytes, size_t n, b
 struct captured_memory {
 	const struct captured_list *list;
 	bool before;
+	size_t at; /* the offset of the capture that was read last, 0 at first: memory is mostly read in the order of its captures */
 };
 /* A `read` function of struct mem for a struct captured_memory. Reading what was not captured fails with -EFAULT. */
 ssize_t captured_read(void *memory, uint64_t addr, void *buf, size_t n);

@@ -82,7 +82,7 @@ static void ask_shown_names(struct trace_recorder *r, struct recorded *own, cons
 {
 	struct emit e;
 	struct trace_decoder d;
-	struct captured_memory before = {captures, true}, after = {captures, false};
+	struct captured_memory before = {captures, true, 0}, after = {captures, false, 0};
 	const struct mem entered = {.read = captured_read, .ctx = &before},
 			 left = {.read = captured_read, .ctx = &after};
 	buf_clear(&r->scratch);

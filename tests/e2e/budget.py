@@ -237,6 +237,25 @@ def test_names_inherited(folder):
         assert all(stops.get(nr, 0) < 5 for nr in few), stops
 
 
+def test_names_of_new_processes(folder):
+    """The search in PATH, and the calls of children of vfork(2) and fork(2), do not stop for names"""
+    script = ("import os, subprocess\nfor i in range(20):\n    subprocess.run(['true'], stdout=subprocess.DEVNULL, close_fds=False)\n"
+              "    os.spawnvp(os.P_WAIT, 'true', ['true'])\n")
+    path = ":".join([str(folder / f"none{i}") for i in range(10)] + [os.environ["PATH"]])
+    for option in ("-y", "-yy"):
+        run = subprocess.run([SCTRACE, "--engine=patch", "-f", option, "-o", str(folder / "trace"), sys.executable, "-S", "-c", script],
+                             check=False, capture_output=True, text=True, timeout=seconds(60), cwd=folder,
+                             env={**os.environ, "PATH": path, "SCTRACE_DEBUG": "1"})
+        if run.returncode:
+            raise Skip("the patch engine does not work here")
+        stops = {int(nr): int(n) for n, nr in re.findall(r"(?m)^sctrace: stopped (\d+) times at call (\d+): they change names", run.stderr)}
+        searched = (folder / "trace").read_text(errors="replace").count("/none9/true")
+        programs = re.findall(r"(?m)^sctrace: stopped (\d+) times at call 59: these calls, or their", run.stderr)
+        print(f"# {option}: {programs} stops at execve of {searched} searches; at calls that change names, by number: {stops}")
+        assert searched >= 40 and sum(map(int, programs)) < searched + 5, run.stderr
+        assert stops.get(3, 0) < 5 and stops.get(33, 0) < 5, stops  # close, dup2
+
+
 def test_names_renamed(folder):
     """A process and a thread that rename and remove files, which others have open, do not stop for the names"""
     for options in (["-y"], ["-yy"], ["--record", str(folder / "recording")]):

@@ -31,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (it.kind == RECORD_NONE)
 				break;
 			uint64_t addr = it.record->head == RECORD_HEAD_MOST ? it.record->args[1] : it.record->t0;
-			(void)record_captures_read((void *)(uintptr_t)it.record, addr, bytes, sizeof(bytes));
+			const struct captured_list list = record_captures(it.record);
+			(void)captured_read(&(struct captured_memory){&list, false, 0}, addr, bytes, sizeof(bytes));
 			reader_pop(&r);
 		}
 	}

@@ -102,6 +102,13 @@ static inline uint64_t leave(int64_t result)
 	return recorder_leave(&rig.scratch);
 }
 
+/* Reads the captures of a record, as they were before the call or after it. */
+static inline ssize_t read_captures(const struct agent_record *r, bool before, uint64_t addr, void *buf, size_t n)
+{
+	const struct captured_list list = record_captures(r);
+	return captured_read(&(struct captured_memory){&list, before, 0}, addr, buf, n);
+}
+
 static inline struct record_item take(void)
 {
 	struct record_item it = reader_peek(&rig.reader);

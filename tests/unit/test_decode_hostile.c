@@ -243,7 +243,7 @@ static void captures_suffice(struct decode d, const char *name)
 	const struct captured_list entry = decode_captures_list(&c);
 	decode_capture_exit(&c, &call, live);
 	const struct captured_list all = decode_captures_list(&c);
-	struct captured_memory before = {&entry, true}, after = {&all, false};
+	struct captured_memory before = {&entry, true, 0}, after = {&all, false, 0};
 	for (int json = 0; json < 2; json++) {
 		struct buf text = {0}, captured = {0};
 		show(&d, *live, *live, json, &text);

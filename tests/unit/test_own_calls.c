@@ -28,11 +28,11 @@ static void calls_that_fail_are_complete(void **state)
 	assert_int_equal(fail_to_write(0, data, EBADF), 1);
 	assert_int_equal(fail_to_write(RING_PERMITS_READING, data, EBADF), 0);
 	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_int_equal(record_captures_read((void *)(uintptr_t)take().record, data, bytes, sizeof(bytes)), 4);
+	assert_int_equal(read_captures(take().record, false, data, bytes, sizeof(bytes)), 4);
 	assert_memory_equal(bytes, "data", 4);
 	assert_int_equal(fail_to_write(RING_PERMITS_READING, 8, EFAULT), 0);
 	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_true(record_captures_read((void *)(uintptr_t)take().record, 8, bytes, sizeof(bytes)) < 0);
+	assert_true(read_captures(take().record, false, 8, bytes, sizeof(bytes)) < 0);
 
 	/* A string that ends at unreadable memory */
 	assert_int_equal(munmap(pages + AGENT_PAGE, AGENT_PAGE), 0);
@@ -43,7 +43,7 @@ static void calls_that_fail_are_complete(void **state)
 	assert_true(enter(SYS_openat, path));
 	assert_int_equal(leave(-EFAULT), 0);
 	assert_int_equal(reader_fill(&rig.reader), 0);
-	assert_int_equal(record_captures_read((void *)(uintptr_t)take().record, path[1], bytes, sizeof(bytes)), 3);
+	assert_int_equal(read_captures(take().record, false, path[1], bytes, sizeof(bytes)), 3);
 	munmap(pages, AGENT_PAGE);
 }
 

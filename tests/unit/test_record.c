@@ -57,8 +57,9 @@ static void show_recorded(const struct call *c, struct buf *out)
 	assert_int_equal(reader_fill(&rig.reader), 0);
 	struct record_item it = take();
 	assert_int_equal(it.kind, RECORD_ENTER);
-	const struct mem before = {.read = record_captures_read_before, .ctx = (void *)(uintptr_t)it.record};
-	const struct mem after = {.read = record_captures_read, .ctx = (void *)(uintptr_t)it.record};
+	const struct captured_list list = record_captures(it.record);
+	struct captured_memory was = {&list, true, 0}, is = {&list, false, 0};
+	const struct mem before = {.read = captured_read, .ctx = &was}, after = {.read = captured_read, .ctx = &is};
 	show(c, &before, &after, out);
 }
 
@@ -330,7 +331,9 @@ static void execve_is_captured_before_it_is_made(void **state)
 	assert_int_equal(reader_fill(&rig.reader), 0);
 	struct record_item it = take();
 	assert_int_equal(it.kind, RECORD_ENTER);
-	const struct mem before = {.read = record_captures_read_before, .ctx = (void *)(uintptr_t)it.record};
+	const struct captured_list list = record_captures(it.record);
+	struct captured_memory was = {&list, true, 0};
+	const struct mem before = {.read = captured_read, .ctx = &was};
 	struct call c = call_of(SYS_execve, args, 0);
 	show(&c, &before, &before, &text);
 	assert_non_null(strstr(buf_str(&text), "\"/bin/ls\", [\"ls\"], 0x"));
@@ -463,8 +466,7 @@ static void captures_of_a_call_in_progress_are_kept(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct record_item it = take();
 		assert_true(it.live);
-		assert_int_equal(
-			record_captures_read_before((void *)(uintptr_t)it.record, args[4], &value, sizeof(value)), 4);
+		assert_int_equal(read_captures(it.record, true, args[4], &value, sizeof(value)), 4);
 		assert_int_equal(value, 16);
 	}
 }

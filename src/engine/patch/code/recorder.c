@@ -248,6 +248,16 @@ HELPER struct agent_record *lacks_room(struct agent_ring *r, uint64_t used)
 	return NULL;
 }
 
+/*
+ * Does execve(2) certainly fail? A search in PATH makes many such calls. Those that may succeed must stop if names are shown: the
+ * kernel closes descriptors, and sctrace may yet have to look up their names.
+ */
+HELPER bool cannot_execute(const struct agent_scratch *s, uint32_t permits)
+{
+	enum { EXECUTE = 1 /* X_OK */ };
+	return permits & RING_PERMITS_TESTING && own_call(__NR_faccessat, CWD, s->args[0], EXECUTE, 0, 0, 0) < 0;
+}
+
 /* See `arm` in agent.S. */
 HELPER void arm(struct agent_scratch *s)
 {
@@ -305,6 +315,8 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 		return lacks_room(r, used);
 	struct capture c = capture_in(s, recipe, next, used);
 	if (recipe->before && !may_record(&c, recipe))
+		return NULL;
+	if (s->nr == __NR_execve && recipe->announces && !cannot_execute(s, r->permits))
 		return NULL;
 	if (recipe->before && !capture_all_before(s, &c, recipe))
 		return lacks_room(r, used);

@@ -474,6 +474,8 @@ HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recip
 			 uint32_t permits)
 {
 	enum { PR_SET_NAME = 15 };
+	if (s->nr == __NR_execve) /* it fails (cannot_execute()) */
+		return 0;
 	const bool closes = recipe->closes && recipe->closes != CLOSES_MANY;
 	if (!recipe->announces || (s->nr == __NR_prctl && (uint32_t)s->args[0] != PR_SET_NAME))
 		return 0;

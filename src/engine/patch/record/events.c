@@ -150,7 +150,7 @@ static void pop(struct record *rec)
 static ssize_t read_entered(void *record, uint64_t addr, void *buf, size_t n)
 {
 	struct record *rec = record;
-	ssize_t kept = record_captures_read_before(rec->mem_record, addr, buf, n);
+	ssize_t kept = captured_read(&rec->before, addr, buf, n);
 	size_t done = kept > 0 ? (size_t)kept : 0;
 	ssize_t got = done < n ? rec->live.read(rec->live.ctx, addr + done, (char *)buf + done, n - done) : 0;
 	return got > 0 ? got + (ssize_t)done : done ? (ssize_t)done : got;
@@ -160,7 +160,9 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 {
 	struct record *rec = p->record;
 	bool before = item->kind == RECORD_ENTER;
-	rec->mem_record = (void *)(uintptr_t)item->record;
+	rec->captures = record_captures(item->record);
+	rec->before = (struct captured_memory){&rec->captures, true, 0};
+	rec->after = (struct captured_memory){&rec->captures, false, 0};
 	rec->mem_pid = th->tid;
 	rec->live = tracer_mem_of(&p->t, &rec->mem_pid);
 	/*
@@ -169,8 +171,7 @@ static const struct mem *memory_of(struct patch *p, const struct record_thread *
 	 */
 	bool lacks = before && !item->committed && item->record->nr != SYS_execve;
 	if (!item->live && !lacks)
-		rec->mem = (struct mem){.read = before ? record_captures_read_before : record_captures_read,
-					.ctx = rec->mem_record};
+		rec->mem = (struct mem){.read = captured_read, .ctx = before ? &rec->before : &rec->after};
 	else if (before && item->record->size > item->record->head)
 		rec->mem = (struct mem){.read = read_entered, .ctx = rec};
 	else
@@ -291,7 +292,7 @@ bool record_next(struct tracer *t, struct event *ev)
 			ev->kind = EV_CALL;
 			ev->names_before = ev->names;
 			ev->entry_mem = &rec->entry_mem;
-			rec->entry_mem = (struct mem){record_captures_read_before, (void *)(uintptr_t)item.record};
+			rec->entry_mem = (struct mem){captured_read, &rec->before};
 			ev->captured = (const unsigned char *)item.record + item.record->head;
 			ev->ncaptured = (size_t)item.record->size - item.record->head;
 			reader_pop(&th->reader);

@@ -113,8 +113,9 @@ static bool share(pid_t a, pid_t b, int what)
 
 void record_begin_names(const struct patch *p, struct record_thread *th)
 {
-	/* In a child of vfork(2), and in its parent, the same table at NAMED_AT would stand for different descriptors. */
-	th->names = p->record->names && th->image->refs == 1 && !th->image->unnamed && has_our_root(th->tid) &&
+	/* A child of vfork(2) has the table at NAMED_AT of its parent, which stands for the parent's descriptors. */
+	th->shares = th->image->refs != 1;
+	th->names = p->record->names && !th->image->unnamed && has_our_root(th->tid) &&
 		    (th->tid == th->pid || (share(th->pid, th->tid, KCMP_FILES) && share(th->pid, th->tid, KCMP_FS)));
 }
 
@@ -133,15 +134,15 @@ void record_note_parent(const struct patch *p, const struct task *parent, const 
 	}
 }
 
-void record_forget_names(const struct task *task)
+void record_forget_names(const struct task *task, bool all)
 {
-	static const uint32_t none[NAMED_ROWS];
+	static const uint32_t none[NAMED_ROWS + 1];
 	/* The recorder adds 1 at a time, so it finds another number than before. */
 	const uint32_t serial = (uint32_t)(clock_ns() >> 10) << 8, both[] = {serial, serial};
 	if (!image_of(task) || !image_of(task)->threads)
 		return;
 	remote_write(task->tid, NAMED_SERIAL, both, sizeof(both));
-	remote_write(task->tid, NAMED_AT, none, sizeof(none));
+	remote_write(task->tid, NAMED_AT, none, (NAMED_ROWS + all) * sizeof(*none));
 }
 
 /* Removes all notes from the tables of all images. */
@@ -150,7 +151,7 @@ static void forget_all(const struct patch *p)
 	for (size_t i = 0; i < p->record->threads.n; i++) {
 		const struct record_thread *th = p->record->threads.v[i];
 		if (th->task && th->names && (th->tid == th->pid || th->image->user == th->tid))
-			record_forget_names(th->task);
+			record_forget_names(th->task, false);
 	}
 }
 
@@ -194,7 +195,9 @@ uint32_t record_absent(const struct patch *p, const struct agent_record *r)
 	return r->marks & MARK_ABSENT && arg && arg <= 6 ? (uint32_t)r->args[arg - 1] + 1 : 0;
 }
 
-_Static_assert(NAMED_TURN == NAMED_SERIAL + sizeof(uint32_t), "they are written together");
+_Static_assert(NAMED_TURN == NAMED_SERIAL + sizeof(uint32_t) &&
+		       NAMED_UNSURE == NAMED_AT + NAMED_ROWS * sizeof(uint32_t),
+	       "they are written together");
 _Static_assert(AWAITED_MOST + 2 <= EVENT_NAMES_MOST, "with two descriptors that are arguments");
 
 /* Adds the addresses of a socket to its name. */

@@ -294,19 +294,3 @@ void reader_pop(struct record_reader *r)
 		r->went_on = 0;
 	r->at += record->size;
 }
-
-static ssize_t read_captures(const struct agent_record *head, uint64_t addr, bool before, void *buf, size_t n)
-{
-	const struct captured_list list = {(const unsigned char *)head, head->head, head->size};
-	return captured_read(&(struct captured_memory){&list, before}, addr, buf, n);
-}
-
-ssize_t record_captures_read_before(void *record, uint64_t addr, void *buf, size_t n)
-{
-	return read_captures(record, addr, true, buf, n);
-}
-
-ssize_t record_captures_read(void *record, uint64_t addr, void *buf, size_t n)
-{
-	return read_captures(record, addr, false, buf, n);
-}

@@ -3,6 +3,7 @@
 #define SCTRACE_ENGINE_PATCH_RECORD_READER_H
 
 #include "engine/patch/code/ring.h"
+#include "syscall/captured.h"
 #include "tracee/mem.h"
 
 #include <stdbool.h>
@@ -129,8 +130,10 @@ void reader_announce(struct record_reader *r, uint64_t ticks);
 /* Must the beginning of the open call still be reported? */
 bool reader_wants_open(const struct record_reader *r);
 
-/* For struct mem: read the captures of `record`, that is, memory as it was before the call, or after it. */
-ssize_t record_captures_read_before(void *record, uint64_t addr, void *buf, size_t n);
-ssize_t record_captures_read(void *record, uint64_t addr, void *buf, size_t n);
+/* Returns the captures of a record, which contain its names as well. */
+static inline struct captured_list record_captures(const struct agent_record *r)
+{
+	return (struct captured_list){(const unsigned char *)r, r->head, r->size};
+}
 
 #endif

@@ -253,11 +253,6 @@ static bool precedes_output(const struct engine_config *config, int64_t nr)
 	return config->output && (nr == SYS_io_submit || nr == SYS_io_uring_enter || (waits && !config->follow));
 }
 
-static bool ends_image(int64_t nr)
-{
-	return nr == SYS_execve || nr == SYS_exit_group;
-}
-
 /* Calls that may use descriptors that are not among their arguments. The recorder looks closer at some of them (has_others()). */
 static const char *const others[] = {"poll",      "ppoll",     "select", "pselect6",      "sendmsg", "sendmmsg",
 				     "io_submit", "io_cancel", "bpf",    "waitid",        "fcntl",   "ioctl",
@@ -312,7 +307,8 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool wanted = is_in(config->only, nr) || use || first;
 		bool creates = d && config->names && creates_names(d);
 		bool changes = d && config->names && changes_names(d, config->full_names);
-		bool stops = must_stop(nr, wanted) || (changes && (!wanted || ends_image(nr))) || (wanted && asked);
+		bool stops =
+			must_stop(nr, wanted) || (changes && (!wanted || nr == SYS_exit_group)) || (wanted && asked);
 		recipes[nr].fence = fences[config->times];
 		recipes[nr].announces = changes || first;
 		recipes[nr].asks = creates;

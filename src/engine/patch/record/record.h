@@ -39,7 +39,7 @@ struct record_thread {
 	bool has_ring;           /* the thread's scratch memory contains the address of the ring */
 	bool contended;          /* other threads have the same thread pointer, so the program cannot find the ring */
 	bool names;              /* the recorder may record the names of descriptors (RING_PERMITS_NAMING) */
-	bool shares;             /* another process runs in the same memory */
+	bool shares;             /* another process has the same memory, as after vfork(2) */
 	bool told;               /* the thread has certainly seen RING_NAMES_EACH_TIME, */
 	uint64_t told_at;        /* which was set at this value of agent_ring.produced */
 };
@@ -67,10 +67,11 @@ struct record {
 	} event_names[2];                             /* those of the last event: at its end, and at its beginning */
 	unsigned pages_least;                         /* size of the smallest rings */
 	VEC(struct ring_group *) groups;              /* the first is that of sctrace */
-	uint64_t sync_ticks, sync_ns; /* time stamp counter and clock, read together by the last record_look() */
-	struct mem mem, live;         /* read the memory of the last event, and the present memory of its thread */
-	struct mem entry_mem;         /* reads the memory before the call of the last event, if this is EV_CALL */
-	void *mem_record;             /* the record of the last event */
+	uint64_t sync_ticks, sync_ns;  /* time stamp counter and clock, read together by the last record_look() */
+	struct mem mem, live;          /* read the memory of the last event, and the present memory of its thread */
+	struct mem entry_mem;          /* reads the memory before the call of the last event, if this is EV_CALL */
+	struct captured_list captures; /* those of the record of the last event, */
+	struct captured_memory before, after; /* and memory that contains them */
 	pid_t mem_pid;
 	/* The thread of the last event, or NULL. The event's memory stays valid until the next event. */
 	struct record_thread *reported;
@@ -133,8 +134,11 @@ void record_begin_names(const struct patch *p, struct record_thread *th);
 void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child);
 /* Must be called before a call of the task, if that may change the names of descriptors that stay open. */
 void record_watch_names(struct patch *p, const struct task *task, int64_t nr, const uint64_t args[3]);
-/* Removes all notes about names from the program's table (named_row()). */
-void record_forget_names(const struct task *task);
+/*
+ * Removes all notes about names from the program's table (named_row()). `all`: also the note that a call has used other
+ * descriptors than its arguments, if the process has not made this call itself.
+ */
+void record_forget_names(const struct task *task, bool all);
 /* Returns 1 + the descriptor that the record shows not to be open before its call, or 0. */
 uint32_t record_absent(const struct patch *p, const struct agent_record *r);
 /*

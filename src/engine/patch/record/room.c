@@ -491,7 +491,7 @@ void record_forget_copied(struct task *task)
 	struct image *img = image_of(task);
 	if (!img || !img->threads)
 		return;
-	record_forget_names(task);
+	record_forget_names(task, true);
 	for (unsigned i = 0; i < THREAD_BUCKETS; i++) {
 		struct agent_thread *rows = img->threads->buckets[i];
 		if (rows) {

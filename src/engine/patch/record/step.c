@@ -86,7 +86,7 @@ static void complete(struct patch *p, struct record_thread *th, const struct tas
 	const struct agent_recipe *recipes = (const struct agent_recipe *)(const void *)(p->recorder + RECORDER_ROOM);
 	uint64_t t1 = th->reader.open.t1;
 	if (recipes[th->reader.open.nr].names == NAMES_RENAME && p->record->names)
-		record_forget_names(task); /* in place of the recorder */
+		record_forget_names(task, false); /* in place of the recorder */
 	/*
 	 * A thread that is detached, or that was stopped only to move it out of the agent (threads/withdraw.c), does not
 	 * stay stopped until the record is reported, so its memory is captured now.
@@ -151,7 +151,7 @@ static void note_elsewhere(const struct patch *p, const struct task *task, const
 void record_forget_closed(const struct patch *p, const struct task *task, const struct call *c)
 {
 	if (p->record && p->record->names && c->desc && syscall_changes_names(c->desc))
-		record_forget_names(task);
+		record_forget_names(task, false);
 	static const uint32_t none[ELSEWHERE_ROWS];
 	bool changes = c->desc && (syscall_changes_names(c->desc) || c->nr == SYS_io_uring_enter);
 	if (p->record && p->record->output && changes && image_of(task)->threads)
