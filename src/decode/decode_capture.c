@@ -37,7 +37,7 @@ static inline uint64_t text_most(uint64_t string_max)
  * ucontext, elsewhere at a siginfo that precedes it.
  */
 #ifdef __x86_64__
-#define SIGNAL_FRAME_SIZE (UCONTEXT_MASK_X86_64 + 8)
+#define SIGNAL_FRAME_SIZE (296 + 8)
 #else
 #define SIGNAL_FRAME_SIZE 640
 #endif
@@ -134,7 +134,7 @@ static void begin(struct capture *k, const struct decode_captures *c, const stru
 	const struct capture_source from = {&c->tables, call->args, mem, c->string_max, result_of(call, made), made};
 	capture_of(k, &c->room, &from);
 	k->word = decode_word_of(call);
-	k->frame_mask = call->sp + UCONTEXT_MASK_X86_64;
+	k->frame_mask = decode_frame_mask(call);
 }
 
 void decode_capture_enter(struct decode_captures *c, const struct call *call, const struct mem *mem)

@@ -234,10 +234,10 @@ static void show_registers(const struct decode *d, uint32_t set, uint64_t addr)
 		emit_ptr(d->out, addr);
 }
 
-/* PTRACE_GETREGS and PTRACE_SETREGS */
+/* PTRACE_GETREGS and PTRACE_SETREGS, which 64-bit programs for Arm cannot use */
 void show_user_regs(const struct decode *d, const struct value *x)
 {
-	show_registers(d, GENERAL, x->v);
+	show_registers(d, d->call->arch == AUDIT_ARCH_AARCH64 ? 0 : GENERAL, x->v);
 }
 
 /* PTRACE_GETFPREGS and PTRACE_SETFPREGS */

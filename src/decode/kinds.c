@@ -220,6 +220,8 @@ struct memory_need decode_memory_of(const struct syscall_desc *d, unsigned arg, 
 	return n;
 }
 
+#include <sys/epoll.h>
+
 /* Memory rules (syscall/rules.h). `from` is the number of an argument, FROM_NEXT or FROM_PREVIOUS. */
 #define RULE(r, ...)                                                                                                   \
 	{                                                                                                              \
@@ -269,7 +271,8 @@ struct memory_need decode_memory_of(const struct syscall_desc *d, unsigned arg, 
 #define VECTOR(direction, from) COUNTED(direction##_IOVEC, ARG, from, 16, .most = 0)
 #define SOCKET(rule)            RULE(rule, .most = 0)
 #define SOCKET_LENGTHS          RULE(OUT_MMSG, .most = DECODE_LENGTHS)
-#define EPOLL                   RULE(EPOLL_EVENT, .size = 12)
+#define EPOLL_SIZE              sizeof(struct epoll_event) /* differs between architectures */
+#define EPOLL                   RULE(EPOLL_EVENT, .size = EPOLL_SIZE)
 #define REQUEST                 RULE(REQUEST, .size = 64)
 #define REQUESTS(from)          COUNTED(REQUESTS, ARG, from, 8, .most = 0)
 /* The command of the call decides. It is argument `from`, or only its `bits`. */

@@ -104,11 +104,11 @@ struct exchange {
 };
 
 /*
- * The distance from the stack pointer to the signal mask at rt_sigreturn(2). On x86-64 the signal frame is a ucontext,
- * whose last member is the mask (arch/x86/include/uapi/asm/ucontext.h). The signal handler has already popped the 8 bytes
- * of the return address.
+ * Returns the address of the signal mask that rt_sigreturn(2) restores. On x86-64 the signal frame is a ucontext, whose last
+ * member is the mask (arch/x86/include/uapi/asm/ucontext.h); the signal handler has already popped the 8 bytes of the return
+ * address. On aarch64 a siginfo precedes the ucontext, in which the registers come last (asm/ucontext.h).
  */
-#define UCONTEXT_MASK_X86_64 296
+uint64_t decode_frame_mask(const struct call *c);
 /* Returns the size of a pointer and of a long in this call. It is 8, or 4 for i386 and for the pointers of x32. */
 unsigned decode_word_of(const struct call *c);
 unsigned decode_word(const struct decode *d);

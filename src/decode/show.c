@@ -38,6 +38,11 @@ unsigned decode_word_of(const struct call *c)
 	return c->arch & __AUDIT_ARCH_64BIT ? 8 : 4;
 }
 
+uint64_t decode_frame_mask(const struct call *c)
+{
+	return c->sp + (c->arch == AUDIT_ARCH_AARCH64 ? 128 + 40 : 296);
+}
+
 unsigned decode_word(const struct decode *d)
 {
 	return decode_word_of(d->call);

@@ -327,7 +327,7 @@ void show_sigreturn(const struct decode *d, const struct value *x)
 	uint64_t set;
 	emit_open(d->out, '{');
 	emit_field(d->out, "mask");
-	if (decode_word(d) == 8 && decode_get(d, d->call->sp + UCONTEXT_MASK_X86_64, &set, sizeof(set)))
+	if (decode_word(d) == 8 && decode_get(d, decode_frame_mask(d->call), &set, sizeof(set)))
 		emit_signals(d->out, set);
 	else
 		emit_ptr(d->out, d->call->sp);
