@@ -11,7 +11,7 @@ if [ -e /sctrace/command ]; then
 fi
 named=$(cat /sctrace/named)
 scripts="vs-strace compare bench cli report bpf"
-modes=ptrace,trace,patch,bpf
+modes=ptrace,trace,patch,record,bpf
 cases=
 
 # step NAME COMMAND...: prints the output of the command between two lines that begin with `==`.

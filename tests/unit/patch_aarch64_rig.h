@@ -5,6 +5,8 @@
 #include "engine/patch/aarch64/encode.h"
 #include "engine/patch/aarch64/resume.h"
 #include "engine/patch/code/agent.h"
+#include "engine/patch/image/site.h"
+#include "engine/patch/record/record.h"
 
 #include <asm/hwcap.h>
 #include <errno.h>
@@ -88,11 +90,66 @@ static inline void write_code(uint32_t *at, uint32_t code)
 	__builtin___clear_cache((char *)at, (char *)(at + 1));
 }
 
+static struct patch engine; /* for record_open() */
+static struct agent_scratch *scratch;
+static struct agent_ring *const ring = (struct agent_ring *)(AGENT_STATS + AGENT_STATS_SIZE);
+
+/* Maps the recorder, and makes it known to the agent as the one of this thread. */
+static inline void set_up_records(void)
+{
+	struct engine_config config = {.string_max = 32, .follow = true, .times = TIMES_USUAL};
+	const uint64_t tp = (uint64_t)__builtin_thread_pointer();
+	struct agent_thread *bucket = (struct agent_thread *)THREADS_AT + (size_t)thread_bucket(tp) * THREAD_ROWS;
+	scratch = (struct agent_scratch *)scratch_address(0, SCRATCH_SIZE);
+	record_open(&engine, &config);
+	assert_true(map_at(RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM, MAP_PRIVATE) == (void *)RECORDER_CODE);
+	memcpy((void *)RECORDER_CODE, engine.recorder, RECORDER_ROOM + RECIPES_ROOM);
+	__builtin___clear_cache((char *)RECORDER_CODE, (char *)RECORDER_CODE + RECORDER_ROOM);
+	assert_true(map_at(THREADS_AT, THREADS_ROOM, MAP_PRIVATE) == (void *)THREADS_AT);
+	assert_true(map_at(SCRATCHES_AT, SCRATCH_ROOM_AT_FIRST, MAP_PRIVATE) == (void *)SCRATCHES_AT);
+	bucket[0] = (struct agent_thread){~tp, 1}; /* another thread */
+	bucket[1] = (struct agent_thread){tp, (uint64_t)scratch};
+}
+
+/* Empties the ring, and permits records. */
+static inline void begin_records(void)
+{
+	memset(ring, 0, sizeof(*ring));
+	ring->limit = RING_DATA;
+	ring->end = RING_END;
+	ring->string_max = 32;
+	*scratch = (struct agent_scratch){.ring = (uint64_t)ring};
+	((struct agent_tail *)TAIL_SELECTOR)->records = 1;
+}
+
+static inline bool is_exclusive_load(uint32_t code)
+{
+	return (code & 0xbfff7c00) == 0x885f7c00;
+}
+static inline bool is_exclusive_store(uint32_t code)
+{
+	return (code & 0xbfe07c00) == 0x88007c00;
+}
+
+static inline uint64_t instructions_of_step(const uint32_t *code)
+{
+	uint64_t n = 1;
+	while (is_exclusive_load(code[0]) && !is_exclusive_store(code[n - 1]))
+		n++;
+	return n;
+}
+
+static inline void write_codes(uint32_t *at, const uint32_t *from, size_t n)
+{
+	memcpy(at, from, 4 * n);
+	__builtin___clear_cache((char *)at, (char *)(at + n));
+}
+
 static inline int set_up(void **state)
 {
 	(void)state;
 	assert_true(map_at(AGENT_CODE, AGENT_CODE_SIZE + AGENT_PAGE, MAP_PRIVATE) == (void *)AGENT_CODE);
-	assert_true(map_at(AGENT_STATS, AGENT_STATS_SIZE, MAP_SHARED) == (void *)AGENT_STATS);
+	assert_true(map_at(AGENT_STATS, AGENT_STATS_SIZE + RING_SIZE, MAP_SHARED) == (void *)AGENT_STATS);
 	for (uint64_t at = ((uint64_t)rig_site | 0xfffff) + 1; !stubs; at += 1 << 20)
 		if (map_at(at, STUB_AREA, MAP_PRIVATE) == (void *)at)
 			stubs = (unsigned char *)at;
@@ -104,6 +161,7 @@ static inline int set_up(void **state)
 	data->words = (uint64_t)&words;
 	data->code[0][0] = AGENT_CODE;
 	data->code[0][1] = AGENT_LIMIT;
+	set_up_records();
 	zero = open("/dev/zero", O_RDONLY);
 	null = open("/dev/null", O_WRONLY);
 	return zero < 0 || null < 0;
@@ -145,6 +203,77 @@ static inline void unpatch(void)
 static inline bool may_use(const struct variant *v)
 {
 	return (getauxval(AT_HWCAP) & v->needs) == v->needs;
+}
+
+enum made { COUNTED, MADE, REFUSED, RECORDED };
+struct kind {
+	const char *name;
+	int64_t nr;
+	uint64_t args[6];
+	unsigned flags;
+	enum made made;
+};
+
+static unsigned char buffer[4096];
+static const uint64_t usual[4], once[4] = {0, 0x80000000 /* SA_RESETHAND */};
+static const char missing[] = "/missing/file";
+#define FD(fd)  ((uint64_t)(unsigned)(fd))
+#define AT(p)   ((uint64_t)(uintptr_t)(p))
+#define PAGE(p) (AT(p) & ~(uint64_t)(AGENT_PAGE - 1))
+#define KINDS   27
+static inline size_t get_kinds(struct kind *kinds)
+{
+	const struct kind all[] = {
+		{"getppid", SYS_getppid, {1, 2, 3, 4, 5, 6}, 0, COUNTED},
+		{"read", SYS_read, {FD(zero), AT(buffer), 7}, SLOT_F_BYTES, COUNTED},
+		{"read nothing", SYS_read, {FD(zero), AT(buffer), 0}, SLOT_F_BYTES, COUNTED},
+		{"read, EBADF", SYS_read, {FD(-1), AT(buffer), 1}, SLOT_F_BYTES, COUNTED},
+		{"read, EFAULT", SYS_read, {FD(zero), 8, 1}, SLOT_F_BYTES, COUNTED},
+		{"write", SYS_write, {FD(null), AT(buffer), 4096}, SLOT_F_BYTES, COUNTED},
+		{"openat, ENOENT", SYS_openat, {FD(AT_FDCWD), AT(missing), O_RDONLY}, 0, COUNTED},
+		{"lseek, EINVAL", SYS_lseek, {FD(zero), 0, 99}, 0, COUNTED},
+		{"sched_yield", SYS_sched_yield, {0}, 0, COUNTED},
+		{"not counted", SYS_getpid, {0}, SLOT_F_PLAIN, MADE},
+		{"not counted, EBADF", SYS_close, {FD(-1)}, SLOT_F_PLAIN, MADE},
+		{"prctl", SYS_prctl, {9999}, SLOT_F_CHECK, COUNTED},
+		{"prctl, PR_GET_SECCOMP", SYS_prctl, {21}, SLOT_F_CHECK, REFUSED},
+		{"mmap", SYS_mmap, {0, 0}, SLOT_F_CHECK, COUNTED},
+		{"munmap", SYS_munmap, {7, 1}, SLOT_F_CHECK, COUNTED},
+		{"mremap, MREMAP_FIXED", SYS_mremap, {4096, 4096, 4096, 2, 7}, SLOT_F_CHECK, REFUSED},
+		{"mprotect of the agent", SYS_mprotect, {AGENT_DATA, AGENT_PAGE, 3}, SLOT_F_CHECK, REFUSED},
+		{"mprotect of the stack", SYS_mprotect, {PAGE(stack), 2ul * AGENT_PAGE, 3}, SLOT_F_CHECK, REFUSED},
+		{"madvise, ENOMEM", SYS_madvise, {1ul << 60, AGENT_PAGE, 0}, SLOT_F_CHECK, REFUSED},
+		{"rt_sigaction", SYS_rt_sigaction, {SIGUSR1, AT(usual), 0, 8}, SLOT_F_CHECK, COUNTED},
+		{"rt_sigaction, SIGSEGV", SYS_rt_sigaction, {SIGSEGV, AT(usual), 0, 8}, SLOT_F_CHECK, REFUSED},
+		{"rt_sigaction, once", SYS_rt_sigaction, {SIGUSR1, AT(once), 0, 8}, SLOT_F_CHECK, REFUSED},
+		{"rt_sigprocmask", SYS_rt_sigprocmask, {0, 0, 0, 8}, SLOT_F_CHECK, COUNTED},
+		{"clone, to be recorded", SYS_clone, {7}, SLOT_F_RECORD | SLOT_F_FORKS | SLOT_F_CHECK, REFUSED},
+		{"number 511", 511, {1, 2, 3}, 0, COUNTED},
+		{"number 512", 512, {1, 2, 3}, 0, REFUSED},
+		{"number -1", -1, {1, 2, 3}, 0, REFUSED},
+	};
+	_Static_assert(sizeof(all) / sizeof(all[0]) == KINDS, "KINDS");
+	memcpy(kinds, all, sizeof(all));
+	return KINDS;
+}
+
+#define RECORDS 9
+static inline size_t get_records(struct kind *kinds)
+{
+	const struct kind all[] = {
+		{"read", SYS_read, {FD(zero), AT(buffer), 1}, SLOT_F_RECORD, RECORDED},
+		{"write", SYS_write, {FD(null), AT(buffer), 1}, SLOT_F_RECORD, RECORDED},
+		{"getppid", SYS_getppid, {1, 2, 3, 4, 5, 6}, SLOT_F_RECORD, RECORDED},
+		{"close, EBADF", SYS_close, {FD(-1)}, SLOT_F_RECORD, RECORDED},
+		{"prctl", SYS_prctl, {9999}, SLOT_F_RECORD | SLOT_F_CHECK, RECORDED},
+		{"set_tid_address", SYS_set_tid_address, {0}, SLOT_F_RECORD | SLOT_F_CHECK, RECORDED},
+		{"openat, ENOENT", SYS_openat, {FD(AT_FDCWD), AT(missing), O_RDONLY}, SLOT_F_RECORD, RECORDED},
+		{"read, EFAULT", SYS_read, {FD(zero), 8, 1}, SLOT_F_RECORD, RECORDED},
+		{"no lane", SYS_getppid, {0}, SLOT_F_LANE, RECORDED},
+	};
+	_Static_assert(sizeof(all) / sizeof(all[0]) == RECORDS, "RECORDS");
+	memcpy(kinds, all, sizeof(all));
+	return RECORDS;
 }
 
 #endif

@@ -36,8 +36,13 @@ static inline void *map(void *at, size_t n)
 }
 
 /* agent_own_call, which agent.S has in programs. */
+#ifdef __x86_64__
+#define MAKE_CALL "syscall"
+#else
+#define MAKE_CALL "svc #0"
+#endif
 void rig_own_call(void);
-__asm__(".pushsection .text\n\t.type rig_own_call, @function\nrig_own_call:\n\tsyscall\n\tret\n\t.popsection");
+__asm__(".pushsection .text\n\t.type rig_own_call, %function\nrig_own_call:\n\t" MAKE_CALL "\n\tret\n\t.popsection");
 
 static inline int set_up_all(void **state)
 {

@@ -4,61 +4,10 @@
  */
 #include "patch_aarch64_rig.h"
 
-/* Instructions of sctrace for a counted call, and for one with arguments to check. */
-#define COUNTED_MOST 60
-#define CHECKED_MOST 120
-
-enum made { COUNTED, MADE, REFUSED };
-struct kind {
-	const char *name;
-	int64_t nr;
-	uint64_t args[6];
-	unsigned flags;
-	enum made made;
-};
-
-static unsigned char buffer[4096];
-static const uint64_t usual[4], once[4] = {0, 0x80000000 /* SA_RESETHAND */};
-static const char missing[] = "/missing/file";
-#define FD(fd)  ((uint64_t)(unsigned)(fd))
-#define AT(p)   ((uint64_t)(uintptr_t)(p))
-#define PAGE(p) (AT(p) & ~(uint64_t)(AGENT_PAGE - 1))
-#define KINDS   27
-static size_t get_kinds(struct kind *kinds)
-{
-	const struct kind all[] = {
-		{"getppid", SYS_getppid, {1, 2, 3, 4, 5, 6}, 0, COUNTED},
-		{"read", SYS_read, {FD(zero), AT(buffer), 7}, SLOT_F_BYTES, COUNTED},
-		{"read nothing", SYS_read, {FD(zero), AT(buffer), 0}, SLOT_F_BYTES, COUNTED},
-		{"read, EBADF", SYS_read, {FD(-1), AT(buffer), 1}, SLOT_F_BYTES, COUNTED},
-		{"read, EFAULT", SYS_read, {FD(zero), 8, 1}, SLOT_F_BYTES, COUNTED},
-		{"write", SYS_write, {FD(null), AT(buffer), 4096}, SLOT_F_BYTES, COUNTED},
-		{"openat, ENOENT", SYS_openat, {FD(AT_FDCWD), AT(missing), O_RDONLY}, 0, COUNTED},
-		{"lseek, EINVAL", SYS_lseek, {FD(zero), 0, 99}, 0, COUNTED},
-		{"sched_yield", SYS_sched_yield, {0}, 0, COUNTED},
-		{"not counted", SYS_getpid, {0}, SLOT_F_PLAIN, MADE},
-		{"not counted, EBADF", SYS_close, {FD(-1)}, SLOT_F_PLAIN, MADE},
-		{"prctl", SYS_prctl, {9999}, SLOT_F_CHECK, COUNTED},
-		{"prctl, PR_GET_SECCOMP", SYS_prctl, {21}, SLOT_F_CHECK, REFUSED},
-		{"mmap", SYS_mmap, {0, 0}, SLOT_F_CHECK, COUNTED},
-		{"munmap", SYS_munmap, {7, 1}, SLOT_F_CHECK, COUNTED},
-		{"mremap, MREMAP_FIXED", SYS_mremap, {4096, 4096, 4096, 2, 7}, SLOT_F_CHECK, REFUSED},
-		{"mprotect of the agent", SYS_mprotect, {AGENT_DATA, AGENT_PAGE, 3}, SLOT_F_CHECK, REFUSED},
-		{"mprotect of the stack", SYS_mprotect, {PAGE(stack), 2ul * AGENT_PAGE, 3}, SLOT_F_CHECK, REFUSED},
-		{"madvise, ENOMEM", SYS_madvise, {1ul << 60, AGENT_PAGE, 0}, SLOT_F_CHECK, REFUSED},
-		{"rt_sigaction", SYS_rt_sigaction, {SIGUSR1, AT(usual), 0, 8}, SLOT_F_CHECK, COUNTED},
-		{"rt_sigaction, SIGSEGV", SYS_rt_sigaction, {SIGSEGV, AT(usual), 0, 8}, SLOT_F_CHECK, REFUSED},
-		{"rt_sigaction, once", SYS_rt_sigaction, {SIGUSR1, AT(once), 0, 8}, SLOT_F_CHECK, REFUSED},
-		{"rt_sigprocmask", SYS_rt_sigprocmask, {0, 0, 0, 8}, SLOT_F_CHECK, COUNTED},
-		{"to be recorded", SYS_getuid, {0}, SLOT_F_RECORD, REFUSED},
-		{"number 511", 511, {1, 2, 3}, 0, COUNTED},
-		{"number 512", 512, {1, 2, 3}, 0, REFUSED},
-		{"number -1", -1, {1, 2, 3}, 0, REFUSED},
-	};
-	_Static_assert(sizeof(all) / sizeof(all[0]) == KINDS, "KINDS");
-	memcpy(kinds, all, sizeof(all));
-	return KINDS;
-}
+/* Instructions of sctrace for a counted call, for one with arguments to check, and for a recorded one. */
+#define COUNTED_MOST  60
+#define CHECKED_MOST  120
+#define RECORDED_MOST 600
 
 /* Stores a value that differs in all registers, and those of the call. */
 static struct state before_call(const struct kind *k, unsigned flags)
@@ -126,6 +75,31 @@ static void check_slot(const struct kind *k, int64_t result)
 	assert_int_equal(sum_of_buckets(s), 1);
 }
 
+/* Checks that the ring has one record, of this call. */
+static void check_record(const struct kind *k, int64_t result)
+{
+	struct record_reader *r = calloc(1, sizeof(*r));
+	r->ring = ring;
+	r->limit = RING_DATA;
+	r->end = RING_END;
+	assert_int_equal(reader_fill(r), 0);
+	const struct record_item item = reader_peek(r);
+	assert_int_equal(item.kind, RECORD_ENTER);
+	assert_true(item.committed);
+	assert_int_equal(item.record->nr, k->nr);
+	assert_int_equal(item.record->result, result);
+	assert_true(item.record->t0 <= item.record->t1);
+	assert_int_equal(item.record->sp, BELOW + AT(stack) - BELOW_PROGRAM);
+	for (size_t i = 0; i < (item.record->head - RECORD_HEAD_LEAST) / sizeof(uint64_t); i++)
+		assert_int_equal(item.record->args[i], k->args[i]);
+	reader_pop(r);
+	reader_pop(r);
+	assert_int_equal(reader_peek(r).kind, RECORD_NONE);
+	assert_int_equal(scratch->busy, SCRATCH_IDLE);
+	reader_free(r);
+	free(r);
+}
+
 static void check_kind(const struct variant *v, const struct kind *k, unsigned flags)
 {
 	struct state in = before_call(k, flags), native, patched;
@@ -135,6 +109,7 @@ static void check_kind(const struct variant *v, const struct kind *k, unsigned f
 	rig_run(&in, &native);
 	if (has_slot)
 		map_call(k->nr, k->flags);
+	begin_records();
 	fill_stack();
 	patch(v);
 	rig_run(&in, &patched);
@@ -145,18 +120,21 @@ static void check_kind(const struct variant *v, const struct kind *k, unsigned f
 	check_stack();
 	if (k->made == COUNTED)
 		check_slot(k, (int64_t)native.x[0]);
+	else if (k->made == RECORDED)
+		check_record(k, (int64_t)native.x[0]);
 	else if (has_slot)
 		assert_int_equal(slots[k->nr].entered + sum_of_buckets(&slots[k->nr]), 0);
 	if (has_slot)
 		data->map[k->nr] = 0;
 }
 
-/* After each kind of call, all registers, the flags and the stack are as without sctrace, and the counts are right. */
+/* After each kind of call, all registers, the flags and the stack are as without sctrace, and counts and records are right. */
 static void test_calls(void **state)
 {
-	struct kind kinds[KINDS];
+	struct kind kinds[KINDS + RECORDS];
 	size_t n = get_kinds(kinds);
 	(void)state;
+	n += get_records(kinds + n);
 	for (size_t i = 0; i < VARIANTS * n; i++)
 		for (unsigned flags = 0; may_use(&variants[i / n]) && flags < 16; flags++)
 			check_kind(&variants[i / n], &kinds[i % n], flags);
@@ -265,31 +243,21 @@ static void test_half_full(void **state)
  * pair is one step.
  */
 #define BREAKPOINT 0xd4200000u
-#define CODE_WORDS 1024
+extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
+#define RECORDER_SIZE                                                                                                  \
+	(64 + (size_t)(__stop_recorder_text - __start_recorder_text)) /* with the jumps to it (record/recipe.c) */
+#define CODE_WORDS 4096
+#define PATH_MOST  8192
+enum { AREAS = 3 }; /* the agent, the stubs, the recorder */
 static struct stepper {
-	uint32_t *code[2], saved[2][CODE_WORDS];
-	size_t words[2];
+	uint32_t *code[AREAS], saved[AREAS][CODE_WORDS];
+	size_t words[AREAS];
 	uint32_t *released; /* the instruction that is not a breakpoint, or NULL */
 	uint64_t steps;
-	uint64_t stops, leave_at; /* at stop number `leave_at`, if it is not 0, the thread leaves the agent */
+	uint64_t stops, leave_at;  /* at stop number `leave_at`, if it is not 0, the thread leaves the agent */
+	uint32_t *only;            /* if it is not NULL, only this instruction is a breakpoint */
+	uint32_t *path[PATH_MOST]; /* otherwise, the instructions that were executed */
 } stepper;
-
-static bool is_exclusive_load(uint32_t code)
-{
-	return (code & 0xbffffc00) == 0x885f7c00;
-}
-static bool is_exclusive_store(uint32_t code)
-{
-	return (code & 0xbfe0fc00) == 0x88007c00;
-}
-
-static uint64_t instructions_of_step(const uint32_t *code)
-{
-	uint64_t n = 1;
-	while (is_exclusive_load(code[0]) && !is_exclusive_store(code[n - 1]))
-		n++;
-	return n;
-}
 
 static uint64_t read_clock(void)
 {
@@ -298,9 +266,34 @@ static uint64_t read_clock(void)
 	return now;
 }
 
+/* The last state in which a thread has left the path of a recorded call. */
+static struct {
+	bool made;
+	int64_t result;
+} left;
+
+/* What record_step_out() does with such a thread. */
+static void leave_record(ucontext_t *uc)
+{
+	const struct site site = {.ip = AT(rig_site) + CPU_CALL_SIZE};
+	struct cpu_regs r;
+	memcpy(&r, uc->uc_mcontext.regs, CPU_GIVEN);
+	left.made = record_is_made(scratch, &r, &left.result);
+	record_set_native(&r, scratch, (const uint64_t *)scratch->sp, &site, left.made, left.result);
+	memcpy(uc->uc_mcontext.regs, &r, CPU_GIVEN);
+	ring->open = 0;
+	ring->next = ring->produced ? ring->next : 0;
+	scratch->busy = SCRATCH_IDLE;
+}
+
 /* What sctrace does with a thread that gets a signal in the agent. */
 static void leave_agent(ucontext_t *uc)
 {
+	struct cpu_regs at = {.pc = uc->uc_mcontext.pc};
+	if (record_is_on_path(&at)) {
+		leave_record(uc);
+		return;
+	}
 	struct resume_regs r = {.sp = uc->uc_mcontext.sp, .pc = uc->uc_mcontext.pc};
 	struct resume_todo todo;
 	memcpy(r.x, uc->uc_mcontext.regs, sizeof(r.x));
@@ -326,17 +319,18 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		leave_agent(uc);
 		return;
 	}
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < AREAS; i++)
 		if (pc >= stepper.code[i] && pc < stepper.code[i] + stepper.words[i]) {
 			write_code(pc, stepper.saved[i][pc - stepper.code[i]]);
 			stepper.released = pc;
 			stepper.steps += instructions_of_step(stepper.saved[i] + (pc - stepper.code[i]));
 		}
-	if (!stepper.released)
+	if (!stepper.released || stepper.stops > PATH_MOST)
 		abort();
+	stepper.path[stepper.stops - 1] = stepper.only ? stepper.path[stepper.stops - 1] : pc;
 }
 
-static void begin_steps(uint64_t leave_at)
+static void begin_steps(uint64_t leave_at, uint32_t *only, bool recorder)
 {
 	static unsigned char handler_stack[1 << 16];
 	const stack_t alt = {.ss_sp = handler_stack, .ss_size = sizeof(handler_stack)};
@@ -347,26 +341,37 @@ static void begin_steps(uint64_t leave_at)
 	stepper.words[0] = (size_t)(agent_end - agent_begin) / 4;
 	stepper.code[1] = (uint32_t *)(stubs + STUB_SIZE);
 	stepper.words[1] = 2 * STUB_SIZE / 4;
+	stepper.code[2] = (uint32_t *)RECORDER_CODE;
+	stepper.words[2] = recorder ? RECORDER_SIZE / 4 : 0;
 	stepper.released = NULL;
 	stepper.steps = stepper.stops = 0;
 	stepper.leave_at = leave_at;
-	for (int i = 0; i < 2; i++) {
+	stepper.only = only;
+	for (int i = 0; i < AREAS; i++) {
+		static uint32_t code[CODE_WORDS];
 		bool exclusive = false;
 		assert_true(stepper.words[i] <= CODE_WORDS);
+		memcpy(stepper.saved[i], stepper.code[i], 4 * stepper.words[i]);
 		for (size_t w = 0; w < stepper.words[i]; w++) {
-			uint32_t code = stepper.saved[i][w] = stepper.code[i][w];
-			if (!exclusive)
-				write_code(&stepper.code[i][w], BREAKPOINT);
-			exclusive = is_exclusive_load(code) || (exclusive && !is_exclusive_store(code));
+			code[w] = exclusive ? stepper.saved[i][w] : BREAKPOINT;
+			exclusive = is_exclusive_load(stepper.saved[i][w]) ||
+				    (exclusive && !is_exclusive_store(stepper.saved[i][w]));
 		}
+		if (!only)
+			write_codes(stepper.code[i], code, stepper.words[i]);
 	}
+	if (only)
+		write_code(only, BREAKPOINT);
 }
 
 static uint64_t end_steps(void)
 {
-	for (int i = 0; i < 2; i++)
-		for (size_t w = 0; w < stepper.words[i]; w++)
-			write_code(&stepper.code[i][w], stepper.saved[i][w]);
+	for (int i = 0; i < AREAS; i++)
+		if (!stepper.only)
+			write_codes(stepper.code[i], stepper.saved[i], stepper.words[i]);
+		else if (stepper.only - stepper.code[i] < (ptrdiff_t)stepper.words[i] &&
+			 stepper.only >= stepper.code[i])
+			write_code(stepper.only, stepper.saved[i][stepper.only - stepper.code[i]]);
 	return stepper.steps;
 }
 
@@ -378,9 +383,10 @@ static void step_kind(const struct variant *v, const struct kind *k)
 	memset(&patched, 0, sizeof(patched));
 	rig_run(&in, &native);
 	map_call(k->nr, k->flags);
+	begin_records();
 	fill_stack();
 	patch(v);
-	begin_steps(0);
+	begin_steps(0, NULL, k->made == RECORDED);
 	rig_run(&in, &patched);
 	uint64_t ours = end_steps(); /* with the branch at the site, and without the program's own svc */
 	unpatch();
@@ -388,41 +394,61 @@ static void step_kind(const struct variant *v, const struct kind *k)
 	assert_memory_equal(&native, &patched, sizeof(native));
 	check_stack();
 	print_message("# %s, %s: %lu instructions\n", v->name, k->name, (unsigned long)ours);
-	if (v->needs)
+	if (v->needs && k->made == RECORDED)
+		assert_true(ours <= RECORDED_MOST || native.x[0] >= (uint64_t)-4095);
+	else if (v->needs)
 		assert_true(ours <= (k->flags & SLOT_F_CHECK ? CHECKED_MOST : COUNTED_MOST));
 }
 
-/* Leaves the agent at this stop. Returns false if the call is over before. */
-static bool leave_kind(const struct variant *v, const struct kind *k, const struct state *native, uint64_t stop)
+/* Leaves the agent at this stop, which is one at the instruction `only`, if that is not NULL. Returns false if the call is over before. */
+static bool leave_kind(const struct variant *v, const struct kind *k, const struct state *native, uint64_t stop,
+		       uint32_t *only)
 {
 	const bool has_slot = k->nr >= 0 && k->nr < AGENT_CALLS;
 	struct state in = before_call(k, 5), patched;
 	memset(&patched, 0, sizeof(patched));
 	if (has_slot)
 		map_call(k->nr, k->flags);
+	begin_records();
+	left.made = false;
 	fill_stack();
 	patch(v);
-	begin_steps(stop);
+	begin_steps(stop, only, k->made == RECORDED);
 	rig_run(&in, &patched);
 	end_steps();
 	unpatch();
 	if (has_slot)
 		data->map[k->nr] = 0;
 	if (memcmp(native, &patched, sizeof(patched)) != 0)
-		print_error("%s, %s, stop %lu\n", v->name, k->name, (unsigned long)stop);
+		print_error("%s, %s, stop %lu at %p\n", v->name, k->name, (unsigned long)stop, (void *)only);
 	assert_memory_equal(native, &patched, sizeof(patched));
 	check_stack();
 	if (k->made == COUNTED)
 		check_slot(k, (int64_t)native->x[0]);
+	if (k->made == RECORDED && left.made && !ring->produced) /* sctrace completes the record */
+		assert_int_equal(left.result, native->x[0]);
+	else if (k->made == RECORDED)
+		check_record(k, (int64_t)native->x[0]);
 	return stepper.stops >= stop;
+}
+
+/* Leaves the agent or the recorder at each instruction that a recorded call executes. */
+static void leave_each(const struct variant *v, const struct kind *k, const struct state *native)
+{
+	leave_kind(v, k, native, 0, NULL);
+	const uint64_t n = stepper.stops;
+	assert_true(n > 200);
+	for (uint64_t i = 0; i < n; i++)
+		assert_true(leave_kind(v, k, native, 1, stepper.path[i]));
 }
 
 /* If a signal comes at any instruction of the agent or of the stub, all is as if the program had made the call itself. */
 static void test_signals(void **state)
 {
-	struct kind kinds[KINDS];
+	struct kind kinds[KINDS + RECORDS];
 	size_t n = get_kinds(kinds);
 	(void)state;
+	n += get_records(kinds + n);
 	for (size_t i = 0; i < VARIANTS * n; i++) {
 		const struct kind *k = &kinds[i % n];
 		struct state in = before_call(k, 5), native;
@@ -431,7 +457,11 @@ static void test_signals(void **state)
 			continue;
 		memset(&native, 0, sizeof(native));
 		rig_run(&in, &native);
-		while (leave_kind(&variants[i / n], k, &native, stop))
+		if (k->made == RECORDED) {
+			leave_each(&variants[i / n], k, &native);
+			continue;
+		}
+		while (leave_kind(&variants[i / n], k, &native, stop, NULL))
 			stop++;
 		assert_true(stop > 10);
 	}
@@ -475,11 +505,12 @@ static void test_rare_states(void **state)
 
 static void test_instructions(void **state)
 {
-	struct kind kinds[KINDS];
+	struct kind kinds[KINDS + RECORDS];
 	size_t n = get_kinds(kinds);
 	(void)state;
+	n += get_records(kinds + n);
 	for (size_t i = 0; i < VARIANTS * n; i++)
-		if (may_use(&variants[i / n]) && kinds[i % n].made == COUNTED)
+		if (may_use(&variants[i / n]) && (kinds[i % n].made == COUNTED || kinds[i % n].made == RECORDED))
 			step_kind(&variants[i / n], &kinds[i % n]);
 }
 

@@ -431,16 +431,17 @@ static void what_the_kernel_changes_is_shown_before_and_after(void **state)
 	uint32_t len = 110;
 	unsigned char name[110] = {1 /* AF_UNIX */, 0, '/', 'x'};
 	const uint64_t names[6] = {3, (uint64_t)(uintptr_t)name, (uint64_t)(uintptr_t)&len};
+	const int64_t nr = SYS_select < 0 ? SYS_pselect6 : SYS_select; /* the time left is in other units */
 	set_up(RING_DATA);
-	assert_true(enter(SYS_select, args));
+	assert_true(enter(nr, args));
 	sets[0] = 1 << 5;
 	sets[1] = 0;
 	left[0] = 2;
 	assert_int_equal(leave(1), 0);
-	struct call select = call_of(SYS_select, args, 1), getsockname = call_of(SYS_getsockname, names, 0);
+	struct call select = call_of(nr, args, 1), getsockname = call_of(SYS_getsockname, names, 0);
 	show_recorded(&select, &text);
-	assert_non_null(strstr(buf_str(&text), "[3 5], [4], [], {tv_sec=7, tv_usec=0}"));
-	assert_non_null(strstr(buf_str(&text), "(in [5], left {tv_sec=2, tv_usec=0})"));
+	assert_non_null(strstr(buf_str(&text), "[3 5], [4], [], {tv_sec=7, tv_"));
+	assert_non_null(strstr(buf_str(&text), "(in [5], left {tv_sec=2, tv_"));
 	buf_clear(&text);
 
 	set_up(RING_DATA);

@@ -21,13 +21,16 @@
  *   CPU_PAGES_VARY           do kernels differ in the size of pages and in the number of address bits?
  *   CPU_RESTARTS_EARLY       does the kernel move a thread back to an interrupted call before the tracer sees the signal?
  *   CPU_SET_THREAD_POINTER   the call by which the loader, after it has mapped the libraries, sets the thread pointer
+ *   CPU_POINTER_NAME         what programs call the thread pointer
  *   CPU_READS_THREAD_POINTER   says what cpu_reads_thread_pointer() depends on
  *   CPU_RED_ZONE             bytes below the stack pointer that a program may use (0 if there are none)
  *   CPU_ARCH                 the AUDIT_ARCH_* of calls that the agent can make
  *   RSEQ_SIGNATURE           the C library's signature for rseq(2)
  *   BELOW_PROGRAM            bytes between the program's stack pointer and that of the agent during a call
- *   UC_RESULT, UC_MASK       offsets in a signal's struct ucontext: the result register, the mask
+ *   UC_RESULT, UC_MASK       in a signal's struct ucontext, offsets from the stack pointer of rt_sigreturn(2): the result register,
+ *                            the mask
  *   CPU_RECORD_POP           length of the instruction after a recorded call, which is followed by one that stores the result
+ *   CPU_SAVED, CPU_FRAME_WORDS   number of words for cpu_set_saved() and cpu_set_frame()
  *   CPU_RESTORER             bytes of the function that returns from a signal handler, if it has no unwind table
  *   CPU_TRAP, CPU_NOP        bytes of a breakpoint instruction, and of an instruction of the same length without effect
  *
@@ -56,6 +59,7 @@
  *   cpu_set_ip               writes the instruction pointer only; the same results
  *   CPU_ARGS, cpu_set_args   the six arguments: an initialiser, and the assignment
  *   cpu_set_saved            sets the registers that agent_scratch.saved holds
+ *   cpu_set_frame            sets those that the agent has stored at agent_scratch.sp
  *   cpu_return_to            the thread continues after a call at `ip`; the flags register is that of the call already
  *   cpu_after_call           the same, for a thread that has not executed the call instruction itself
  *   cpu_leave_trap           moves the instruction pointer of a thread that has stopped at a breakpoint to the next instruction

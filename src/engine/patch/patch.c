@@ -381,7 +381,7 @@ static const char *reason_text(const struct patch *p, int reason)
 		[STOP_RESTART] = "signals had interrupted them",
 		[STOP_FULL] = "sctrace could not read the records fast enough",
 		[STOP_NO_RING] = "memory or address space is too scarce for the records of all threads",
-		[STOP_CONTENDED] = "several threads have the same FS base (arch_prctl(2))",
+		[STOP_CONTENDED] = ("several threads have the same " CPU_POINTER_NAME),
 		[STOP_ASKED] = "sctrace had to read the memory of these calls itself",
 		[STOP_ANNOUNCED] = "they change names that are shown, or may write to the terminal of the trace",
 		[STOP_SHARED] = "other processes use the same memory",
@@ -461,8 +461,7 @@ static void patch_stop(struct engine *e)
 
 const struct engine_ops engine_patch = {
 	.name = "patch",
-	.purpose = "counts, times and records calls inside the program; fast; on aarch64, it only counts and times "
-		   "them; the default for -c and for traces",
+	.purpose = "counts, times and records calls inside the program; fast; the default for -c and for traces",
 	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN |
 		CAP_WAITS | CAP_ERRNOS,
 	.probe = patch_probe,

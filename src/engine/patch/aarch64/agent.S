@@ -1,9 +1,9 @@
 /*
  * The agent for aarch64 (code/agent.h says what an agent is).
  *
- * It counts calls, also those with SLOT_F_CHECK if their arguments concern neither the engine's memory nor patched code, and
- * makes those with SLOT_F_PLAIN. It refuses all others: calls that create threads and processes, execve(2), rt_sigreturn(2),
- * and calls to be recorded. It does not find out whether calls wait, so it counts all of them in SLOT_UNARMED.
+ * It counts and records calls, also those with SLOT_F_CHECK if their arguments concern neither the engine's memory nor patched
+ * code, and makes those with SLOT_F_PLAIN. It refuses all others: calls that create threads and processes, execve(2), and
+ * rt_sigreturn(2). It does not find out whether calls wait, so it counts all of them in SLOT_UNARMED.
  *
  * Entry: called by a stub (encode.h), which has stored x16 and x30 at the stack pointer. A system call changes only x0, so
  *        all other registers are kept, and so are the flags: no instruction of this file changes them.
@@ -15,6 +15,7 @@
  */
 #include "engine/patch/aarch64/encode.h"
 #include "engine/patch/code/agent.h"
+#include "engine/patch/code/ring.h"
 
 #include <asm/unistd.h>
 
@@ -106,6 +107,29 @@
 	cbz	x11, \to
 	.endm
 
+/* The memory at an address that is relative to the agent's, which is at the beginning of a page here, too. */
+#define PAGE(address) .Lagent_base + ((address) - AGENT_CODE)
+
+/* Sets x16 to the thread's scratch memory. Jumps to \none if the thread has none. Changes x9, x11 and x12. */
+	.macro	find_scratch none
+	mrs	x9, tpidr_el0
+	movz	x11, #(THREAD_MIX & 0xffff)
+	movk	x11, #(THREAD_MIX >> 16), lsl #16
+	mul	x11, x9, x11
+	ubfx	x11, x11, #32, #10	/* a bucket has 256 bytes */
+	adrp	x12, PAGE(THREADS_AT)
+	add	x11, x12, x11, lsl #8
+1:	ldp	x12, x16, [x11], #16
+	sub	x12, x12, x9
+	cbz	x12, 2f
+	and	x12, x11, #0xff
+	cbnz	x12, 1b
+	b	\none
+2:	cbz	x16, \none
+	ldr	w9, [x16, #SCRATCH_BUSY]
+	cbnz	w9, \none		/* SCRATCH_IDLE is 0 */
+	.endm
+
 /* Makes a call. \v is the variant and the suffix of the labels. */
 	.macro	path v
 agent_entry_\v:
@@ -177,17 +201,18 @@ agent_half_\v:				/* a bucket is half full: the tracer empties all at the next c
 	b	7b
 
 agent_special_\v:
+	tbnz	x10, #4, 9f		/* SLOT_F_RECORD */
 	tbnz	x10, #5, .Lplain_\v	/* SLOT_F_PLAIN */
-	tbnz	x10, #1, agent_refuse_\v	/* SLOT_F_FORKS */
-	and	w11, w10, #(SLOT_F_EXEC | SLOT_F_RECORD)
-	cbnz	w11, agent_refuse_\v
+10:	tbnz	x10, #1, agent_refuse_\v	/* SLOT_F_FORKS */
+	tbnz	x10, #3, agent_refuse_\v	/* SLOT_F_EXEC */
 	on	__NR_mmap, 1f
 	on	__NR_mremap, 2f
 	on	__NR_rt_sigaction, 3f
 	on	__NR_prctl, 4f
-	on	__NR_rt_sigprocmask, .Lmake_\v
-	on	__NR_rseq, .Lmake_\v
-	.irp	call, __NR_rt_sigreturn, __NR_shmat, __NR_set_tid_address
+	on	__NR_rt_sigprocmask, .Lchecked_\v
+	on	__NR_rseq, .Lchecked_\v
+	on	__NR_set_tid_address, 11f
+	.irp	call, __NR_rt_sigreturn, __NR_shmat
 	on	\call, agent_refuse_\v
 	.endr
 5:	orr	x11, x0, x1		/* mprotect etc.: refused if the range [x0, x12) overlaps this frame or patched code */
@@ -202,7 +227,7 @@ agent_special_\v:
 	tbnz	x11, #63, agent_refuse_\v
 6:	adr	x16, DATA(AT_CODE)
 7:	ldr	x11, [x16]
-	cbz	x11, .Lmake_\v
+	cbz	x11, .Lchecked_\v
 	sub	x11, x11, x12
 	tbz	x11, #63, 8f
 	ldr	x11, [x16, #8]
@@ -210,7 +235,7 @@ agent_special_\v:
 	tbnz	x11, #63, agent_refuse_\v
 8:	add	x16, x16, #16
 	b	7b
-1:	cbz	x0, .Lmake_\v		/* check the range only if an address is requested */
+1:	cbz	x0, .Lchecked_\v		/* check the range only if an address is requested */
 	b	5b
 2:	tbnz	x3, #1, agent_refuse_\v	/* the tracer must see MREMAP_FIXED */
 	b	5b
@@ -218,8 +243,8 @@ agent_special_\v:
 	sub	w11, w0, #\option
 	cbz	w11, agent_refuse_\v
 	.endr
-	b	.Lmake_\v
-3:	cbz	x1, .Lmake_\v
+	b	.Lchecked_\v
+3:	cbz	x1, .Lchecked_\v
 	.irp	sig, 7, 11, 31		/* the tracer must see actions for SIGBUS, SIGSEGV and SIGSYS, */
 	sub	w11, w0, #\sig
 	cbz	w11, agent_refuse_\v
@@ -227,9 +252,32 @@ agent_special_\v:
 	ldr	x11, [x1, #8]
 	tbnz	x11, #31, agent_refuse_\v	/* and SA_RESETHAND */
 	ldur	x11, [x9, #(AT_WORDS - AT_MAP)]
-	cbz	x11, .Lmake_\v
+	cbz	x11, .Lchecked_\v
 	mov	x12, #1
 	add_\v	x12, 8, .Lnoted_\v	/* agent_words.actions, before the call: the tracer uses no old actions */
+	b	.Lchecked_\v
+11:	tbz	x10, #4, agent_refuse_\v	/* set_tid_address(2) is where sctrace looks at the libraries (image/visit.c) */
+	b	.Lrecord_\v
+9:	tbnz	x10, #5, .Llane_\v	/* SLOT_F_LANE */
+	and	w11, w10, #(SLOT_F_FORKS | SLOT_F_CHECK | SLOT_F_EXEC)
+	cbnz	w11, 10b
+.Lrecord_\v:
+	.ifc	\v, excl
+	ldp	x13, x14, [sp, #FRAME_X13]
+	.endif
+	b	agent_record
+.Lchecked_\v:
+	tbnz	x10, #4, .Lrecord_\v
+	b	.Lmake_\v
+.Llane_\v:				/* counts the call in the thread's lane, if it has one */
+	adrp	x9, PAGE(TAIL_SELECTOR)
+	ldrb	w9, [x9, #(TAIL_RECORDS - TAIL_SELECTOR)]
+	cbz	w9, .Lrecord_\v
+	find_scratch .Lrecord_\v
+	ldr	x9, [x16, #SCRATCH_LANE]
+	cbz	x9, .Lrecord_\v
+	and	x10, x10, #~(SLOT_F_RECORD | SLOT_F_PLAIN)
+	add	x10, x10, x9
 	b	.Lmake_\v
 .Lplain_\v:
 	restore_\v
@@ -288,11 +336,24 @@ agent_end_\v:
 
 	.macro	map_here size, prot, flags, fd
 	number	x1, \size
+	map_sized \prot, \flags, \fd
+	.endm
+
+	.macro	map_sized prot, flags, fd
 	mov	x2, #\prot
 	number	x3, \flags
 	mov	x4, \fd
 	mov	x5, #0
 	kernel	__NR_mmap
+	.endm
+
+/* Adds \flag to x25 if the memory could not be mapped. */
+	.macro	map_or_flag addr, size, prot, flag
+	map	(\addr), (\size), \prot, MAP_ANON_AT, -1
+	number	x9, (\addr)
+	orr	x10, x25, #\flag
+	cmp	x0, x9
+	csel	x25, x25, x10, eq
 	.endm
 
 /*
@@ -319,7 +380,7 @@ agent_back_\s:
 	.endm
 
 	.section .rodata
-	.balign	64
+	.balign	AGENT_PAGE		/* for adrp */
 	.globl	agent_labels, agent_begin, agent_end, agent_allowed_end, agent_trap
 	.globl	agent_remote, agent_own_call, agent_own_call_end, agent_call, agent_call_end
 	.pushsection .data.rel.ro, "aw"
@@ -330,6 +391,7 @@ agent_begin:
 .Lagent_base:
 	path	lse
 	path	excl
+#include "engine/patch/aarch64/record.S.inc"
 
 agent_remote:				/* makes a call for the tracer */
 	svc	#0
@@ -348,6 +410,14 @@ agent_allowed_end:
 agent_trap:				/* always stops, because it is after agent_allowed_end */
 	svc	#0
 	brk	#0
+agent_announce:				/* always stops, so that sctrace reports the beginning of the call (record/step.c) */
+	svc	#0
+	b	agent_announced
+agent_announce_end:
+agent_ask:				/* always stops, so that sctrace completes the record (record/step.c) */
+	svc	#0
+	b	agent_ask_after
+agent_ask_end:
 agent_end:
 
 /*
@@ -357,16 +427,16 @@ agent_end:
 	.irp	label, entry, p1, p2, p3, refuse, r1, check, pre_end, exit, sigsys, sigsys_restorer, taken, got, marked, lowered, released, loaded
 	absent	agent_\label
 	.endr
-	.irp	label, marked, lowered, released, loaded, entering, sys, after, made, flagged, done, refuse, given, special
+	.irp	label, marked, lowered, released, loaded, flagged, given, special
 	absent	agent_record_\label
 	.endr
-	.irp	label, return_bad, vfork_sys, vfork_after, thread_sys, thread_after, vfork, settled, child, child_up, end
+	.irp	label, return_bad, vfork_sys, vfork_after, thread_sys, thread_after, vfork, settled, child, child_up
 	absent	agent_record_\label
 	.endr
-	.irp	label, exec_taken, exec_end, go_shared, sigreturn_counted, sigreturn_sys, sigreturn_bad, announce, announced
+	.irp	label, exec_taken, exec_end, go_shared, sigreturn_counted, sigreturn_sys, sigreturn_bad
 	absent	agent_\label
 	.endr
-	.irp	label, announce_end, ask, ask_after, ask_end, plain_sys, plain_after, plain_ret, plain_pushed, plain_end
+	.irp	label, plain_sys, plain_after, plain_ret, plain_pushed, plain_end
 	absent	agent_\label
 	.endr
 	.irp	label, thread_saved, thread_restored, query_saved, query_restored
@@ -391,8 +461,11 @@ agent_paths:
  * checked, and nothing is written below the stack pointer. x25 = flags: with SETUP_POOLED, the counters are the file whose
  * name the tracer has written to setup_path, otherwise a memfd that this code creates.
  *
+ * With SETUP_RECORDS, memory for records is mapped as well.
+ *
  * Out: x20 = descriptor of the counters, or -errno (-E2BIG if the limit is too small). x21, x22, x23 and x19 = addresses of
- * the agent's code, its data, the slots and the stubs, or -errno. x24 = the mark in the file (struct agent_tail).
+ * the agent's code, its data, the slots and the stubs, or -errno. x24 = the mark in the file (struct agent_tail). x25 has
+ * SETUP_NO_* added.
  *
  * With a memfd, the code stops at the first brk, where the tracer opens the memfd, and closes the descriptor before the
  * second brk. With a file, the code closes the descriptor without the first stop.
@@ -425,9 +498,19 @@ setup_begin:
 	mov	x21, x0
 	map	AGENT_DATA, AGENT_PAGE, 3, MAP_ANON_AT, -1
 	mov	x22, x0
-	map	AGENT_STATS, STATS_SIZE, 3, MAP_SHARED_AT, x20
+	number	x0, AGENT_STATS
+	number	x1, STATS_SIZE
+	number	x9, RING_ROOM_AT_FIRST
+	add	x9, x1, x9
+	tst	x25, #SETUP_RECORDS
+	csel	x1, x1, x9, eq
+	map_sized 3, MAP_SHARED_AT, x20
 	mov	x23, x0
-	mov	x0, x19
+	tbz	x25, #1, 5f		/* SETUP_RECORDS */
+	map_or_flag RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM, 5, SETUP_NO_RECORDER
+	map_or_flag THREADS_AT, THREADS_ROOM, 3, SETUP_NO_THREADS
+	map_or_flag SCRATCHES_AT, SCRATCH_ROOM_AT_FIRST, 3, SETUP_NO_SCRATCHES
+5:	mov	x0, x19
 	map_here STUB_AREA, 5, MAP_ANON_AT, -1
 	mov	x19, x0
 	tbz	x25, #0, setup_trap1

@@ -13,15 +13,17 @@
 #define CPU_ARCH           AUDIT_ARCH_AARCH64 /* linux/audit.h */
 #define CPU_DISPATCHES     0
 #define CPU_PAGES_VARY     1
-#define CPU_RECORDS        0
+#define CPU_RECORDS        1
 #define CPU_JUDGES_WAITS   0
 #define CPU_COUNTS_ERRNOS  0
 #define CPU_RESTARTS_EARLY 1
 #define RSEQ_SIGNATURE     0xd428bc00 /* sys/rseq.h: brk #0x45e0 */
 #define BELOW_PROGRAM      (CPU_RED_ZONE + FRAME_SIZE)
-#define UC_RESULT          184 /* asm/ucontext.h: uc_mcontext.regs[0], */
-#define UC_MASK            40  /* and the signal mask */
-#define CPU_RECORD_POP     4
+#define UC_RESULT          (128 + 184) /* asm/ucontext.h: after the siginfo_t, uc_mcontext.regs[0], */
+#define UC_MASK            (128 + 40)  /* and the signal mask */
+#define CPU_RECORD_POP     0           /* the first instruction after the call stores the result */
+#define CPU_SAVED          16
+#define CPU_FRAME_WORDS    6
 #define CPU_TRAP                                                                                                       \
 	{                                                                                                              \
 		0, 0, 0x20, 0xd4                                                                                       \
@@ -64,6 +66,7 @@
 
 /* The loader sets the thread pointer by an instruction. Directly after that, it makes this call. */
 #define CPU_SET_THREAD_POINTER   SYS_set_tid_address
+#define CPU_POINTER_NAME         "thread pointer (TPIDR_EL0)"
 #define CPU_READS_THREAD_POINTER "code of sctrace for aarch64"
 
 /* The kernel does not give the last two members with the others (asm/ptrace.h, struct user_pt_regs). */
@@ -94,7 +97,7 @@ _Static_assert(offsetof(struct cpu_regs, call) == CPU_GIVEN, "as in struct user_
 #define CPU_KIND           regs[10]
 #define CPU_TICKS          regs[16]
 #define CPU_KEPT           regs[13]
-#define CPU_SPARE          regs[14]
+#define CPU_SPARE          regs[16]
 #define CPU_MADE           regs[19]
 #define CPU_BACK_LAST      regs[14]
 #define CPU_SETUP_STUBS    regs[19]
@@ -110,7 +113,8 @@ _Static_assert(offsetof(struct cpu_regs, call) == CPU_GIVEN, "as in struct user_
 		(r)->regs[0], (r)->regs[1], (r)->regs[2], (r)->regs[3], (r)->regs[4], (r)->regs[5]                     \
 	}
 
-#define CPU_COMPAT_BIT 0x10  /* PSTATE.nRW: the thread runs 32-bit code */
+#define CPU_COMPAT_BIT 0x10 /* PSTATE.nRW: the thread runs 32-bit code */
+#define CPU_NZCV       0xf0000000
 #define CPU_BTYPE      0xc00 /* PSTATE.BTYPE: the last instruction was an indirect branch */
 
 /* For a 32-bit thread, only pstate is set: the kernel gives its registers in another layout (compat_gpr_get()). */
@@ -154,9 +158,21 @@ static inline void cpu_set_args(struct cpu_regs *r, const uint64_t args[6])
 	memcpy(r->regs, args, 6 * sizeof(*args));
 }
 
-static inline void cpu_set_saved(struct cpu_regs *r, const uint64_t saved[6])
+/* x6, x7, x17, the flags, and x19 to x29 (record.S.inc). */
+static inline void cpu_set_saved(struct cpu_regs *r, const uint64_t saved[CPU_SAVED])
 {
-	(void)r, (void)saved; /* sctrace does not record on this processor */
+	memcpy(&r->regs[6], saved, 2 * sizeof(*saved));
+	r->regs[17] = saved[2];
+	r->pstate = (r->pstate & ~(uint64_t)(CPU_NZCV | CPU_BTYPE)) | (saved[3] & CPU_NZCV);
+	memcpy(&r->regs[19], saved + 4, 11 * sizeof(*saved));
+}
+
+/* x16, x30, and x9 to x12 (encode.h). */
+static inline void cpu_set_frame(struct cpu_regs *r, const uint64_t frame[CPU_FRAME_WORDS])
+{
+	r->regs[16] = frame[FRAME_X16 / 8];
+	r->regs[30] = frame[FRAME_X30 / 8];
+	memcpy(&r->regs[9], frame + FRAME_X9 / 8, 4 * sizeof(*frame));
 }
 
 static inline void cpu_return_to(struct cpu_regs *r, uint64_t ip)
@@ -203,7 +219,7 @@ static inline bool cpu_is_native(const struct cpu_regs *r)
 
 static inline bool cpu_reads_thread_pointer(void)
 {
-	return false; /* programs may read it, but the agent does not */
+	return true;
 }
 
 static inline bool cpu_sets_thread_pointer(int64_t nr, const struct cpu_regs *r)

@@ -77,6 +77,19 @@ static void restore_first(struct resume_regs *r, const uint64_t *frame)
 	r->sp += RED_ZONE + FRAME_SIZE;
 }
 
+/* In the code for recorded calls, where the registers are not in the thread's scratch memory (record.S.inc). */
+static bool leave_record(struct resume_regs *r, const uint64_t *frame)
+{
+	const bool unsaved = agent_is_between(r->pc, agent_record, agent_record_entering) ||
+			     agent_is_between(r->pc, agent_record_refuse, agent_record_end);
+	if (!unsaved)
+		return false;
+	restore_pair(r, frame, FRAME_X9, 9);
+	restore_pair(r, frame, FRAME_X11, 11);
+	restore_first(r, frame);
+	return true;
+}
+
 /* exit(2) uses no frame. */
 static void leave_exit(struct resume_regs *r, const struct agent_labels *l, struct resume_todo *todo)
 {
@@ -131,7 +144,7 @@ bool resume_leave(struct resume_regs *r, uint64_t stub, uint64_t site, const uin
 		made = leave_agent(r, l, frame, now, todo);
 	else if (r->pc - stub < STUB_SIZE)
 		made = leave_stub(r, r->pc - stub, frame);
-	else
+	else if (!leave_record(r, frame))
 		return false;
 	r->pc = made ? site + 4 : site;
 	return true;

@@ -12,6 +12,7 @@
 #include "engine/patch/aarch64/resume.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
+#include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/calls.h"
 #include "syscall/call_table.h"
@@ -56,15 +57,17 @@ void stepout(struct patch *p, struct task *task, enum stepout_for what)
 
 void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what)
 {
-	(void)p;
-	if (image_of(task)->state == IMAGE_READY && what != STEPOUT_UNSEEN && leave(image_of(task), task, r))
+	if (image_of(task)->state != IMAGE_READY)
+		return;
+	if ((p->record && record_step_out(p, task, r, what)) ||
+	    (what != STEPOUT_UNSEEN && leave(image_of(task), task, r)))
 		cpu_set(task->tid, r);
 }
 
 bool stepout_needed(const struct task *task, uint64_t ip)
 {
 	const struct image *img = image_of(task);
-	return img && img->state == IMAGE_READY && (is_in_agent(ip) || site_of_stub(img, ip));
+	return img && img->state == IMAGE_READY && (is_in_agent(ip) || record_is_recorder(ip) || site_of_stub(img, ip));
 }
 
 static bool is_counted_call(uint64_t ip)
@@ -74,8 +77,8 @@ static bool is_counted_call(uint64_t ip)
 
 bool stepout_waits(const struct cpu_regs *r)
 {
-	return is_counted_call(r->pc) || r->pc == AGENT_AT(agent_labels[0].plain_sys) ||
-	       r->pc == AGENT_AT(agent_labels[1].plain_sys);
+	return is_counted_call(r->pc) || r->pc == AGENT_AT(agent_record_sys) ||
+	       r->pc == AGENT_AT(agent_labels[0].plain_sys) || r->pc == AGENT_AT(agent_labels[1].plain_sys);
 }
 
 /*
@@ -97,15 +100,18 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 	tracer_call_interrupted(&p->t, task, (uint64_t)((double)ticks * p->tick_ns));
 }
 
-/* The kernel's struct rt_sigframe is at the stack pointer: a siginfo_t, and the ucontext. */
 void stepout_of_frame(struct patch *p, struct task *task)
 {
 	struct cpu_regs r, stored = {.call = CPU_NO_CALL};
 	if (!image_of(task) || image_of(task)->state != IMAGE_READY || cpu_get(task->tid, &r) < 0)
 		return;
-	const uint64_t at = r.sp + sizeof(siginfo_t) + UC_RESULT;
+	const uint64_t at = r.sp + UC_RESULT;
 	if (remote_read(task->tid, at, &stored, CPU_GIVEN) < 0 || !is_in_agent(stored.pc))
 		return;
+	if (p->record && record_step_out(p, task, &stored, STEPOUT_CAUGHT)) {
+		remote_write(task->tid, at, &stored, CPU_GIVEN);
+		return;
+	}
 	const bool again = is_counted_call(stored.pc);
 	const uint64_t begun = stored.regs[9]; /* agent.S: from the call to the update of the time */
 	if (!leave(image_of(task), task, &stored))

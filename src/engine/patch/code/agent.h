@@ -334,7 +334,8 @@ extern const unsigned char agent_exec_taken[], agent_exec_end[], agent_go_shared
  */
 extern const unsigned char agent_sigreturn_counted[], agent_sigreturn_sys[], agent_sigreturn_bad[];
 /* The path of a recorded call (record.S.inc). `agent_record_return_bad` is like agent_sigreturn_bad. */
-extern const unsigned char agent_record_entering[], agent_record_sys[], agent_record_after[], agent_record_made[];
+extern const unsigned char agent_record[], agent_record_entering[], agent_record_sys[], agent_record_after[],
+	agent_record_made[];
 extern const unsigned char agent_record_flagged[], agent_record_done[], agent_record_refuse[], agent_record_given[];
 extern const unsigned char agent_record_special[], agent_record_return_bad[], agent_record_vfork_sys[];
 extern const unsigned char agent_record_vfork_after[], agent_record_thread_sys[], agent_record_thread_after[];

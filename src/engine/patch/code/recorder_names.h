@@ -27,6 +27,16 @@ HELPER void write_link(uint64_t path[4], uint32_t fd)
 		*write_number((char *)path + 14, fd) = 0;
 }
 
+/* Reads a link. Some processors lack readlink(2). */
+HELPER int64_t read_link(const uint64_t path[4], char *text, uint64_t room)
+{
+#ifdef __NR_readlink
+	return own_call(__NR_readlink, (uint64_t)path, (uint64_t)text, room, 0, 0, 0);
+#else
+	return own_call(__NR_readlinkat, CWD, (uint64_t)path, (uint64_t)text, room, 0, 0);
+#endif
+}
+
 /* Returns the last 8 of `n` bytes, or 0 if there are fewer. */
 HELPER uint64_t end_of(const char *text, uint64_t n)
 {
@@ -62,8 +72,10 @@ HELPER bool is_loose_unix(struct captured_socket *at, uint32_t fd)
 {
 	enum { AF_UNIX = 1, SOL_SOCKET = 1, SO_TYPE = 3, SO_PASSCRED = 16, DGRAM = 2, ENOTCONN = 107 };
 	uint32_t type = DGRAM, passes = 1, size = sizeof(type);
-	uint64_t name[3] = {0x732e6d6574737973 /* "system.s" */, 0x6f746f72706b636f /* "ockproto" */,
-			    0x656d616e /* "name" */};
+	uint64_t name[3];             /* as an initialiser, it would be a constant in another section */
+	name[0] = 0x732e6d6574737973; /* "system.s" */
+	name[1] = 0x6f746f72706b636f; /* "ockproto" */
+	name[2] = 0x656d616e;         /* "name" */
 	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_TYPE, (uint64_t)&type, (uint64_t)&size, 0);
 	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PASSCRED, (uint64_t)&passes, (uint64_t)&size, 0);
 	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
@@ -262,7 +274,7 @@ PART int put_name_of(struct capture *c, uint32_t fd, uint32_t permits, struct fi
 	int64_t n = (int64_t)write_known(name->text, room, f);
 	if (!n) {
 		write_link(link, fd);
-		n = own_call(89 /* readlink */, (uint64_t)link, (uint64_t)name->text, room, 0, 0, 0);
+		n = read_link(link, name->text, room);
 		c->full |= n > 0 && (uint64_t)n == room;
 		if (n <= 0 || (uint64_t)n == room || !is_name(name->text, (uint64_t)n, permits))
 			return 0;

@@ -90,9 +90,9 @@
 #define SCRATCH_RESULT 80
 #define SCRATCH_RECORD 88
 #define SCRATCH_SAVED  96
-#define SCRATCH_RING   144
-#define SCRATCH_ARMED  152
-#define SCRATCH_LANE   168
+#define SCRATCH_RING   (SCRATCH_SAVED + 8 * CPU_SAVED)
+#define SCRATCH_ARMED  (SCRATCH_RING + 8)
+#define SCRATCH_LANE   (SCRATCH_RING + 24)
 #define RECORD_T0      8
 #define RECORD_T1      16
 #define RECORD_RESULT  24
@@ -205,7 +205,7 @@ struct agent_scratch {
 	 * The registers of cpu_set_saved(). The recorder's C code restores these registers only when it returns. These copies are
 	 * for a thread that the tracer moves out of that code.
 	 */
-	uint64_t saved[6];
+	uint64_t saved[CPU_SAVED];
 	uint64_t ring;  /* the address of struct agent_ring; set by sctrace */
 	uint64_t armed; /* the address of the thread's rseq_cs, if it shows whether the thread loses its CPU, or 0 */
 	uint32_t serial, pad; /* the value of NAMED_SERIAL before the names were captured */

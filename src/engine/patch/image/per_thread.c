@@ -193,7 +193,7 @@ static bool is_cleared(enum probe what)
 
 uint64_t waits_probe(void)
 {
-	if (!cpu_reads_thread_pointer() || !&__rseq_size || !__rseq_size)
+	if (!CPU_JUDGES_WAITS || !cpu_reads_thread_pointer() || !&__rseq_size || !__rseq_size)
 		return 0;
 	/* Once is not enough: the timer may expire before the thread has given up its CPU (do_nanosleep() in the kernel). */
 	bool pauses = false;

@@ -11,6 +11,8 @@
 #include "engine/patch/record/recipe.h"
 #include "engine/patch/state.h"
 
+struct site;
+
 /* The processes in a control group (cgroups(7)). Their rings and scratch memories share a part of the group's memory. */
 struct ring_group {
 	char *name;           /* see cgroup_name() */
@@ -194,6 +196,21 @@ void record_free_child(const struct task *task);
  * call, or if its memory cannot be read.
  */
 bool record_step_out(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what);
+/* Is a thread with registers `r` on the path of a recorded call? The child of a recorded vfork(2) is not. */
+bool record_is_on_path(const struct cpu_regs *r);
+/*
+ * True if the call on whose path a thread is has been made; sets *result to its result. The instruction CPU_RECORD_POP bytes after
+ * the call stores the result in the scratch memory.
+ */
+bool record_is_made(const struct agent_scratch *s, const struct cpu_regs *r, int64_t *result);
+/* Sets `r` to the native state of such a thread, before the call or after it. `frame` is the memory at s->sp. */
+void record_set_native(struct cpu_regs *r, const struct agent_scratch *s, const uint64_t frame[CPU_FRAME_WORDS],
+		       const struct site *site, bool made, int64_t result);
+/*
+ * Called for a task that gets a signal with a handler and must stay where it is (stepout_waits()). If the signal has interrupted a
+ * recorded call, reports the end of the call, so that it comes before the signal. `caught`: the handler will certainly run.
+ */
+void record_end_interrupted(struct patch *p, const struct task *task, const struct cpu_regs *r, bool caught);
 /*
  * Completes the record after the recorder has faulted because the memory that it was copying was unmapped in the
  * meantime. Returns false if the recorder did not cause the fault.

@@ -7,6 +7,7 @@
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
+#include "syscall/restart.h"
 #include "tracee/proc.h"
 
 #include <linux/major.h>
@@ -14,8 +15,6 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-#define FRAME_AH 8 /* offset of the flags in the values that agent_entry has pushed */
 
 static bool read_scratch(const struct task *task, const struct record_thread *th, struct agent_scratch *s)
 {
@@ -52,7 +51,7 @@ bool record_retry(struct patch *p, struct task *task, int64_t nr, enum stop_reas
 	if (th->contended) {
 		*reason = STOP_CONTENDED;
 		if (++image_of(task)->contended == CONTENDED_MOST)
-			image_fall_back(p, task, "several of its threads have the same FS base (arch_prctl(2))");
+			image_fall_back(p, task, "several of its threads have the same " CPU_POINTER_NAME);
 	}
 	return false;
 }
@@ -237,19 +236,14 @@ static bool is_after_call(uint64_t ip)
 	       ip == AGENT_AT(agent_record_thread_after);
 }
 
-/* Is the thread on the path of a recorded call? The child of a recorded vfork(2) is not. */
-static bool is_on_path(const struct cpu_regs *r)
+bool record_is_on_path(const struct cpu_regs *r)
 {
 	return agent_is_between(r->CPU_IP, agent_record_entering, agent_record_refuse) ||
 	       (agent_is_between(r->CPU_IP, agent_record_special, agent_record_end) && !vfork_frame_is_child(r)) ||
 	       agent_is_between(r->CPU_IP, agent_announce, agent_ask_end) || record_is_recorder(r->CPU_IP);
 }
 
-/*
- * True if the call has been made; sets *result to its result. The second instruction after the call stores the result
- * in the scratch memory.
- */
-static bool is_made(const struct agent_scratch *s, const struct cpu_regs *r, int64_t *result)
+bool record_is_made(const struct agent_scratch *s, const struct cpu_regs *r, int64_t *result)
 {
 	if (s->kind == KIND_RETURN) {
 		*result = (int64_t)r->CPU_RESULT;
@@ -265,21 +259,59 @@ static bool is_made(const struct agent_scratch *s, const struct cpu_regs *r, int
 	       (record_is_recorder(r->CPU_IP) && s->busy != SCRATCH_ENTERING);
 }
 
-/* Sets the registers to those of the native state before or after the call. */
-static bool leave_path(const struct image *img, const struct task *task, struct cpu_regs *r,
-		       const struct agent_scratch *s, bool made, int64_t result)
+/*
+ * True if a signal has interrupted the call, and the kernel will restart it or end it with EINTR; sets *result to an ERESTART
+ * error. If CPU_RESTARTS_EARLY is set, the thread is at the call instruction again. Then the error is lost, and *result is the
+ * one that the call fails with. If the signal came just before the call, the state is the same.
+ */
+static bool is_interrupted(const struct cpu_regs *r, const struct agent_scratch *s, int64_t *result)
 {
-	uint64_t flags;
-	const struct site *site = site_of_stub(img, s->ret);
-	if (!site || remote_read(task->tid, s->sp + FRAME_AH, &flags, sizeof(flags)) < 0)
+	static const struct {
+		int16_t nr, error;
+	} errors[] = {{SYS_nanosleep, ERESTART_RESTARTBLOCK},
+		      {SYS_clock_nanosleep, ERESTART_RESTARTBLOCK},
+		      {SYS_ppoll, ERESTARTNOHAND},
+		      {SYS_pselect6, ERESTARTNOHAND},
+		      {SYS_rt_sigsuspend, ERESTARTNOHAND},
+		      {SYS_msgrcv, ERESTARTNOHAND},
+		      {SYS_msgsnd, ERESTARTNOHAND}};
+	const bool timed = (s->nr == SYS_futex && s->args[3]) || (s->nr == SYS_clock_nanosleep && s->args[1]);
+	if (!CPU_RESTARTS_EARLY)
+		return is_after_call(r->CPU_IP) && remote_restart_pending(r);
+	if (r->CPU_IP != AGENT_AT(agent_record_sys))
 		return false;
+	*result = -ERESTARTSYS;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (errors[i].nr == (int64_t)s->nr)
+			*result = -errors[i].error;
+	if (timed) /* a futex with a time limit, and an absolute time */
+		*result = s->nr == SYS_futex ? -ERESTART_RESTARTBLOCK : -ERESTARTNOHAND;
+	return true;
+}
+
+void record_set_native(struct cpu_regs *r, const struct agent_scratch *s, const uint64_t frame[CPU_FRAME_WORDS],
+		       const struct site *site, bool made, int64_t result)
+{
 	bool at_call = r->CPU_IP == AGENT_AT(agent_record_sys) || r->CPU_IP == AGENT_AT(agent_record_vfork_sys) ||
 		       r->CPU_IP == AGENT_AT(agent_record_thread_sys);
 	restore_registers(r, s);
 	r->CPU_SP = s->sp + BELOW_PROGRAM;
-	site_restore_flags(r, flags);
-	r->CPU_RESULT = made ? (unsigned long long)result : at_call ? r->CPU_RESULT : s->nr;
+	cpu_set_frame(r, frame);
+	if (!at_call)
+		r->CPU_NR = s->nr;
+	if (made)
+		r->CPU_RESULT = (unsigned long long)result;
 	(made ? site_set_after_call : site_set_before_call)(r, site);
+}
+
+static bool leave_path(const struct image *img, const struct task *task, struct cpu_regs *r,
+		       const struct agent_scratch *s, bool made, int64_t result)
+{
+	uint64_t frame[CPU_FRAME_WORDS];
+	const struct site *site = site_of_stub(img, s->ret);
+	if (!site || remote_read(task->tid, s->sp, frame, sizeof(frame)) < 0)
+		return false;
+	record_set_native(r, s, frame, site, made, result);
 	return true;
 }
 
@@ -317,10 +349,9 @@ static void end_call(struct patch *p, struct record_thread *th, const struct tas
 	struct agent_scratch s = {0};
 	int64_t result;
 	bool after = is_after_call(r->CPU_IP);
-	bool again = after && remote_restart_pending(r);
 	if (!after && !read_scratch(task, th, &s))
 		return;
-	bool made = is_made(&s, r, &result);
+	bool made = record_is_made(&s, r, &result), again = is_interrupted(r, &s, &result);
 	th->reader.halted = th->reader.halted && again;
 	record_look(p);
 	if (again) {
@@ -353,7 +384,7 @@ bool record_step_out(struct patch *p, struct task *task, struct cpu_regs *r, enu
 	struct record_thread *th = recorded_of(task);
 	struct agent_scratch s;
 	int64_t result;
-	if (!th || !th->reader.ring || !is_on_path(r))
+	if (!th || !th->reader.ring || !record_is_on_path(r))
 		return false;
 	if (what == STEPOUT_UNSEEN) {
 		end_call(p, th, task, r);
@@ -361,8 +392,8 @@ bool record_step_out(struct patch *p, struct task *task, struct cpu_regs *r, enu
 	}
 	if (!read_scratch(task, th, &s))
 		return false;
-	bool made = is_made(&s, r, &result);
-	bool again = is_after_call(r->CPU_IP) && remote_restart_pending(r);
+	bool made = record_is_made(&s, r, &result);
+	bool again = is_interrupted(r, &s, &result);
 	th->reader.halted = th->reader.halted && again;
 	record_look(p);
 	if (s.kind == KIND_RETURN && !made && !th->reader.has_open)
@@ -380,4 +411,17 @@ bool record_step_out(struct patch *p, struct task *task, struct cpu_regs *r, enu
 	if (p->t.detaching)
 		th->reader.ring = NULL; /* no records will be read after this */
 	return true;
+}
+
+void record_end_interrupted(struct patch *p, const struct task *task, const struct cpu_regs *r, bool caught)
+{
+	struct record_thread *th = p->record ? recorded_of(task) : NULL;
+	struct agent_scratch s;
+	int64_t result = 0;
+	if (!th || !th->reader.ring || !record_is_on_path(r) || !read_scratch(task, th, &s) ||
+	    !is_interrupted(r, &s, &result))
+		return;
+	th->reader.halted = false;
+	record_look(p);
+	complete(p, th, task, result, caught);
 }

@@ -195,8 +195,10 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	bool handled = what == STEPOUT_PROGRAM || what == STEPOUT_CAUGHT;
 	bool outlives = handled && unseen && !caused;
 	patch_task_of(task)->steps = inside && handled && stepout_waits(&r);
-	if (patch_task_of(task)->steps)
+	if (patch_task_of(task)->steps) {
+		record_end_interrupted(p, task, &r, what == STEPOUT_CAUGHT);
 		return STOP_PASS;
+	}
 	if (inside) {
 		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : outlives ? STEPOUT_HANDLER : what);
 		if (handled)

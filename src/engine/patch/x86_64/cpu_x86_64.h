@@ -10,9 +10,11 @@
 #define UC_RESULT          144                     /* arch/x86/include/uapi/asm/ucontext.h: rax, */
 #define UC_MASK            296                     /* and the signal mask */
 #define CPU_RECORD_POP     2                       /* pop %r11 */
-#define CPU_JUMP_SIZE      5                       /* jmp rel32 */
-#define CPU_JUMPS_MIN      2                       /* a short jump at the site, and a hop */
-#define CPU_JUMP_REACH     0x7f000000              /* of rel32, 2 GiB */
+#define CPU_SAVED          6
+#define CPU_FRAME_WORDS    2
+#define CPU_JUMP_SIZE      5          /* jmp rel32 */
+#define CPU_JUMPS_MIN      2          /* a short jump at the site, and a hop */
+#define CPU_JUMP_REACH     0x7f000000 /* of rel32, 2 GiB */
 #define CPU_STUBS_BELOW    (512ull << 20)
 #define CPU_DISPATCHES     1
 #define CPU_PAGES_VARY     0
@@ -49,6 +51,7 @@
 #include <sys/user.h>
 
 #define CPU_SET_THREAD_POINTER   SYS_arch_prctl
+#define CPU_POINTER_NAME         "FS base (arch_prctl(2))"
 #define CPU_READS_THREAD_POINTER "the instruction RDFSBASE"
 
 /* asm/hwcap2.h */
@@ -117,7 +120,7 @@ static inline void cpu_set_args(struct cpu_regs *r, const uint64_t args[6])
 	r->r9 = args[5];
 }
 
-static inline void cpu_set_saved(struct cpu_regs *r, const uint64_t saved[6])
+static inline void cpu_set_saved(struct cpu_regs *r, const uint64_t saved[CPU_SAVED])
 {
 	r->rbx = saved[0];
 	r->rbp = saved[1];
@@ -144,6 +147,12 @@ static inline void cpu_after_call(struct cpu_regs *r, uint64_t ip)
 static inline void cpu_set_flags(struct cpu_regs *r, uint64_t saved)
 {
 	r->eflags = (r->eflags & ~0x8d5ull) | (saved >> 8 & 0xd5) | (saved & 1) << 11;
+}
+
+/* The third argument and the flags. The arguments are set already. */
+static inline void cpu_set_frame(struct cpu_regs *r, const uint64_t frame[CPU_FRAME_WORDS])
+{
+	cpu_set_flags(r, frame[1]);
 }
 
 /* The instruction pointer is after the breakpoint instruction already. */
