@@ -5,6 +5,7 @@
 #include "engine/patch/aarch64/encode.h"
 #include "engine/patch/aarch64/resume.h"
 #include "engine/patch/code/agent.h"
+#include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
 
@@ -53,6 +54,7 @@ static const struct variant {
 
 static struct agent_data *const data = (struct agent_data *)AGENT_DATA;
 static struct agent_slot *const slots = (struct agent_slot *)AGENT_STATS;
+static struct agent_errno *const errnos = (struct agent_errno *)(AGENT_STATS + ERRNOS_AT);
 static unsigned char *stubs; /* a struct stub_head, then the stubs of rig_site and of rig_call_site */
 static _Alignas(16) unsigned char stack[BELOW + ABOVE], stack_before[BELOW + ABOVE];
 static struct agent_words words;
@@ -172,6 +174,7 @@ static inline void map_call(int64_t nr, unsigned flags)
 {
 	data->map[nr] = (uint32_t)(nr * SLOT_SIZE + SLOT_ALIGN) | flags;
 	memset(&slots[nr], 0, sizeof(slots[nr]));
+	memset(errnos, 0, ERRNOS_SIZE);
 }
 
 static inline void patch_site(uint32_t *site, size_t stub)

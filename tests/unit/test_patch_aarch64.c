@@ -6,6 +6,7 @@
 
 /* Instructions of sctrace for a counted call, for one with arguments to check, and for a recorded one. */
 #define COUNTED_MOST  60
+#define FAILED_MOST   72 /* also finds the first row of the table of errors; each row before it costs 7 */
 #define CHECKED_MOST  120
 #define RECORDED_MOST 600
 
@@ -71,6 +72,8 @@ static void check_slot(const struct kind *k, int64_t result)
 	assert_int_equal(s->max, s->ticks);
 	assert_int_equal(~s->min_not, s->ticks);
 	assert_int_equal(s->waits + s->waited, 0);
+	assert_int_equal(errnos[0].key, failed ? (uint64_t)k->nr << ERRNO_BITS | (uint64_t)-result : 0);
+	assert_int_equal(errnos[0].count, failed);
 	assert_int_equal(s->hist[bucket_of(s->ticks)], 1);
 	assert_int_equal(sum_of_buckets(s), 1);
 }
@@ -237,6 +240,35 @@ static void test_half_full(void **state)
 	}
 }
 
+/* Each error has a row, and when half of the rows are in use, the tracer sees the next call. */
+static void test_errors(void **state)
+{
+	const uint64_t key = (uint64_t)SYS_close << ERRNO_BITS | EBADF, half = ERRNOS_SIZE / sizeof(*errnos) / 2;
+	(void)state;
+	for (size_t i = 0; i < VARIANTS; i++) {
+		if (!may_use(&variants[i]))
+			continue;
+		map_call(SYS_fchdir, 0);
+		map_call(SYS_close, 0);
+		patch(&variants[i]);
+		for (int n = 0; n < 3; n++) {
+			rig_call((uint64_t)-1, SYS_fchdir);
+			rig_call((uint64_t)-1, SYS_close);
+		}
+		assert_int_equal(errnos[0].key, (uint64_t)SYS_fchdir << ERRNO_BITS | EBADF);
+		assert_int_equal(errnos[1].key, key);
+		assert_true(errnos[0].count == 3 && errnos[1].count == 3 && !errnos[2].key);
+		for (size_t k = 0; k < half; k++)
+			errnos[k].key = 1;
+		assert_int_equal(rig_call((uint64_t)-1, SYS_close), -EBADF);
+		assert_int_equal(errnos[half].key, key);
+		assert_int_equal(errnos[half].count, 1);
+		assert_int_equal(data->map[SYS_close], 0);
+		unpatch();
+		data->map[SYS_fchdir] = 0;
+	}
+}
+
 /*
  * Single steps: all instructions of the agent and of the stub are breakpoints, except the one that is about to be executed.
  * ptrace(2) does not work in qemu-aarch64. A step within a pair of ldxr and stxr would make it fail for ever, so such a
@@ -300,6 +332,9 @@ static void leave_agent(ucontext_t *uc)
 	if (!resume_leave(&r, AT(stubs) + STUB_SIZE, AT(rig_site), (const uint64_t *)r.sp, read_clock(), &todo))
 		abort();
 	resume_update(&todo);
+	if (todo.errnos)
+		region_add_errno(&(struct region){.slots = (unsigned char *)AGENT_STATS},
+				 (struct agent_slot *)todo.slot, (int64_t)r.x[8], (unsigned)-todo.result);
 	memcpy(uc->uc_mcontext.regs, r.x, sizeof(r.x));
 	uc->uc_mcontext.sp = r.sp;
 	uc->uc_mcontext.pc = r.pc;
@@ -397,7 +432,9 @@ static void step_kind(const struct variant *v, const struct kind *k)
 	if (v->needs && k->made == RECORDED)
 		assert_true(ours <= RECORDED_MOST || native.x[0] >= (uint64_t)-4095);
 	else if (v->needs)
-		assert_true(ours <= (k->flags & SLOT_F_CHECK ? CHECKED_MOST : COUNTED_MOST));
+		assert_true(ours <= (k->flags & SLOT_F_CHECK          ? CHECKED_MOST
+				     : native.x[0] >= (uint64_t)-4095 ? FAILED_MOST
+								      : COUNTED_MOST));
 }
 
 /* Leaves the agent at this stop, which is one at the instruction `only`, if that is not NULL. Returns false if the call is over before. */
@@ -538,9 +575,11 @@ static void test_reach(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reach),        cmocka_unit_test(test_calls),   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_processes),    cmocka_unit_test(test_threads), cmocka_unit_test(test_half_full),
-		cmocka_unit_test(test_instructions), cmocka_unit_test(test_signals), cmocka_unit_test(test_rare_states),
+		cmocka_unit_test(test_reach),   cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_half_full),
+		cmocka_unit_test(test_errors),  cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_signals), cmocka_unit_test(test_rare_states),
 	};
 	if (!has_address(AGENT_CODE)) {
 		printf("1..0 # SKIP this kernel gives programs too few addresses for the agent "

@@ -16,8 +16,7 @@
  *   CPU_JUMP_REACH           a distance that jumps reach, although only the addresses of the areas that contain the jump and its
  *                            target are compared, and both may be anywhere in their areas
  *   CPU_STUBS_BELOW          how far stubs are placed below the loader
- *   CPU_DISPATCHES, CPU_RECORDS, CPU_JUDGES_WAITS, CPU_COUNTS_ERRNOS   can the engine use Syscall User Dispatch, record calls,
- *                            find out whether calls wait, and count errors by their numbers?
+ *   CPU_DISPATCHES, CPU_JUDGES_WAITS   can the engine use Syscall User Dispatch, and find out whether calls wait?
  *   CPU_PAGES_VARY           do kernels differ in the size of pages and in the number of address bits?
  *   CPU_RESTARTS_EARLY       does the kernel move a thread back to an interrupted call before the tracer sees the signal?
  *   CPU_SET_THREAD_POINTER   the call by which the loader, after it has mapped the libraries, sets the thread pointer

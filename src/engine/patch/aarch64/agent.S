@@ -82,6 +82,31 @@
 	cbnz	w14, 1b
 	.endm
 
+	.macro	count_lse label
+\label:
+	stadd	x12, [x9]
+	.endm
+
+	.macro	count_excl label
+1:	ldxr	x13, [x9]
+	add	x13, x13, x12
+\label:
+	stxr	w14, x13, [x9]
+	cbnz	w14, 1b
+	.endm
+
+	.macro	new_row_lse		/* stores x16 if the row at x9 is 0; x10 = 0 if it was */
+	cas	x10, x16, [x9]
+	.endm
+
+	.macro	new_row_excl
+1:	ldxr	x10, [x9]
+	cbnz	x10, 6f
+	stxr	w14, x16, [x9]
+	cbnz	w14, 1b
+6:	clrex
+	.endm
+
 	.macro	save_lse
 	stp	x9, x10, [sp, #FRAME_X9]
 	stp	x11, x12, [sp, #FRAME_X11]
@@ -188,6 +213,29 @@ agent_negative_\v:
 	add	x9, x0, #4095
 	tbnz	x9, #63, agent_restore_\v	/* not an error, but a result below -4095 */
 	add_\v	x12, SLOT_ERRORS, agent_add_error_\v
+	neg	w16, w0			/* agent_errno.key; the row is found by comparing one row after the other */
+	bfi	x16, x8, #ERRNO_BITS, #9
+	adrp	x9, PAGE(AGENT_STATS + ERRNOS_AT)
+	sub	x10, x11, x9
+	tbz	x10, #63, 25f
+21:	ldr	x10, [x9]
+	cbz	x10, 23f
+	sub	x10, x10, x16
+	cbz	x10, 24f
+	add	x9, x9, #16
+	and	x10, x9, #(ERRNOS_SIZE - 1)
+	cbnz	x10, 21b
+	b	agent_restore_error_\v	/* the table is full */
+25:	orr	x9, x11, #(LANE_SIZE - 1)	/* the slot is in a lane, at whose end the table is */
+	and	x9, x9, #-ERRNOS_SIZE
+	b	21b
+23:	new_row_\v
+	cbnz	x10, 21b			/* another thread has written to the row */
+	tbz	x9, #15, 24f
+	adr	x10, DATA(AT_MAP)	/* too many rows: the tracer sees the next call */
+	str	wzr, [x10, x8, lsl #2]
+24:	add	x9, x9, #8
+	count_\v agent_add_errno_\v
 agent_restore_error_\v:
 	restore_\v
 	mov	x16, #0
@@ -310,7 +358,7 @@ agent_end_\v:
 	.quad	agent_entry_\v, agent_saved_\v, agent_add_entered_\v, agent_sys_\v, agent_after_\v
 	.quad	agent_timed_\v, agent_add_ticks_\v, agent_add_unarmed_\v, agent_add_max_\v, agent_inverted_\v
 	.quad	agent_add_min_not_\v, agent_bucket_\v, agent_add_hist_\v, agent_add_bytes_\v, agent_restore_\v
-	.quad	agent_negative_\v, agent_add_error_\v, agent_restore_error_\v, agent_long_\v, agent_half_\v
+	.quad	agent_negative_\v, agent_add_error_\v, agent_add_errno_\v, agent_restore_error_\v, agent_long_\v, agent_half_\v
 	.quad	agent_special_\v, agent_plain_sys_\v, agent_refuse_\v, agent_exit_\v, agent_exit_counts_\v
 	.quad	agent_end_\v
 	.popsection

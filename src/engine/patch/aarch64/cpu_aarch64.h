@@ -13,9 +13,7 @@
 #define CPU_ARCH           AUDIT_ARCH_AARCH64 /* linux/audit.h */
 #define CPU_DISPATCHES     0
 #define CPU_PAGES_VARY     1
-#define CPU_RECORDS        1
 #define CPU_JUDGES_WAITS   0
-#define CPU_COUNTS_ERRNOS  0
 #define CPU_RESTARTS_EARLY 1
 #define RSEQ_SIGNATURE     0xd428bc00 /* sys/rseq.h: brk #0x45e0 */
 #define BELOW_PROGRAM      (CPU_RED_ZONE + FRAME_SIZE)

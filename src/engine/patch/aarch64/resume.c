@@ -60,6 +60,7 @@ static void find_updates(const struct resume_regs *r, const struct agent_labels 
 	if (todo->hist && !is_long && r->pc >= AGENT_AT(l->bucket))
 		todo->bucket = (unsigned)(r->x[9] - r->x[11] - SLOT_HIST) / 4;
 	todo->errors = failed && (is_long || is_half || !is_done(r, l, l->add_error));
+	todo->errnos = failed && (is_long || is_half || !is_done(r, l, l->add_errno));
 	todo->bytes = !failed && (int64_t)r->x[0] >= 0 && r->x[10] & SLOT_F_BYTES &&
 		      (is_long || is_half || !is_done(r, l, l->add_bytes));
 }

@@ -8,7 +8,7 @@
 /* The labels of a variant of the agent's code (agent.S, `path`), in the order of their addresses. */
 struct agent_labels {
 	const unsigned char *entry, *saved, *add_entered, *sys, *after, *timed, *add_ticks, *add_unarmed, *add_max,
-		*inverted, *add_min_not, *bucket, *add_hist, *add_bytes, *restore, *negative, *add_error,
+		*inverted, *add_min_not, *bucket, *add_hist, *add_bytes, *restore, *negative, *add_error, *add_errno,
 		*restore_error, *too_long, *half, *special, *plain_sys, *refuse, *exit, *exit_counts, *end;
 };
 #define AGENT_VARIANTS 2
@@ -22,10 +22,10 @@ struct resume_regs {
 struct resume_todo {
 	uint64_t slot; /* its address */
 	bool uncount;  /* the call was counted but not made, and will be made again */
-	bool ticks, unarmed, max, min_not, hist, bytes, errors;
+	bool ticks, unarmed, max, min_not, hist, bytes, errors, errnos;
 	uint64_t time;   /* for `ticks`, `max`, `min_not` */
 	unsigned bucket; /* for `hist` */
-	uint64_t result; /* for `bytes` */
+	uint64_t result; /* for `bytes` and `errnos` */
 };
 
 /*
@@ -37,7 +37,7 @@ struct resume_todo {
 bool resume_leave(struct resume_regs *r, uint64_t stub, uint64_t site, const uint64_t *frame, uint64_t now,
 		  struct resume_todo *todo);
 
-/* Makes the updates that resume_leave() has found, if the slots are mapped here at their address in the program. */
+/* Makes the updates that resume_leave() has found, except `errnos` (region_add_errno()), if the slots are mapped here at their address in the program. */
 void resume_update(const struct resume_todo *todo);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "engine/patch/aarch64/resume.h"
 #include "engine/patch/image/image.h"
+#include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
@@ -42,6 +43,8 @@ static bool leave(const struct image *img, const struct task *task, struct cpu_r
 	struct agent_slot *slot = todo.slot ? image_slot(img, todo.slot) : NULL;
 	todo.slot = (uint64_t)(uintptr_t)slot;
 	resume_update(&todo);
+	if (slot && todo.errnos)
+		region_add_errno(img->counters.region, slot, (int64_t)state.x[8], (unsigned)-(int64_t)todo.result);
 	memcpy(r, &state, sizeof(state));
 	cpu_return_to(r, state.pc);
 	r->CPU_RESTARTED = CPU_NO_CALL;

@@ -93,10 +93,6 @@ extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
 
 int record_probe(struct buf *why)
 {
-	if (!CPU_RECORDS) {
-		buf_adds(why, "sctrace does not record inside programs on this processor");
-		return -ENOTSUP;
-	}
 	if (cpu_reads_thread_pointer())
 		return 0;
 	buf_adds(why, "recording needs " CPU_READS_THREAD_POINTER ", which this processor does not have, or which this "

@@ -18,9 +18,7 @@
 #define CPU_STUBS_BELOW    (512ull << 20)
 #define CPU_DISPATCHES     1
 #define CPU_PAGES_VARY     0
-#define CPU_RECORDS        1
 #define CPU_JUDGES_WAITS   1
-#define CPU_COUNTS_ERRNOS  1
 #define CPU_RESTARTS_EARLY 0
 #define CPU_TRAP                                                                                                       \
 	{                                                                                                              \
