@@ -278,7 +278,7 @@ static void test_errors(void **state)
 extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
 #define RECORDER_SIZE                                                                                                  \
 	(64 + (size_t)(__stop_recorder_text - __start_recorder_text)) /* with the jumps to it (record/recipe.c) */
-#define CODE_WORDS 4096
+#define CODE_WORDS 8192
 #define PATH_MOST  8192
 enum { AREAS = 3 }; /* the agent, the stubs, the recorder */
 static struct stepper {

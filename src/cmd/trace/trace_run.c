@@ -95,13 +95,14 @@ static void on_event(struct trace *t, struct event *ev)
 
 /*
  * Returns true if the reader of the trace has closed its pipe and the program can continue without sctrace. The program
- * cannot continue if the ptrace engine has installed a seccomp filter (ptrace_start()): without a tracer the program's
- * calls would fail (SECCOMP_RET_TRACE in seccomp(2)).
+ * cannot continue if the engine has installed a seccomp filter: without a tracer the program's calls would fail
+ * (SECCOMP_RET_TRACE in seccomp(2)).
  */
 static bool is_unread(const struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
-	bool filtered = t->program && o->follow && o->select.by_call;
+	bool filtered =
+		(t->program && o->follow && o->select.by_call) || (t->ops->is_needed && t->ops->is_needed(t->engine));
 	bool started = !t->program || t->root;
 	return t->out.common.failed && t->out.common.err == EPIPE && t->shows && started && !filtered && !o->save &&
 	       !o->injects.rules.n && !o->kill_on_exit;
