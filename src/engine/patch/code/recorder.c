@@ -70,6 +70,16 @@ PART int64_t own_call(int64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d
 	return cpu_own_call(*(const uint64_t *)OWN_CALL_AT, nr, a, b, c, d, e, f);
 }
 
+/* Reads a link. Some processors lack readlink(2). */
+HELPER int64_t read_link(const uint64_t path[4], char *text, uint64_t room)
+{
+#ifdef __NR_readlink
+	return own_call(__NR_readlink, (uint64_t)path, (uint64_t)text, room, 0, 0, 0);
+#else
+	return own_call(__NR_readlinkat, (uint64_t)-100 /* AT_FDCWD */, (uint64_t)path, (uint64_t)text, room, 0, 0);
+#endif
+}
+
 /*
  * Copies memory that cannot be read, perhaps: the kernel copies what can be read. It copies no part of a page if it cannot
  * read all bytes that it should, so it gets one page at a time. `memory` is the struct capture of the call. If the

@@ -27,16 +27,6 @@ HELPER void write_link(uint64_t path[4], uint32_t fd)
 		*write_number((char *)path + 14, fd) = 0;
 }
 
-/* Reads a link. Some processors lack readlink(2). */
-HELPER int64_t read_link(const uint64_t path[4], char *text, uint64_t room)
-{
-#ifdef __NR_readlink
-	return own_call(__NR_readlink, (uint64_t)path, (uint64_t)text, room, 0, 0, 0);
-#else
-	return own_call(__NR_readlinkat, CWD, (uint64_t)path, (uint64_t)text, room, 0, 0);
-#endif
-}
-
 /* Returns the last 8 of `n` bytes, or 0 if there are fewer. */
 HELPER uint64_t end_of(const char *text, uint64_t n)
 {
