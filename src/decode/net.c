@@ -1,3 +1,4 @@
+/* Shows addresses and options of sockets. */
 #include "base/buf.h"
 #include "decode/layout.h"
 #include "decode/show.h"
