@@ -1,6 +1,6 @@
 #include "decode/attr.h"
 #include "decode/layout.h"
-#include "decode/netlink.h"
+#include "decode/show.h"
 
 #include <linux/if_addr.h>
 #include <linux/if_link.h>

@@ -1,4 +1,4 @@
-#include "decode/compat.h"
+#include "decode/decode.h"
 
 #include "decode/layout.h"
 #include "syscall/call_table.h"
@@ -6,6 +6,8 @@
 
 #include <linux/audit.h>
 #include <string.h>
+
+/* What is special about 32-bit programs: the calls of i386 that contain another call, and structures. */
 
 /* Call numbers of i386 (arch/x86/entry/syscalls/syscall_32.tbl). */
 enum { NR_SELECT = 82, NR_MMAP = 90, NR_SOCKETCALL = 102, NR_IPC = 117 };

@@ -5,7 +5,6 @@
 #include "decode/kinds.h"
 
 #include "decode/layout.h"
-#include "decode/netlink.h"
 #include "decode/show.h"
 
 #include <linux/bpf.h>

@@ -2,7 +2,6 @@
 #include "decode/show.h"
 
 #include "decode/layout.h"
-#include "decode/netlink.h"
 #include "syscall/call_table.h"
 
 #include <stdio.h>

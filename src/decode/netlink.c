@@ -1,4 +1,3 @@
-#include "decode/netlink.h"
 
 #include "base/buf.h"
 #include "decode/attr.h"

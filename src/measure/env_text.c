@@ -1,8 +1,7 @@
-#include "measure/env_text.h"
+#include "measure/machine_env.h"
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "measure/machine_env.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/size.h"
-#include "measure/env_text.h"
 
 #include <dirent.h>
 #include <errno.h>

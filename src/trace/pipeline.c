@@ -1,7 +1,7 @@
 #include "trace/pipeline.h"
 
 #include "base/memory.h"
-#include "decode/compat.h"
+#include "decode/decode.h"
 #include "syscall/call_table.h"
 
 #include <errno.h>

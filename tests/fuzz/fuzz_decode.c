@@ -5,7 +5,6 @@
 #include "fuzz.h"
 
 #include "base/buf.h"
-#include "decode/compat.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "syscall/call_table.h"

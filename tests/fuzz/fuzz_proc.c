@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/escape.h"
-#include "measure/env_text.h"
 #include "measure/machine_env.h"
 #include "tracee/proc.h"
 

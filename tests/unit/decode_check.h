@@ -3,7 +3,6 @@
 #define SCTRACE_TEST_DECODE_CHECK_H
 
 #include "base/buf.h"
-#include "decode/compat.h"
 #include "decode/decode.h"
 #include "decode/emit.h"
 #include "syscall/call_table.h"

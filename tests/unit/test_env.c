@@ -1,4 +1,3 @@
-#include "measure/env_text.h"
 #include "measure/machine_env.h"
 #include "measure/work.h"
 

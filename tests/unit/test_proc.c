@@ -1,7 +1,6 @@
 #include "tracee/proc.h"
 
 #include "base/buf.h"
-#include "measure/env_text.h"
 #include "measure/machine_env.h"
 #include "tracee/mem.h"
 
