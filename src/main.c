@@ -95,13 +95,12 @@ static const struct command *find(const char *name)
 static int no_help(const char *name)
 {
 	struct near near;
-	struct buf similar = {0};
+	auto_buf similar = {0};
 	near_init(&near, name);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		near_offer(&near, commands[i].name);
 	near_say(&near, "sctrace help ", &similar);
 	diag_error("help: sctrace has no command '%s'%s (see sctrace --help)", name, buf_str(&similar));
-	buf_free(&similar);
 	return EXIT_USAGE;
 }
 

@@ -40,7 +40,7 @@ static void type_name(const struct decode *d, const struct attr_table *t, const 
 {
 	static const struct flag flags[] = {{"NLA_F_NESTED|", NLA_F_NESTED},
 					    {"NLA_F_NET_BYTEORDER|", NLA_F_NET_BYTEORDER}};
-	struct buf text = {0};
+	auto_buf text = {0};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
 		if (type & flags[i].value)
 			buf_adds(&text, flags[i].name);
@@ -51,7 +51,6 @@ static void type_name(const struct decode *d, const struct attr_table *t, const 
 	emit_sym(d->out, buf_str(&text), type);
 	if (!row && t->unknown)
 		emit_comment(d->out, t->unknown);
-	buf_free(&text);
 }
 
 static void header(const struct decode *d, const struct attr_table *t, const struct attr *row, const struct nlattr *a)

@@ -300,12 +300,11 @@ static void error_result(const struct decode *d)
 {
 	int err = d->call->err;
 	const char *name = decode_errno_name(err);
-	struct buf other = {0};
+	auto_buf other = {0};
 	if (!name)
 		buf_addf(&other, "E%d", err);
 	emit_result(d->out, err >= ERESTARTSYS && err <= ERESTART_RESTARTBLOCK ? -err : -1,
 		    name ? name : buf_str(&other), decode_errno_text(err));
-	buf_free(&other);
 }
 
 /* Shows the result `v` of some calls: the number in a suitable form, and its meaning. */
@@ -353,12 +352,11 @@ static void result_fd(const struct decode *d, int64_t v)
 
 static void result_pid(const struct decode *d, int64_t v)
 {
-	struct buf is = {0};
+	auto_buf is = {0};
 	bool known = decode_pid_name(d, (int)v, &is);
 	emit_result(d->out, v, NULL, NULL);
 	if (known)
 		emit_result_is(d->out, &(struct emit_is){.name = buf_str(&is)});
-	buf_free(&is);
 	decode_outer_id(d, (int)v);
 }
 

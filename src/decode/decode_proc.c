@@ -24,7 +24,7 @@ static void show_label(const struct decode *d, const char *label)
  */
 void show_clone_flags(const struct decode *d, const struct value *x)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	uint32_t sig = (uint32_t)x->v & CSIGNAL_;
 	uint64_t flags = x->arg < 0 ? x->v : (uint32_t)x->v & ~CSIGNAL_;
 	const char *name = decode_signal_name((int)sig);
@@ -37,7 +37,6 @@ void show_clone_flags(const struct decode *d, const struct value *x)
 	if (x->arg >= 0)
 		show_label(d, "flags=");
 	emit_sym(d->out, buf_str(&text), x->v);
-	buf_free(&text);
 }
 
 void show_clone_named(const struct decode *d, const struct value *x)
@@ -170,7 +169,7 @@ struct entered {
 static uint64_t flag_of_fd(const struct decode *d, int fd)
 {
 	const struct names *n = d->opts->names;
-	struct buf is = {0};
+	auto_buf is = {0};
 	uint64_t flag = 0;
 	bool known = n->fd(n->ctx, d->pid, fd, &is);
 	for (size_t i = 0; known && i < NAMESPACES; i++) {
@@ -178,7 +177,6 @@ static uint64_t flag_of_fd(const struct decode *d, int fd)
 		if (strncmp(buf_str(&is), namespaces[i].link, len) == 0 && buf_str(&is)[len] == ':')
 			flag = namespaces[i].flag;
 	}
-	buf_free(&is);
 	return flag;
 }
 
@@ -213,7 +211,7 @@ void decode_namespaces(const struct decode *d)
 	if (!d->opts->namespaces || !n || !n->space || !has_entered(d, &who))
 		return;
 	for (size_t i = 0; i < NAMESPACES; i++) {
-		struct buf is = {0};
+		auto_buf is = {0};
 		const char *link = who.child ? namespaces[i].link : namespaces[i].for_children;
 		if (who.flags & namespaces[i].flag && n->space(n->ctx, who.pid, link, &is)) {
 			if (!any)
@@ -222,7 +220,6 @@ void decode_namespaces(const struct decode *d)
 			emit_data_field(d->out, namespaces[i].link);
 			emit_sym(d->out, buf_str(&is), 0);
 		}
-		buf_free(&is);
 	}
 	if (any)
 		emit_returned(d->out, RETURNED_END);
@@ -257,13 +254,12 @@ void show_wstatus(const struct decode *d, const struct value *x)
 		emit_ptr(d->out, x->v);
 		return;
 	}
-	struct buf text = {0};
+	auto_buf text = {0};
 	wait_status(&text, status);
 	emit_open(d->out, '[');
 	emit_element(d->out);
 	emit_sym(d->out, buf_str(&text), (uint32_t)status);
 	emit_close(d->out, ']');
-	buf_free(&text);
 }
 
 struct kernel_rusage {
@@ -361,7 +357,7 @@ void show_cpu_set(const struct decode *d, const struct value *x)
 {
 	uint8_t bytes[1024];
 	uint64_t n = d->leaving ? (uint64_t)d->call->result : d->call->args[x->arg - 1];
-	struct buf text = {0};
+	auto_buf text = {0};
 	n = n < sizeof(bytes) ? n : sizeof(bytes);
 	if (!decode_need(d, x->v, bytes, (size_t)n))
 		return;
@@ -371,7 +367,6 @@ void show_cpu_set(const struct decode *d, const struct value *x)
 			buf_addf(&text, "%s%u", text.len > 1 ? " " : "", cpu);
 	buf_addc(&text, ']');
 	emit_sym(d->out, buf_str(&text), 0);
-	buf_free(&text);
 }
 
 struct capability_header {
@@ -382,7 +377,7 @@ LAYOUT_SAME(cap_header, struct capability_header, (version, CAP_VERSION), (pid, 
 
 static void capabilities(struct emit *out, uint64_t mask)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	for (unsigned bit = 0; bit < 64; bit++) {
 		const char *name = flags_find(&flags_cap, bit);
 		if (!(mask >> bit & 1))
@@ -394,7 +389,6 @@ static void capabilities(struct emit *out, uint64_t mask)
 			buf_addf(&text, "1<<%u", bit);
 	}
 	emit_sym(out, text.len ? buf_str(&text) : "0", mask);
-	buf_free(&text);
 }
 
 /*

@@ -107,12 +107,11 @@ static void add_text(struct emit *e, const char *s)
 	size_t start = e->out->len;
 	buf_addc(e->out, '"');
 	if (!add_utf8(e->out, s, strlen(s))) {
-		struct buf escaped = {0};
+		auto_buf escaped = {0};
 		buf_truncate(e->out, start);
 		escape_line(&escaped, s, strlen(s));
 		buf_addc(e->out, '"');
 		add_utf8(e->out, buf_str(&escaped), escaped.len);
-		buf_free(&escaped);
 	}
 	buf_addc(e->out, '"');
 }
@@ -183,10 +182,9 @@ static void json_symbols(struct emit *e, const char *text, uint64_t raw)
 
 static void json_signals(struct emit *e, uint64_t set)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	decode_signal_set(&text, set, true, false);
 	add_text(e, buf_str(&text));
-	buf_free(&text);
 }
 
 static void add_is(struct emit *e, const struct emit_is *is)

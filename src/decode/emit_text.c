@@ -208,10 +208,9 @@ static void text_result_is(struct emit *e, const struct emit_is *is)
 
 static void text_signals(struct emit *e, uint64_t set)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	decode_signal_set(&text, set, !(e->flags & EMIT_RAW_NAMES), e->flags & (EMIT_RAW_NAMES | EMIT_BOTH_NAMES));
 	text_symbols(e, buf_str(&text), set);
-	buf_free(&text);
 }
 
 static void text_descriptor(struct emit *e, int64_t fd, const char *name, const struct emit_is *is)
@@ -228,7 +227,7 @@ static void text_descriptor(struct emit *e, int64_t fd, const char *name, const 
 
 static void text_index(struct emit *e, uint64_t v, const char *name)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	buf_adds(&text, "if_nametoindex(\"");
 	escape_c(&text, name, strlen(name), e->flags & EMIT_HEX_STRINGS);
 	buf_adds(&text, "\")");
@@ -238,7 +237,6 @@ static void text_index(struct emit *e, uint64_t v, const char *name)
 		buf_add(e->out, text.s, text.len);
 	if (e->flags & EMIT_BOTH_NAMES)
 		text_comment(e, buf_str(&text));
-	buf_free(&text);
 }
 
 static void text_more(struct emit *e)

@@ -104,7 +104,7 @@ void flags_emit_choice(struct emit *e, const struct flag_table *t, uint64_t v)
 
 void flags_emit(struct emit *e, const struct flag_table *t, uint64_t v)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	const struct flag *whole = find_whole(t, v);
 	if (whole) { /* most values have one name */
 		emit_sym(e, whole->name, v);
@@ -114,7 +114,6 @@ void flags_emit(struct emit *e, const struct flag_table *t, uint64_t v)
 	emit_sym(e, buf_str(&text), v);
 	if (!named)
 		emit_comment(e, t->unknown);
-	buf_free(&text);
 }
 
 /* The names of errnos and signals. */

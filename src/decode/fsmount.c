@@ -372,12 +372,11 @@ void show_fsconfig_value(const struct decode *d, const struct value *x)
 void show_swap_flags(const struct decode *d, const struct value *x)
 {
 	enum { PRIORITY = 0x7fff }; /* SWAP_FLAG_PRIO_MASK (linux/swap.h) */
-	struct buf text = {0};
+	auto_buf text = {0};
 	uint32_t priority = (uint32_t)x->v & PRIORITY, flags = (uint32_t)x->v & ~(uint32_t)PRIORITY;
 	if (flags)
 		flags_join(&text, &flags_swap, flags);
 	if (priority || !flags)
 		buf_addf(&text, "%s%u", flags ? "|" : "", priority);
 	emit_sym(d->out, buf_str(&text), x->v);
-	buf_free(&text);
 }

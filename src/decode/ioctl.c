@@ -334,12 +334,11 @@ void show_ioctl_command(const struct decode *d, const struct value *x)
 	static const char *const directions[] = {"_IOC_NONE", "_IOC_WRITE", "_IOC_READ", "_IOC_READ|_IOC_WRITE"};
 	uint32_t cmd = (uint32_t)x->v;
 	const char *name = flags_find(&flags_ioctl, cmd);
-	struct buf text = {0};
+	auto_buf text = {0};
 	if (!name && !parametric(&text, cmd))
 		buf_addf(&text, "_IOC(%s, %#x, %#x, %#x)", directions[_IOC_DIR(cmd)], _IOC_TYPE(cmd), _IOC_NR(cmd),
 			 _IOC_SIZE(cmd));
 	emit_sym(d->out, name ? name : buf_str(&text), cmd);
-	buf_free(&text);
 }
 
 /*

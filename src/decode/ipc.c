@@ -24,7 +24,7 @@ void show_ipc_key(const struct decode *d, const struct value *x)
 /* Shows flags such as IPC_CREAT|0600. The permissions are in the low bits, in octal. */
 static void get_flags(const struct decode *d, uint32_t v, const struct flag_table *names, unsigned huge)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	uint32_t flags = v & ~0777u & ~(huge << HUGE_SHIFT);
 	if (flags)
 		flags_join(&text, names, flags);
@@ -32,7 +32,6 @@ static void get_flags(const struct decode *d, uint32_t v, const struct flag_tabl
 		buf_addf(&text, "%s%u<<SHM_HUGE_SHIFT", flags ? "|" : "", huge);
 	buf_addf(&text, "%s%#03o", flags || huge ? "|" : "", v & 0777);
 	emit_sym(d->out, buf_str(&text), v);
-	buf_free(&text);
 }
 
 void show_ipc_get_flags(const struct decode *d, const struct value *x)
@@ -351,11 +350,10 @@ void show_iocbs(const struct decode *d, const struct value *x)
 
 void show_map_flags(const struct decode *d, const struct value *x)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	uint32_t flags = (uint32_t)x->v, huge = flags >> HUGE_SHIFT & HUGE_MASK;
 	flags_join(&text, &flags_map, flags & ~(HUGE_MASK << HUGE_SHIFT));
 	if (huge)
 		buf_addf(&text, "|%u<<MAP_HUGE_SHIFT", huge);
 	emit_sym(d->out, buf_str(&text), flags);
-	buf_free(&text);
 }

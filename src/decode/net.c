@@ -461,7 +461,7 @@ static size_t value_row(const struct decode *d, int i)
 /* Shows the types of messages that are discarded: ~[ICMP_ECHOREPLY] means all others. */
 void show_icmp_filter(const struct decode *d, const struct value *x)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	bool most = __builtin_popcount((uint32_t)x->v) > 16;
 	uint32_t mask = most ? ~(uint32_t)x->v : (uint32_t)x->v;
 	buf_adds(&text, most ? "~[" : "[");
@@ -477,7 +477,6 @@ void show_icmp_filter(const struct decode *d, const struct value *x)
 	}
 	buf_addc(&text, ']');
 	emit_sym(d->out, buf_str(&text), (uint32_t)x->v);
-	buf_free(&text);
 }
 
 /* Some options have several structures, and the length of the value says which one is meant. */

@@ -48,7 +48,7 @@ void show_ethertype(const struct decode *d, const struct value *x)
 /* Shows an interface index and its current name. The name may have changed since the program looked up the index. */
 void show_ifindex(const struct decode *d, const struct value *x)
 {
-	struct buf name = {0};
+	auto_buf name = {0};
 	uint32_t index = (uint32_t)x->v;
 	const struct names *n = d->opts->names;
 	bool known = index && n && n->interface && n->interface(n->ctx, d->pid, index, &name);
@@ -56,7 +56,6 @@ void show_ifindex(const struct decode *d, const struct value *x)
 		emit_index(d->out, index, buf_str(&name));
 	else
 		emit_num(d->out, (int32_t)index);
-	buf_free(&name);
 }
 
 /*
@@ -73,7 +72,7 @@ void show_kernel_dev(const struct decode *d, const struct value *x)
 void show_bit_numbers(const struct decode *d, const struct value *x)
 {
 	const struct bit_numbers *bits = x->about;
-	struct buf text = {0};
+	auto_buf text = {0};
 	uint64_t left = x->v;
 	for (unsigned bit = 0; bit < 64; bit++) {
 		const char *name = x->v >> bit & 1 ? flags_find(bits->names, bit + bits->first) : NULL;
@@ -85,7 +84,6 @@ void show_bit_numbers(const struct decode *d, const struct value *x)
 	if (left || !text.len)
 		buf_addf(&text, left ? "%s0x%llx" : "%s%llx", text.len ? "|" : "", (unsigned long long)left);
 	emit_sym(d->out, buf_str(&text), x->v);
-	buf_free(&text);
 }
 
 void show_low_bit(const struct decode *d, const struct value *x)

@@ -197,13 +197,12 @@ void decode_fd_free(struct decode_fd *f)
 bool decode_pid_name(const struct decode *d, int pid, struct buf *out)
 {
 	const struct names *n = d->opts->names;
-	struct buf name = {0};
+	auto_buf name = {0};
 	bool wanted = n && d->opts->pid_names && pid > 0;
 	/* In another pid namespace, the number belongs to another process. */
 	pid_t outer = wanted && n->outer_id ? n->outer_id(n->ctx, d->pid, pid) : pid;
 	bool known = wanted && outer && n->comm(n->ctx, outer, &name);
 	escape_angled(out, buf_str(&name), name.len, false);
-	buf_free(&name);
 	return known;
 }
 
@@ -242,7 +241,7 @@ void show_dirfd(const struct decode *d, const struct value *x)
 /* A negative number is a process group in kill(2) and wait4(2). */
 void show_pid(const struct decode *d, const struct value *x)
 {
-	struct buf is = {0};
+	auto_buf is = {0};
 	int pid = (int)x->v;
 	emit_num(d->out, pid);
 	if (decode_pid_name(d, pid, &is)) {
@@ -250,7 +249,6 @@ void show_pid(const struct decode *d, const struct value *x)
 		emit_wrap(d->out, buf_str(&is));
 		emit_wrap(d->out, ">");
 	}
-	buf_free(&is);
 	decode_outer_id(d, pid);
 }
 

@@ -293,12 +293,11 @@ static uint64_t set_size(const struct decode *d)
 
 void show_fd_set(const struct decode *d, const struct value *x)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	if (fd_set_text(d, x->v, set_size(d), &text))
 		emit_sym(d->out, buf_str(&text), x->v);
 	else
 		emit_ptr(d->out, x->v);
-	buf_free(&text);
 }
 
 static void select_left(const struct decode *d)
@@ -306,12 +305,11 @@ static void select_left(const struct decode *d)
 	static const char *const names[] = {"in", "out", "except"};
 	const struct syscall_desc *desc = d->call->desc;
 	for (unsigned i = 0; i < 3; i++) {
-		struct buf text = {0};
+		auto_buf text = {0};
 		if (fd_set_text(d, d->call->args[i + 1], set_size(d), &text) && text.len > 2) {
 			emit_field(d->out, names[i]);
 			emit_sym(d->out, buf_str(&text), 0);
 		}
-		buf_free(&text);
 	}
 	if (!d->call->args[4])
 		return;

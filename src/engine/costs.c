@@ -147,14 +147,13 @@ struct costs {
 
 struct costs *costs_open(void)
 {
-	struct buf machine = {0};
+	auto_buf machine = {0};
 	struct costs *c = memory_zeroed(1, sizeof(*c));
 	c->folder = kept_folder();
 	if (c->folder >= 0)
 		kept_describe_machine(&machine);
 	if (machine.len)
 		c->all = load(c->folder, buf_str(&machine));
-	buf_free(&machine);
 	if (c->all)
 		return c;
 	costs_close(c);

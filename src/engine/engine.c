@@ -129,11 +129,10 @@ static bool suits(const struct engine_ops *e, unsigned want, struct buf *why)
 		add_lacks(e, want, why);
 		return false;
 	}
-	struct buf reason = {0};
+	auto_buf reason = {0};
 	bool ok = e->probe(want, &reason) == 0;
 	if (!ok)
 		buf_addf(why, "engine %s cannot run on this machine: %s", e->name, buf_str(&reason));
-	buf_free(&reason);
 	return ok;
 }
 
@@ -143,9 +142,8 @@ const struct engine_ops *engine_choose(const char *name, unsigned want, struct b
 	if (asked) {
 		if (suits(asked, want, note))
 			return asked;
-		struct buf why = {0};
+		auto_buf why = {0};
 		bool ok = asked != &engine_ptrace && suits(&engine_ptrace, want, &why);
-		buf_free(&why);
 		if (ok)
 			buf_adds(note, "; ptrace is used instead");
 		else if ((asked->caps & want) != want)
@@ -153,28 +151,24 @@ const struct engine_ops *engine_choose(const char *name, unsigned want, struct b
 		return ok ? &engine_ptrace : NULL;
 	}
 	/* Reasons are collected only from engines that could do what is requested. */
-	struct buf why = {0};
+	auto_buf why = {0};
 	for (size_t i = 0; engines[i]; i++) {
 		if ((engines[i]->caps & want) != want)
 			continue;
 		if (why.len)
 			buf_adds(&why, "; ");
-		if (suits(engines[i], want, &why)) {
-			buf_free(&why);
+		if (suits(engines[i], want, &why))
 			return engines[i];
-		}
 	}
 	buf_adds(note, why.len ? buf_str(&why) : "no engine supports all of these options together");
-	buf_free(&why);
 	return NULL;
 }
 
 void engine_say_choice(const struct engine_ops *chosen, const char *name, unsigned want, struct buf *out)
 {
-	struct buf lacks = {0};
+	auto_buf lacks = {0};
 	add_lacks(engines[0], want, &lacks);
 	if (chosen && !engine_find(name) && lacks.len)
 		buf_addf(out, "engine %s was chosen, because %s cannot %s", chosen->name, engines[0]->name,
 			 buf_str(&lacks));
-	buf_free(&lacks);
 }

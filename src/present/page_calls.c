@@ -49,13 +49,11 @@ static void calls_free(struct calls *c)
 
 static struct call_row *row_of(struct calls *c, uint32_t arch, int64_t nr)
 {
-	struct buf name = {0};
+	auto_buf name = {0};
 	syscall_name(&name, arch, nr);
 	for (size_t i = 0; i < c->rows.n; i++)
-		if (strcmp(c->rows.v[i].name, buf_str(&name)) == 0) {
-			buf_free(&name);
+		if (strcmp(c->rows.v[i].name, buf_str(&name)) == 0)
 			return &c->rows.v[i];
-		}
 	struct call_row row = {buf_take(&name), memory_zeroed(c->nruns, sizeof(*row.in)), arch == SYSCALL_URING_ARCH};
 	vec_push(&c->rows, row);
 	return &c->rows.v[c->rows.n - 1];

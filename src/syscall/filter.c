@@ -173,13 +173,12 @@ static void term_free(struct filter_term *t)
 
 static int add_word(struct filter *f, const char *text, size_t len, struct buf *why)
 {
-	struct buf word = {0};
+	auto_buf word = {0};
 	struct filter_term term;
 	buf_add(&word, text, len);
 	int r = len ? parse_word(&term, buf_str(&word), why) : -EINVAL;
 	if (!len)
 		buf_adds(why, "the name of a call is missing");
-	buf_free(&word);
 	if (r > 0)
 		vec_push(&f->terms, term);
 	return r < 0 ? r : 0;
@@ -291,7 +290,7 @@ bool filter_returns_bytes(const struct filter *f)
 
 int filter_check_name(const char *name, struct buf *why)
 {
-	struct buf word = {0};
+	auto_buf word = {0};
 	struct filter known = {0};
 	size_t at = 0;
 	if (!*name || strpbrk(name, ",%!?/")) {
@@ -301,7 +300,6 @@ int filter_check_name(const char *name, struct buf *why)
 	buf_add(&word, name, strcspn(name, "#"));
 	int r = filter_parse(&known, buf_str(&word), &at, why);
 	filter_free(&known);
-	buf_free(&word);
 	return r;
 }
 

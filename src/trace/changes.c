@@ -141,13 +141,12 @@ static void emit_text(struct emit *e, const char *s, size_t n, unsigned flags)
 {
 	const struct tally_emit *t = (struct tally_emit *)e;
 	size_t own = own_folder(t->tally, s, n);
-	struct buf changed = {0};
+	auto_buf changed = {0};
 	if (own) {
 		buf_adds(&changed, "/proc/PID");
 		buf_add(&changed, s + own, n - own);
 	}
 	t->text->string(e, own ? buf_str(&changed) : s, own ? changed.len : n, flags);
-	buf_free(&changed);
 }
 
 /* Sets t->text to the text of a call at its entry, without the data that the kernel will return. */
@@ -312,7 +311,7 @@ static enum change change_of(const struct tally_row *r)
 /* Appends what is compared for recording `which`: a median ("12.0 us"), an error, or a number of calls. */
 static void add_figure(const struct tally_row *r, enum change c, unsigned which, struct buf *out)
 {
-	struct buf figure = {0};
+	auto_buf figure = {0};
 	if (c == SLOWER)
 		duration_human(&figure, median(r, which));
 	else if (c == FAILS && r->errors[which])
@@ -324,7 +323,6 @@ static void add_figure(const struct tally_row *r, enum change c, unsigned which,
 	else
 		buf_addf(&figure, "%llu", (unsigned long long)r->calls[which]);
 	buf_addf(out, "%10s ", buf_str(&figure));
-	buf_free(&figure);
 }
 
 /* Appends a line, cut to `width` columns; 0: no limit. */

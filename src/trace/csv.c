@@ -33,7 +33,7 @@ static void csv_begin(struct trace_sink *s)
 {
 	struct trace_csv *v = (struct trace_csv *)s;
 	const char *const known[] = {v->json.c.host, v->json.c.recording};
-	struct buf command = {0};
+	auto_buf command = {0};
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (known[i])
 			csv_text(v, known[i], strlen(known[i]), &v->common);
@@ -45,7 +45,6 @@ static void csv_begin(struct trace_sink *s)
 	}
 	csv_text(v, buf_str(&command), command.len, &v->common);
 	buf_addc(&v->common, ',');
-	buf_free(&command);
 }
 
 /* Finds the file of the call: that of its descriptor, or else its first path, which is made absolute. */

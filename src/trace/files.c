@@ -250,7 +250,7 @@ static void set_target(struct trace_files *t, struct files_row *r, const char *t
 static void add_interpreters(struct trace_files *t, const char *path)
 {
 	char at[PATH_MAX], real[PATH_MAX];
-	struct buf program = {0};
+	auto_buf program = {0};
 	buf_adds(&program, path);
 	for (int i = 0; i < 4; i++) {
 		if (realpath(buf_str(&program), real))
@@ -262,18 +262,16 @@ static void add_interpreters(struct trace_files *t, const char *path)
 		io_path_join(&program, "", at);
 		count_success(row_of(t, buf_str(&program)), FILES_EXECUTED);
 	}
-	buf_free(&program);
 }
 
 /* Adds the file that open(2) has found, if the path leads to it through a symbolic link. */
 static void add_opened(struct trace_files *t, struct files_row *r, const struct event *ev, unsigned use)
 {
 	const struct names *names = t->sink.session->names;
-	struct buf target = {0};
+	auto_buf target = {0};
 	if (names->fd(names->ctx, ev->tid, (int)ev->call.result, &target) &&
 	    !(names->deleted && names->deleted(names->ctx, ev->tid, (int)ev->call.result)))
 		set_target(t, r, buf_str(&target), use);
-	buf_free(&target);
 }
 
 static void leave_path(struct trace_files *t, const struct files_call *own, unsigned i, const struct event *ev)
@@ -374,7 +372,7 @@ static void sort(struct trace_files *t)
 
 void trace_files_finish(struct trace_files *t, unsigned uses, struct run_paths *out)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	sort(t);
 	out->known = true;
 	for (size_t i = 0; i < t->rows.n; i++) {
@@ -395,7 +393,6 @@ void trace_files_finish(struct trace_files *t, unsigned uses, struct run_paths *
 			escape_line(&text, row->target, strlen(row->target));
 		field_set(&p->target, row->target ? buf_str(&text) : NULL);
 	}
-	buf_free(&text);
 }
 
 size_t trace_files_list(struct trace_files *t, unsigned uses, bool escape, struct buf *out)

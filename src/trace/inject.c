@@ -145,7 +145,7 @@ static int apply(struct trace_inject *r, char *word, struct buf *why)
 
 static int parse_rule(struct trace_inject *r, const char *text, size_t *at, struct buf *why)
 {
-	struct buf word = {0};
+	auto_buf word = {0};
 	size_t len = strcspn(text, ":");
 	buf_add(&word, text, len);
 	r->set = memory_copy(buf_str(&word));
@@ -158,7 +158,6 @@ static int parse_rule(struct trace_inject *r, const char *text, size_t *at, stru
 		err = apply(r, copy, why);
 		free(copy);
 	}
-	buf_free(&word);
 	return err;
 }
 

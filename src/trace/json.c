@@ -12,7 +12,7 @@
 /* Appends text from the program as a string of JSON. Bytes that are not printable UTF-8 become C escapes. */
 static void add_text(struct buf *out, const char *s, size_t n)
 {
-	struct buf line = {0};
+	auto_buf line = {0};
 	escape_line(&line, s, n);
 	buf_addc(out, '"');
 	for (const char *p = buf_str(&line); *p; p++) {
@@ -20,7 +20,6 @@ static void add_text(struct buf *out, const char *s, size_t n)
 		buf_addc(out, *p);
 	}
 	buf_addc(out, '"');
-	buf_free(&line);
 }
 
 /* Appends the members that all objects have. The number of ns is exact even for a reader that has only `double`. */
@@ -146,10 +145,9 @@ static void json_leave(struct trace_sink *s, struct trace_task *k, const struct 
 
 static void add_crash(const struct trace_json *j, const struct event *ev, struct buf *out)
 {
-	struct buf frames = {0};
+	auto_buf frames = {0};
 	if (j->c.crashes && trace_stack_signal(j->c.crashes, ev, trace_stack_string, &frames) > 0)
 		buf_addf(out, ",\"stack\":[%s]", buf_str(&frames));
-	buf_free(&frames);
 }
 
 static void json_signal(const struct trace_json *j, const struct event *ev, struct buf *out)
@@ -275,7 +273,7 @@ static void perfetto_names(struct trace_sink *s, struct trace_task *k, const str
 {
 	struct perfetto_task *own = trace_own(s, k);
 	const struct names *names = s->session->names;
-	struct buf thread = {0}, process = {0};
+	auto_buf thread = {0}, process = {0};
 	bool first = !own->named_ns;
 	if (!first && ev->kind != EV_EXEC && ev->time_ns < own->named_ns + TRACE_NAME_AGE_NS)
 		return;
@@ -291,8 +289,6 @@ static void perfetto_names(struct trace_sink *s, struct trace_task *k, const str
 		perfetto_about((struct trace_json *)s, ev, "thread_sort_index", NULL, k->tid);
 		perfetto_about((struct trace_json *)s, ev, "process_sort_index", NULL, k->pid);
 	}
-	buf_free(&thread);
-	buf_free(&process);
 }
 
 static void perfetto_begin(struct trace_sink *s)

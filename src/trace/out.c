@@ -247,7 +247,7 @@ static struct trace_out *open_own(struct trace_outputs *o, pid_t tid, const char
 {
 	struct trace_out *own = memory_zeroed(1, sizeof(*own));
 	map_put(&o->threads, (uint64_t)tid, own);
-	struct buf why = {0};
+	auto_buf why = {0};
 	bool append = o->append || map_get(&o->earlier, map_key(path));
 	int r = trace_out_open_task(own, path, append, &why);
 	if (r < 0) {
@@ -255,7 +255,6 @@ static struct trace_out *open_own(struct trace_outputs *o, pid_t tid, const char
 		fail(own, -r);
 	}
 	map_put(&o->earlier, map_key(path), o);
-	buf_free(&why);
 	return own;
 }
 
@@ -278,7 +277,7 @@ struct trace_out *trace_outputs_begin(struct trace_outputs *o, const struct even
 	struct trace_out *own = o->separate ? map_get(&o->threads, (uint64_t)ev->tid) : &o->common;
 	if (own && !own->stale)
 		return own;
-	struct buf program = {0}, path = {0};
+	auto_buf program = {0}, path = {0};
 	if (strstr(o->separate, "%e"))
 		program_of(o, ev, &program);
 	trace_out_name(o->separate, ev->pid, ev->tid, buf_str(&program), &path);
@@ -290,8 +289,6 @@ struct trace_out *trace_outputs_begin(struct trace_outputs *o, const struct even
 		own->stale = false;
 	else
 		own = open_own(o, ev->tid, buf_str(&path));
-	buf_free(&program);
-	buf_free(&path);
 	return own;
 }
 
@@ -328,14 +325,13 @@ void trace_outputs_exec(struct trace_outputs *o, pid_t tid)
 void trace_outputs_gone(struct trace_outputs *o, pid_t tid)
 {
 	struct trace_out *own = map_get(&o->threads, (uint64_t)tid);
-	struct buf why = {0};
+	auto_buf why = {0};
 	free(map_remove(&o->programs, (uint64_t)tid));
 	if (!own)
 		return;
 	map_remove(&o->threads, (uint64_t)tid);
 	if (trace_out_close(own, &why) < 0)
 		trace_fail(o->failure, -EIO, "%s", buf_str(&why));
-	buf_free(&why);
 	free(own);
 }
 

@@ -228,7 +228,7 @@ static bool is_tree(const char *path, size_t *len)
 void trace_select_path(struct trace_select *s, const char *path)
 {
 	size_t len;
-	struct buf plain = {0}, full = {0};
+	auto_buf plain = {0}, full = {0};
 	bool tree = is_tree(path, &len);
 	buf_add(&plain, len ? path : "/", len ? len : 1);
 	char *real = realpath(buf_str(&plain), NULL);
@@ -239,8 +239,6 @@ void trace_select_path(struct trace_select *s, const char *path)
 	if (strcmp(buf_str(&full), path) != 0)
 		vec_push(&s->paths, buf_take(&full));
 	free(real);
-	buf_free(&plain);
-	buf_free(&full);
 }
 
 /* Returns true if `path` is a selected path, or "/etc" or below it if "/etc/..." is selected. */
@@ -364,7 +362,7 @@ static void say_fds(const struct trace_select *s, struct buf *out)
 
 void trace_select_say(const struct trace_select *s, struct strings *out)
 {
-	struct buf status = {0}, errnos = {0}, fds = {0}, slower = {0};
+	auto_buf status = {0}, errnos = {0}, fds = {0}, slower = {0};
 	say_status(s, &status);
 	say_errnos(s, &errnos);
 	say_fds(s, &fds);
@@ -378,7 +376,7 @@ void trace_select_say(const struct trace_select *s, struct strings *out)
 		     {s->fds.n, "-e fds=", buf_str(&fds)},
 		     {s->slower_ns, "--slower ", buf_str(&slower)},
 		     {s->waited, "--waited", ""}};
-	struct buf text = {0};
+	auto_buf text = {0};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i].given) {
 			buf_clear(&text);
@@ -390,11 +388,6 @@ void trace_select_say(const struct trace_select *s, struct strings *out)
 		buf_addf(&text, "-P %s", s->paths.v[i]);
 		strings_add(out, buf_str(&text));
 	}
-	buf_free(&text);
-	buf_free(&status);
-	buf_free(&errnos);
-	buf_free(&fds);
-	buf_free(&slower);
 }
 
 /* Calls that libraries of today do not make, or that only programs of 32 bits can make, and what is made instead. */
@@ -457,7 +450,7 @@ static int hint_word(void *ctx, const char *word, struct buf *why)
 void trace_set_hint(const char *set, struct buf *out)
 {
 	struct hints h = {0};
-	struct buf why = {0};
+	auto_buf why = {0};
 	size_t at;
 	bool all = trace_each_word(set, hint_word, &h, &at, &why) == 0;
 	if (all && h.made.len)
@@ -466,7 +459,6 @@ void trace_set_hint(const char *set, struct buf *out)
 		buf_addf(out, "%svdso(7) answers %s without a call", h.made.len ? ", and " : "", buf_str(&h.answered));
 	buf_free(&h.made);
 	buf_free(&h.answered);
-	buf_free(&why);
 }
 
 void trace_select_hint(const struct trace_select *s, struct buf *out)

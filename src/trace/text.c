@@ -110,13 +110,12 @@ static void add_pid(struct trace_text *t, pid_t tid, struct buf *out)
 		t->pid = tid;
 	}
 	buf_adds(out, t->pid_text);
-	struct buf name = {0};
+	auto_buf name = {0};
 	if (t->c.decoding.pid_names && n->comm(n->ctx, tid, &name)) {
 		buf_addc(out, '<');
 		escape_angled(out, buf_str(&name), name.len, false);
 		buf_addc(out, '>');
 	}
-	buf_free(&name);
 	buf_adds(out, bracket ? "] " : " ");
 }
 
@@ -350,7 +349,7 @@ static void add_signal(const struct trace_text *t, const struct event *ev, struc
 static void add_wait(struct trace_text *t, struct trace_text_task *k, const struct event *ev, struct buf *out)
 {
 	bool in_call = ev->call.nr >= 0;
-	struct buf state = {0};
+	auto_buf state = {0};
 	trace_waiting_say(t->c.waiting, ev, &state);
 	if (in_call) {
 		struct emit e;
@@ -364,7 +363,6 @@ static void add_wait(struct trace_text *t, struct trace_text_task *k, const stru
 		buf_adds(out, ") ");
 	}
 	buf_addf(out, "<%s%s%s>\n", in_call ? "in progress" : "not in a call", state.len ? ", " : "", buf_str(&state));
-	buf_free(&state);
 	if (in_call)
 		trace_waiting_explain(t->c.waiting, ev, out);
 	if (t->c.stack)

@@ -285,7 +285,7 @@ static void engine_lines(const struct trace_totals *t, struct buf *out)
 /* Appends the lines below the tables. The saved run contains them as well. */
 static void say_footer(const struct trace_totals *t, const struct engine_result *r, struct buf *text)
 {
-	struct buf hist = {0};
+	auto_buf hist = {0};
 	if (t->c.uncounted) {
 		program_line(t, r, text);
 		unfollowed_line(r, text);
@@ -313,7 +313,6 @@ static void say_footer(const struct trace_totals *t, const struct engine_result 
 	if (r->lost)
 		buf_addf(text, "lost: %llu call%s could not be counted\n", (unsigned long long)r->lost,
 			 r->lost == 1 ? "" : "s");
-	buf_free(&hist);
 }
 
 static void footer(const struct trace_totals *t, const char *lines)
@@ -325,7 +324,7 @@ static void footer(const struct trace_totals *t, const char *lines)
 
 static void json_document(const struct trace_totals *t, const struct engine_result *r, const char *expect)
 {
-	struct buf calls = {0}, more = {0};
+	auto_buf calls = {0}, more = {0};
 	if (*expect)
 		buf_addf(&more, "\"expect\": %s,\n", expect);
 	if (t->c.by == BY_THREAD && !t->c.selection->n)
@@ -333,8 +332,6 @@ static void json_document(const struct trace_totals *t, const struct engine_resu
 	summary_render(&t->summary, &t->c.view, &calls);
 	trace_save_document(t->c.engine->ops->name, t->c.program != NULL, buf_str(&calls), buf_str(&more), r,
 			    &t->c.out->buf);
-	buf_free(&calls);
-	buf_free(&more);
 }
 
 static void judge(struct trace_totals *t, const struct engine_result *r, struct buf *json)
@@ -356,12 +353,11 @@ static struct trace_save to_save(const struct trace_totals *t, const struct engi
 
 static void save(const struct trace_totals *t, const struct engine_result *r, const char *lines)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	const struct trace_save what = to_save(t, r, lines);
 	int e = trace_save_run(t->c.save, &what, &why);
 	if (e < 0)
 		trace_fail(t->c.failure, e, "%s", buf_str(&why));
-	buf_free(&why);
 }
 
 /* Adds the engine's last counts. Appends the lines below the table, and the results of --expect as JSON. */
@@ -378,7 +374,7 @@ static void process_table(const struct trace_totals *t, const struct summary_gro
 {
 	struct summary one = {0};
 	struct summary_view v = t->c.view;
-	struct buf name = {0}, lines = {0}, table = {0};
+	auto_buf name = {0}, lines = {0}, table = {0};
 	summary_merge_group(&one, summary_group(&one, "", -1), g);
 	v.by = NULL;
 	v.width = width_look(-1).width;
@@ -396,9 +392,6 @@ static void process_table(const struct trace_totals *t, const struct summary_gro
 		buf_add(out, table.s, table.len);
 	if (is_for_people(v.format))
 		summary_render_below(&one, &below, buf_str(&lines), out);
-	buf_free(&name);
-	buf_free(&lines);
-	buf_free(&table);
 	summary_free(&one);
 }
 
@@ -409,7 +402,7 @@ static void process_tables(const struct trace_totals *t)
 	for (size_t i = 0; i < t->summary.groups.n; i++) {
 		const struct summary_group *g = t->summary.groups.v[i];
 		struct trace_out out;
-		struct buf path = {0}, why = {0};
+		auto_buf path = {0}, why = {0};
 		trace_out_name(o->separate, (pid_t)g->id, (pid_t)g->id, g->name, &path);
 		int r = calls_of(g) ? trace_out_open(&out, buf_str(&path), o->append, &why) : 1;
 		if (r == 0) {
@@ -418,16 +411,14 @@ static void process_tables(const struct trace_totals *t)
 		}
 		if (r < 0)
 			trace_fail(t->c.failure, r, "%s", buf_str(&why));
-		buf_free(&path);
-		buf_free(&why);
 	}
 }
 
 void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 {
 	enum summary_format f = t->c.view.format;
-	struct buf lines = {0};
-	struct buf expect = {0};
+	auto_buf lines = {0};
+	auto_buf expect = {0};
 	conclude(t, r, &lines, &expect);
 	if (t->c.separate)
 		process_tables(t);
@@ -442,19 +433,15 @@ void trace_totals_final(struct trace_totals *t, const struct engine_result *r)
 	}
 	if (t->c.save)
 		save(t, r, buf_str(&lines));
-	buf_free(&lines);
-	buf_free(&expect);
 }
 
 void trace_totals_run(struct trace_totals *t, const struct engine_result *r, struct run *run)
 {
-	struct buf lines = {0};
-	struct buf expect = {0};
+	auto_buf lines = {0};
+	auto_buf expect = {0};
 	conclude(t, r, &lines, &expect);
 	const struct trace_save what = to_save(t, r, buf_str(&lines));
 	trace_save_make(run, &what);
-	buf_free(&lines);
-	buf_free(&expect);
 }
 
 void trace_totals_free(struct trace_totals *t)

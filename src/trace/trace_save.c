@@ -50,8 +50,8 @@ void trace_save_document(const char *engine, bool program, const char *calls, co
 /* Saves the options of the table, so that it is shown again in the same way. */
 static void fill_view(struct run_view *v, const struct summary_view *of, bool errors, const char *hist)
 {
-	struct buf columns = {0};
-	struct buf sort = {0};
+	auto_buf columns = {0};
+	auto_buf sort = {0};
 	v->known = true;
 	summary_columns_say(&of->columns, &columns);
 	summary_sort_say(of->sort, &sort);
@@ -62,8 +62,6 @@ static void fill_view(struct run_view *v, const struct summary_view *of, bool er
 	field_set(&v->hist, hist);
 	v->errors = errors ? TRUTH_YES : TRUTH_UNKNOWN;
 	v->wide = of->format == SUMMARY_WIDE ? TRUTH_YES : TRUTH_UNKNOWN;
-	buf_free(&columns);
-	buf_free(&sort);
 }
 
 void trace_save_make(struct run *run, const struct trace_save *what)

@@ -90,14 +90,13 @@ void trace_stack_leave(struct stack *s, const struct event *ev, stack_frame_fn f
 /* Appends the name of the event's process, followed by the stack of its thread. */
 static void fold(struct trace_folded *f, const struct event *ev, bool walk, struct buf *out)
 {
-	struct buf name = {0};
+	auto_buf name = {0};
 	const struct names *n = f->sink.session->names;
 	n->comm(n->ctx, ev->pid, &name);
 	stack_folded_begin(&f->folded, name.len ? buf_str(&name) : "?");
 	if (walk)
 		stack_walk(f->walker, ev, stack_folded_frame, &f->folded);
 	stack_folded_take(&f->folded, out);
-	buf_free(&name);
 }
 
 static void folded_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
@@ -112,14 +111,13 @@ static void folded_leave(struct trace_sink *s, struct trace_task *k, const struc
 {
 	struct trace_folded *f = (struct trace_folded *)s;
 	struct buf *kept = trace_own(s, k);
-	struct buf leaf = {0};
+	auto_buf leaf = {0};
 	enum resolved how;
 	if (!kept->len)
 		fold(f, ev, ev->kind == EV_EXIT, kept);
 	trace_call_name(&ev->call, &leaf);
 	stack_folded_add(&f->folded, buf_str(kept), buf_str(&leaf),
 			 f->by_time ? (uint64_t)trace_own_ns(&ev->call, &how) : 1);
-	buf_free(&leaf);
 	buf_clear(kept);
 }
 

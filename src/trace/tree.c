@@ -256,10 +256,9 @@ static void set_message(struct run_tree_process *r, const struct trace_process *
 		}
 		at += n + 1;
 	}
-	struct buf text = {0};
+	auto_buf text = {0};
 	escape_line(&text, best, len);
 	field_set(&r->message, text.len ? buf_str(&text) : NULL);
-	buf_free(&text);
 }
 
 /* Stores which signal ended the process, and what is known of its cause. */
@@ -268,7 +267,7 @@ static void set_signal(struct run_tree_process *r, const struct trace_process *p
 	int sig = WTERMSIG(p->status);
 	const siginfo_t *si = &p->signal;
 	bool known = si->si_signo == sig;
-	struct buf text = {0};
+	auto_buf text = {0};
 	field_set(&r->killed_by, decode_signal_name(sig));
 	if (known && (si->si_code == SI_USER || si->si_code == SI_TKILL || si->si_code == SI_QUEUE))
 		buf_addf(&text, si->si_pid == p->pid ? "sent by the process itself" : "sent by process %d",
@@ -276,20 +275,17 @@ static void set_signal(struct run_tree_process *r, const struct trace_process *p
 	else if (known && si->si_code > 0 && (sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE))
 		buf_addf(&text, "at address %p", si->si_addr);
 	field_set(&r->reason, text.len ? buf_str(&text) : NULL);
-	buf_free(&text);
 }
 
 static void set_command(struct run_tree_process *r, const struct trace_process *p)
 {
 	const struct trace_process *of = p;
-	struct buf text = {0}, line = {0};
+	auto_buf text = {0}, line = {0};
 	while (!of->command && of->parent)
 		of = of->parent;
 	buf_addf(&text, of == p ? "%s" : "(%s)", of->command ? of->command : "?");
 	escape_line(&line, buf_str(&text), text.len);
 	field_set(&r->command, buf_str(&line));
-	buf_free(&text);
-	buf_free(&line);
 }
 
 static void add_process(struct run_tree *out, const struct trace_tree *t, const struct trace_process *p, unsigned depth,

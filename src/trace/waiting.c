@@ -49,24 +49,20 @@ static void each_thread(pid_t pid, void (*fn)(void *ctx, pid_t tid), void *ctx)
 /* Returns when the thread last began to run or was last seen running, in ms on the clock of its CPU; below 0: unknown. */
 static double last_ran_ms(pid_t tid)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	const char *at = proc_read(tid, "sched", &text) == 0 ? strstr(buf_str(&text), "se.exec_start") : NULL;
 	at = at ? strchr(at, ':') : NULL;
-	double ms = at ? strtod(at + 1, NULL) : -1;
-	buf_free(&text);
-	return ms;
+	return at ? strtod(at + 1, NULL) : -1;
 }
 
 /* Returns the CPU on which the thread last ran (proc_pid_stat(5), field 39), or -1. */
 static int last_cpu(pid_t tid)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	const char *at = proc_read(tid, "stat", &text) == 0 ? strrchr(buf_str(&text), ')') : NULL;
 	for (int field = 2; at && field < 39; field++)
 		at = strchr(at + 1, ' ');
-	int cpu = at ? atoi(at + 1) : -1;
-	buf_free(&text);
-	return cpu;
+	return at ? atoi(at + 1) : -1;
 }
 
 /*
@@ -215,12 +211,10 @@ struct peers {
 static int mode_of(pid_t pid, int fd)
 {
 	char name[32];
-	struct buf text = {0};
+	auto_buf text = {0};
 	snprintf(name, sizeof(name), "fdinfo/%d", fd);
 	const char *at = proc_read(pid, name, &text) == 0 ? strstr(buf_str(&text), "flags:") : NULL;
-	int mode = at ? (int)(strtol(at + 6, NULL, 8) & O_ACCMODE) : -1;
-	buf_free(&text);
-	return mode;
+	return at ? (int)(strtol(at + 6, NULL, 8) & O_ACCMODE) : -1;
 }
 
 static void look_for_peer(void *ctx, pid_t pid)
@@ -263,7 +257,7 @@ static void add_peers(struct peers *p, const char *what, const char *none, struc
 /* A pipe: who has the other end open? A Unix socket: who has its peer? */
 static void explain_fd(const struct event *ev, int fd, struct buf *out)
 {
-	struct buf name = {0}, full = {0};
+	auto_buf name = {0}, full = {0};
 	char link[64];
 	bool known = names_live.fd(NULL, ev->tid, fd, &name);
 	if (known && strncmp(buf_str(&name), "pipe:", 5) == 0) {
@@ -284,8 +278,6 @@ static void explain_fd(const struct event *ev, int fd, struct buf *out)
 			add_peers(&p, "the other end of the socket is open in",
 				  "no process has the other end of the socket open", out);
 	}
-	buf_free(&name);
-	buf_free(&full);
 }
 
 void trace_waiting_explain(const struct trace_waiting *w, const struct event *ev, struct buf *out)
@@ -319,7 +311,7 @@ struct waiting_calls {
 static void count_call(void *ctx, pid_t tid)
 {
 	struct waiting_calls *w = ctx;
-	struct buf text = {0};
+	auto_buf text = {0};
 	char *end;
 	long long nr = proc_read(tid, "syscall", &text) == 0 ? strtoll(buf_str(&text), &end, 10) : -1;
 	size_t i = 0;
@@ -330,7 +322,6 @@ static void count_call(void *ctx, pid_t tid)
 			vec_push(&w->calls, (struct waiting_call){.nr = nr});
 		w->calls.v[i].n++;
 	}
-	buf_free(&text);
 }
 
 void trace_waiting_calls(const pid_t *pids, size_t n, struct buf *out)

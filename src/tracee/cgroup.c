@@ -62,7 +62,7 @@ static uint64_t number_of(const char *text, const char *key)
 /* Adds the limits of one group. */
 static void add_group(const struct version *v, const char *dir, struct cgroup_memory *m)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	uint64_t limit = UNLIMITED, used;
 	for (size_t i = 0; i < 2 && v->limits[i]; i++) {
 		uint64_t n = read_number(dir, v->limits[i], UNLIMITED, &text);
@@ -78,7 +78,6 @@ static void add_group(const struct version *v, const char *dir, struct cgroup_me
 		m->limit = limit < m->limit ? limit : m->limit;
 		m->left = left < m->left ? left : m->left;
 	}
-	buf_free(&text);
 }
 
 /* Is "memory" among the words at `list`, which are separated by commas and end before `end`? */
@@ -103,13 +102,12 @@ static bool is_line_of(const struct version *v, const char *line, const char **p
 
 int cgroup_name(pid_t pid, struct buf *name)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	const char *path;
 	int r = proc_read(pid, "cgroup", &text);
 	for (const char *line = buf_str(&text); *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
 		if (is_line_of(&versions[0], line, &path) || is_line_of(&versions[1], line, &path))
 			buf_addf(name, "%.*s\n", (int)strcspn(line, "\n"), line);
-	buf_free(&text);
 	return r;
 }
 
@@ -148,8 +146,7 @@ struct cgroup_memory cgroup_memory(const char *name, const char *mountinfo, cons
 
 uint64_t cgroup_memory_available(void)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	uint64_t kib = read_text("/proc", "meminfo", &text) ? proc_number(buf_str(&text), "MemAvailable") : 0;
-	buf_free(&text);
 	return kib ? kib * 1024 : UINT64_MAX;
 }

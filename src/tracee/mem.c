@@ -183,7 +183,7 @@ static bool is_served_type(const char *type)
 
 bool mem_served_device(pid_t pid, uint64_t dev)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct proc_mount m;
 	char want[32];
 	bool served = false;
@@ -197,7 +197,6 @@ bool mem_served_device(pid_t pid, uint64_t dev)
 		served = same && proc_mount_parse(line, &m) && is_served_type(m.type);
 		line += n;
 	}
-	buf_free(&text);
 	return served;
 }
 

@@ -130,7 +130,7 @@ static bool find_ends(pid_t pid, const struct table *t, struct names_socket *s, 
 /* Appends "TCP:[...]": the name of the protocol, if known, and the addresses of the socket. */
 static bool look_up(pid_t pid, const char *protocol, struct names_socket *s, struct buf *out)
 {
-	struct buf ends = {0};
+	auto_buf ends = {0};
 	bool found = false;
 	for (size_t i = 0; !found && i < sizeof(tables) / sizeof(*tables); i++) {
 		const struct table *t = &tables[i];
@@ -140,7 +140,6 @@ static bool look_up(pid_t pid, const char *protocol, struct names_socket *s, str
 		if (found)
 			buf_addf(out, "%s:%s", *protocol ? protocol : t->protocol, buf_str(&ends));
 	}
-	buf_free(&ends);
 	return found;
 }
 
@@ -196,7 +195,7 @@ static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 static bool find_object(pid_t pid, int fd, const char *is, struct buf *out)
 {
 	char name[32];
-	struct buf text = {0};
+	auto_buf text = {0};
 	snprintf(name, sizeof(name), "fdinfo/%d", fd);
 	bool event = strcmp(is, "anon_inode:[eventfd]") == 0, signals = strcmp(is, "anon_inode:[signalfd]") == 0;
 	const char *at = (event || signals) && proc_read(pid, name, &text) == 0
@@ -208,7 +207,6 @@ static bool find_object(pid_t pid, int fd, const char *is, struct buf *out)
 			 (unsigned long long)proc_number(buf_str(&text), "eventfd-semaphore"));
 	else if (at)
 		buf_addf(out, NAMES_SIGNALFD "%.16s", at + 8 + strspn(at + 8, " \t"));
-	buf_free(&text);
 	return at;
 }
 
@@ -260,7 +258,7 @@ static bool space_of(pid_t tid, char space[static NAMES_SPACE_SIZE])
 /* Stores the numbers of a task in its pid namespaces, the outermost first. Returns how many there are. */
 static size_t ids_of(pid_t tid, pid_t ids[static NAMES_SPACES_MOST])
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	size_t n = 0;
 	const char *at = proc_read(tid, "status", &text) == 0 ? strstr(buf_str(&text), "\nNSpid:") : NULL;
 	for (char *end; at && n < NAMES_SPACES_MOST; at = end) {
@@ -271,7 +269,6 @@ static size_t ids_of(pid_t tid, pid_t ids[static NAMES_SPACES_MOST])
 		if (*end == '\n')
 			break;
 	}
-	buf_free(&text);
 	return n;
 }
 
@@ -384,7 +381,7 @@ static struct names_socket *socket_of(struct names_sockets *known, unsigned long
 static bool live_fd_in_full(void *ctx, pid_t pid, int fd, struct buf *out)
 {
 	struct names_socket once = {0};
-	struct buf path = {0};
+	auto_buf path = {0};
 	char link[LINK_MAX_LEN];
 	unsigned long inode;
 	link_of(pid, fd, link);
@@ -396,13 +393,12 @@ static bool live_fd_in_full(void *ctx, pid_t pid, int fd, struct buf *out)
 			      find_object(pid, fd, is, out));
 	if (!more)
 		buf_add(out, is, path.len);
-	buf_free(&path);
 	return known;
 }
 
 static bool live_deleted(void *ctx, pid_t pid, int fd)
 {
-	struct buf path = {0}, there = {0};
+	auto_buf path = {0}, there = {0};
 	char link[LINK_MAX_LEN];
 	struct statx is;
 	struct stat named;
@@ -415,8 +411,6 @@ static bool live_deleted(void *ctx, pid_t pid, int fd)
 	if (deleted && is.stx_nlink && !mem_served_device(pid, (uint64_t)is.stx_dev_major << 32 | is.stx_dev_minor))
 		deleted = stat(buf_str(&there), &named) < 0 ||
 			  named.st_dev != makedev(is.stx_dev_major, is.stx_dev_minor) || named.st_ino != is.stx_ino;
-	buf_free(&path);
-	buf_free(&there);
 	return deleted;
 }
 

@@ -183,10 +183,9 @@ void proc_status_parse(const char *text, struct proc_status *s)
 
 int proc_status(pid_t pid, struct proc_status *s)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	int r = proc_read(pid, "status", &text);
 	proc_status_parse(r < 0 ? "" : buf_str(&text), s);
-	buf_free(&text);
 	return r;
 }
 
@@ -261,10 +260,9 @@ int64_t proc_peak_rss(pid_t pid)
 		return r < 0 ? r : -ESRCH;
 	if (s.peak_rss)
 		return (int64_t)s.peak_rss;
-	struct buf text = {0};
+	auto_buf text = {0};
 	r = proc_read(pid, "smaps_rollup", &text);
 	uint64_t now = r < 0 ? 0 : proc_number(buf_str(&text), "Rss") * 1024;
-	buf_free(&text);
 	return (int64_t)now;
 }
 

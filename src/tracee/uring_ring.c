@@ -97,7 +97,7 @@ static bool get_round(struct uring *u, const struct event *ev, uint64_t base, ui
 
 void uring_ring_locate(struct uring_ring *r, const struct event *ev, const struct names *names)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct uring_params p = r->params;
 	unsigned polled;
 	if (r->located || r->fd < 0 || r->failures >= LOCATE_MOST)
@@ -111,7 +111,6 @@ void uring_ring_locate(struct uring_ring *r, const struct event *ev, const struc
 		r->params = r->from_setup ? r->params : p;
 		r->polled |= polled != 0;
 	}
-	buf_free(&text);
 }
 
 /* Reads the numbers of entries. They are powers of two, and the rest of this file relies on it. */
@@ -357,11 +356,10 @@ static void find_places(const char *maps, uint64_t ino, struct places *p)
 /* Has the ring a kernel thread that takes its requests? fdinfo has its number, or -1. */
 static bool is_polled(pid_t tid, int fd)
 {
-	struct buf info = {0};
+	auto_buf info = {0};
 	char name[40];
 	snprintf(name, sizeof(name), "fdinfo/%d", fd);
 	uint64_t thread = proc_read(tid, name, &info) == 0 ? proc_number(buf_str(&info), "SqThread") : 0;
-	buf_free(&info);
 	return thread > 0 && thread < INT32_MAX;
 }
 
@@ -382,14 +380,13 @@ static bool get_layout(struct uring_params *p)
 bool uring_find(pid_t tid, int fd, struct buf *out)
 {
 	struct statx st;
-	struct buf maps = {0};
+	auto_buf maps = {0};
 	struct places p = {0};
 	struct uring_params own;
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
 	if (proc_stat(link, &st) == 0 && proc_read(tid, "maps", &maps) == 0)
 		find_places(buf_str(&maps), st.stx_ino, &p);
-	buf_free(&maps);
 	if (!p.sq || !p.sqes || p.several || !get_layout(&own))
 		return false;
 	buf_addf(out, "%llx %llx %llx %d %u %u %u %u %u %u %u", (unsigned long long)p.sq,

@@ -347,7 +347,7 @@ static void add_policies(const struct switch_plan *p, const struct switch_result
 static void describe_switch(struct run *run, const struct switch_plan *p, const struct switch_result *results, size_t n)
 {
 	auto_buf head = {0};
-	struct buf size = {0};
+	auto_buf size = {0};
 	size_human(&size, p->size);
 	buf_adds(&head, "switch: from one task to another, policy ");
 	add_policies(p, results, n, &head);
@@ -358,7 +358,6 @@ static void describe_switch(struct run *run, const struct switch_plan *p, const 
 	if (p->size)
 		buf_addf(&head, "each task changes a working set of %s at each turn\n", buf_str(&size));
 	strings_add_lines(&run->head, buf_str(&head));
-	buf_free(&size);
 	struct run_method *m = &run->method;
 	m->known = true;
 	m->samples = (double)p->samples;

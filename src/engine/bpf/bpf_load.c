@@ -211,7 +211,7 @@ int bpf_load(struct bpf_engine *b, struct buf *why)
 /* Writes the mount point of cgroup2 to `path` (of `size` bytes), or "" if it is not mounted. */
 static void cgroup_root(char *path, size_t size)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct proc_mount m;
 	path[0] = '\0';
 	if (proc_read(getpid(), "mountinfo", &text) == 0)
@@ -220,7 +220,6 @@ static void cgroup_root(char *path, size_t size)
 			if (proc_mount_parse(line, &m) && strcmp(m.type, "cgroup2") == 0)
 				snprintf(path, size, "%s", m.mount_point);
 		}
-	buf_free(&text);
 }
 
 /* Passes b->config.cgroup to the kernel half: the path of a folder, or a path below the mount point of cgroup2. */

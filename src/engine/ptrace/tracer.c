@@ -146,13 +146,12 @@ int tracer_give_up(struct tracer *t, int err, const char *fmt, ...)
 {
 	if (t->failed)
 		return t->failed;
-	struct buf text = {0};
+	auto_buf text = {0};
 	va_list ap;
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
 	va_end(ap);
 	tracer_note(t, "%s: %s", buf_str(&text), strerror(-err));
-	buf_free(&text);
 	t->failed = err;
 	tracer_kill(&t->base, SIGKILL);
 	if (t->ops->gave_up)
