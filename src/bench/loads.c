@@ -228,13 +228,6 @@ void load_end(struct load *l, struct kid_guard *guard, struct run *run)
 		run_note(run, "in at least one run, %s", buf_str(&why));
 }
 
-void load_work(const struct load *l, struct buf *out)
-{
-	for (size_t i = 0; i < l->parts; i++)
-		buf_addf(out, "%s%s %llu %s", i ? ", " : "", l->kind[i]->name, (unsigned long long)l->work[i],
-			 l->kind[i]->unit);
-}
-
 /* The table of background loads, and the work that each of them does. */
 #define MIB          (UINT64_C(1) << 20)
 #define DISK_FILE    (512 * MIB)
@@ -354,6 +347,19 @@ static void run_memory(struct load_board *b, const char *dir)
 		}
 }
 
+/* Returns true if the list `without` contains the name of `op`. */
+static bool suite_is_without(const char *without, const struct op *op)
+{
+	size_t len = strlen(op->name);
+	for (const char *p = without; *p; p += *p == ',') {
+		size_t n = strcspn(p, ",");
+		if (n == len && strncmp(p, op->name, n) == 0)
+			return true;
+		p += n;
+	}
+	return false;
+}
+
 /* Runs the operations of `bench syscall` in turn, except those that cannot run on this machine. */
 static void run_suite(struct load_board *b, const char *dir)
 {
@@ -410,18 +416,6 @@ void suite_find_missing(const char *dir, struct buf *without, struct buf *why)
 			buf_addf(why, "%s%s (%s)", why->len ? ", " : "", op->name, buf_str(&missing));
 		}
 	}
-}
-
-bool suite_is_without(const char *without, const struct op *op)
-{
-	size_t len = strlen(op->name);
-	for (const char *p = without; *p; p += *p == ',') {
-		size_t n = strcspn(p, ",");
-		if (n == len && strncmp(p, op->name, n) == 0)
-			return true;
-		p += n;
-	}
-	return false;
 }
 
 /* Runs the operation `op` TIMES_CHEAP or TIMES_DEAR times. Returns 0, or -errno with the reason in `why`. */

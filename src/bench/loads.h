@@ -96,11 +96,6 @@ int load_begin(struct load *l, const char *dir, struct kid_guard *guard, struct 
  * the same for each run of the load, so it is added once.
  */
 void load_end(struct load *l, struct kid_guard *guard, struct run *run);
-/*
- * Appends the work that load_stop() has added up: "disk 512 MiB, suite 12345 operations". Appends nothing for the load
- * "none".
- */
-void load_work(const struct load *l, struct buf *out);
 
 /* A fixed sequence of system calls of all kinds. `bench load` compares its duration with and without a load. */
 
@@ -111,8 +106,6 @@ void load_work(const struct load *l, struct buf *out);
  * `without`. Appends an explanation for the user to `why`.
  */
 void suite_find_missing(const char *dir, struct buf *without, struct buf *why);
-/* Returns true if the list `without` contains the name of `op`. */
-bool suite_is_without(const char *without, const struct op *op);
 /*
  * Executes the command SUITE_WORD: runs each operation that is not in `without` a fixed number of times. Returns 0, or
  * -errno; `why` then says which operation failed or cannot run.

@@ -61,12 +61,6 @@ const struct switch_kind *switch_kind_find(const char *name);
  */
 _Noreturn void switch_give_up(struct switch_pair *p, const char *what);
 
-/* The functions `rounds` of the mechanisms that switch at user level. They are defined in switch_kinds.c. */
-void switch_ucontext_rounds(uint64_t n);
-void switch_bare_rounds(uint64_t n);
-/* Returns 0, or -ENOSYS with the reason in `why` if the mechanism "bare" is not implemented for this processor. */
-int switch_open_bare(struct switch_pair *p, struct buf *why);
-
 struct switch_plan {
 	size_t samples;
 	uint64_t sample_ns; /* duration of the rounds whose mean is one sample */

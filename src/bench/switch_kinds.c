@@ -172,6 +172,12 @@ static void yield_wait(struct switch_pair *p, int side)
 	sched_yield();
 }
 
+/* These switch at user level. */
+static void switch_ucontext_rounds(uint64_t n);
+static void switch_bare_rounds(uint64_t n);
+/* Returns 0, or -ENOSYS with the reason in `why` if the mechanism "bare" is not implemented for this processor. */
+static int switch_open_bare(struct switch_pair *p, struct buf *why);
+
 #define FD     fd_wake, fd_wait
 #define FUTEX  futex_wake, futex_wait
 #define QUEUE  queue_wake, queue_wait
@@ -222,7 +228,7 @@ static void swap_back(unsigned here_high, unsigned here_low, unsigned there_high
 		swapcontext(here, there);
 }
 
-void switch_ucontext_rounds(uint64_t n)
+static void switch_ucontext_rounds(uint64_t n)
 {
 	ucontext_t a;
 	ucontext_t b;
@@ -298,7 +304,7 @@ static void bare_back(void)
 		switch_bare(&bare_there, bare_here);
 }
 
-void switch_bare_rounds(uint64_t n)
+static void switch_bare_rounds(uint64_t n)
 {
 	auto_free char *stack = aligned_alloc(16, STACK_BYTES);
 	if (!stack)
@@ -312,7 +318,7 @@ void switch_bare_rounds(uint64_t n)
 		switch_bare(&bare_here, bare_there);
 }
 
-int switch_open_bare(struct switch_pair *p, struct buf *why)
+static int switch_open_bare(struct switch_pair *p, struct buf *why)
 {
 	(void)p;
 	(void)why;
@@ -321,12 +327,12 @@ int switch_open_bare(struct switch_pair *p, struct buf *why)
 
 #else
 
-void switch_bare_rounds(uint64_t n)
+static void switch_bare_rounds(uint64_t n)
 {
 	(void)n;
 }
 
-int switch_open_bare(struct switch_pair *p, struct buf *why)
+static int switch_open_bare(struct switch_pair *p, struct buf *why)
 {
 	(void)p;
 	buf_adds(why, "not available for this processor");

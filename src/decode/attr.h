@@ -97,22 +97,4 @@ struct attr_names {
 /* Reads a number of 1, 2, 4 or 8 bytes (`n`) at `at`. Returns false for other sizes, or if the bytes cannot be read. */
 bool attr_get_number(const struct decode *d, uint64_t at, uint64_t n, uint64_t *v);
 
-/* These show values that cannot be understood from their bytes alone (attr_tables.c, attr_tables.c). */
-attr_show attr_by_family, attr_by_kind, attr_link, attr_veth_peer, attr_bridge_id, attr_multipath, attr_via,
-	attr_tcp_info, attr_inet_sockopt, attr_unix_name;
-/* `about` of attr_by_family(): the table for messages of one address family, and the table for all others. */
-struct attr_families {
-	uint8_t family;
-	const struct attr_table *attrs, *others;
-};
-/* `about` of attr_by_kind(): another attribute, of type `type`, contains a name. This name selects the table. */
-struct attr_kinds {
-	uint16_t type;
-	size_t n;
-	const struct attr_kind {
-		const char *kind;
-		const struct attr_table *attrs;
-	} * kinds;
-};
-
 #endif

@@ -10,6 +10,25 @@
 #include <sys/socket.h>
 
 /* The tables of attrs.def. */
+
+/* These show values that cannot be understood from their bytes alone. */
+static attr_show attr_by_family, attr_by_kind, attr_link, attr_veth_peer, attr_bridge_id, attr_multipath, attr_via,
+	attr_tcp_info, attr_inet_sockopt, attr_unix_name;
+/* `about` of attr_by_family(): the table for messages of one address family, and the table for all others. */
+struct attr_families {
+	uint8_t family;
+	const struct attr_table *attrs, *others;
+};
+/* `about` of attr_by_kind(): another attribute, of type `type`, contains a name. This name selects the table. */
+struct attr_kinds {
+	uint16_t type;
+	size_t n;
+	const struct attr_kind {
+		const char *kind;
+		const struct attr_table *attrs;
+	} * kinds;
+};
+
 /* The last members of a struct attr: size, kind, show, and `about`. */
 #define BYTES           0, 0, NULL, NULL
 #define STRING          0, 0, attr_string, NULL
@@ -184,7 +203,8 @@ LAYOUT_SAME(gnet_queue, struct queue, (qlen, UINT), (backlog, UINT), (drops, UIN
  * Shows an attribute whose table depends on the address family of the message. The family is the first member of each
  * structure.
  */
-bool attr_by_family(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+static bool attr_by_family(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
+			   uint64_t n)
 {
 	const struct attr_families *f = about;
 	uint8_t family;
@@ -193,7 +213,8 @@ bool attr_by_family(const struct decode *d, const struct attr_chain *chain, cons
 }
 
 /* Shows an attribute whose table depends on a name in a neighbouring attribute, such as IFLA_INFO_KIND. */
-bool attr_by_kind(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+static bool attr_by_kind(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
+			 uint64_t n)
 {
 	const struct attr_kinds *k = about;
 	const struct attr_table *t = &attrs_unknown;
@@ -210,7 +231,8 @@ bool attr_by_kind(const struct decode *d, const struct attr_chain *chain, const 
  * Shows the index of another link. The name of that link is left out if it is in another network namespace, because the
  * name that this index has here would be wrong.
  */
-bool attr_link(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+static bool attr_link(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
+		      uint64_t n)
 {
 	uint64_t index, other, size;
 	(void)about;
@@ -236,7 +258,8 @@ static void struct_and_attrs(const struct decode *d, const struct attr_chain *ch
 }
 
 /* Shows the other end of a veth(4) pair: the structure of a link, and attributes. */
-bool attr_veth_peer(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+static bool attr_veth_peer(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
+			   uint64_t n)
 {
 	if (n <= layout_ifinfomsg.size)
 		return false;
@@ -245,7 +268,8 @@ bool attr_veth_peer(const struct decode *d, const struct attr_chain *chain, cons
 }
 
 /* Shows a struct ifla_bridge_id: a priority and a hardware address. */
-bool attr_bridge_id(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+static bool attr_bridge_id(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
+			   uint64_t n)
 {
 	(void)about;
 	if (n != 8)
@@ -263,7 +287,7 @@ bool attr_bridge_id(const struct decode *d, const struct attr_chain *chain, cons
 struct via {
 	uint16_t rtvia_family;
 };
-bool attr_via(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+static bool attr_via(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
 {
 	struct via v;
 	(void)about;
@@ -285,7 +309,8 @@ static LAYOUT_SAME(rtnexthop, struct rtnexthop, (rtnh_len, UINT), (rtnh_flags, R
  * Shows the next hops of a route. Each is a structure followed by attributes; the length in the structure includes the
  * attributes.
  */
-bool attr_multipath(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+static bool attr_multipath(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
+			   uint64_t n)
 {
 	struct rtnexthop hop;
 	if (n < sizeof(hop) || !decode_get(d, at, &hop, sizeof(hop)))
@@ -389,7 +414,8 @@ LAYOUT_SAME(packet_diag_ring, struct packet_ring, (pdr_block_size, UINT), (pdr_b
  */
 #define TCP_INFO_LEAST 192
 #define TCP_INFO_MOST  280
-bool attr_tcp_info(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+static bool attr_tcp_info(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
+			  uint64_t n)
 {
 	(void)chain, (void)about;
 	if (n < TCP_INFO_LEAST || n > TCP_INFO_MOST)
@@ -399,8 +425,8 @@ bool attr_tcp_info(const struct decode *d, const struct attr_chain *chain, const
 }
 
 /* Shows a struct inet_diag_sockopt, whose bits are in the order of this function's table. */
-bool attr_inet_sockopt(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
-		       uint64_t n)
+static bool attr_inet_sockopt(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
+			      uint64_t n)
 {
 	static const char *const names[] = {"recverr",         "is_icsk",      "freebind",
 					    "hdrincl",         "mc_loop",      "transparent",
@@ -423,7 +449,8 @@ bool attr_inet_sockopt(const struct decode *d, const struct attr_chain *chain, c
  * Shows the name of a socket: a path, which ends with a NUL byte, or an abstract name, which begins with one. A path of
  * 108 bytes fits into struct sockaddr_un only without its NUL byte, which the kernel adds.
  */
-bool attr_unix_name(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at, uint64_t n)
+static bool attr_unix_name(const struct decode *d, const struct attr_chain *chain, const void *about, uint64_t at,
+			   uint64_t n)
 {
 	char name[108 + 1];
 	(void)chain, (void)about;

@@ -65,11 +65,6 @@ static size_t printable(const char *s, size_t n)
 	return i;
 }
 
-size_t width_of(const char *s)
-{
-	return width_of_part(s, strlen(s));
-}
-
 /* Returns the character of `len` bytes at `s`, or '?' if `len` is 0, because the byte is not part of a character. */
 static wchar_t character(const char *s, size_t len)
 {
@@ -80,7 +75,8 @@ static wchar_t character(const char *s, size_t len)
 	return c;
 }
 
-size_t width_of_part(const char *s, size_t n)
+/* The same for the first `n` bytes of `s`. */
+static size_t width_of_part(const char *s, size_t n)
 {
 	size_t width = printable(s, n);
 	s += width;
@@ -97,6 +93,11 @@ size_t width_of_part(const char *s, size_t n)
 	if (before)
 		uselocale(before);
 	return width;
+}
+
+size_t width_of(const char *s)
+{
+	return width_of_part(s, strlen(s));
 }
 
 /* Returns the length in bytes of the character at `s`. */

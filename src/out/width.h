@@ -11,8 +11,6 @@
  * combining character none, and a byte that is not part of a character takes one.
  */
 size_t width_of(const char *s);
-/* The same for the first `n` bytes of `s`. */
-size_t width_of_part(const char *s, size_t n);
 
 /* Returns the number of bytes at the beginning of `s` that take at most `columns` columns. */
 size_t width_head(const char *s, size_t columns);

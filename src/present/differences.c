@@ -130,6 +130,41 @@ static void add_found(struct page *p, enum section_kind kind, const char *headin
 	buf_free(text);
 }
 
+static const char *or_unknown(const char *s)
+{
+	return s ? s : "unknown";
+}
+
+void machine_line(const struct env *e, struct buf *out)
+{
+	buf_addf(out, "Linux %s, %s, %.0f x %s", or_unknown(e->kernel.release), or_unknown(e->kernel.preemption),
+		 e->cpu.online > 0 ? e->cpu.online : 1, or_unknown(e->cpu.model));
+	if (e->hypervisor)
+		buf_addf(out, ", in a virtual machine (%s)", e->hypervisor);
+}
+
+void machine_alarm(const struct env *e, struct buf *out)
+{
+	const struct strings *debug = &e->kernel.debug_options;
+	if (!debug->n)
+		return;
+	buf_adds(out, "WARNING: this kernel was built with ");
+	for (size_t i = 0; i < debug->n; i++)
+		buf_addf(out, "%s%s", i ? ", " : "", debug->v[i]);
+	buf_adds(out, ", which make it slower\n");
+}
+
+/* Appends, also without a newline, a line about a run: "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ...". */
+static void machine_run_line(const struct page_run *r, struct buf *out)
+{
+	const struct env *e = &r->run->env;
+	buf_addf(out, "%s: %s of %s, Linux %s, %s", r->label, r->run->kind, or_unknown(r->run->date),
+		 or_unknown(e->kernel.release), or_unknown(e->cpu.model));
+	if (e->hypervisor)
+		buf_addf(out, " in %s", e->hypervisor);
+	buf_addf(out, ", sctrace %s", or_unknown(r->run->version));
+}
+
 void differences_fill(struct page *p)
 {
 	const char *version = p->runs[0].run->version;
@@ -168,40 +203,6 @@ void differences_fill(struct page *p)
 	else
 		page_section(p, SECTION_FINDINGS, "Findings", "");
 	add_found(p, SECTION_NOTES, "Notes", &notes);
-}
-
-static const char *or_unknown(const char *s)
-{
-	return s ? s : "unknown";
-}
-
-void machine_line(const struct env *e, struct buf *out)
-{
-	buf_addf(out, "Linux %s, %s, %.0f x %s", or_unknown(e->kernel.release), or_unknown(e->kernel.preemption),
-		 e->cpu.online > 0 ? e->cpu.online : 1, or_unknown(e->cpu.model));
-	if (e->hypervisor)
-		buf_addf(out, ", in a virtual machine (%s)", e->hypervisor);
-}
-
-void machine_alarm(const struct env *e, struct buf *out)
-{
-	const struct strings *debug = &e->kernel.debug_options;
-	if (!debug->n)
-		return;
-	buf_adds(out, "WARNING: this kernel was built with ");
-	for (size_t i = 0; i < debug->n; i++)
-		buf_addf(out, "%s%s", i ? ", " : "", debug->v[i]);
-	buf_adds(out, ", which make it slower\n");
-}
-
-void machine_run_line(const struct page_run *r, struct buf *out)
-{
-	const struct env *e = &r->run->env;
-	buf_addf(out, "%s: %s of %s, Linux %s, %s", r->label, r->run->kind, or_unknown(r->run->date),
-		 or_unknown(e->kernel.release), or_unknown(e->cpu.model));
-	if (e->hypervisor)
-		buf_addf(out, " in %s", e->hypervisor);
-	buf_addf(out, ", sctrace %s", or_unknown(r->run->version));
 }
 
 static bool same_machine(const struct run *a, const struct run *b)

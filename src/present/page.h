@@ -135,9 +135,6 @@ void page_add_io(struct page *p);
  * runs have a profile.
  */
 void page_add_several_io(struct page *p);
-/* Adds only the findings (page_io.c). */
-void page_add_io_findings(struct page *p);
-void page_add_several_io_findings(struct page *p);
 /* Appends the table of the files in the profile of a run as text or Markdown. */
 void io_render(const struct run *run, enum table_format format, const struct table_look *look, struct buf *out);
 
@@ -172,8 +169,6 @@ void io_short_name(const char *name, size_t room, const struct io_rows *rows, st
 void machine_line(const struct env *e, struct buf *out);
 /* Appends a warning if the kernel was built with debugging options that make it slower. */
 void machine_alarm(const struct env *e, struct buf *out);
-/* Appends, also without a newline, a line about a run: "kvm: bench-syscall of 2026-..., Linux 6.1.0, AMD ...". */
-void machine_run_line(const struct page_run *r, struct buf *out);
 /*
  * Returns the machines of all runs: "vanilla, rt: Linux 6.1.0, a CPU; kvm: ...". For a single run, returns the line of
  * machine_line(). The page owns the string.
@@ -197,9 +192,6 @@ void differences_fill(struct page *p);
  * if `test` is NULL.
  */
 void page_add_sched(struct page *p, const char *test);
-
-/* Appends all samples as CSV, with one sample in each row. */
-void page_samples_csv(struct page *p, struct buf *out);
 
 /* These draw the pictures (out/chart.h). `page` is a struct page. */
 int draw_boxes(void *page, int width, struct buf *out);

@@ -353,15 +353,6 @@ static int draw_sizes(void *page, int width, struct buf *out)
 	return rc;
 }
 
-void page_add_io(struct page *p)
-{
-	const struct run_io *io = &p->runs[0].run->io;
-	add_files(p, io);
-	page_add_io_findings(p);
-	page_add_figure(p, "offsets", draw_offsets);
-	page_add_figure(p, "sizes", draw_sizes);
-}
-
 /* Returns the file of that name in a run, or NULL. */
 static const struct run_io_file *find_file(const struct run_io *io, const char *name)
 {
@@ -429,22 +420,6 @@ static struct row_names several_names(const struct page *p)
 	return names;
 }
 
-void page_add_several_io(struct page *p)
-{
-	for (size_t k = 0; k < p->n; k++)
-		if (!p->runs[k].run->io.known)
-			return;
-	struct table *t = several_table(p);
-	struct row_names names = several_names(p);
-	for (size_t i = 0; i < names.n; i++) {
-		table_row(t);
-		table_string(t, 0, names.v[i]);
-		several_row(t, p, names.v[i]);
-	}
-	page_add_several_io_findings(p);
-	page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
-}
-
 /* Displays the findings of a profile of files (--io). */
 /* sctrace has fewer kinds of findings. A saved run that was edited may have more; the further kinds are not limited. */
 #define KINDS_MAX 32
@@ -474,7 +449,8 @@ static bool is_shown(struct seen *s, const struct run_io_finding *f)
 	return s->times[k]++ < SHOWN_MAX;
 }
 
-void page_add_io_findings(struct page *p)
+/* Adds only the findings (page_io.c). */
+static void page_add_io_findings(struct page *p)
 {
 	const struct run_io *io = &p->runs[0].run->io;
 	struct buf *out = &page_section(p, SECTION_FINDINGS, "Findings", "")->text;
@@ -536,11 +512,36 @@ static void say_only(const struct page_run *has, const struct page_run *lacks, s
 	buf_adds(out, n ? ".\n" : "");
 }
 
-void page_add_several_io_findings(struct page *p)
+static void page_add_several_io_findings(struct page *p)
 {
 	struct page_section *s = page_section(p, SECTION_FINDINGS, "Findings", "");
 	for (size_t k = 1; k < p->n; k++) {
 		say_only(&p->runs[0], &p->runs[k], &s->text);
 		say_only(&p->runs[k], &p->runs[0], &s->text);
 	}
+}
+
+void page_add_io(struct page *p)
+{
+	const struct run_io *io = &p->runs[0].run->io;
+	add_files(p, io);
+	page_add_io_findings(p);
+	page_add_figure(p, "offsets", draw_offsets);
+	page_add_figure(p, "sizes", draw_sizes);
+}
+
+void page_add_several_io(struct page *p)
+{
+	for (size_t k = 0; k < p->n; k++)
+		if (!p->runs[k].run->io.known)
+			return;
+	struct table *t = several_table(p);
+	struct row_names names = several_names(p);
+	for (size_t i = 0; i < names.n; i++) {
+		table_row(t);
+		table_string(t, 0, names.v[i]);
+		several_row(t, p, names.v[i]);
+	}
+	page_add_several_io_findings(p);
+	page_add_part(p, "files", "Files, pipes and sockets", t, NULL);
 }

@@ -286,23 +286,6 @@ static void render_json(const struct page *p, struct buf *out)
 	page_free(&tables);
 }
 
-void page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out)
-{
-	bool csv = strcmp(format, "csv") == 0;
-	if (strcmp(format, "samples") == 0 || (csv && p->n > 1))
-		page_samples_csv(p, out);
-	else if (csv && p->parts.n)
-		part_render(p, &p->parts.v[0], TABLE_CSV, NULL, out);
-	else if (strcmp(format, "json") == 0)
-		render_json(p, out);
-	else if (strcmp(format, "html") == 0)
-		render_html(p, out);
-	else if (strcmp(format, "markdown") == 0)
-		render_markdown(p, look, out);
-	else if (!csv)
-		render_text(p, look, out);
-}
-
 void page_say_warnings(const struct page *p, const char *prefix, struct buf *out)
 {
 	for (size_t i = 0; i < p->sections.n; i++)
@@ -534,7 +517,8 @@ static struct table *calls_table(const struct page *p)
 	return t;
 }
 
-void page_samples_csv(struct page *p, struct buf *out)
+/* Appends all samples as CSV, with one sample in each row. */
+static void page_samples_csv(struct page *p, struct buf *out)
 {
 	struct tidy y = {0};
 	unsigned kind = p->runs[0].run->bits;
@@ -550,4 +534,21 @@ void page_samples_csv(struct page *p, struct buf *out)
 	table_render(t, TABLE_CSV, NULL, out);
 	table_free(t);
 	vec_free(&y.list);
+}
+
+void page_render(struct page *p, const char *format, const struct table_look *look, struct buf *out)
+{
+	bool csv = strcmp(format, "csv") == 0;
+	if (strcmp(format, "samples") == 0 || (csv && p->n > 1))
+		page_samples_csv(p, out);
+	else if (csv && p->parts.n)
+		part_render(p, &p->parts.v[0], TABLE_CSV, NULL, out);
+	else if (strcmp(format, "json") == 0)
+		render_json(p, out);
+	else if (strcmp(format, "html") == 0)
+		render_html(p, out);
+	else if (strcmp(format, "markdown") == 0)
+		render_markdown(p, look, out);
+	else if (!csv)
+		render_text(p, look, out);
 }

@@ -40,10 +40,7 @@ size_t run_outliers(const struct run_subject *s)
 	return s->judged.of[METRIC_TIME].outliers_low + s->judged.of[METRIC_TIME].outliers_high;
 }
 
-/*
- * Returns true if sample i of `a` and sample i of `b` come from the same round, that is, from one unmerged run of
- * compare.
- */
+/* Returns true if sample i of `a` and sample i of `b` come from the same round: `r` is an unmerged run of compare. */
 static bool in_rounds(const struct run *r, const struct run_subject *a, const struct run_subject *b)
 {
 	bool both = false;
@@ -53,7 +50,12 @@ static bool in_rounds(const struct run *r, const struct run_subject *a, const st
 	return both && r->bits == RUN_COMPARE && !r->merged;
 }
 
-bool run_disturbed(const struct run *r, struct buf *out)
+/*
+ * Appends what disturbed the times of a comparison, such as "other programs used 30 % of the processor time", and returns
+ * true. If too few and too short runs do not tell how busy other programs were, this counts as a disturbance, because
+ * it cannot be excluded. Returns false if the times were not disturbed.
+ */
+static bool run_disturbed(const struct run *r, struct buf *out)
 {
 	const struct run_method *m = &r->method;
 	size_t before = out->len;
@@ -73,7 +75,11 @@ bool run_disturbed(const struct run *r, struct buf *out)
 	return out->len > before;
 }
 
-double run_looks(const struct run *r)
+/*
+ * Returns how often compare may have tested the intervals to decide whether to end. Each interval must be wider if there were
+ * several tests (CHANGE_LOOKS in stats/change.h).
+ */
+static double run_looks(const struct run *r)
 {
 	return !r->merged && r->method.looks > 1 ? r->method.looks : 1;
 }

@@ -18,11 +18,6 @@ struct buf;
 int run_judge(struct run *r);
 
 /*
- * Returns how often compare may have tested the intervals during the measurement to decide whether to end it. Each
- * interval must be wider if there were several tests (CHANGE_LOOKS in stats/change.h).
- */
-double run_looks(const struct run *r);
-/*
  * Computes the median TIME of `a` divided by that of `b`, and the confidence interval of this ratio. The interval is
  * computed for 1 - CHANGE_ALPHA or more, but shown as a 95 % interval, because times are not distributed exactly as the
  * method assumes (stats/change.h). If the interval does not include the ratio of the medians, it is extended so that it
@@ -88,12 +83,6 @@ void run_metric_names(const struct run *r, struct strings *names);
  * readings of the load, one before each run. With fewer, a single short-lived thread of the kernel would exceed RUN_OTHERS_MAX.
  */
 #define RUN_LOADS_MIN 10
-/*
- * Appends what disturbed the times of a comparison, such as "other programs used 30 % of the processor time", and returns
- * true. If too few and too short runs do not tell how busy other programs were, this counts as a disturbance, because
- * it cannot be excluded. Returns false if the times were not disturbed.
- */
-bool run_disturbed(const struct run *r, struct buf *out);
 
 /*
  * For report --fail-if: determines whether a run, or a row of compare, is worse than another one by more than a limit.

@@ -70,7 +70,8 @@ static void moments(const double *v, size_t n, struct sample_summary *s)
 	s->cv = mean != 0 ? s->stddev / mean : NAN;
 }
 
-void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summary *s)
+/* Fills in `s` from sorted values. */
+static void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summary *s)
 {
 	*s = (struct sample_summary){
 		.n = n,

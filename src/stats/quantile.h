@@ -35,8 +35,6 @@ double quantile_sorted(const double *sorted, size_t n, double q);
  * change it.
  */
 double quantile_sd(double q1, double q3);
-/* Fills in `s` from sorted values. */
-void sample_summarise_sorted(const double *sorted, size_t n, struct sample_summary *s);
 /* Fills in `s` from values in any order, which are not changed. */
 void sample_summarise(const double *v, size_t n, struct sample_summary *s);
 

@@ -55,7 +55,8 @@ bool trace_is_crash(int sig)
 	       sig == SIGSYS;
 }
 
-bool trace_is_fatal(const struct event *ev)
+/* Returns true if the signal of EV_SIGNAL tells of a crash, or ends the process because it neither catches nor ignores it. */
+static bool trace_is_fatal(const struct event *ev)
 {
 	static const int harmless[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
 	const int sig = ev->sig.si_signo;

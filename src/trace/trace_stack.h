@@ -22,8 +22,6 @@ bool trace_stack_is_lost(const struct event *enter);
 int trace_stack_signal(struct stack *s, const struct event *ev, stack_frame_fn fn, void *ctx);
 /* Returns true if `sig` reports an error of the program (as SIGSEGV does) and ends it by default (signal(7)). */
 bool trace_is_crash(int sig);
-/* Returns true if the signal of EV_SIGNAL tells of a crash, or ends the process because it neither catches nor ignores it. */
-bool trace_is_fatal(const struct event *ev);
 /* Must be called at the entry of a call. If it will remove the stack, saves its frames in `kept`, else empties it. */
 void trace_stack_enter(struct stack *s, const struct event *ev, stack_frame_fn fn, struct buf *kept);
 /* Must be called at the end of a call. Appends the saved stack to `out`, or the current stack if none was saved. */

@@ -126,8 +126,6 @@ void trace_say_unjudged(const struct trace *t);
 void trace_hint(const struct trace *t);
 /* Opens the outputs and, for a live trace with stacks, the walker of stacks. Returns 0, or EXIT_OWN after a message. */
 int trace_open_outputs(struct trace *t);
-/* Begins the recording, and adds the recording sink to the pipeline. */
-void trace_record_begin(struct trace *t);
 /* Implements --last: writes the last part of the recording to its file now. */
 void trace_save_last(struct trace *t);
 /*

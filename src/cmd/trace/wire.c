@@ -245,6 +245,40 @@ static void wire_source(struct trace *t)
 	}
 }
 
+/* --record and --last: begins the recording, saves its last part, and closes it. */
+static void trace_record_begin(struct trace *t)
+{
+	const struct trace_opts *o = &t->o;
+	const struct trace_recorder_config c = {.writer = t->writer,
+						.stack = t->stack,
+						.call_stacks = o->stacks,
+						.crash_stacks = o->last_set,
+						.all_calls = !o->select.by_call || t->follows_names,
+						.string_max = trace_string_max(o),
+						.look = &o->look};
+	struct recording_head *h = &t->head;
+	h->start_ns = t->pipeline.session.start_ns;
+	h->real_offset_ns = t->pipeline.session.real_offset_ns;
+	h->string_max = c.string_max;
+	h->follow = o->follow > 0;
+	h->stacks = o->stacks;
+	h->last = o->last_set;
+	h->several = t->several;
+	if (o->last_set && o->last.calls)
+		h->about.last_calls = (double)o->last.calls;
+	field_set(&h->about.version, SCTRACE_VERSION);
+	field_set(&h->about.engine, t->ops->name);
+	h->about.program.known = t->program != NULL;
+	for (size_t i = 0; t->program && t->program[i]; i++)
+		strings_add(&h->about.program, t->program[i]);
+	h->about.selection.known = true;
+	trace_select_say(&o->select, &h->about.selection);
+	env_collect(&h->about.machine, NULL);
+	recording_begin(t->writer, h, t->out.common.stop);
+	trace_recorder_init(&t->recorder, &c, &t->pipeline.session);
+	trace_pipeline_add(&t->pipeline, &t->recorder.sink);
+}
+
 void trace_wire(struct trace *t)
 {
 	const struct trace_opts *o = &t->o;
@@ -393,40 +427,6 @@ void trace_hint(const struct trace *t)
 	trace_injects_hint(&t->o.injects, &tampered);
 	if (tampered.len)
 		diag_note("no call was tampered with; %s", buf_str(&tampered));
-}
-
-/* --record and --last: begins the recording, saves its last part, and closes it. */
-void trace_record_begin(struct trace *t)
-{
-	const struct trace_opts *o = &t->o;
-	const struct trace_recorder_config c = {.writer = t->writer,
-						.stack = t->stack,
-						.call_stacks = o->stacks,
-						.crash_stacks = o->last_set,
-						.all_calls = !o->select.by_call || t->follows_names,
-						.string_max = trace_string_max(o),
-						.look = &o->look};
-	struct recording_head *h = &t->head;
-	h->start_ns = t->pipeline.session.start_ns;
-	h->real_offset_ns = t->pipeline.session.real_offset_ns;
-	h->string_max = c.string_max;
-	h->follow = o->follow > 0;
-	h->stacks = o->stacks;
-	h->last = o->last_set;
-	h->several = t->several;
-	if (o->last_set && o->last.calls)
-		h->about.last_calls = (double)o->last.calls;
-	field_set(&h->about.version, SCTRACE_VERSION);
-	field_set(&h->about.engine, t->ops->name);
-	h->about.program.known = t->program != NULL;
-	for (size_t i = 0; t->program && t->program[i]; i++)
-		strings_add(&h->about.program, t->program[i]);
-	h->about.selection.known = true;
-	trace_select_say(&o->select, &h->about.selection);
-	env_collect(&h->about.machine, NULL);
-	recording_begin(t->writer, h, t->out.common.stop);
-	trace_recorder_init(&t->recorder, &c, &t->pipeline.session);
-	trace_pipeline_add(&t->pipeline, &t->recorder.sink);
 }
 
 void trace_save_last(struct trace *t)

@@ -37,7 +37,11 @@ static void add_cpu(struct row_counts *sum, const struct row_counts *c, unsigned
 	sum->epoch = epoch;
 }
 
-int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum)
+/*
+ * Sums one row over all CPUs, with the smallest and greatest time of this epoch; both are 0 if there was none. Returns
+ * 0 or -errno.
+ */
+static int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum)
 {
 	*sum = (struct row_counts){0};
 	if (bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.slots), &slot, b->per_cpu) < 0)
@@ -47,13 +51,15 @@ int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum
 	return 0;
 }
 
-unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key)
+/* Returns the slot of a row, or 0 if there is none. */
+static unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key)
 {
 	unsigned int slot = 0;
 	return bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.rows), key, &slot) < 0 ? 0 : slot;
 }
 
-void bpf_find_rows(struct bpf_engine *b)
+/* Reads the tags of rows that are new since the previous call. */
+static void bpf_find_rows(struct bpf_engine *b)
 {
 	unsigned int end = __atomic_load_n(&b->skel->bss->next_slot, __ATOMIC_ACQUIRE);
 	end = end < b->max_slots ? end : b->max_slots;
@@ -126,7 +132,8 @@ static void collect_chunk(struct bpf_engine *b, struct hist *h, unsigned int chu
 	}
 }
 
-void bpf_collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot)
+/* Adds to `h` the times, without the cost of counting, that a slot has counted since they were last read. */
+static void bpf_collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot)
 {
 	for (unsigned int i = 0; i < CHUNKS_PER_ROW; i++) {
 		unsigned int chunk = __atomic_load_n(&b->hists[slot].chunk[i], __ATOMIC_ACQUIRE);
@@ -170,7 +177,8 @@ static void add_counts(const struct bpf_engine *b, struct call_stats *c, const s
 		c->bytes += now->sum - was->sum;
 }
 
-int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s)
+/* Adds to `s` what one row has counted since it was last read. */
+static int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s)
 {
 	struct row_seen *row = &b->rows.v[slot];
 	struct row_counts now;
@@ -199,7 +207,8 @@ static uint64_t *errno_seen(struct bpf_engine *b, const struct row_errno *key)
 	return &b->errnos.v[b->errnos.n - 1].count;
 }
 
-void bpf_collect_errnos(struct bpf_engine *b, struct summary *s)
+/* Adds to `s` how often calls have failed with each error since the previous call of this function. */
+static void bpf_collect_errnos(struct bpf_engine *b, struct summary *s)
 {
 	int fd = bpf_map__fd(b->skel->maps.errnos);
 	struct row_errno key, *at = NULL;

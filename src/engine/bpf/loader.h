@@ -103,25 +103,10 @@ void bpf_watch_event(struct bpf_engine *b, size_t index, enum event_kind kind, s
 
 /* engine_ops.collect: adds to `s` what was counted since the previous call of this function. */
 int bpf_collect(struct engine *e, struct summary *s);
-/* Adds to `s` what one row has counted since it was last read. */
-int bpf_collect_row(struct bpf_engine *b, unsigned int slot, struct summary *s);
-/* Adds to `s` how often calls have failed with each error since the previous call of this function. */
-void bpf_collect_errnos(struct bpf_engine *b, struct summary *s);
-/* Adds to `h` the times, without the cost of counting, that a slot has counted since they were last read. */
-void bpf_collect_hist(struct bpf_engine *b, struct hist *h, unsigned int slot);
-/* Reads the tags of rows that are new since the previous call. */
-void bpf_find_rows(struct bpf_engine *b);
 /*
  * If more than half of the slots are in use and enough processes or threads have ended, moves the contents of their
  * rows to b->retired and frees the rows. Returns 0 or -errno.
  */
 int bpf_retire(struct bpf_engine *b);
-/*
- * Sums one row over all CPUs, with the smallest and greatest time of this epoch; both are 0 if there was none. Returns
- * 0 or -errno.
- */
-int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum);
-/* Returns the slot of a row, or 0 if there is none. */
-unsigned int bpf_find_row(const struct bpf_engine *b, const struct row_key *key);
 
 #endif

@@ -296,6 +296,28 @@ static void note_serving(struct tracer *t, const struct task *task, const struct
 	}
 }
 
+/* Called at the entry of a call. If it is a clone(2) with CLONE_UNTRACED, clears the bit and remembers where it was. */
+static void tracer_untraced_enter(struct tracer *t, struct task *task)
+{
+	const struct call *c = &thread_of(task)->call;
+	struct untraced u = {.where = UNTRACED_NO};
+	if (!(t->options & PTRACE_O_TRACECLONE) || c->arch != syscall_native_arch())
+		return;
+	if (tracer_call_is(c, "clone"))
+		u = (struct untraced){UNTRACED_REGISTER, 0, c->args[0]};
+	else if (tracer_call_is(c, "clone3") &&
+		 mem_get(tracer_mem(t, task), c->args[0], &u.flags, sizeof(u.flags)) == 0)
+		u = (struct untraced){UNTRACED_MEMORY, c->args[0], u.flags};
+	if (u.where == UNTRACED_NO || !(u.flags & CLONE_UNTRACED))
+		return;
+	uint64_t flags = u.flags & ~(uint64_t)CLONE_UNTRACED;
+	if (u.where == UNTRACED_REGISTER)
+		arch_set_first_arg(task->tid, flags);
+	else
+		ptrace_retry(PTRACE_POKEDATA, task->tid, u.addr, flags);
+	thread_of(task)->untraced = u;
+}
+
 void tracer_syscall_stop(struct tracer *t, struct task *task)
 {
 	struct thread *k = thread_of(task);
@@ -324,27 +346,6 @@ void tracer_syscall_stop(struct tracer *t, struct task *task)
 		if (tracer_wants_call(t, task))
 			tracer_event(t, EV_EXIT, task)->call = k->call;
 	}
-}
-
-void tracer_untraced_enter(struct tracer *t, struct task *task)
-{
-	const struct call *c = &thread_of(task)->call;
-	struct untraced u = {.where = UNTRACED_NO};
-	if (!(t->options & PTRACE_O_TRACECLONE) || c->arch != syscall_native_arch())
-		return;
-	if (tracer_call_is(c, "clone"))
-		u = (struct untraced){UNTRACED_REGISTER, 0, c->args[0]};
-	else if (tracer_call_is(c, "clone3") &&
-		 mem_get(tracer_mem(t, task), c->args[0], &u.flags, sizeof(u.flags)) == 0)
-		u = (struct untraced){UNTRACED_MEMORY, c->args[0], u.flags};
-	if (u.where == UNTRACED_NO || !(u.flags & CLONE_UNTRACED))
-		return;
-	uint64_t flags = u.flags & ~(uint64_t)CLONE_UNTRACED;
-	if (u.where == UNTRACED_REGISTER)
-		arch_set_first_arg(task->tid, flags);
-	else
-		ptrace_retry(PTRACE_POKEDATA, task->tid, u.addr, flags);
-	thread_of(task)->untraced = u;
 }
 
 void tracer_untraced_exit(const struct task *task)

@@ -37,8 +37,6 @@ bool tracer_wants_call(const struct tracer *t, const struct task *task);
  * afterwards: in the parent, and in the child at its first stop.
  */
 
-/* Called at the entry of a call. If it is a clone(2) with CLONE_UNTRACED, clears the bit and remembers where it was. */
-void tracer_untraced_enter(struct tracer *t, struct task *task);
 /* Called at the end of a call, and at the first stop of a child. Restores the bit if it was cleared. */
 void tracer_untraced_exit(const struct task *task);
 

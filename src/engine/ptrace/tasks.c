@@ -37,7 +37,8 @@ void tracer_detach_task(struct tracer *t, struct task *task)
 	tracer_forget(t, task);
 }
 
-void tracer_release(struct tracer *t, struct task *task)
+/* Calls tracer_ops.detach for one task, detaches from the task with its pending signal, and removes it. */
+static void tracer_release(struct tracer *t, struct task *task)
 {
 	if (t->ops->detach)
 		t->ops->detach(t, task);
@@ -105,7 +106,11 @@ static pid_t thread_group(pid_t tid)
 	return s.tgid;
 }
 
-bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
+/*
+ * Handles the first stop, by `sig`, of a task that its parent has reported. Returns false if the task was detached,
+ * because it need not be traced.
+ */
+static bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
 {
 	task->fresh = false;
 	task->listening = tracer_is_stopping(sig);

@@ -6,8 +6,6 @@
 
 /* Resumes a stopped task with its pending signal, or detaches if task.release is set. The task may have died. */
 void tracer_resume(struct tracer *t, struct task *task);
-/* Calls tracer_ops.detach for one task, detaches from the task with its pending signal, and removes it. */
-void tracer_release(struct tracer *t, struct task *task);
 /* Like tracer_release(), but does not call tracer_ops.detach. */
 void tracer_detach_task(struct tracer *t, struct task *task);
 
@@ -19,11 +17,6 @@ void tracer_detach_task(struct tracer *t, struct task *task);
 
 /* Handles PTRACE_EVENT_FORK, _VFORK or _CLONE of the parent. */
 void tracer_on_child(struct tracer *t, struct task *parent, int event);
-/*
- * Handles the first stop, by `sig`, of a task that its parent has reported. Returns false if the task was detached,
- * because it need not be traced.
- */
-bool tracer_first_stop(struct tracer *t, struct task *task, int sig);
 /* Adds a task whose parent was killed before it reported the task; /proc says to which process it belongs. */
 void tracer_adopt(struct tracer *t, struct task *task);
 /* Adopts all tasks whose parents will not report them any more. */

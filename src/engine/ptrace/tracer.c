@@ -17,6 +17,17 @@ void tracer_init(struct tracer *t, const struct tracer_ops *ops)
 	t->tasks.task_size = sizeof(struct thread);
 }
 
+static void tasks_free(struct tasks *t)
+{
+	void *p;
+	for (size_t i = 0; (p = map_next(&t->by_tid, &i, NULL));)
+		free(p);
+	for (size_t i = 0; (p = map_next(&t->processes, &i, NULL));)
+		free(p);
+	map_free(&t->by_tid);
+	map_free(&t->processes);
+}
+
 void tracer_free(struct tracer *t)
 {
 	if (t->root.go_fd >= 0)
@@ -165,17 +176,6 @@ void tracer_check_refused(struct tracer *t)
 	int err = ptrace_refused(&tid);
 	if (err)
 		tracer_give_up(t, -err, "cannot trace task %d any further", (int)tid);
-}
-
-void tasks_free(struct tasks *t)
-{
-	void *p;
-	for (size_t i = 0; (p = map_next(&t->by_tid, &i, NULL));)
-		free(p);
-	for (size_t i = 0; (p = map_next(&t->processes, &i, NULL));)
-		free(p);
-	map_free(&t->by_tid);
-	map_free(&t->processes);
 }
 
 struct task *tasks_find(const struct tasks *t, pid_t tid)

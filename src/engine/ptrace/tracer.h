@@ -60,7 +60,6 @@ struct tasks {
 	struct map processes;
 };
 
-void tasks_free(struct tasks *t);
 /* Returns the task with this id, or NULL. */
 struct task *tasks_find(const struct tasks *t, pid_t tid);
 /* Adds a task without a process. The rest of the engine's struct is zeroed. Returns NULL if the task exists. */
