@@ -7,6 +7,11 @@ struct timespec clock_to_timespec(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)};
 }
 
+double clock_timeval_s(const struct timeval *tv)
+{
+	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
+}
+
 static uint64_t read_clock(clockid_t id)
 {
 	struct timespec ts = {0};

@@ -20,11 +20,11 @@ int cmd_show(int argc, char **argv);
 extern const struct opt_command compare_command;
 extern const struct opt_command report_command;
 
-/* Fills in the command `sctrace show`, with at most `max` options in `rows`; SHOW_OPTIONS rows are enough. */
+/* Fills in the command `sctrace show`. `rows` has room for SHOW_OPTIONS options. */
 #define SHOW_OPTIONS 128
-void show_face(struct opt_command *c, struct opt *rows, size_t max);
-/* Fills in `c` with at most `max` rows: its own options, and all of the tracer, even if check() rejects them. */
-void show_all_options(struct opt_command *c, struct opt *rows, size_t max);
+void show_face(struct opt_command *c, struct opt *rows);
+/* The same with all options of the tracer, even if show_check() rejects them. */
+void show_all_options(struct opt_command *c, struct opt *rows);
 /* Checks that the options suit a recording and each other. Returns 0, or -EINVAL with the reason in `why`. */
 int show_check(struct trace_opts *o, struct buf *why);
 

@@ -75,11 +75,10 @@ void decode_capture_rules(struct capture_room *room, const struct capture_source
 	room->at = c.at;
 }
 
-void decode_captures_init(struct decode_captures *c, uint64_t string_max, bool verbose, size_t most)
+void decode_captures_init(struct decode_captures *c, uint64_t string_max, size_t most)
 {
 	decode_memory_tables(&c->tables);
 	c->string_max = string_max;
-	c->verbose = verbose;
 	/* Pages that no capture needs take no memory. */
 	c->room = (struct capture_room){.bytes = memory_get(most), .most = most};
 }
@@ -133,7 +132,7 @@ static void begin(struct capture *k, const struct decode_captures *c, const stru
 {
 	const struct capture_source from = {&c->tables, call->args, mem, c->string_max, result_of(call, made), made};
 	capture_of(k, &c->room, &from);
-	k->word = decode_word_of(call);
+	k->word = syscall_word_size(call);
 	k->frame_mask = decode_frame_mask(call);
 }
 
@@ -143,7 +142,7 @@ void decode_capture_enter(struct decode_captures *c, const struct call *call, co
 	begin(&k, c, call, mem, false);
 	k.before = 1;
 	for (unsigned i = 0; call->desc && i < call->desc->nargs; i++) {
-		const struct memory_need n = decode_memory_of(call->desc, i, c->verbose);
+		const struct memory_need n = decode_memory_of(call->desc, i, true);
 		if (n.rule == MEMORY_FRAME_MASK) /* trace/count.c needs the registers */
 			put_any(&k, call->sp, SIGNAL_FRAME_SIZE);
 		capture_before(&k, &n, i);
@@ -170,7 +169,7 @@ void decode_capture_exit(struct decode_captures *c, const struct call *call, con
 	struct capture k;
 	begin(&k, c, call, mem, true);
 	for (unsigned i = 0; call->desc && i < call->desc->nargs; i++) {
-		const struct memory_need of = decode_memory_of(call->desc, i, c->verbose);
+		const struct memory_need of = decode_memory_of(call->desc, i, true);
 		const struct memory_need *n = of.rule == MEMORY_COMMAND ? command_need(&k, &of, i) : &of;
 		if (n && !is_input(call->desc, n->rule))
 			capture_after(&k, n, i);

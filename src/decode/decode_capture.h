@@ -36,13 +36,12 @@ struct decode_captures {
 	struct memory_tables tables;
 	struct capture_room room;
 	uint64_t string_max;
-	bool verbose;
 };
 /*
- * At most `string_max` bytes of each buffer are captured, and `most` bytes in all. With `verbose`, all arguments and
- * variables of execve(2) are captured.
+ * At most `string_max` bytes of each buffer are captured, and `most` bytes in all. All arguments and variables of
+ * execve(2) are captured.
  */
-void decode_captures_init(struct decode_captures *c, uint64_t string_max, bool verbose, size_t most);
+void decode_captures_init(struct decode_captures *c, uint64_t string_max, size_t most);
 void decode_captures_free(struct decode_captures *c);
 /* Removes all captures. */
 void decode_captures_clear(struct decode_captures *c);

@@ -109,8 +109,7 @@ struct exchange {
  * address. On aarch64 a siginfo precedes the ucontext, in which the registers come last (asm/ucontext.h).
  */
 uint64_t decode_frame_mask(const struct call *c);
-/* Returns the size of a pointer and of a long in this call. It is 8, or 4 for i386 and for the pointers of x32. */
-unsigned decode_word_of(const struct call *c);
+/* Returns syscall_word_size() of the call. */
 unsigned decode_word(const struct decode *d);
 /* Reads exactly `n` bytes at `addr`. Returns false if any of them cannot be read. */
 bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n);

@@ -17,8 +17,6 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#define X32_BIT 0x40000000
-
 /*
  * The limit for the bytes of a string, even if -s allows more. A program must not be able to make sctrace use any
  * amount of memory.
@@ -31,13 +29,6 @@
  */
 #define ARRAY_BYTES_MOST (8u << 20)
 
-unsigned decode_word_of(const struct call *c)
-{
-	if (c->arch == AUDIT_ARCH_X86_64)
-		return c->nr >= X32_BIT && c->nr < 2 * (int64_t)X32_BIT ? 4 : 8;
-	return c->arch & __AUDIT_ARCH_64BIT ? 8 : 4;
-}
-
 uint64_t decode_frame_mask(const struct call *c)
 {
 	return c->sp + (c->arch == AUDIT_ARCH_AARCH64 ? 128 + 40 : 296);
@@ -45,7 +36,7 @@ uint64_t decode_frame_mask(const struct call *c)
 
 unsigned decode_word(const struct decode *d)
 {
-	return decode_word_of(d->call);
+	return syscall_word_size(d->call);
 }
 
 bool decode_get(const struct decode *d, uint64_t addr, void *to, size_t n)

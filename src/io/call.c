@@ -92,10 +92,10 @@ static void leave_seek(const struct io_context *x)
 		return;
 	uint64_t to = (uint64_t)x->c->result;
 	/* _llseek(2) of 32-bit programs stores the new offset in memory. */
-	int at = io_find_kind(x->c, K_OUT_OFF_AT);
+	int at = syscall_find_kind(x->c, K_OUT_OFF_AT);
 	if (at >= 0 && (!x->ev->mem || mem_get(x->ev->mem, x->c->args[at], &to, sizeof(to)) < 0))
 		return;
-	int whence = io_find_kind(x->c, K_WHENCE);
+	int whence = syscall_find_kind(x->c, K_WHENCE);
 	bool to_end = x->c->args[1] == 0 && (at < 0 || x->c->args[2] == 0); /* _llseek(2) has two halves of an offset */
 	if (whence >= 0 && io_fd_of(x, whence) == SEEK_END && to_end)
 		o->file->size = to;
@@ -149,7 +149,7 @@ static uint64_t asked(const struct io_context *x)
 /* Returns true if the call is a write that waits for the disk. */
 static bool is_synced(const struct io_context *x, const struct io_open *o)
 {
-	int flags = io_find_kind(x->c, K_RWF_FLAGS);
+	int flags = syscall_find_kind(x->c, K_RWF_FLAGS);
 	bool here = flags >= 0 && x->c->args[flags] & RWF_SYNCED;
 	return x->row->direction == IO_WRITE && (o->synced || here);
 }
@@ -457,7 +457,7 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 		read_offsets(k, ev);
 	if (row->leave == leave_poll)
 		k->does_not_wait = does_not_wait(row, ev);
-	int path = io_find_kind(c, K_PATH);
+	int path = syscall_find_kind(c, K_PATH);
 	int second = row->leave == io_leave_remove ? io_find_second_path(c) : -1;
 	if (path >= 0)
 		read_path(ev, path, &k->path);
@@ -472,8 +472,9 @@ void io_call_enter(const struct io_profile *p, struct io_thread *k, const struct
 /* Returns the index of the descriptor argument of a call that is not in the table. */
 static int first_fd(const struct call *c)
 {
-	int ring = io_find_kind(c, K_URING_FD), arg = ring >= 0 && !uring_is_index(c) ? ring : io_find_kind(c, K_FD);
-	int path = io_find_kind(c, K_PATH);
+	int ring = syscall_find_kind(c, K_URING_FD),
+	    arg = ring >= 0 && !uring_is_index(c) ? ring : syscall_find_kind(c, K_FD);
+	int path = syscall_find_kind(c, K_PATH);
 	return path < 0 ? arg : -1;
 }
 

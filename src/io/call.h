@@ -1,7 +1,6 @@
 /*
- * Declarations for the functions that handle a system call. call.c contains the functions for calls with a descriptor,
- * call_kinds.c those for calls that create a pipe, a socket or a similar descriptor, call_kinds.c those that read
- * buffers and messages, and call_kinds.c those for calls with a path. Only these four files include this header.
+ * Declarations for the functions that handle a system call. call.c contains the functions for calls with a descriptor, and
+ * call_kinds.c those for other calls and for buffers and messages. Only these two files include this header.
  */
 #ifndef SCTRACE_IO_CALL_H
 #define SCTRACE_IO_CALL_H
@@ -67,18 +66,10 @@ static inline void io_count_transfer(const struct io_context *x, struct io_file 
 	f->read_waited_ns += io_waited(x) ? x->ns : 0;
 }
 
-static inline int io_find_kind(const struct call *c, uint16_t kind)
-{
-	for (unsigned i = 0; i < c->desc->nargs; i++)
-		if (c->desc->args[i].kind == kind)
-			return (int)i;
-	return -1;
-}
-
 /* Returns the index of the second path, which rename(2) has, or -1. */
 static inline int io_find_second_path(const struct call *c)
 {
-	int first = io_find_kind(c, K_PATH);
+	int first = syscall_find_kind(c, K_PATH);
 	for (int i = first + 1; first >= 0 && i < c->desc->nargs; i++)
 		if (c->desc->args[i].kind == K_PATH)
 			return i;
@@ -93,7 +84,7 @@ static inline void io_set_fd(const struct io_context *x, struct io_file *f, int 
 /* Returns true if the call only looks at data, which stays in the socket until another call reads it (recv(2)). */
 static inline bool io_peeks(const struct io_context *x)
 {
-	int flags = x->row->direction == IO_READ ? io_find_kind(x->c, K_MSG_FLAGS) : -1;
+	int flags = x->row->direction == IO_READ ? syscall_find_kind(x->c, K_MSG_FLAGS) : -1;
 	return flags >= 0 && x->c->args[flags] & MSG_PEEK;
 }
 

@@ -60,7 +60,7 @@ static bool closes_on_exec(const struct io_context *x)
 void io_leave_pair(const struct io_context *x)
 {
 	int fds[2];
-	int arg = io_find_kind(x->c, K_OUT_FD_PAIR);
+	int arg = syscall_find_kind(x->c, K_OUT_FD_PAIR);
 	bool pipes = !io_is_call(x, "socketpair");
 	auto_buf name = {0};
 	if (x->c->error || !x->ev->mem || mem_get(x->ev->mem, x->c->args[arg], fds, sizeof(fds)) < 0)
@@ -110,19 +110,12 @@ void io_leave_memfd(const struct io_context *x)
 }
 
 /* Requests with several buffers or messages, which the memory of the program describes. */
-#define X32_BIT      0x40000000 /* in the numbers of x32 calls, whose pointers have 32 bits */
 #define BUFFERS_MAX  64
 #define MESSAGES_MAX 1024 /* UIO_MAXIOV (linux/uio.h): Linux handles at most this many messages in one call */
 
 bool io_is_32bit(const struct call *c)
 {
 	return !(c->arch & __AUDIT_ARCH_64BIT);
-}
-
-/* Returns the size of a pointer of the program in bytes. */
-static size_t word_of(const struct call *c)
-{
-	return io_is_32bit(c) || (c->arch == AUDIT_ARCH_X86_64 && c->nr & X32_BIT) ? 4 : 8;
 }
 
 int64_t io_buffers_length(const struct call *c, const struct mem *m, uint64_t addr, uint64_t n)
@@ -132,7 +125,7 @@ int64_t io_buffers_length(const struct call *c, const struct mem *m, uint64_t ad
 		uint64_t wide[2 * BUFFERS_MAX];
 		uint32_t narrow[2 * BUFFERS_MAX];
 	} iov;
-	size_t word = word_of(c);
+	size_t word = syscall_word_size(c);
 	int64_t sum = 0;
 	if (n > BUFFERS_MAX || !m || mem_get(m, addr, &iov, 2 * n * word) < 0)
 		return -1;
@@ -145,7 +138,7 @@ int64_t io_buffers_length(const struct call *c, const struct mem *m, uint64_t ad
 static uint64_t messages_length(const struct call *c, const struct mem *m, uint64_t n)
 {
 	/* struct mmsghdr: a struct msghdr of seven words, the size, and padding to a whole word. */
-	size_t word = word_of(c);
+	size_t word = syscall_word_size(c);
 	uint64_t sum = 0;
 	uint32_t size;
 	for (uint64_t i = 0, addr = c->args[1]; i < n && n <= MESSAGES_MAX && m; i++, addr += 8 * word)
@@ -184,14 +177,14 @@ static void add_argument(const struct io_context *x, int arg, const struct buf *
 
 static void add_path(const struct io_context *x, struct buf *out)
 {
-	add_argument(x, io_find_kind(x->c, K_PATH), &x->k->path, out);
+	add_argument(x, syscall_find_kind(x->c, K_PATH), &x->k->path, out);
 }
 
 static uint64_t open_flags(const struct io_context *x)
 {
 	uint64_t flags = O_CREAT | O_WRONLY | O_TRUNC; /* these are the flags of creat(2) */
-	int arg = io_find_kind(x->c, K_OPEN_FLAGS);
-	int how = io_find_kind(x->c, K_OPEN_HOW);
+	int arg = syscall_find_kind(x->c, K_OPEN_FLAGS);
+	int how = syscall_find_kind(x->c, K_OPEN_HOW);
 	if (arg >= 0)
 		flags = x->c->args[arg];
 	else if (how >= 0 && (!x->ev->mem || mem_get(x->ev->mem, x->c->args[how], &flags, sizeof(flags)) < 0))
@@ -304,7 +297,7 @@ void io_leave_open(const struct io_context *x)
 void io_leave_stat(const struct io_context *x)
 {
 	struct io_file *f = file_of_path(x);
-	int folder = io_find_kind(x->c, K_DIRFD);
+	int folder = syscall_find_kind(x->c, K_DIRFD);
 	/* With an empty path, the call operates on the descriptor itself (AT_EMPTY_PATH); fstat(3) uses this. */
 	const struct io_open *o = !f && folder >= 0 ? io_open_of(x, folder) : NULL;
 	if (o)

@@ -152,6 +152,15 @@ void cell_plain(struct table *t, size_t col, double x)
 	cell_real(t, col, x, &b);
 }
 
+void cell_metrics(struct table *t, size_t col, const struct strings *names, const struct run_subject *s)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		const struct run_metric *m = run_metric_find(s, names->v[i]);
+		if (m && m->judged.n)
+			cell_plain(t, col + i, m->judged.median);
+	}
+}
+
 void cell_printf(struct table *t, size_t col, double x, const char *fmt)
 {
 	char text[64];

@@ -230,6 +230,8 @@ void cell_factor(struct table *t, size_t col, double x);
 void cell_share(struct table *t, size_t col, double share);
 /* Sets a cell to a number without a unit: four significant digits, or a whole number with commas. */
 void cell_plain(struct table *t, size_t col, double x);
+/* Sets the cells of the metrics `names` (--metric), from column `col` on, to their medians. */
+void cell_metrics(struct table *t, size_t col, const struct strings *names, const struct run_subject *s);
 /* Sets a cell to a number that is shown by `fmt`, a format of printf(3) for one double. */
 void cell_printf(struct table *t, size_t col, double x, const char *fmt);
 /* Sets a cell to a number: `value` in CSV and JSON, and the text `shown` in the formats for people. Frees `shown`. */

@@ -235,16 +235,6 @@ static void time_cells(struct table *t, const struct run *r, const struct run_su
 	table_integer(t, C_OUTLIERS, (long long)run_outliers(s), NULL);
 }
 
-/* Sets the cells of the metrics of --metric, which are the last columns from `col` on. */
-static void metric_cells(struct table *t, size_t col, const struct strings *names, const struct run_subject *s)
-{
-	for (size_t i = 0; i < names->n; i++) {
-		const struct run_metric *m = run_metric_find(s, names->v[i]);
-		if (m && m->judged.n)
-			cell_plain(t, col + i, m->judged.median);
-	}
-}
-
 static void subject_row(struct table *t, const struct run *r, const struct run_subject *s)
 {
 	table_row(t);
@@ -353,7 +343,7 @@ static struct table *table_of(struct page *p, const struct run *r)
 	struct table *t = table_new(shown, n + metrics.n);
 	for (size_t i = 0; i < r->subjects.n; i++) {
 		subject_row(t, r, &r->subjects.v[i]);
-		metric_cells(t, n, &metrics, &r->subjects.v[i]);
+		cell_metrics(t, n, &metrics, &r->subjects.v[i]);
 	}
 	strings_clear(&metrics);
 	return t;

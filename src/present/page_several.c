@@ -160,16 +160,6 @@ static void summary_row(struct table *t, const struct page_run *run, const struc
 		set_value(t, S_COLUMNS + i, more[i]->show, extra_of(s, more[i]), "");
 }
 
-/* Sets the cells of the metrics of --metric to their medians. */
-static void metric_cells(struct table *t, size_t col, const struct strings *names, const struct run_subject *s)
-{
-	for (size_t i = 0; i < names->n; i++) {
-		const struct run_metric *m = run_metric_find(s, names->v[i]);
-		if (m && m->judged.n)
-			cell_plain(t, col + i, m->judged.median);
-	}
-}
-
 static bool any_unable(const struct page *p)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -219,7 +209,7 @@ static void add_summary(struct page *p, const struct names *names)
 			if (s)
 				summary_row(t, &p->runs[k], s, more, nmore);
 			if (s)
-				metric_cells(t, own, &metrics, s);
+				cell_metrics(t, own, &metrics, s);
 		}
 	strings_clear(&metrics);
 	bool sched = p->runs[0].run->bits == RUN_SCHED;

@@ -268,3 +268,18 @@ bool syscall_changes_names(const struct syscall_desc *d)
 {
 	return d->result == R_FD || d->groups & G_NAMES;
 }
+
+unsigned syscall_word_size(const struct call *c)
+{
+	if (c->arch == AUDIT_ARCH_X86_64)
+		return c->nr >= X32_BIT && c->nr < 2 * (int64_t)X32_BIT ? 4 : 8;
+	return c->arch & __AUDIT_ARCH_64BIT ? 8 : 4;
+}
+
+int syscall_find_kind(const struct call *c, uint16_t kind)
+{
+	for (unsigned i = 0; c->desc && i < c->desc->nargs; i++)
+		if (c->desc->args[i].kind == kind)
+			return (int)i;
+	return -1;
+}

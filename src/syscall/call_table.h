@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct buf;
+struct call;
 
 /*
  * A pseudo-number. A program may use more unknown call numbers than the tables have rows; the remaining numbers are
@@ -119,6 +120,10 @@ bool syscall_returns_bytes(uint32_t arch, int64_t nr);
  * process.
  */
 bool syscall_changes_names(const struct syscall_desc *desc);
+/* Returns the size in bytes of a pointer and of a long in this call: 8, or 4 for 32-bit programs and for the pointers of x32. */
+unsigned syscall_word_size(const struct call *c);
+/* Returns the index of the call's first argument of this kind (enum syscall_kind), or -1. */
+int syscall_find_kind(const struct call *c, uint16_t kind);
 /* Returns AUDIT_ARCH_* of the architecture that sctrace was built for. */
 uint32_t syscall_native_arch(void);
 

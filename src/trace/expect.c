@@ -1,15 +1,11 @@
 #include "trace/expect.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-
-static double seconds(const struct timeval *tv)
-{
-	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
-}
 
 /* Returns true if no child process was left out. */
 static bool counts_children(const struct trace_expect *e)
@@ -21,8 +17,8 @@ static bool counts_children(const struct trace_expect *e)
 static double of_program(const struct trace_expect *e, enum condition_metric m)
 {
 	const struct engine_result *r = e->result;
-	double user = seconds(&r->usage.ru_utime);
-	double system = seconds(&r->usage.ru_stime);
+	double user = clock_timeval_s(&r->usage.ru_utime);
+	double system = clock_timeval_s(&r->usage.ru_stime);
 	const double of[CONDITION_METRICS] = {
 		[CONDITION_WALL] = (double)r->wall_ns / 1e9,
 		[CONDITION_USER] = user,

@@ -86,19 +86,11 @@ static const struct files_rule *rule_of(struct trace_files *t, const struct sysc
 	return known;
 }
 
-static int find_kind(const struct call *c, uint16_t kind)
-{
-	for (unsigned i = 0; i < c->desc->nargs; i++)
-		if (c->desc->args[i].kind == kind)
-			return (int)i;
-	return -1;
-}
-
 /* Returns the uses of an open(2), which creates the file if FILES_CREATED is among them and the file was absent. */
 static unsigned use_of_open(const struct event *ev)
 {
 	uint64_t flags = O_CREAT | O_WRONLY | O_TRUNC; /* these are the flags of creat(2) */
-	int arg = find_kind(&ev->call, K_OPEN_FLAGS), how = find_kind(&ev->call, K_OPEN_HOW);
+	int arg = syscall_find_kind(&ev->call, K_OPEN_FLAGS), how = syscall_find_kind(&ev->call, K_OPEN_HOW);
 	if (arg >= 0)
 		flags = ev->call.args[arg];
 	else if (how >= 0 && (!ev->mem || mem_get(ev->mem, ev->call.args[how], &flags, sizeof(flags)) < 0))

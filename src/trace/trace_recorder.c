@@ -183,7 +183,7 @@ void trace_recorder_init(struct trace_recorder *r, const struct trace_recorder_c
 	*r = (struct trace_recorder){.sink.ops = &recorder_ops, .c = *c};
 	recording_asked_init(&r->asked, session->names, c->writer);
 	session->names = &r->asked.names.names;
-	decode_captures_init(&r->capturing, c->string_max, true, RECORDING_CAPTURES);
+	decode_captures_init(&r->capturing, c->string_max, RECORDING_CAPTURES);
 	r->decoding = (struct trace_decoding){.string_max = c->string_max,
 					      .verbose = true,
 					      .fd_names = FD_IN_FULL,

@@ -1,6 +1,7 @@
 #include "trace/trace_save.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "measure/machine_env.h"
 #include "run/run.h"
 
@@ -9,18 +10,13 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static double seconds(const struct timeval *tv)
-{
-	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
-}
-
 static void fill_program(struct run_program *p, const struct engine_result *r)
 {
 	bool ended = r->wall_ns > 0; /* otherwise, the end of the program is not part of the trace */
 	p->known = true;
 	p->wall_s = ended ? (double)r->wall_ns / 1e9 : NAN;
-	p->user_s = ended ? seconds(&r->usage.ru_utime) : NAN;
-	p->system_s = ended ? seconds(&r->usage.ru_stime) : NAN;
+	p->user_s = ended ? clock_timeval_s(&r->usage.ru_utime) : NAN;
+	p->system_s = ended ? clock_timeval_s(&r->usage.ru_stime) : NAN;
 	p->peak_rss_bytes = ended && r->peak_rss_bytes ? (double)r->peak_rss_bytes : NAN;
 	p->largest = r->rss_is_largest ? TRUTH_YES : TRUTH_NO;
 	p->calls_before_main = r->main_found != MAIN_UNKNOWN ? (double)r->before_main : NAN;

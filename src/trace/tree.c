@@ -58,20 +58,10 @@ static struct trace_process *of(struct trace_tree *t, const struct event *ev)
 	return p && !p->ended ? p : add(t, ev->pid, ev->time_ns, NULL);
 }
 
-static int find_kind(const struct call *c, uint16_t kind)
-{
-	for (unsigned i = 0; c->desc && i < c->desc->nargs; i++)
-		if (c->desc->args[i].kind == kind)
-			return (int)i;
-	return -1;
-}
-
 /* Reads word `i` of an array of pointers or sizes. */
 static bool get_word(const struct event *ev, uint64_t at, uint64_t i, uint64_t *v)
 {
-	bool wide =
-		ev->call.arch & __AUDIT_ARCH_64BIT && !(ev->call.arch == AUDIT_ARCH_X86_64 && ev->call.nr >> 30 & 1);
-	size_t size = wide ? 8 : 4;
+	size_t size = syscall_word_size(&ev->call);
 	*v = 0;
 	return mem_get(ev->mem, at + i * size, v, size) == 0;
 }
@@ -109,7 +99,8 @@ static void add_said(const struct event *ev, struct buf *said, uint64_t addr, ui
 static void tree_enter(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	const struct call *c = &ev->call;
-	int argv = find_kind(c, K_ARGV), bytes = find_kind(c, K_IN_BYTES), vector = find_kind(c, K_IN_IOVEC);
+	int argv = syscall_find_kind(c, K_ARGV), bytes = syscall_find_kind(c, K_IN_BYTES),
+	    vector = syscall_find_kind(c, K_IN_IOVEC);
 	if (ev->mem && argv >= 0)
 		read_command(ev, c->args[argv], trace_own(s, k));
 	if (!ev->mem || (bytes != 1 && vector != 1) || (c->args[0] != STDOUT_FILENO && c->args[0] != STDERR_FILENO))

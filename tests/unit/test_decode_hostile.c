@@ -236,7 +236,7 @@ static void captures_suffice(struct decode d, const char *name)
 		call.args[i] = (uint32_t)call.args[i] ? call.args[i] : 0;
 	d.call = &call;
 	if (!c.room.bytes)
-		decode_captures_init(&c, 0, true, 64 << 20);
+		decode_captures_init(&c, 0, 64 << 20);
 	c.string_max = d.opts->string_max;
 	decode_captures_clear(&c);
 	decode_capture_enter(&c, &call, live);

@@ -436,8 +436,8 @@ int cmd_show(int argc, char **argv)
 	struct opt rows[SHOW_OPTIONS], all_rows[SHOW_OPTIONS];
 	struct opt_command face, all;
 	int first = 1, status = EXIT_USAGE;
-	show_face(&face, rows, SHOW_OPTIONS);
-	show_all_options(&all, all_rows, SHOW_OPTIONS);
+	show_face(&face, rows);
+	show_all_options(&all, all_rows);
 	trace_opts_init(&t.o);
 	recording_head_init(&t.head);
 	outfile_catch_signals();

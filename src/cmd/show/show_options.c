@@ -72,21 +72,21 @@ static void adapt(struct opt *o)
 }
 
 /* Appends the rows of `table` to `rows`: all, or only those that --help shows. Returns the number of rows. */
-static size_t add_rows(struct opt *rows, size_t n, size_t max, const struct opt *table, bool all)
+static size_t add_rows(struct opt *rows, size_t n, const struct opt *table, bool all)
 {
-	for (const struct opt *o = table; !opt_is_end(o) && n + 1 < max; o++)
+	for (const struct opt *o = table; !opt_is_end(o) && n + 1 < SHOW_OPTIONS; o++)
 		if (all || (o->letter || o->name ? !is_refused(o) : !is_empty(o)))
 			rows[n++] = *o;
 	rows[n] = (struct opt){0};
 	return n;
 }
 
-void show_face(struct opt_command *c, struct opt *rows, size_t max)
+void show_face(struct opt_command *c, struct opt *rows)
 {
-	size_t n = add_rows(rows, 0, max, trace_command.table, false);
+	size_t n = add_rows(rows, 0, trace_command.table, false);
 	for (size_t i = 0; i < n; i++)
 		adapt(&rows[i]);
-	add_rows(rows, n, max, own, true);
+	add_rows(rows, n, own, true);
 	*c = (struct opt_command){
 		.name = "sctrace show",
 		.usage = usage,
@@ -96,11 +96,11 @@ void show_face(struct opt_command *c, struct opt *rows, size_t max)
 	};
 }
 
-void show_all_options(struct opt_command *c, struct opt *rows, size_t max)
+void show_all_options(struct opt_command *c, struct opt *rows)
 {
 	/* The own rows come first, because the tracer has another option --last. */
-	size_t n = add_rows(rows, 0, max, own, true);
-	add_rows(rows, n, max, trace_command.table, true);
+	size_t n = add_rows(rows, 0, own, true);
+	add_rows(rows, n, trace_command.table, true);
 	*c = (struct opt_command){.name = "sctrace show", .table = rows};
 }
 

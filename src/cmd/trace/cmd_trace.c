@@ -50,7 +50,7 @@ static int completion_script(const char *shell, struct buf *out)
 	const struct opt_command *all[OTHERS + BENCH_FACES] = {&trace, &compare_command, &report_command, &show};
 	struct buf words[BENCH_FACES] = {0}, sets = {0};
 	filter_words(&sets);
-	show_face(&show, show_rows, SHOW_OPTIONS);
+	show_face(&show, show_rows);
 	trace.set_words = show.set_words = buf_str(&sets);
 	bench_faces(bench, words);
 	for (size_t i = 0; i < BENCH_FACES; i++)
