@@ -1,4 +1,4 @@
-#include "stack/demangle.h"
+#include "stack/stack.h"
 
 #include "base/buf.h"
 #include "config.h"

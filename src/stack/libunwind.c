@@ -3,7 +3,6 @@
 #include "base/library.h"
 #include "base/memory.h"
 #include "event.h"
-#include "stack/demangle.h"
 #include "stack/stack.h"
 #include "stack/unwind.h"
 #include "tracee/mem.h"

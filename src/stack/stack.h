@@ -84,4 +84,12 @@ void stack_folded_add(struct stack_folded *f, const char *stack, const char *lea
 void stack_folded_text(struct buf *out, struct stack_folded *f);
 void stack_folded_free(struct stack_folded *f);
 
+/*
+ * Makes names of C++ and Rust functions readable (demangle.c): appends what a mangled name stands for, such as
+ * "std::vector<int>::push_back(int&&)" or "core::fmt::write". Returns false if the name is not mangled, if it is too long,
+ * or if sctrace was built without libiberty. The name is not trusted: at most DEMANGLED_MOST bytes are appended.
+ */
+bool demangle(const char *name, struct buf *out);
+#define DEMANGLED_MOST 4096
+
 #endif

@@ -1,7 +1,7 @@
 /* Searches for main in a program's file, which may contain any bytes after the headers that the kernel reads. */
 #include "fuzz.h"
 
-#include "engine/ptrace/attach.h"
+#include "engine/ptrace/tracer.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* Tests which cost of tracing is subtracted from the time of a call under ptrace. */
 #include "engine/ptrace/calls.h"
 
-#include "engine/ptrace/attach.h"
 #include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
 

@@ -1,5 +1,5 @@
 /* Tests the names of C++ and Rust functions. */
-#include "stack/demangle.h"
+#include "stack/stack.h"
 
 #include "base/buf.h"
 

@@ -36,9 +36,7 @@
 #include "syscall/call_table.h"
 #include "tracee/proc.h"
 
-#include "engine/ptrace/calibrate.h"
 #include "engine/ptrace/calls.h"
-#include "engine/ptrace/loop.h"
 #include "engine/ptrace/tracer.h"
 
 #include <errno.h>

@@ -9,12 +9,7 @@
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/life/children.h"
-#include "engine/ptrace/attach.h"
-#include "engine/ptrace/calibrate.h"
-#include "engine/ptrace/loop.h"
-#include "engine/ptrace/tasks.h"
 #include "engine/ptrace/tracer.h"
-#include "engine/ptrace/wait.h"
 #include "syscall/call_table.h"
 
 #include <errno.h>

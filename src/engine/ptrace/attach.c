@@ -1,5 +1,3 @@
-#include "engine/ptrace/attach.h"
-
 #include "arch/arch.h"
 #include "base/diag.h"
 #include "engine/ptrace/tracer.h"

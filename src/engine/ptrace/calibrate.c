@@ -1,11 +1,7 @@
-#include "engine/ptrace/calibrate.h"
-
 #include "base/buf.h"
 #include "base/helper.h"
 #include "engine/costs.h"
-#include "engine/ptrace/loop.h"
-#include "engine/ptrace/tasks.h"
-#include "engine/ptrace/wait.h"
+#include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
 
 #include <errno.h>

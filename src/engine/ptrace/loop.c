@@ -1,13 +1,8 @@
-#include "engine/ptrace/loop.h"
-
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "engine/ptrace/attach.h"
 #include "engine/ptrace/calls.h"
-#include "engine/ptrace/tasks.h"
 #include "engine/ptrace/tracer.h"
-#include "engine/ptrace/wait.h"
 
 #include <errno.h>
 #include <signal.h>

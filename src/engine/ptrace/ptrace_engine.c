@@ -3,10 +3,7 @@
 #include "base/memory.h"
 #include "engine/costs.h"
 #include "engine/engine.h"
-#include "engine/ptrace/attach.h"
-#include "engine/ptrace/calibrate.h"
 #include "engine/ptrace/calls.h"
-#include "engine/ptrace/loop.h"
 #include "engine/ptrace/tracer.h"
 
 #include <signal.h>

@@ -1,8 +1,5 @@
-#include "engine/ptrace/tasks.h"
-
 #include "arch/arch.h"
 #include "base/clock.h"
-#include "engine/ptrace/attach.h"
 #include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"

@@ -71,6 +71,7 @@ void tasks_remove(struct tasks *t, struct task *task);
 /* Called after execve(2) by a thread that is not the leader: `task` takes over the id of the vanished leader. */
 void tasks_rename(struct tasks *t, struct task *task, pid_t leader);
 
+struct costs;
 struct tracer;
 
 /* The result of handling a special stop. */
@@ -359,5 +360,152 @@ int tracer_give_up(struct tracer *t, int err, const char *fmt, ...) __attribute_
 void tracer_check_refused(struct tracer *t);
 /* engine_ops.kill: sends `sig` to all processes, except attached ones and a program that still waits for spawn_go(). */
 void tracer_kill(struct engine *e, int sig);
+
+/* The stop loop: starts and attaches, gets the next event, detaches (loop.c). */
+
+/* engine_ops.next. */
+int tracer_next(struct engine *e, struct event *ev);
+
+/* Decodes and handles a wait status of a task (ptrace(2), "Stopped states"). Returns 1 if events are pending, otherwise 0. */
+int tracer_stop(struct tracer *t, struct task *task, int status);
+
+/*
+ * Starts the program of `config`, and attaches to the processes of `config`. tracer_init() must have been called
+ * before. Returns 0, or -errno with a sentence in `why`.
+ */
+int tracer_start(struct tracer *t, const struct engine_config *config, struct buf *why);
+/*
+ * Pins sctrace to the CPUs of `config` if --pin requests that. Must be called before anything is measured. Returns 0,
+ * or -errno with the reason in `why`.
+ */
+int tracer_pin(const struct engine_config *config, struct buf *why);
+
+/* Stops all tasks and detaches from them without harm. Tasks that do not stop in time are detached when sctrace exits. */
+void tracer_detach_all(struct tracer *t);
+/* engine_ops.detach. */
+int tracer_detach(struct engine *e);
+/* engine_ops.is_needed: calls that a seccomp filter stops fail without a tracer. */
+bool tracer_is_needed(const struct engine *e);
+
+/* Waits for stops and ends of tasks, and handles refusals of the kernel (wait.c). */
+
+/*
+ * Calls wait4(2) for a stop or an end (__WALL) of `pid`, or of any task if `pid` is -1. Returns a task's id; 0 with
+ * WNOHANG if nothing was reported; -EINTR if sctrace received a signal; -ECHILD if there is nothing to wait for. If the
+ * kernel refuses to wait, tracing is given up. Sets `usage` only at ends; it may be NULL.
+ */
+pid_t tracer_wait(struct tracer *t, pid_t pid, int *status, int options, struct rusage *usage);
+/* Like tracer_wait(), but does not sleep, and polls only if that may save time. Returns 0 if nothing was reported. */
+pid_t tracer_spin(struct tracer *t, pid_t pid, int *status, struct rusage *usage);
+/* If the engine records calls, tracer_await_records() looks for records during the next milliseconds. */
+void tracer_expect_records(struct tracer *t);
+/*
+ * Called at the birth of a task. If it is an untraced child, it may soon write to the output of the trace. So
+ * tracer_await_records() returns after each short pause, so that the lines of its parent's calls do not appear much later.
+ */
+void tracer_expect_output(struct tracer *t);
+/*
+ * While records may come fast (tracer_expect_records()), waits for a stop or an end of any task. Returns the task's id;
+ * -EINTR if many records wait to be read, or sctrace received a signal; 0 if no records are expected.
+ */
+pid_t tracer_await_records(struct tracer *t, int *status, struct rusage *usage);
+/* Like tracer_wait(), but for one task, and spins before it sleeps. Signals to sctrace do not interrupt the wait. */
+pid_t tracer_wait_task(struct tracer *t, pid_t tid, int *status);
+/* Returns the task's status if it was taken from the kernel and the loop has not handled it, or NULL. */
+struct wait_status *tracer_taken_status(struct tracer *t, pid_t tid);
+/* Queues a status that was waited for elsewhere, so that the loop handles it like any other status. */
+void tracer_keep_status(struct tracer *t, pid_t tid, int status);
+
+/* Follows tasks: resumes them, and handles new and ending tasks, execve(2), signals and group-stops (tasks.c). */
+
+/* Resumes a stopped task with its pending signal, or detaches if task.release is set. The task may have died. */
+void tracer_resume(struct tracer *t, struct task *task);
+/* Like tracer_release(), but does not call tracer_ops.detach. */
+void tracer_detach_task(struct tracer *t, struct task *task);
+
+/*
+ * Handles new tasks. The kernel reports a new task twice, by a stop of the child and by an event of its parent, in any
+ * order. A child whose stop comes first stays stopped (task.early_status) until its parent's event, unless its parent
+ * was killed before that event.
+ */
+
+/* Handles PTRACE_EVENT_FORK, _VFORK or _CLONE of the parent. */
+void tracer_on_child(struct tracer *t, struct task *parent, int event);
+/* Adds a task whose parent was killed before it reported the task; /proc says to which process it belongs. */
+void tracer_adopt(struct tracer *t, struct task *task);
+/* Adopts all tasks whose parents will not report them any more. */
+void tracer_adopt_orphans(struct tracer *t);
+
+/* Handles PTRACE_EVENT_EXIT: the task is about to end, and its memory can still be measured. */
+void tracer_on_exit(struct tracer *t, struct task *task);
+/* Handles the end of a task, and removes the task. `status` is that of wait(2). */
+void tracer_on_death(struct tracer *t, struct task *task, int status);
+/*
+ * Notes the peak resident set of a descendant that has ended, in bytes, from wait4(2). This figure includes the peak of
+ * the descendant's parent before execve(2), which does no harm, because the parent's own peak is taken into account
+ * anyway. For the started program the figure would be wrong, because its parent was sctrace; tracer_on_exit() measures
+ * the started program.
+ */
+void tracer_note_peak(struct tracer *t, const struct task *task, uint64_t bytes);
+
+/*
+ * Handles PTRACE_EVENT_EXEC: the task runs a new program. It is now the only thread of its process, with the leader's
+ * id.
+ */
+void tracer_on_exec(struct tracer *t, struct task *task);
+
+/* Handles a signal-delivery-stop. */
+void tracer_on_signal(struct tracer *t, struct task *task, int sig);
+/* Handles PTRACE_EVENT_STOP: a group-stop begins or ends, a new task exists, or PTRACE_INTERRUPT has taken effect. */
+void tracer_on_event_stop(struct tracer *t, struct task *task, int sig);
+
+/* Attaching to running processes, and the ptrace(2) options of tasks (attach.c). */
+
+/*
+ * Attaches to all threads of a process. If `tid` is not the leader of its process, attaches to this thread only. Returns
+ * 0, or -errno with a sentence in `why`.
+ */
+int tracer_attach(struct tracer *t, pid_t tid, struct buf *why);
+/* With this file, the kernel's module Yama restricts ptrace(2). Not all kernels have it. */
+#define ATTACH_YAMA "/proc/sys/kernel/yama/ptrace_scope"
+/* Returns the process that traces `pid`, or 0. */
+pid_t attach_tracer_of(pid_t pid);
+/*
+ * Returns true if process `pid` traces process `self`, directly or through other tracers (`tracer_of` returns the tracer
+ * of a process). If `self` attached to it, both could stop each other for ever, and SIGKILL would not end them.
+ */
+bool attach_is_mutual(pid_t pid, pid_t self, pid_t (*tracer_of)(pid_t pid));
+/* Sets the options of a stopped task. Only leaders of started or attached processes stop at their exit. */
+void tracer_set_options(struct tracer *t, const struct task *task);
+
+/* Finds where a program's own code begins: at its main, or at the entry point if it has no symbols (attach.c). */
+
+/* Returns the address of the process's entry point, or 0. */
+uint64_t tracer_entry_point(pid_t pid);
+/* Returns the address at which the process's loader is mapped, or 0 if the program is linked statically. */
+uint64_t tracer_loader_base(pid_t pid);
+/* Returns the address in memory of main of the executable `fd`, or 0. AT_ENTRY (`entry`) gives the load offset. */
+uint64_t tracer_main_symbol(int fd, uint64_t entry);
+/* Sets a breakpoint at main or the entry point in the new image of the started program. */
+void tracer_find_main(struct tracer *t, struct task *task);
+/* Removes that breakpoint from the stopped task before PTRACE_DETACH. Without a tracer, it would end the program. */
+void tracer_leave_main(struct tracer *t, const struct task *task);
+/* True if that breakpoint has caused the task's SIGTRAP: all calls counted until now were made before main. */
+bool tracer_at_main(struct tracer *t, struct task *task);
+
+/* The cost of a traced call: measured with a child, or the kept value of engine/costs.h (calibrate.c). */
+
+/*
+ * Finds the cost for each way in which the end of a call is noticed. If it could not be measured, its `ns` is not above
+ * zero, and its `err` says why. `kept` may be NULL.
+ */
+void tracer_calibrate(struct costs *kept, struct tracer_cost cost[NOTICED_WAYS]);
+/* Appends that the times include the cost of tracing, and the reason why this cost could not be measured. */
+void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out);
+/*
+ * Waits until a child for calibration, which must not be traced yet, sets *ready. Returns false if the child has ended
+ * without setting it.
+ */
+bool tracer_await_child(pid_t pid, const _Atomic int *ready);
 
 #endif

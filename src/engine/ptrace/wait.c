@@ -1,5 +1,3 @@
-#include "engine/ptrace/wait.h"
-
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "engine/ptrace/tracer.h"

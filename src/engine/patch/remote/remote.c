@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "engine/patch/arm/arm.h"
-#include "engine/ptrace/wait.h"
+#include "engine/ptrace/tracer.h"
 #include "syscall/restart.h"
 #include "tracee/proc.h"
 

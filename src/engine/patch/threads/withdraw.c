@@ -12,8 +12,7 @@
 #include "engine/patch/threads/dispatch.h"
 #include "engine/patch/threads/sigkill_guard.h"
 #include "engine/patch/threads/stepout.h"
-#include "engine/ptrace/tasks.h"
-#include "engine/ptrace/wait.h"
+#include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 
 #include <signal.h>
