@@ -5,7 +5,6 @@
 #include "bench/stop.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>

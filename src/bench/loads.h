@@ -16,7 +16,6 @@
 #include <sys/types.h>
 
 struct buf;
-struct op;
 struct run;
 
 #define LOAD_PARTS 8   /* the largest number of parts of a load: "suite+disk" has two */

@@ -11,7 +11,6 @@
 #include <linux/io_uring.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 /* Replaces a placeholder by the size of the layout to which `about` leads. */
 static uint16_t resolve_size(uint16_t size, const void *about)

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct buf;
-
 /*
  * Fills in `e`, which the caller has prepared with fields_init(&env_fields, e) and frees later. The file system in `e`
  * is the one that contains `work_dir`, or unknown if `work_dir` is NULL.

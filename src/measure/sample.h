@@ -55,8 +55,6 @@ int sample_take(const struct sample_spec *spec, struct sample *s, struct buf *wh
 
 /* A process that reads the output of a program and discards it, so that the program writes to a pipe. */
 
-struct buf;
-
 struct drain {
 	int fd;     /* the end of the pipe for the program */
 	int result; /* for drain_close() */

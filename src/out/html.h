@@ -33,8 +33,6 @@ void html_end(struct buf *out, const char *footer);
 
 /* Text in Markdown. */
 
-struct buf;
-
 /* Appends text that Markdown shows as it is. */
 void markdown_text(struct buf *out, const char *text);
 /* Appends each line of the text with this prefix. */

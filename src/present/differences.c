@@ -6,7 +6,6 @@
 #include "out/svg.h"
 #include "present/page.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -88,8 +88,6 @@ void run_metric_names(const struct run *r, struct strings *names);
  * For report --fail-if: determines whether a run, or a row of compare, is worse than another one by more than a limit.
  */
 
-struct buf;
-
 /* A run, and its name in messages. */
 struct gate_run {
 	const struct run *run;

@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static double value_at(const double *sorted, size_t n, double u)
 {

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "stats/quantile.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* The sink that writes calls as CSV (RFC 4180): one row for each call. The arguments are one column of JSON. */
-#include "base/clock.h"
 #include "base/escape.h"
 #include "syscall/call_table.h"
 #include "syscall/restart.h"

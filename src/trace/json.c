@@ -1,6 +1,5 @@
 #include "trace/json.h"
 
-#include "base/clock.h"
 #include "base/escape.h"
 #include "syscall/call_table.h"
 #include "trace/trace_stack.h"

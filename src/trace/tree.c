@@ -7,7 +7,6 @@
 #include "tracee/mem.h"
 #include "tracee/names.h"
 
-#include <linux/audit.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "tracee/proc.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

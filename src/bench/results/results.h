@@ -64,8 +64,6 @@ void results_note_loads(struct run *run, const char *dir, const struct load *loa
 
 /* Code that the files of this folder share. */
 
-struct buf;
-
 /* Appends a subject and its samples, which are in `unit` ("s", "ns"). */
 struct run_subject *results_add(struct run *run, const char *name, const char *unit, const double *samples, size_t n);
 /* Appends "CPU 0,2" for the CPUs, or "any CPU" for an empty list. */
