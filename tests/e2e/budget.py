@@ -273,6 +273,18 @@ def test_names_renamed(folder):
             assert made > 6500 and stopped < 200, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
 
 
+def test_returns(folder):
+    """Handlers that return to an instruction that has moved into a stub do not stop"""
+    for options in (["-c"], ["-o", str(folder / "trace")]):
+        run = subprocess.run([SCTRACE, "--engine=patch", "-f", *options, str(BUILD / "tests" / "e2e" / "inside"), "returns", "nested", "100"],
+                             check=False, capture_output=True, text=True, timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+        if run.returncode:
+            raise Skip("the patch engine does not work here")
+        stops = [int(n) for n in re.findall(r"(?m)^sctrace: stopped (\d+) times at call 15:", run.stderr)]
+        print(f"# {options[0]}: {sum(stops)} of 200 handlers stopped when they returned")
+        assert sum(stops) < 10, stops
+
+
 def test_pairs(folder):
     """Children of posix_spawn(3) are recorded, although the parent starts one before the end of another"""
     trace = folder / "trace"

@@ -26,8 +26,8 @@
  *   CPU_ARCH                 the AUDIT_ARCH_* of calls that the agent can make
  *   RSEQ_SIGNATURE           the C library's signature for rseq(2)
  *   BELOW_PROGRAM            bytes between the program's stack pointer and that of the agent during a call
- *   UC_RESULT, UC_MASK       in a signal's struct ucontext, offsets from the stack pointer of rt_sigreturn(2): the result register,
- *                            the mask
+ *   UC_RESULT, UC_IP, UC_MASK  in a signal's struct ucontext, offsets from the stack pointer of rt_sigreturn(2): the result
+ *                            register, the address, the mask
  *   CPU_RECORD_POP           length of the instruction after a recorded call, which is followed by one that stores the result
  *   CPU_SAVED, CPU_FRAME_WORDS   number of words for cpu_set_saved() and cpu_set_frame()
  *   CPU_RESTORER             bytes of the function that returns from a signal handler, if it has no unwind table

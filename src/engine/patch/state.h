@@ -25,6 +25,7 @@ struct ring_group;
 struct module;
 struct often;
 struct region;
+struct site;
 struct stub_page;
 struct thread_table;
 struct usage;
@@ -132,7 +133,10 @@ struct image_sites {
 	VEC(struct gap_use) gaps;
 	VEC(struct stub_page) pages;
 	VEC(struct image_targets) targets;
-	bool surveyed; /* plan_apply_mapped() has been called */
+	bool surveyed;                     /* plan_apply_mapped() has been called */
+	uint64_t followed[AGENT_FOLLOWED]; /* copy of the first column of agent_data.followed */
+	/* A row of agent_data.followed was removed: the tracer must see each rt_sigreturn(2). */
+	bool unfollowed;
 };
 
 /* One address space. Processes that share memory share the image; fork(2) copies it. */
@@ -184,11 +188,12 @@ struct patch_task {
 	bool signalled;        /* a handler that blocks SIGSYS may be running; the tracer must see its return */
 	/* SIGSYS was blocked when a handler was called, and will be blocked again when this handler returns. */
 	bool returns_blocked;
-	unsigned moved_frames; /* number of handlers that will return to instructions that moved into a stub */
-	uint32_t serial;       /* image_sites.serial when the task was last resumed */
-	bool awaiting;         /* the tracer must see the thread's rt_sigreturn(2) (image_note_frames) */
-	bool slow;             /* the current call runs under ptrace, and the task is not armed */
-	uint64_t step_hidden;  /* A single step that ends at this address is not reported to the program; 0: none. */
+	/* Number of handlers that will return to instructions that moved into a stub, without agent_data.followed. */
+	unsigned moved_frames;
+	uint32_t serial;      /* image_sites.serial when the task was last resumed */
+	bool awaiting;        /* the tracer must see the thread's rt_sigreturn(2) (image_note_frames) */
+	bool slow;            /* the current call runs under ptrace, and the task is not armed */
+	uint64_t step_hidden; /* A single step that ends at this address is not reported to the program; 0: none. */
 	/* The task is resumed by a single step, which ends at the first instruction of a handler (stepout_of_frame()). */
 	bool steps;
 	/* The task is stopped at a call, and was moved back so that it makes this call again (sigkill_guard_waited). */

@@ -18,6 +18,7 @@
 #define RSEQ_SIGNATURE     0xd428bc00 /* sys/rseq.h: brk #0x45e0 */
 #define BELOW_PROGRAM      (CPU_RED_ZONE + FRAME_SIZE)
 #define UC_RESULT          (128 + 184) /* asm/ucontext.h: after the siginfo_t, uc_mcontext.regs[0], */
+#define UC_IP              (128 + 440) /* pc, */
 #define UC_MASK            (128 + 40)  /* and the signal mask */
 #define CPU_RECORD_POP     0           /* the first instruction after the call stores the result */
 #define CPU_SAVED          16

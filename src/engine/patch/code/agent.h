@@ -113,7 +113,9 @@
 #define AGENT_WORDS       255 /* number of struct agent_words in a region; each image uses one */
 #define DATA_RSEQ                                                                                                      \
 	(72 + 4 * AGENT_CALLS + 16 * (AGENT_RANGES + 2) + 8 * KEPT_WORDS * KEPT_FRAMES + 256) /* agent_data.rseq */
-#define AGENT_RANGES 64 /* largest number of code ranges in the agent's table (agent_data.code) */
+#define DATA_FOLLOWED  (DATA_RSEQ + 8)                                                        /* agent_data.followed */
+#define AGENT_FOLLOWED 8  /* number of rows in agent_data.followed */
+#define AGENT_RANGES   64 /* largest number of code ranges in the agent's table (agent_data.code) */
 /*
  * The number of vfork-like calls that the agent makes at the same time in an image. Each needs a kept frame; the first
  * frame has the number KEPT_FIRST.
@@ -264,6 +266,12 @@ struct agent_data {
 	 * program has not registered any.
 	 */
 	uint64_t rseq;
+	/*
+	 * Addresses of instructions that have moved into a stub because of a long jump, and to which handlers return; and the
+	 * addresses of these instructions in the stub. Before rt_sigreturn(2), the agent replaces the first by the second in
+	 * the frame of the signal. Free rows are 0.
+	 */
+	uint64_t followed[AGENT_FOLLOWED][2];
 };
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
@@ -275,6 +283,7 @@ _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_
 	       "agent.S");
 _Static_assert(UNATTENDED_DATA == offsetof(struct agent_data, code[2]), "agent.S");
 _Static_assert(offsetof(struct agent_data, rseq) == DATA_RSEQ, "agent.S");
+_Static_assert(offsetof(struct agent_data, followed) == DATA_FOLLOWED, "agent.S");
 _Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 8 * KEPT_SAVED, "agent.S");
 
 /* The state that a thread restores by itself (agent.S, `back`). */

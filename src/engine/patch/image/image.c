@@ -132,7 +132,8 @@ static bool is_special(int64_t nr)
 static bool is_watched(const struct image *img, int64_t nr)
 {
 	return (nr == SYS_rt_sigprocmask && img->sigsys.blockers > 0) ||
-	       (nr == SYS_rt_sigreturn && img->sigsys.awaiting > 0) || (nr == SYS_execve && img->sigsys.ignored);
+	       (nr == SYS_rt_sigreturn && (img->sigsys.awaiting > 0 || img->sites.unfollowed)) ||
+	       (nr == SYS_execve && img->sigsys.ignored);
 }
 
 void image_expect_usual_calls(struct patch *p)
@@ -362,6 +363,44 @@ void image_note_frames(struct task *task)
 		unmap_call(task, SYS_rt_sigreturn);
 }
 
+bool image_is_followed(const struct image *img, uint64_t ip)
+{
+	for (unsigned i = 0; i < AGENT_FOLLOWED; i++)
+		if (ip && img->sites.followed[i] == ip)
+			return true;
+	return false;
+}
+
+bool image_follow(const struct patch *p, const struct task *task, uint64_t ip)
+{
+	struct image *img = image_of(task);
+	struct cpu_regs moved = {.CPU_IP = ip};
+	unsigned row = 0;
+	if (p->watchdog_fd >= 0 || img->sites.unfollowed || !site_follow_registers(img, &moved))
+		return false;
+	if (image_is_followed(img, ip))
+		return true;
+	while (row < AGENT_FOLLOWED && img->sites.followed[row])
+		row++;
+	const uint64_t to[2] = {ip, moved.CPU_IP}, at = AGENT_DATA_AT(followed) + row * sizeof(to);
+	if (row == AGENT_FOLLOWED || remote_write(task->tid, at, to, sizeof(to)) < 0)
+		return false;
+	img->sites.followed[row] = ip;
+	return true;
+}
+
+void image_unfollow(const struct task *task, const struct site *s)
+{
+	static const uint64_t none[AGENT_FOLLOWED][2];
+	struct image *img = image_of(task);
+	for (uint64_t k = 0; k < RELOCATE_MAX && !img->sites.unfollowed; k++)
+		img->sites.unfollowed = image_is_followed(img, s->ip + k);
+	if (!img->sites.unfollowed)
+		return;
+	unmap_call(task, SYS_rt_sigreturn);
+	remote_write(task->tid, AGENT_DATA_AT(followed), none, sizeof(none));
+}
+
 void image_forget_task(const struct task *task)
 {
 	struct image *img = image_of(task);
@@ -447,6 +486,11 @@ void image_begin_child(struct patch *p, struct task *task)
 	const uint64_t words[4] = {AGENT_BASE, region_address(img->counters.region, img->counters.words), 0, 0};
 	_Static_assert(offsetof(struct agent_data, taken) == offsetof(struct agent_data, base) + 24, "written at once");
 	remote_write(task->tid, AGENT_DATA_AT(base), words, sizeof(words));
+	/* The parent's rows may be newer than the copy of its memory. */
+	uint64_t followed[AGENT_FOLLOWED][2] = {{0}};
+	remote_read(task->tid, AGENT_DATA_AT(followed), followed, sizeof(followed));
+	for (unsigned i = 0; i < AGENT_FOLLOWED; i++)
+		img->sites.followed[i] = followed[i][0];
 	image_map_new_calls(p, task);
 }
 

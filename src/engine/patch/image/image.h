@@ -107,6 +107,16 @@ void image_answer_query(struct task *task, bool answers);
 void image_note_handler(struct task *task, int sig, bool blocks);
 /* Called before and after a handler runs: decides whether the tracer must see the task's next rt_sigreturn(2). */
 void image_note_frames(struct task *task);
+/*
+ * Called when a handler is about to run that will return to `ip`, from which an instruction has moved into a stub. Makes the
+ * agent send it to the stub, so that its rt_sigreturn(2) need not stop. Returns false if the tracer must do so: in attached
+ * processes, and if there are too many such addresses.
+ */
+bool image_follow(const struct patch *p, const struct task *task, uint64_t ip);
+/* Has image_follow() succeeded for this address? */
+bool image_is_followed(const struct image *img, uint64_t ip);
+/* Called before other code replaces the code of a site: the tracer must see how all later handlers return. */
+void image_unfollow(const struct task *task, const struct site *s);
 /* Called when the task leaves its image: removes it from the counts in img->sigsys. */
 void image_forget_task(const struct task *task);
 

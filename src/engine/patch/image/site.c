@@ -260,10 +260,18 @@ bool site_follow_moved(struct task *task)
 	return true;
 }
 
-bool site_is_moved(const struct image *img, uint64_t ip)
+uint64_t site_native_of(const struct image *img, uint64_t ip)
 {
 	const struct site *s = site_of_stub(img, ip);
-	return s && s->kind == SITE_LONG && ip >= s->stub + STUB_MOVED && ip < s->stub + STUB_MOVED + s->moved;
+	bool moved = s && s->kind == SITE_LONG && ip >= s->stub + STUB_MOVED && ip < s->stub + STUB_MOVED + s->moved;
+	return moved ? s->ip + (ip - s->stub - STUB_MOVED) : 0;
+}
+
+void site_restore_frame(const struct task *task, uint64_t sp)
+{
+	uint64_t ip, native;
+	if (remote_read(task->tid, sp + UC_IP, &ip, sizeof(ip)) == 0 && (native = site_native_of(image_of(task), ip)))
+		remote_write(task->tid, sp + UC_IP, &native, sizeof(native));
 }
 
 void site_set_before_call(struct cpu_regs *r, const struct site *s)

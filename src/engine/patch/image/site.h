@@ -162,8 +162,13 @@ void site_restore_running(struct task *task);
 bool site_follow_moved(struct task *task);
 /* Does the same for the registers `r` of a thread of this image. */
 bool site_follow_registers(const struct image *img, struct cpu_regs *r);
-/* Is `ip` the address of a moved instruction in the stub of a long jump? */
-bool site_is_moved(const struct image *img, uint64_t ip);
+/* If `ip` is the address of a moved instruction in the stub of a long jump, returns its native address, and otherwise 0. */
+uint64_t site_native_of(const struct image *img, uint64_t ip);
+/*
+ * Called for a thread that has not made its rt_sigreturn(2): if the agent has replaced the address to which the handler
+ * returns, in the signal's frame at the stack pointer `sp`, restores it (agent_data.followed).
+ */
+void site_restore_frame(const struct task *task, uint64_t sp);
 /* Sets the native state before the call: the thread is at the site. The call's number must be in CPU_NR. */
 void site_set_before_call(struct cpu_regs *r, const struct site *s);
 /* Sets the native state after the call, as the call instruction leaves it. */

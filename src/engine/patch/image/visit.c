@@ -166,6 +166,7 @@ struct site *visit_site(struct patch *p, struct task *task, uint64_t ip, int64_t
 		s->ip = ip;
 		site_add(p, img, s);
 	} else {
+		image_unfollow(task, s);
 		site_unindex(img, s);
 		s->moved = 0;
 		img->mappings.n = 0; /* another mapping is now at the address */

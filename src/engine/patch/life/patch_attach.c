@@ -225,12 +225,13 @@ static void settle_pending(struct patch *p, struct task *task)
 }
 
 /*
- * True if a handler of the thread will return to an instruction that has moved into a stub. While sctrace traces the thread,
- * it sees rt_sigreturn(2), and lets the thread continue in the stub. Without sctrace, the instruction must be back.
+ * True if a handler of the thread may return to an instruction that has moved into a stub. While sctrace traces the thread,
+ * the agent or sctrace lets the thread continue in the stub. Without sctrace, the instruction must be back.
  */
 static bool task_returns(const struct task *task)
 {
-	return patch_task_of(task) && patch_task_of(task)->moved_frames > 0;
+	const struct patch_task *pt = patch_task_of(task);
+	return pt && (pt->moved_frames > 0 || (pt->signalled && image_of(task)->sites.followed[0]));
 }
 
 void detach_task(struct tracer *t, struct task *task)

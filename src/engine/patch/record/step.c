@@ -312,6 +312,8 @@ static bool leave_path(const struct image *img, const struct task *task, struct 
 	if (!site || remote_read(task->tid, s->sp, frame, sizeof(frame)) < 0)
 		return false;
 	record_set_native(r, s, frame, site, made, result);
+	if (s->kind == KIND_RETURN)
+		site_restore_frame(task, r->CPU_SP);
 	return true;
 }
 

@@ -431,6 +431,16 @@ static void unlock_agent(struct patch *p, struct task *task)
 	vec_free(&areas);
 }
 
+/* Called after an rt_sigreturn(2) that has stopped: if the handler has returned to an instruction that has moved, to `ip`. */
+static void end_frame(struct task *task, uint64_t ip)
+{
+	const struct image *img = image_of(task);
+	struct patch_task *pt = patch_task_of(task);
+	const uint64_t moved = site_native_of(img, ip);
+	if ((site_follow_moved(task) || moved) && pt->moved_frames && !image_is_followed(img, moved ? moved : ip))
+		pt->moved_frames--;
+}
+
 void dispatch_end_slow(struct patch *p, struct task *task)
 {
 	struct patch_task *pt = patch_task_of(task);
@@ -446,8 +456,8 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
 		image_note_mask(p, task);
 	pt->returns_blocked &= !returned;
-	if (returned && (site_follow_moved(task) || site_is_moved(image_of(task), r.CPU_IP)) && pt->moved_frames)
-		pt->moved_frames--;
+	if (returned)
+		end_frame(task, r.CPU_IP);
 	image_note_frames(task);
 	record_forget_closed(p, task, c);
 	if (read)

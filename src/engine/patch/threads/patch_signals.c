@@ -125,13 +125,13 @@ static bool can_be_ours(const struct image *img, uint64_t ip)
  * Called when the thread was moved from `from`, in the agent or a stub, to `ip`. The signal handler will return to
  * `ip`, so an interrupted call is noted with that address.
  */
-static void note_way_out(struct task *task, uint64_t from, uint64_t ip)
+static void note_way_out(const struct patch *p, struct task *task, uint64_t from, uint64_t ip)
 {
 	const struct map *sites = &image_of(task)->sites.by_ip;
 	struct call *last = life_interrupted(&thread_of(task)->life);
 	const struct site *after = map_get(sites, ip);
 	const struct site *before = map_get(sites, ip + CPU_CALL_SIZE);
-	if (site_moved_from(image_of(task), ip))
+	if (site_moved_from(image_of(task), ip) && !image_follow(p, task, ip))
 		patch_task_of(task)->moved_frames++;
 	if (last && after && last->ip == from)
 		last->ip = after->ip;
@@ -202,7 +202,7 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	if (inside) {
 		stepout_from(p, task, &r, what == STEPOUT_CORE ? STEPOUT_UNSEEN : outlives ? STEPOUT_HANDLER : what);
 		if (handled)
-			note_way_out(task, ip, r.CPU_IP);
+			note_way_out(p, task, ip, r.CPU_IP);
 	}
 	if (what == STEPOUT_CORE)
 		core_prepare(p, task, si);

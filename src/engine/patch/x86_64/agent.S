@@ -633,7 +633,23 @@ agent_exec_taken:			/* this thread has set the exec word if ZF is set */
 	jne	26b
 	jmp	go_shared
 agent_exec_end:
-agent_sigreturn:			/* rt_sigreturn sets all registers; the signal frame is at the program's rsp */
+/*
+ * rt_sigreturn sets all registers. The signal frame is at the program's rsp. If the handler returns to an instruction that
+ * has moved into a stub, it returns to the stub.
+ */
+agent_sigreturn:
+	lea	DATA(DATA_FOLLOWED), %r11
+	mov	(BELOW_PROGRAM + UC_IP)(%rsp), %rdx
+	mov	$AGENT_FOLLOWED, %eax
+1:	cmp	(%r11), %rdx
+	je	2f
+	add	$16, %r11
+	dec	%eax
+	jnz	1b
+	jmp	3f
+2:	mov	8(%r11), %rdx
+	mov	%rdx, (BELOW_PROGRAM + UC_IP)(%rsp)
+3:	mov	$__NR_rt_sigreturn, %eax
 	mov	$KIND_RETURN, %r11d
 	test	$SLOT_F_RECORD, %cl
 	cmovnz	%r11, %rcx
@@ -852,10 +868,9 @@ agent_pre_end:
 #define SI_CODE      8
 #define SI_CALL_ADDR 16
 #define SI_SYSCALL   24
-#define UC_RIP       168
 #define USER_DISPATCH 2
 agent_sigsys:
-	mov	UC_RIP(%rdx), %rax
+	mov	UC_IP(%rdx), %rax
 	cmpl	$AGENT_AGAIN, SI_CODE(%rsi)
 	je	8f
 	cmpl	$USER_DISPATCH, SI_CODE(%rsi)
@@ -865,11 +880,11 @@ agent_sigsys:
 	jne	9f
 	movslq	SI_SYSCALL(%rsi), %rax
 	mov	%rax, UC_RESULT(%rdx)
-	subq	$2, UC_RIP(%rdx)
+	subq	$2, UC_IP(%rdx)
 9:	ret
 8:	cmpw	$0x050f, -2(%rax)	/* a syscall instruction; rax holds the call's number again */
 	jne	9b
-	subq	$2, UC_RIP(%rdx)
+	subq	$2, UC_IP(%rdx)
 	ret
 1:	mov	DATA(AT_NEXT), %rax
 	test	%rax, %rax

@@ -8,6 +8,7 @@
 #define RSEQ_SIGNATURE     0x53053053              /* sys/rseq.h */
 #define BELOW_PROGRAM      (CPU_RED_ZONE + 8 + 24) /* also the return address, and three registers */
 #define UC_RESULT          144                     /* arch/x86/include/uapi/asm/ucontext.h: rax, */
+#define UC_IP              168                     /* rip, */
 #define UC_MASK            296                     /* and the signal mask */
 #define CPU_RECORD_POP     2                       /* pop %r11 */
 #define CPU_SAVED          6

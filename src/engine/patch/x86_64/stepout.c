@@ -200,6 +200,8 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 		r->CPU_NR = f.nr;
 	r->CPU_SP += sizeof(f) - (uint64_t)missing + CPU_RED_ZONE;
 	site_set_before_call(r, s);
+	if (f.nr == SYS_rt_sigreturn)
+		site_restore_frame(task, r->CPU_SP);
 	if (bad_frame) {
 		r->CPU_RESULT = result;
 		site_set_after_call(r, s);
