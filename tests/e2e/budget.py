@@ -285,6 +285,21 @@ def test_returns(folder):
         assert sum(stops) < 10, stops
 
 
+def test_returns_of_go(folder):
+    """Handlers of a Go program that has no code of C do not stop when they return"""
+    program = BUILD / "tests" / "e2e" / "pump-go"
+    if not program.exists():
+        raise Skip("there is no Go")
+    for options in (["-c"], ["-o", str(folder / "trace")]):
+        run = subprocess.run([SCTRACE, "--engine=patch", "-f", *options, str(program)], check=False, capture_output=True, text=True,
+                             timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+        if run.returncode:
+            raise Skip("the patch engine does not work here")
+        stops = [int(n) for n in re.findall(r"(?m)^sctrace: stopped (\d+) times at call 15:", run.stderr)]
+        print(f"# {options[0]}: {sum(stops)} handlers stopped when they returned")
+        assert sum(stops) < 50, stops
+
+
 def test_pairs(folder):
     """Children of posix_spawn(3) are recorded, although the parent starts one before the end of another"""
     trace = folder / "trace"

@@ -23,6 +23,20 @@ static int64_t get_s32(const unsigned char *p)
 	return v;
 }
 
+/* Reads the header of the 64-bit ELF object at `base`. Returns false if there is none. */
+static bool read_head(const struct mem *m, uint64_t base, Elf64_Ehdr *eh)
+{
+	return mem_get(m, base, eh, sizeof(*eh)) == 0 && memcmp(eh->e_ident, ELFMAG, SELFMAG) == 0 &&
+	       eh->e_ident[EI_CLASS] == ELFCLASS64 && eh->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+#define SEGMENTS_MAX 64
+
+static bool read_segment(const struct mem *m, uint64_t base, const Elf64_Ehdr *eh, unsigned i, Elf64_Phdr *ph)
+{
+	return mem_get(m, base + eh->e_phoff + i * sizeof(*ph), ph, sizeof(*ph)) == 0;
+}
+
 /* Returns the address of PT_GNU_EH_FRAME in memory, or 0. */
 static uint64_t find_hdr(const struct mem *m, uint64_t base)
 {
@@ -30,12 +44,11 @@ static uint64_t find_hdr(const struct mem *m, uint64_t base)
 	uint64_t bias = base;
 	uint64_t hdr = 0;
 	bool biased = false;
-	if (mem_get(m, base, &eh, sizeof(eh)) < 0 || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_phentsize != sizeof(Elf64_Phdr))
+	if (!read_head(m, base, &eh))
 		return 0;
-	for (unsigned i = 0; i < eh.e_phnum && i < 64; i++) {
+	for (unsigned i = 0; i < eh.e_phnum && i < SEGMENTS_MAX; i++) {
 		Elf64_Phdr ph;
-		if (mem_get(m, base + eh.e_phoff + i * sizeof(ph), &ph, sizeof(ph)) < 0)
+		if (!read_segment(m, base, &eh, i, &ph))
 			return 0;
 		if (ph.p_type == PT_LOAD && !biased) {
 			bias = base - (ph.p_vaddr - ph.p_offset);
@@ -44,6 +57,31 @@ static uint64_t find_hdr(const struct mem *m, uint64_t base)
 			hdr = ph.p_vaddr;
 	}
 	return hdr && biased ? bias + hdr : 0;
+}
+
+/* Does a note of the Go linker, which contains the build ID, begin at this address? */
+static bool is_go_note(const struct mem *m, uint64_t at)
+{
+	static const uint32_t type = 4; /* ELF_NOTE_GOBUILDID_TAG */
+	uint32_t note[4];
+	return mem_get(m, at, note, sizeof(note)) == 0 && note[0] == 4 && note[2] == type &&
+	       memcmp(&note[3], "Go\0", 4) == 0;
+}
+
+bool padding_is_of_go(const struct mem *m, uint64_t base)
+{
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph;
+	bool note = false;
+	if (!read_head(m, base, &eh) || eh.e_phnum > SEGMENTS_MAX)
+		return false;
+	for (unsigned i = 0; i < eh.e_phnum; i++) {
+		if (!read_segment(m, base, &eh, i, &ph) || ph.p_type == PT_INTERP || ph.p_type == PT_DYNAMIC ||
+		    ph.p_type == PT_TLS || ph.p_type == PT_GNU_EH_FRAME)
+			return false;
+		note |= ph.p_type == PT_NOTE && is_go_note(m, base + ph.p_offset);
+	}
+	return note;
 }
 
 static int open_table(struct unwind_table *u, const struct mem *m, uint64_t base)

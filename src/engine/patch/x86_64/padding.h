@@ -30,6 +30,12 @@ int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, s
 int padding_function(const struct mem *m, uint64_t base, uint64_t addr, uint64_t *lo, uint64_t *hi);
 
 /*
+ * Is the ELF object loaded at `base` a program of Go that contains no code of C? A program with code of C has an interpreter,
+ * or the linker of C has linked it, and then it has a segment for thread-local storage.
+ */
+bool padding_is_of_go(const struct mem *m, uint64_t base);
+
+/*
  * For functions that no unwind table describes (those of Go): finds runs of five or more int3 after `from`, which is the
  * address of an instruction. No program executes such runs on purpose. The `n` bytes at `lo` hold the program's own
  * code, without the engine's jumps. Constants can contain the same bytes (0xcccccccccccccccd is used to divide by 10),

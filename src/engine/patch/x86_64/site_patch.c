@@ -367,18 +367,23 @@ static enum site_why patch_long(struct patch *p, struct task *task, struct site 
 
 /*
  * Is this the call of a signal handler's return (sigaction(2), SA_RESTORER) that no unwind table describes? Then
- * unwinders recognise the frame of the signal by these bytes (the functions *_fallback_frame_state() in libgcc).
+ * unwinders recognise the frame of the signal by these bytes (the functions *_fallback_frame_state() in libgcc). The
+ * function of Go has these bytes as well, and `int $3` after them, because unwinders of C may begin in its signal handlers.
+ * In a program without code of C, there are no such unwinders, and that of Go knows its functions by their addresses.
  */
 static bool is_restorer(const struct patch *p, struct task *task, const struct mapping *m, uint64_t ip)
 {
-	static const unsigned char restorer[] = CPU_RESTORER;
-	unsigned char code[sizeof(restorer)];
+	static const unsigned char restorer[] = CPU_RESTORER, go[] = {0xcd, 0x03};
+	unsigned char code[sizeof(restorer) + sizeof(go)];
 	pid_t pid = task->tid;
 	const struct mem mem = tracer_mem_of(&p->t, &pid);
 	uint64_t lo, hi;
-	return remote_read(task->tid, ip - sizeof(code), code, sizeof(code)) == 0 &&
-	       memcmp(code, restorer, sizeof(code)) == 0 &&
-	       !(m->base && padding_function(&mem, m->base, ip - CPU_CALL_SIZE, &lo, &hi) == 0);
+	if (remote_read(task->tid, ip - sizeof(restorer), code, sizeof(code)) < 0 ||
+	    memcmp(code, restorer, sizeof(restorer)) != 0)
+		return false;
+	bool described = m->base && padding_function(&mem, m->base, ip - CPU_CALL_SIZE, &lo, &hi) == 0;
+	bool of_go = m->base && memcmp(code + sizeof(restorer), go, sizeof(go)) == 0 && padding_is_of_go(&mem, m->base);
+	return !described && !of_go;
 }
 
 enum site_why site_patch(struct patch *p, struct task *task, struct site *s, const struct mapping *m)
