@@ -78,11 +78,15 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	struct patch_task *pt = patch_task_of(task);
 	uint64_t ip;
 	bool masked = p->arming == ARM_FILTER;
-	if (!thread_of(task)->in_call && image_of(task) && image_of(task)->state == IMAGE_FALLBACK) {
+	const struct image *img = image_of(task);
+	if (!thread_of(task)->in_call && img && img->state == IMAGE_FALLBACK) {
 		p->slow_calls++;
 		patch_note_stop(p, STOP_FALLBACK, -1);
 	}
-	if (!pt || (!pt->slow && !masked))
+	/* A handler that began before the image fell back may return to an instruction that has moved into a stub. */
+	bool returns = thread_of(task)->in_call && thread_of(task)->call.nr == SYS_rt_sigreturn && img &&
+		       img->state == IMAGE_FALLBACK;
+	if (!pt || (!pt->slow && !masked && !returns))
 		return false;
 	/*
 	 * A call was to run under ptrace, but a signal handler has run before that call was made. The call that has
@@ -100,6 +104,8 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 		dispatch_leave_stub(p, task);
 	const bool served = t->serves_pages;
 	tracer_syscall_stop(t, task);
+	if (returns)
+		site_follow_moved(task);
 	if (t->serves_pages != served)
 		record_permit_all(p);
 	if (masked && thread_of(task)->in_call)

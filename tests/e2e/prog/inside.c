@@ -5,7 +5,9 @@
  */
 #include "e2e.h"
 
+#include <setjmp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <ucontext.h>
 
@@ -243,8 +245,84 @@ static void test_errors(int argc, char **argv)
 	CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
 }
 
+/* --- a handler returns to an instruction after a call, which is in the middle of a long jump --- */
+
+#define NAPS 12
+/* Makes nanosleep(2) in function number `number`, and returns its result. */
+long nap(const struct timespec *time, long number);
+extern const char naps[], naps_end[];
+#define NAP_SIZE  32
+#define NAP_AFTER 7 /* offset of the instruction after the call */
+__asm__(".text\n.p2align 6\n" PACKED
+	"naps: .rept 12\n.cfi_startproc\nmov $35, %eax\nsyscall\nmov %eax, %edx; mov %eax, %ecx\n"
+	"cmp %edx, %ecx; je 1f; ud2; 1: movslq %edx, %rax\nret\n.p2align 5, "
+	"0xc3\n.cfi_endproc\n.endr\nnaps_end:\n" PACKED
+	".globl nap\nnap: .cfi_startproc\nimul $32, %rsi; lea naps(%rip), %rax; add %rsi, %rax; xor %esi, %esi; "
+	"jmp *%rax\n.cfi_endproc\n");
+
+static enum { JUST_RETURNS, NESTED, FORKS, JUMPS, FALLS_BACK, SEVERAL } returning;
+static volatile int nreturns;
+static jmp_buf out_of_nap;
+
+static void on_return(int sig, siginfo_t *si, void *u)
+{
+	const char *ip = (const char *)((ucontext_t *)u)->uc_mcontext.gregs[REG_RIP]; /* NOLINT */
+	(void)si;
+	/* The signal may come before the call. Natively, the handler returns to the instruction after the call. */
+	if (sig == SIGALRM && !(ip >= naps && ip < naps_end && (ip - naps) % NAP_SIZE == NAP_AFTER))
+		return;
+	nreturns++;
+	CHECK(setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL) == 0);
+	if (sig == SIGALRM && returning == NESTED)
+		CHECK(raise(SIGUSR1) == 0);
+	if (returning == FORKS && fork() == 0)
+		returning = JUST_RETURNS;
+	if (returning == JUMPS)
+		siglongjmp(out_of_nap, 1);
+	if (returning == FALLS_BACK)
+		CHECK(prctl(PR_SET_TSC, PR_TSC_ENABLE) == 0);
+}
+
+static void try_return(long number)
+{
+	const struct itimerval soon = {{0, 3000}, {0, 1000}};
+	const struct timespec second = {1, 0};
+	const pid_t own = getpid();
+	const int before = nreturns;
+	long result;
+	if (sigsetjmp(out_of_nap, 1) == 0) {
+		CHECK(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+		result = nap(&second, number);
+		CHECK(result == -EINTR);
+	}
+	if (getpid() != own)
+		_exit(7);
+	/* After the image has fallen back, the handler may see an address in a stub. */
+	CHECK(nreturns > before || (returning == FALLS_BACK && before));
+}
+
+/* Handlers return to the instruction after a call that they have interrupted: in mode `several`, to more of them than the agent notes. */
+static void test_returns(int argc, char **argv)
+{
+	static const char *const modes[] = {"plain", "nested", "forks", "jumps", "falls_back", "several"};
+	struct sigaction sa = {.sa_sigaction = on_return, .sa_flags = SA_SIGINFO};
+	const int n = number(argc, argv, 1, 100);
+	const struct timespec none = {0, 0};
+	int status;
+	while (argc > 0 && strcmp(modes[returning], argv[0]) != 0)
+		returning++;
+	CHECK(sigaction(SIGALRM, &sa, NULL) == 0 && sigaction(SIGUSR1, &sa, NULL) == 0);
+	for (long k = 0; k < NAPS; k++)
+		CHECK(nap(&none, k) == 0);
+	for (int i = 0; i < n; i++) {
+		try_return(returning == SEVERAL ? i % NAPS : i % 4);
+		if (returning == FORKS)
+			CHECK(wait(&status) > 0 && WEXITSTATUS(status) == 7);
+	}
+}
+
 static const struct test tests[] = {
-	{"leaves", test_leaves}, {"step", test_step},   {"faults", test_faults},
-	{"remap", test_remap},   {"edges", test_edges}, {"errors", test_errors},
+	{"leaves", test_leaves}, {"step", test_step},     {"faults", test_faults},   {"remap", test_remap},
+	{"edges", test_edges},   {"errors", test_errors}, {"returns", test_returns},
 };
 TEST_MAIN(tests)
