@@ -186,9 +186,8 @@ void costs_keep(struct costs *c, const char *name, const struct cost_numbers *me
 		kept = json_object_get(costs, name);
 	if (json_array_append_new(kept, list) == 0) {
 		/* json_dumps(3) runs before the file exists: memory_exhausted() would not remove the file */
-		char *text = json_dumps(c->all, JSON_COMPACT);
+		auto_free char *text = json_dumps(c->all, JSON_COMPACT);
 		kept_replace(c->folder, COSTS_FILE, text, strlen(text));
-		free(text);
 	}
 	*least = *measured;
 	least_of(kept, least);

@@ -390,11 +390,9 @@ struct io_fds *io_fds_copy(const struct io_fds *t)
 
 void io_fds_close(struct io_fds *t, int fd)
 {
-	struct io_fd *d = fd < 0 ? NULL : map_remove(&t->map, (uint64_t)fd);
-	if (!d)
-		return;
-	open_drop(d->open);
-	free(d);
+	auto_free struct io_fd *d = fd < 0 ? NULL : map_remove(&t->map, (uint64_t)fd);
+	if (d)
+		open_drop(d->open);
 }
 
 void io_fds_close_range(struct io_fds *t, uint64_t first, uint64_t last, bool cloexec_only)

@@ -389,8 +389,7 @@ void trace_changes_json(const struct trace_tally *t, struct buf *out)
 			if (change_of(t->rows.v[i]) == c)
 				json_array_append_new(rows, row_json(t->rows.v[i], (enum change)c));
 	json_t *o = json_pack("{s:o}", "differences", rows);
-	char *text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+	auto_free char *text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 	buf_addf(out, "%s\n", text ? text : "{}");
-	free(text);
 	json_decref(o);
 }

@@ -75,8 +75,7 @@ void trace_expect_judge(const struct trace_expect *e, struct buf *unmet, struct 
 						     "holds", known ? json_boolean(holds) : json_null(), "actual",
 						     known ? number(v) : json_null(), "expected", number(c->limit)));
 	}
-	char *text = json_dumps(all, JSON_REAL_PRECISION(12));
+	auto_free char *text = json_dumps(all, JSON_REAL_PRECISION(12));
 	buf_adds(json, text);
-	free(text);
 	json_decref(all);
 }

@@ -154,9 +154,8 @@ static int parse_rule(struct trace_inject *r, const char *text, size_t *at, stru
 		size_t begin = len + 1;
 		len = begin + strcspn(text + begin, ":");
 		*at = begin;
-		char *copy = memory_copy_part(text + begin, len - begin);
+		auto_free char *copy = memory_copy_part(text + begin, len - begin);
 		err = apply(r, copy, why);
-		free(copy);
 	}
 	return err;
 }
@@ -237,10 +236,9 @@ void trace_injects_hint(const struct trace_injects *all, struct buf *out)
 
 static void forget(struct trace_inject *r, pid_t tid)
 {
-	struct map *calls = map_remove(&r->threads, (uint64_t)tid);
+	auto_free struct map *calls = map_remove(&r->threads, (uint64_t)tid);
 	if (calls)
 		map_free(calls);
-	free(calls);
 }
 
 void trace_injects_forget(struct trace_injects *all, pid_t tid)

@@ -174,9 +174,8 @@ static void add_json(const struct trace_seccomp *t, struct buf *out)
 	}
 	json_t *o = json_pack("{s:s, s:i, s:o, s:o}", "defaultAction", "SCMP_ACT_ERRNO", "defaultErrnoRet", ENOSYS,
 			      "architectures", architectures(t), "syscalls", rules);
-	char *text = json_dumps(o, JSON_INDENT(2));
+	auto_free char *text = json_dumps(o, JSON_INDENT(2));
 	buf_addf(out, "%s\n", text);
-	free(text);
 	json_decref(o);
 	free(list);
 }

@@ -231,14 +231,13 @@ void trace_select_path(struct trace_select *s, const char *path)
 	auto_buf plain = {0}, full = {0};
 	bool tree = is_tree(path, &len);
 	buf_add(&plain, len ? path : "/", len ? len : 1);
-	char *real = realpath(buf_str(&plain), NULL);
+	auto_free char *real = realpath(buf_str(&plain), NULL);
 	buf_adds(&full, real ? real : path);
 	if (real && tree)
 		buf_adds(&full, "/...");
 	vec_push(&s->paths, memory_copy(path));
 	if (strcmp(buf_str(&full), path) != 0)
 		vec_push(&s->paths, buf_take(&full));
-	free(real);
 }
 
 /* Returns true if `path` is a selected path, or "/etc" or below it if "/etc/..." is selected. */

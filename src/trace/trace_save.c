@@ -36,9 +36,8 @@ void trace_save_document(const char *engine, bool program, const char *calls, co
 	fields_init(&run_program_fields, &p);
 	fill_program(&p, r);
 	json_t *o = program ? fields_write(&run_program_fields, &p, 0) : json_null();
-	char *text = json_dumps(o, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
+	auto_free char *text = json_dumps(o, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
 	buf_addf(out, "{\"engine\": \"%s\",\n\"program\": %s,\n%s\"syscalls\": %s}\n", engine, text, more, calls);
-	free(text);
 	json_decref(o);
 	fields_free(&run_program_fields, &p);
 }

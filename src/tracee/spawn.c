@@ -79,10 +79,9 @@ struct identity {
 static bool is_pair(const char *text, uid_t *uid, gid_t *gid)
 {
 	int64_t numbers[2];
-	char *first = memory_copy_part(text, strcspn(text, ":"));
+	auto_free char *first = memory_copy_part(text, strcspn(text, ":"));
 	bool ok = text[strlen(first)] && number_parse(first, 0, UINT32_MAX - 1, &numbers[0]) == 0 &&
 		  number_parse(text + strlen(first) + 1, 0, UINT32_MAX - 1, &numbers[1]) == 0;
-	free(first);
 	*uid = ok ? (uid_t)numbers[0] : 0;
 	*gid = ok ? (gid_t)numbers[1] : 0;
 	return ok;

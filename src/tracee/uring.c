@@ -164,14 +164,13 @@ static void set_files(struct uring *u, struct uring_ring *r, const struct event 
 	enum { SKIP = -2 };
 	if (from >= FILES_MOST || n > FILES_MOST - from || !n)
 		return;
-	int32_t *fds = memory_get(n * sizeof(*fds));
+	auto_free int32_t *fds = memory_get(n * sizeof(*fds));
 	bool known = uring_read(u, ev, addr, fds, n * sizeof(*fds));
 	while (r->files.n < from + n)
 		vec_push(&r->files, -1);
 	for (uint32_t i = 0; i < n; i++)
 		if (!known || fds[i] != SKIP)
 			r->files.v[from + i] = known ? fds[i] : -1;
-	free(fds);
 }
 
 static void register_files(struct uring *u, struct uring_ring *r, const struct event *ev, uint32_t op)

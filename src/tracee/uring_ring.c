@@ -183,7 +183,7 @@ static bool get_requests(struct uring *u, const struct uring_ring *r, const stru
 			 uint32_t n)
 {
 	const size_t size = r->params.flags & URING_SQE128 ? 2 * SQE_SIZE : SQE_SIZE;
-	char *entries = memory_get(n * size);
+	auto_free char *entries = memory_get(n * size);
 	bool good = true;
 	for (uint32_t i = 0, run; i < n && good; i += run) {
 		for (run = 1; i + run < n && at[i + run] == at[i] + run;)
@@ -194,7 +194,6 @@ static bool get_requests(struct uring *u, const struct uring_ring *r, const stru
 		for (uint32_t k = 0; good && k < run; k++)
 			add_request(u, r, ev, entries + k * size);
 	}
-	free(entries);
 	return good;
 }
 
@@ -212,16 +211,14 @@ bool uring_ring_submit(struct uring *u, struct uring_ring *r, const struct event
 	n = n < tail - head ? n : tail - head;
 	if (!n || n > p->sq_entries)
 		return n == 0;
-	uint32_t *at = memory_get(n * sizeof(*at));
+	auto_free uint32_t *at = memory_get(n * sizeof(*at));
 	bool good = true;
 	if (p->flags & URING_NO_SQARRAY)
 		for (uint32_t i = 0; i < n; i++)
 			at[i] = (head + i) & (p->sq_entries - 1);
 	else
 		good = get_round(u, ev, r->sq + p->sq.array, p->sq_entries, sizeof(*at), head, n, at);
-	good = good && get_requests(u, r, ev, at, n);
-	free(at);
-	return good;
+	return good && get_requests(u, r, ev, at, n);
 }
 
 void uring_ring_expect(struct uring_ring *r, const struct uring_request *q)
@@ -305,7 +302,7 @@ bool uring_ring_reap(struct uring *u, struct uring_ring *r, const struct event *
 		r->seen = tail - p->cq_entries;
 		n = p->cq_entries;
 	}
-	char *entries = memory_get(n * size + 1);
+	auto_free char *entries = memory_get(n * size + 1);
 	bool good = !n || get_round(u, ev, r->cq + p->cq.cqes, p->cq_entries, size, r->seen, n, entries);
 	for (uint32_t i = 0; good && i < n; i++) {
 		struct cqe c;
@@ -314,7 +311,6 @@ bool uring_ring_reap(struct uring *u, struct uring_ring *r, const struct event *
 			vec_push(&r->early, completion_of(r, ev, &c));
 		i += size == CQE_SIZE && c.flags & CQE_WIDE;
 	}
-	free(entries);
 	r->seen = tail;
 	return good;
 }

@@ -267,11 +267,10 @@ static void note_lost_privileges(struct tracer *t)
 {
 	struct stat st;
 	int err;
-	char *path = geteuid() == 0 ? NULL : spawn_find(t->config.spawn.argv[0], t->config.spawn.envp, &err);
+	auto_free char *path = geteuid() == 0 ? NULL : spawn_find(t->config.spawn.argv[0], t->config.spawn.envp, &err);
 	if (path && stat(path, &st) == 0 && st.st_mode & (S_ISUID | S_ISGID))
 		tracer_note(t, "'%s' is a set-%s program; it runs without its privileges, because it is traced", path,
 			    st.st_mode & S_ISUID ? "uid" : "gid");
-	free(path);
 }
 
 /* Explains why the child that will execute the program cannot be traced. */
