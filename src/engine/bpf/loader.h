@@ -1,4 +1,4 @@
-/* The user-space half of the bpf engine: declarations that bpf.c, bpf_load.c, counts.c and calibrate.c share. */
+/* The user-space half of the bpf engine: declarations that bpf.c, bpf_load.c, counts.c and watch.c share. */
 #ifndef SCTRACE_ENGINE_BPF_LOADER_H
 #define SCTRACE_ENGINE_BPF_LOADER_H
 

@@ -228,7 +228,7 @@ struct tracer {
 	bool hold_current;
 	/* The task that has been stopped since the last event; the next tracer_next() resumes it. */
 	struct task *current;
-	/* -errno after tracing was given up (give_up.h), or if the program could not be started */
+	/* -errno after tracing was given up (tracer_give_up()), or if the program could not be started */
 	int failed;
 	/* PTRACE_O_* of started and attached tasks; descendants have the same options except TRACEEXIT
 				* (but config.usage) */
