@@ -20,13 +20,14 @@ struct attr_families {
 	const struct attr_table *attrs, *others;
 };
 /* `about` of attr_by_kind(): another attribute, of type `type`, contains a name. This name selects the table. */
+struct attr_kind {
+	const char *kind;
+	const struct attr_table *attrs;
+};
 struct attr_kinds {
 	uint16_t type;
 	size_t n;
-	const struct attr_kind {
-		const char *kind;
-		const struct attr_table *attrs;
-	} * kinds;
+	const struct attr_kind *kinds;
 };
 
 /* The last members of a struct attr: size, kind, show, and `about`. */

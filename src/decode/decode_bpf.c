@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 /* bpf(2): shows the attributes of each command. */
-#define BPF_MEMBER(name, path, k, flags)                                                                               \
+#define BPF_MEMBER(m, path, k, flags)                                                                                  \
 	{                                                                                                              \
-#name, offsetof(union bpf_attr, path), sizeof(((union bpf_attr *)0)->path), K_##k, flags               \
+		.name = #m, offsetof(union bpf_attr, path), sizeof(((union bpf_attr *)0)->path), K_##k, flags          \
 	}
 #define B(m, k)  BPF_MEMBER(m, m, k, 0)
 #define BN(m, k) BPF_MEMBER(m, m, k, NONZERO)

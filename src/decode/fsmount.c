@@ -203,7 +203,7 @@ static const struct {
 } mount_members[] = {
 #define MEMBER_OF_MOUNT(m, bit, size, kind)                                                                            \
 	{                                                                                                              \
-#m, offsetof(struct kernel_statmount, m), bit, size, kind                                              \
+		.name = #m, offsetof(struct kernel_statmount, m), bit, size, kind                                      \
 	}
 	MEMBER_OF_MOUNT(sb_dev_major, 0x1, 4, K_UINT),
 	MEMBER_OF_MOUNT(sb_dev_minor, 0x1, 4, K_UINT),

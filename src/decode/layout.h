@@ -39,7 +39,7 @@ struct layout {
  */
 #define MEMBER(type, m, k, flags, ...)                                                                                 \
 	{                                                                                                              \
-#m, offsetof(type, m), (flags)&AT ? 0 : sizeof(((type *)0)->m), K_##k, flags                           \
+		.name = #m, offsetof(type, m), AT & (flags) ? 0 : sizeof(((type *)0)->m), K_##k, flags                 \
 	}
 #define MEMBER_OF(...) MEMBER(__VA_ARGS__)
 #define UNPACKED(...)  __VA_ARGS__

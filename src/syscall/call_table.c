@@ -15,7 +15,7 @@
 
 #define A(n, k)                                                                                                        \
 	{                                                                                                              \
-#n, K_##k                                                                                              \
+		.name = #n, K_##k                                                                                      \
 	}
 #define ROW(nr, on, call, grp, res, ...)                                                                               \
 	{                                                                                                              \
