@@ -256,6 +256,27 @@ def test_names_of_new_processes(folder):
         assert stops.get(3, 0) < 5 and stops.get(33, 0) < 5, stops  # close, dup2
 
 
+def test_names_received(folder):
+    """Calls that receive descriptors, or close them, do not stop, although their names are shown; the names are those of ptrace"""
+    for options in (["-y"], ["--record", str(folder / "recording")]):
+        traces = []
+        for engine in ("patch", "ptrace"):
+            run = subprocess.run([SCTRACE, f"--engine={engine}", *options, "-o", str(folder / engine), str(BUILD / "tests" / "e2e" / "names"),
+                                  "rights", "200"], check=False, capture_output=True, text=True, timeout=seconds(60), cwd=folder,
+                                 env={**os.environ, "SCTRACE_DEBUG": "1"})
+            if run.returncode:
+                raise Skip("the patch engine does not work here")
+            stops = {int(nr): int(n) for n, nr in re.findall(r"(?m)^sctrace: stopped (\d+) times at call (\d+): ", run.stderr)}
+            if options == ["-y"]:
+                traces.append([re.sub(r"socket:\[\d+|<\d+", "", line) for line in (folder / engine).read_text().splitlines()
+                               if re.match(r"(recvmsg|write|close|fcntl)\(", line) and "one" in line])
+            if engine == "patch":
+                print(f"# {options[0]}: stops by number: {stops}")
+                most = 10 if options == ["-y"] else 110  # with names in full, a connected Unix socket costs a stop
+                assert stops.get(47, 0) < most and stops.get(3, 0) < most, stops
+        assert not traces or (len(traces[0]) >= 300 and traces[0] == traces[1]), [a for a in zip(*traces) if a[0] != a[1]][:3]
+
+
 def test_names_renamed(folder):
     """A process and a thread that rename and remove files, which others have open, do not stop for the names"""
     for options in (["-y"], ["-yy"], ["--record", str(folder / "recording")]):

@@ -70,6 +70,21 @@ static void test_each(int argc, char **argv)
 	puts("each was named");
 }
 
+/* Receives descriptors, uses them and closes them. */
+static void test_rights(int argc, char **argv)
+{
+	const int n = number(argc, argv, 0, 200);
+	int one = open_here("one"), pair[2];
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	for (int i = 0; i < n; i++) {
+		send_fd(pair[0], i % 2 ? one : pair[0]);
+		const int got = receive_fd(pair[1]);
+		CHECK(i % 2 ? write(got, "y", 1) == 1 : fcntl(got, F_GETFD) >= 0);
+		CHECK(close(got) == 0);
+	}
+	puts("received");
+}
+
 /* The descriptor gets another meaning for the caller alone, or also for those with which it shares its descriptors. */
 static void replace(int fd, const char *name)
 {
@@ -339,6 +354,6 @@ static void test_storm(int argc, char **argv)
 
 static const struct test tests[] = {
 	{"each", test_each},           {"apart", test_apart},     {"root", test_root},   {"many", test_many},
-	{"inherited", test_inherited}, {"renamed", test_renamed}, {"storm", test_storm},
+	{"inherited", test_inherited}, {"renamed", test_renamed}, {"storm", test_storm}, {"rights", test_rights},
 };
 TEST_MAIN(tests)

@@ -241,6 +241,37 @@ HELPER uint8_t bad_descriptor(const struct agent_scratch *s, const struct agent_
 	return own_call(__NR_fcntl, s->args[recipe->fd - 1], F_GETFD, 0, 0, 0, 0) == -EBADF ? MARK_ABSENT : 0;
 }
 
+/* Descriptors that a call has created, and whose names are in its record. */
+#define CREATED_MOST 8
+struct created {
+	uint32_t n, fd[CREATED_MOST];
+	uint32_t serial; /* the value of NAMED_SERIAL before their names were captured */
+};
+
+/* Lists the descriptors that a message has brought (cmsg(3)). Returns false if there may be others, or too many. */
+HELPER bool list_received(const struct capture_message *m, struct created *made)
+{
+	enum { SOCKET = 1 /* SOL_SOCKET */, RIGHTS = 1, CREDENTIALS = 2 };
+	struct header {
+		uint64_t len;
+		int32_t level, type;
+		uint32_t fd[];
+	};
+	for (uint64_t k = 0; k + sizeof(struct header) <= m->controllen;) {
+		const struct header *h = (const struct header *)(m->control + k);
+		const uint64_t len = h->len;
+		if (len < sizeof(*h) || len > m->controllen - k || (h->level == SOCKET && h->type > CREDENTIALS))
+			return false;
+		const uint64_t n = h->level == SOCKET && h->type == RIGHTS ? (len - sizeof(*h)) / sizeof(uint32_t) : 0;
+		if (n > CREATED_MOST - made->n)
+			return false;
+		for (uint64_t i = 0; i < n; i++)
+			made->fd[made->n++] = h->fd[i];
+		k += (len + 7) & ~7ul;
+	}
+	return true;
+}
+
 #include "engine/patch/code/recorder_names.h"
 
 /* Can the call write to the output of the trace? Of the requests of ioctl(2), only TIOCSTI makes the terminal echo. */

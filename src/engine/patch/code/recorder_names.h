@@ -495,12 +495,6 @@ HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recip
 	return absent ? MARK_ABSENT : 1;
 }
 
-/* Descriptors that a call has created, and whose names are in its record. */
-struct created {
-	uint32_t n, fd[2];
-	uint32_t serial; /* the value of NAMED_SERIAL before their names were captured */
-};
-
 /*
  * Returns a hash of the way by which the call has got to a file, or 0: the descriptor and the path among its arguments, or the
  * call's number if it has no descriptor.
@@ -578,9 +572,11 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 		uint64_t n = s->nr == __NR_recvmsg ? 1 : smaller((uint64_t)s->result, IOVECS_MOST), control = 0;
 		for (uint64_t i = 0; i < n; i++)
 			control |= m[i].controllen;
-		return !control;
-	}
-	if (recipe->names == NAMES_PAIR) {
+		if (control && (s->nr != __NR_recvmsg || !list_received(m, made)))
+			return false;
+		if (!made->n)
+			return true;
+	} else if (recipe->names == NAMES_PAIR) {
 		const uint32_t *pair = (const uint32_t *)s->args[s->nr == __NR_socketpair ? 3 : 0];
 		made->fd[made->n++] = pair[0];
 		made->fd[made->n++] = pair[1];
