@@ -583,11 +583,13 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 	} else if (recipe->names)
 		made->fd[made->n++] = (uint32_t)s->result;
 	const uint32_t n = made->n;
+	made->n = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const int put = put_made(s, recipe, c, permits, made->fd[i]);
 		if (put <= 0)
 			return false;
-		made->n -= put == 2; /* only socket(2) makes such a descriptor, and no other */
+		made->fd[made->n] = made->fd[i];
+		made->n += put == 1; /* only such a name is noted */
 	}
 	return n;
 }
