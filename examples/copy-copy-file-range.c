@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT with copy_file_range(2): the file system may share the blocks instead of copying the bytes. */
 #include "copy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT past the page cache (O_DIRECT). Memory, position and length must be multiples of the block size. */
 #include "copy.h"
 

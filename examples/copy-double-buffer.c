@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies IN to OUT one character at a time through a hand-written buffer on top of stdio, which already has a buffer.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT with read(2) and write(2), after telling the kernel that IN will be read from front to end. */
 #include "copy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies IN to OUT one character at a time through the standard library, whose buffers turn many characters into one
  * system call. (stdio does not continue after EINTR, but that cannot happen here, because this program installs no

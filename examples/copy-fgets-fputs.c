@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies IN, a text, to OUT line by line. Strings end at a NUL, so a file that contains one cannot be copied this way.
  */

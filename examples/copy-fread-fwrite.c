@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT with fread() and fwrite() and an array of the size of -b. */
 #include "copy.h"
 

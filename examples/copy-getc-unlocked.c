@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT one character at a time, as copy-fgetc-fputc does, but without locking the stream for each one. */
 #include "copy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT through io_uring: eight reads, each linked to its write, are submitted in one call. */
 #include "copy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies IN to OUT by memcpy(3) between two mapped files: it calls neither read nor write, and page faults do the work.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT by one write(2) directly from the mapped input: no buffer, and no read. */
 #include "copy.h"
 

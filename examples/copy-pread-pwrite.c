@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies IN to OUT with pread(2) and pwrite(2), which take the file offset as an argument and do not change that of the
  * descriptor.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT with read(2) and write(2): one byte at a time, or as many as -b gives. */
 #include "copy.h"
 

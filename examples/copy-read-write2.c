@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT in one step: a buffer as large as the file, one read(2), one write(2). */
 #include "copy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT with readv(2) and writev(2): one call fills or empties four buffers of -b bytes in total. */
 #include "copy.h"
 

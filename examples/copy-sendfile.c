@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT with sendfile(2): the kernel moves the bytes, and the program never sees them. */
 #include "copy.h"
 

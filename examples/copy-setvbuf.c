@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT one character at a time, with stdio's own buffers enlarged to the size of -b. */
 #include "copy.h"
 

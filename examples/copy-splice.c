@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT with splice(2): pages are moved through a pipe inside the kernel. */
 #include "copy.h"
 

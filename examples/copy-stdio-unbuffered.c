@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT one character at a time through stdio without its buffers: each character takes two system calls. */
 #include "copy.h"
 

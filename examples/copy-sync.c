@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies IN to OUT with read(2) and write(2). Each write waits until the device has the bytes (O_SYNC). */
 #include "copy.h"
 

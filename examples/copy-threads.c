@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies IN to OUT with two threads: one reads into a buffer while the other writes the buffer that was filled before.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The parts that the copiers share: parsing [-b SIZE] [IN [OUT]], opening and closing the files, writing a buffer. If a
  * function fails, it prints a message and ends the program, with status 2 if the arguments are wrong, otherwise with 1.

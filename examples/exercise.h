@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the exercises of sctrace-buffering(7) share: -f runs the fixed version instead of the one with the fault. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

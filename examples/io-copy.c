@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Copies a file to "out". The fault: the program reads and writes the bytes, 4 KiB at a time, although it does not use
  * them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads a file past the page cache (O_DIRECT). The fault: it requests 3000 bytes at a time, not whole blocks. The
  * kernel refuses such requests (open(2)), and the program then reads the same bytes through the cache.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles 3,000 requests, each with an optional rule file. The fault: it looks for the missing file each time. */
 #include "exercise.h"
 

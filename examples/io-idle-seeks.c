@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes 200 blocks of 4 KiB and an index of their offsets. The fault: it asks the kernel for each offset. */
 #include "exercise.h"
 

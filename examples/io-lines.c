@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Prints 10,000 lines. The fault: standard output is line buffered, so each line causes a write(2). */
 #include "exercise.h"
 

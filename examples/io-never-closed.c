@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes 200 temporary files, and removes each from its directory. The fault: it closes none of its descriptors. */
 #include "exercise.h"
 

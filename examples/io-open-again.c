@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Watches the size of a file 2,000 times. The fault: it opens the file each time. */
 #include "exercise.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Does 20,000 steps of work and watches a pipe for input. The fault: it calls poll(2) after each step, although input
  * hardly ever arrives.

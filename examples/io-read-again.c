@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Looks up 2,000 words in an index of 4 KiB at the start of a file. The fault: it reads the index again for each word.
  */

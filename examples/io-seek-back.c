@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counts the records of 64 bytes whose first byte is 0. The fault: for each record, it reads a block of 64 KiB, and
  * seeks back to the end of the record.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads a record of 64 bytes from each block of 4 KiB. The fault: it seeks before each read. */
 #include "exercise.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Adds up the bytes of a file. The fault: it reads one byte at a time. */
 #include "exercise.h"
 

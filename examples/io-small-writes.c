@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes 20,000 records of 16 bytes to "out". The fault: it makes a call for each record. */
 #include "exercise.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Appends 40 entries to a journal "out". The fault: it waits for the disk after each entry, although it needs only the
  * complete journal on disk.

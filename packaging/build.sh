@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds a package of these sources and writes it to DIR/KIND, which is emptied first. The kind `archive` makes only the
 # archive of the sources. The options are passed to the tool that builds (dpkg-buildpackage, rpmbuild, makepkg, abuild).
 # With --check, the tests of check.sh run as well.

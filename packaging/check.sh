@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The tests that run while a package is built. The unit and smoke tests need only the build dependencies and no network,
 # and take a minute. The other suites need more and take longer. A machine that builds packages may forbid ptrace(2).
 # Then only the tests that do not need it run. The programs of the tests are built here, and not when the package is

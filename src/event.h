@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Plain data that engines produce and sinks consume. No functions. */
 #ifndef SCTRACE_EVENT_H
 #define SCTRACE_EVENT_H

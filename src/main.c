@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sctrace: a system-call tracer and a comparator of I/O strategies.
  *

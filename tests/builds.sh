@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds sctrace in every supported way: with each compiler and optimisation level, without each optional part, and
 # without all of them. Warnings are errors. The unit tests and the smoke test run with each build. Prints TAP. The build
 # folders are build-ways/NAME. They are removed afterwards, unless something failed there.

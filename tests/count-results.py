@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Reads meson's testlog.json and counts single checks: each line of TAP counts as one, and so does a program that prints
 no TAP. Names failures with their reasons, and the reasons of skips. The last line is `N passed, N failed[, N skipped]`.

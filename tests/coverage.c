@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Used only in builds for coverage. libgcov writes its counts in exit(3). The functions here, for which meson.build
  * replaces those of the C library, also write them when a process ends by _exit(2) or by a signal that it raises.

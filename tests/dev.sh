@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Checks that ./dev configures a build folder again after it has installed packages. Meson keeps the results of compiler
 # checks, and a check that failed because a package was missing must be repeated. Prints TAP. A copy of ./dev builds a
 # small project here. The package manager is a stub: gcc-multilib brings a library that this project looks for.

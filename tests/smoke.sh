@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The first things that a user does, with a built or an installed sctrace. Quick, and run under sanitizers too. Prints
 # TAP.
 # usage: smoke.sh SCTRACE COPIERS    the program, and the folder of the copiers

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Makes the pictures of README.md from real runs (./dev pictures). sctrace draws the charts itself; this script draws what
 two commands print on a terminal. Usage: make.py BUILD DIR. Run it on a machine that does nothing else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "arch/arch.h"
 
 #include "base/ptrace.h"

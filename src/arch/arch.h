@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Registers and system calls: what differs between processors. Each architecture has one file that implements this
  * header.

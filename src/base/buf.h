@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A growable text buffer. The whole program builds its strings with it. */
 #ifndef SCTRACE_BASE_BUF_H
 #define SCTRACE_BASE_BUF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads the clocks and sleeps. */
 #ifndef SCTRACE_BASE_CLOCK_H
 #define SCTRACE_BASE_CLOCK_H

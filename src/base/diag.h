@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages of sctrace to its user: one line on standard error that begins with the program's name. */
 #ifndef SCTRACE_BASE_DIAG_H
 #define SCTRACE_BASE_DIAG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Escapes text from traced programs, so that no control bytes, escape sequences or invalid UTF-8 are printed. */
 #ifndef SCTRACE_BASE_ESCAPE_H
 #define SCTRACE_BASE_ESCAPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/helper.h"
 
 #include <errno.h>

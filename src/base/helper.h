@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Children that sctrace forks to try something out or to measure it. */
 #ifndef SCTRACE_BASE_HELPER_H
 #define SCTRACE_BASE_HELPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/library.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Loads a shared library when it is needed. Libraries that few runs need are loaded this way, because each library that
  * the program is linked with delays every start.

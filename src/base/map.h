@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A hash map from 64-bit keys (task ids, addresses) to pointers. It is used for look-ups that happen at each event. */
 #ifndef SCTRACE_BASE_MAP_H
 #define SCTRACE_BASE_MAP_H

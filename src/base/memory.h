@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory that is never missing: if an allocation fails, sctrace ends. The functions below therefore never return NULL,
  * and no caller handles a lack of memory. Free the memory with free(3).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes files whose names the user has given. */
 #ifndef SCTRACE_BASE_OUTFILE_H
 #define SCTRACE_BASE_OUTFILE_H

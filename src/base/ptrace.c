@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/ptrace.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Repeats ptrace(2) requests that fail although the kernel would not refuse them: a sandbox or a test refused them. */
 #ifndef SCTRACE_BASE_PTRACE_H
 #define SCTRACE_BASE_PTRACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sizes, durations, counts and factors in the forms that people type and read. */
 #ifndef SCTRACE_BASE_SIZE_H
 #define SCTRACE_BASE_SIZE_H

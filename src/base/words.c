@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/words.h"
 
 #include "base/buf.h"

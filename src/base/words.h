@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Builds argument lists for execve(2). */
 #ifndef SCTRACE_BASE_WORDS_H
 #define SCTRACE_BASE_WORDS_H

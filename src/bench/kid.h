@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Child processes that never outlive sctrace or the measurement, even if sctrace is killed. */
 #ifndef SCTRACE_BENCH_KID_H
 #define SCTRACE_BENCH_KID_H

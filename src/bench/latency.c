@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/latency.h"
 
 #include "base/clock.h"

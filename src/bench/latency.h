@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `bench latency`: measures how long after the expiration of an absolute timer the waiting task runs. */
 #ifndef SCTRACE_BENCH_LATENCY_H
 #define SCTRACE_BENCH_LATENCY_H

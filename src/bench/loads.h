@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Background loads for measurements, and `bench load`, which measures what they cost. A load counts its work, and works
  * until it is stopped or sctrace exits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table of the operations that `bench syscall` measures. Each operation is compiled into two loops. Their times
  * together tell the cost of the operation and the cost of the loop itself (see op_solve()).

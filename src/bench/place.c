@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/place.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where and how a measurement runs: its CPUs, its scheduling policy, and whether its memory is locked. */
 #ifndef SCTRACE_BENCH_PLACE_H
 #define SCTRACE_BENCH_PLACE_H

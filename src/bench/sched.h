@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `bench sched`: measures how CPU-bound processes share the CPUs: their progress, latency, slices and shares. */
 #ifndef SCTRACE_BENCH_SCHED_H
 #define SCTRACE_BENCH_SCHED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/stop.h"
 
 #include "base/clock.h"

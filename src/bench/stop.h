@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles Ctrl-C during a measurement: the handler only sets a flag, so that the results so far can be shown. */
 #ifndef SCTRACE_BENCH_STOP_H
 #define SCTRACE_BENCH_STOP_H

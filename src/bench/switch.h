@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `bench switch`: measures the cost of switching between tasks, and counts the switches to prove that they happened. */
 #ifndef SCTRACE_BENCH_SWITCH_H
 #define SCTRACE_BENCH_SWITCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `bench syscall`: measures the cost of one operation in batches, in single calls, or in new processes. */
 #ifndef SCTRACE_BENCH_SYSCALL_H
 #define SCTRACE_BENCH_SYSCALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/opt.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One table of options drives parsing, --help and shell completion. */
 #ifndef SCTRACE_CLI_OPT_H
 #define SCTRACE_CLI_OPT_H

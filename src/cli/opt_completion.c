@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shell completion scripts, generated from the option tables. */
 #include "cli/opt.h"
 

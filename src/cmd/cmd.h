@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The commands of sctrace. Each parses its arguments, does its work, and returns the exit status of sctrace. */
 #ifndef SCTRACE_CMD_CMD_H
 #define SCTRACE_CMD_CMD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Saves, prints and draws a run. All commands that produce a run use this. */
 #ifndef SCTRACE_CMD_DISPLAY_H
 #define SCTRACE_CMD_DISPLAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Appends the word at *p to `word` without its quotes. As in the shell, characters are quoted by '...', by "..." (in
  * which \ quotes " \ $ and `), and by \. Moves *p to the end of the word. Returns false if a quote is not closed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The types and functions that the files of src/compare share. */
 #ifndef SCTRACE_COMPARE_COMPARE_H
 #define SCTRACE_COMPARE_COMPARE_H

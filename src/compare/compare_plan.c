@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Plans a comparison: its strategies, its commands, and the combinations of the values of the parameters {NAME}. */
 #include "base/buf.h"
 #include "base/memory.h"

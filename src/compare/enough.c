@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decides when a comparison has enough rounds, by a sequential test. */
 #include "base/buf.h"
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The findings and explanations: sentences computed from the rows. They use only figures that the table contains. */
 #include "compare/compare.h"
 

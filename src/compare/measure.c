@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The steps of a comparison. Also measures how much CPU time other programs use during the comparison. */
 #include "base/buf.h"
 #include "base/clock.h"

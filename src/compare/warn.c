@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "base/size.h"
 #include "compare/compare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Netlink attributes (netlink(7), linux/netlink.h). A chain of attributes is a sequence of attributes. Each has a
  * length, a type and a value, and the value may be a chain itself.

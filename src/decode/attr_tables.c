@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "decode/attr.h"
 #include "decode/layout.h"
 #include "decode/show.h"

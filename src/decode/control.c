@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shows calls whose arguments depend on a command: prctl, arch_prctl, futex, seccomp. */
 #include "decode/layout.h"
 #include "decode/show.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shows the arguments and the result of a call through an emitter. Has no side effects except for reading `mem`. */
 #ifndef SCTRACE_DECODE_DECODE_H
 #define SCTRACE_DECODE_DECODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "decode/decode_capture.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Captures: copies of the memory that decoders read. This is the form of syscall/capture.h that runs outside the program.
  * Decoders find in the captures of a call all that they would find in the program's memory.

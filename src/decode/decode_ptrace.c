@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "decode/layout.h"
 #include "decode/show.h"
 #include "syscall/call_table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The interface between decoders and emitters. A decoder says what a call contains. An emitter decides how that looks,
  * in text or in JSON.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "decode/emit.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "decode/flags.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names of constants: the tables of flags.def, and functions that emit values by these names. The names of errnos and
  * signals (decode/decode.h) are in flags.c, too.

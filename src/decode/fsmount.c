@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shows statx, statfs, mounts, and the related newer calls. Their structures are described by tables. */
 #include "decode/layout.h"
 #include "decode/show.h"

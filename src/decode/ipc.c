@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "decode/show.h"
 
 #include "base/buf.h"

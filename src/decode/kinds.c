@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table that says how each kind of argument and member is shown, and which memory it needs. Its rows come from
  * syscall/kinds.def.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table that says how each kind of argument is shown and which memory it needs, and the functions that several of its
  * rows use.

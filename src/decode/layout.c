@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "decode/layout.h"
 
 #include <string.h>

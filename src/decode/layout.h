@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Structures as tables: the position and kind of each member. */
 #ifndef SCTRACE_DECODE_LAYOUT_H
 #define SCTRACE_DECODE_LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shows I/O vectors, and messages with addresses and control data. */
 #include "decode/show.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shows addresses and options of sockets. */
 #include "base/buf.h"
 #include "decode/layout.h"

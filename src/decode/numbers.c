@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shows numbers of special kinds. Also says under which conditions some calls have certain arguments. */
 #include "decode/kinds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Shows numbers, descriptors, strings and arrays, and values by the function in the row of their kind. All other kinds
  * use these functions. Such a function calls show_kind() for the parts of a value, so this is recursive.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The functions for the rows of syscall/kinds.def that no other header declares, and further functions about the same
  * subjects.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "decode/layout.h"
 #include "decode/show.h"

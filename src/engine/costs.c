@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/costs.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Keeps the measured cost of tracing a call until the next boot, because a measurement takes longer than many programs
  * run. The costs are in sctrace-costs.json, in the folder of engine/costs.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An engine runs programs or attaches to them, and reports their system calls as events, as counts, or both. */
 #ifndef SCTRACE_ENGINE_ENGINE_H
 #define SCTRACE_ENGINE_ENGINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each system call does to descriptors and files. */
 #include "io/call.h"
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Declarations for the functions that handle a system call. call.c contains the functions for calls with a descriptor, and
  * call_kinds.c those for other calls and for buffers and messages. Only these two files include this header.

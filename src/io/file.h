@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is known about a file, pipe or socket, and how requests are classified. Used only within src/io. */
 #ifndef SCTRACE_IO_FILE_H
 #define SCTRACE_IO_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds what could be improved. A table has a detector for each kind of finding. */
 #include "base/buf.h"
 #include "base/escape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/probe.h"
 
 #include "arch/arch.h"

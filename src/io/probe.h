@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Measures here what a trace does not show, for the estimates of savings. Used only within src/io. */
 #ifndef SCTRACE_IO_PROBE_H
 #define SCTRACE_IO_PROBE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/profile.h"
 
 #include "base/memory.h"

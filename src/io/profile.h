@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The I/O profile of a trace (--io): how each file, pipe and socket was used, and what could be improved. */
 #ifndef SCTRACE_IO_PROFILE_H
 #define SCTRACE_IO_PROFILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "io/saving.h"
 
 #include "io/probe.h"

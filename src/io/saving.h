@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Computes how much time a finding would save. Used only within src/io. */
 #ifndef SCTRACE_IO_SAVING_H
 #define SCTRACE_IO_SAVING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "measure/call_count.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a program once under the best engine that works on this machine, and counts and times its calls. */
 #ifndef SCTRACE_MEASURE_CALL_COUNT_H
 #define SCTRACE_MEASURE_CALL_COUNT_H

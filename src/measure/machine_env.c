@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "measure/machine_env.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Collects facts about this machine, its file systems, and the activity of its CPUs. */
 #ifndef SCTRACE_MEASURE_MACHINE_ENV_H
 #define SCTRACE_MEASURE_MACHINE_ENV_H

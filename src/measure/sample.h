@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Measures a run of a program whose calls are not traced. Without `follow`, nothing stops it before its exit. */
 #ifndef SCTRACE_MEASURE_SAMPLE_H
 #define SCTRACE_MEASURE_SAMPLE_H

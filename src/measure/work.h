@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The work directory of a comparison: creates the input, checks the copies, and deletes everything at the end. */
 #ifndef SCTRACE_MEASURE_WORK_H
 #define SCTRACE_MEASURE_WORK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "out/axis.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The axes of charts: the range of values that an axis shows, and its ticks with their labels. */
 #ifndef SCTRACE_OUT_AXIS_H
 #define SCTRACE_OUT_AXIS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Charts of measurements as SVG without external files. They can be read on light and dark backgrounds, and on wide and
  * narrow screens.

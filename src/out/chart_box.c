@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws box plots: quartiles, the median written in the box, Tukey's whiskers, outliers as points. */
 #include "base/buf.h"
 #include "out/axis.h"

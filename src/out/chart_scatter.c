@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Draws a trade-off: a point for each subject, a label near each point, and a line along the best points, the frontier.
  * Labels are placed where they hide as little as possible.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A report as one HTML file. It needs no network, can be read on phones and on paper, and has a light and a dark mode.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts below the table of `-c`: the errors of each call, and histograms. */
 #include "out/summary_table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "out/summary_rows.h"
 
 #include "base/buf.h"

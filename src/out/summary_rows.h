@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The columns of the table of `-c`, its sorted rows, and their total. Only for summary_*.c. */
 #ifndef SCTRACE_OUT_SUMMARY_ROWS_H
 #define SCTRACE_OUT_SUMMARY_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "out/summary_table.h"
 
 #include "base/buf.h"

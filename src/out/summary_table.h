@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The tables of `-c`: which calls were made, how often, and how long they took, in the layouts of truss, strace and
  * sctrace.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "out/svg.h"
 
 #include "base/buf.h"

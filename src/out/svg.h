@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws SVG: text, lines and boxes. The style sheet gives each class colours that suit light and dark backgrounds. */
 #ifndef SCTRACE_OUT_SVG_H
 #define SCTRACE_OUT_SVG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "out/table.h"
 
 #include "base/buf.h"

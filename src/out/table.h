@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A table that can be printed as aligned text, CSV, Markdown, JSON or HTML. Each cell has a form for people and one for
  * programs.

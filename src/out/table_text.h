@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The contents of a struct table. Only for table.c and table_text.c. */
 #ifndef SCTRACE_OUT_TABLE_TEXT_H
 #define SCTRACE_OUT_TABLE_TEXT_H

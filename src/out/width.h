@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Computes the number of columns that text takes on a terminal. */
 #ifndef SCTRACE_OUT_WIDTH_H
 #define SCTRACE_OUT_WIDTH_H

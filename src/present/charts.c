@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws the pictures of compare and bench that have bars, lines, boxes, histograms or a scatter plot. */
 #include "base/memory.h"
 #include "base/size.h"

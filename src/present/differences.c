@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Writes the notes on several runs: which runs they are, where their machines and methods differ, and the notes of each
  * run.

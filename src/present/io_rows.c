@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "present/page.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A page shows one run or several to people. It consists of tables, pictures and sentences, and can be written as text,
  * Markdown, CSV, HTML or SVG. Each command that displays a run makes a page of it, so `sctrace report` displays a saved

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/memory.h"
 #include "base/size.h"
 #include "out/axis.h"

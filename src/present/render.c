@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes a page in each format. */
 #include "base/escape.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Displays the processes of a trace (--tree), and the paths that they used (--files). */
 #include "present/page.h"
 

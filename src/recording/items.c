@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "recording/items.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes and reads numbers, texts, calls and captures. Readers check all lengths: a recording may be damaged. */
 #ifndef SCTRACE_RECORDING_ITEMS_H
 #define SCTRACE_RECORDING_ITEMS_H

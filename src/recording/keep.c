@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "recording/keep.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * For --last: keeps the end of a recording in memory, as whole blocks, and drops the oldest ones. Blocks with the last
  * events of a thread are kept longer, because other threads can make any number of calls before sctrace sees a crash.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "recording/live_names.h"
 
 #include "base/clock.h"

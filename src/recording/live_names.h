@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names while a recording is made: looked up on the live system, cached for a short time, and recorded. */
 #ifndef SCTRACE_RECORDING_LIVE_NAMES_H
 #define SCTRACE_RECORDING_LIVE_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "recording/read.h"
 
 #include "base/diag.h"

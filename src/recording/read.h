@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads recordings: events as from an engine, with memory, names and stacks. The contents are not trusted. */
 #ifndef SCTRACE_RECORDING_READ_H
 #define SCTRACE_RECORDING_READ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "recording/source.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of the reader of recordings, which several files share. */
 #ifndef SCTRACE_RECORDING_SOURCE_H
 #define SCTRACE_RECORDING_SOURCE_H

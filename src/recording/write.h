@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes a recording. With --last, it stays in memory until it is saved. */
 #ifndef SCTRACE_RECORDING_WRITE_H
 #define SCTRACE_RECORDING_WRITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parses and evaluates the conditions of `--expect` and `report --fail-if`: "read<=100,errors(%file)=0,wall>5%". */
 #ifndef SCTRACE_RUN_CONDITION_H
 #define SCTRACE_RUN_CONDITION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "run/field.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Converts C structs to JSON objects and back. A table describes each member once. Functions that read, write, display,
  * compare or free a struct use this table.

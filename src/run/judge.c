@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "run/judge.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Computes figures from the samples of a run or of two subjects: medians, ratios with their intervals, and the knee
  * of a scan: the buffer size above which larger buffers are not worthwhile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tables of fields: the members of a run and their names in the file. */
 #include "base/buf.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run: what a command measured, as typed data. Commands that measure fill in a struct run. Code that displays figures
  * reads a struct run, whether it was just measured or comes from a file. The output depends only on the run and on the

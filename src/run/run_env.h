@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Describes the machine on which a run was made. The description is part of each run, because figures from different
  * machines cannot be compared without it.

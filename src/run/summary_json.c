@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "run/summary_json.h"
 
 #include "base/buf.h"

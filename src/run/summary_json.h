@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Converts a summary of calls to the rows of a saved run of kind "count" (sctrace-run(5)), and back. */
 #ifndef SCTRACE_RUN_SUMMARY_JSON_H
 #define SCTRACE_RUN_SUMMARY_JSON_H

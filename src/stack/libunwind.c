@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions of libdw that are used here. */
 #include "base/buf.h"
 #include "base/library.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stack/stack.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Stacks of stopped programs: the functions that led to a call (-k), and aggregated stacks (--stacks). */
 #ifndef SCTRACE_STACK_STACK_H
 #define SCTRACE_STACK_STACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Walks the stack of a stopped thread with libunwind. The unwind tables are read from the memory of the process. */
 #ifndef SCTRACE_STACK_UNWIND_H
 #define SCTRACE_STACK_UNWIND_H

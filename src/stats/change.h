@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Estimates the difference or ratio of two samples, with a confidence interval that is not distorted by outliers or
  * drift.

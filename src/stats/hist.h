@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Log-linear histograms: 32 buckets per power of two, so a bucket is at most 3.2 % wide (HdrHistogram's layout). */
 #ifndef SCTRACE_STATS_HIST_H
 #define SCTRACE_STATS_HIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Quantiles, and the summary of a sample that R's summary() prints. */
 #ifndef SCTRACE_STATS_QUANTILE_H
 #define SCTRACE_STATS_QUANTILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/random.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pseudo-random numbers. The same seed, which can be printed, always gives the same numbers. */
 #ifndef SCTRACE_STATS_RANDOM_H
 #define SCTRACE_STATS_RANDOM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/summary.h"
 
 #include "base/memory.h"

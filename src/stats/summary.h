@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Statistics of calls. Engines fill them in; tables, saved runs, compare and bench read them. */
 #ifndef SCTRACE_STATS_SUMMARY_H
 #define SCTRACE_STATS_SUMMARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of copy strategies. `sctrace compare` uses it, also for --list, --help and --explain. */
 #ifndef SCTRACE_STRATEGY_STRATEGY_H
 #define SCTRACE_STRATEGY_STRATEGY_H

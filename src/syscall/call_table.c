@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "syscall/call_table.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of system calls. Names and numbers come from libseccomp, everything else from syscalls.def. */
 #ifndef SCTRACE_SYSCALL_CALL_TABLE_H
 #define SCTRACE_SYSCALL_CALL_TABLE_H

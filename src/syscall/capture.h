@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Captures: copies of the memory that decoders need, as the memory rules describe it (rules.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "syscall/captured.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of captures, as syscall/capture.h makes them: how they are made, searched and read as memory. */
 #ifndef SCTRACE_SYSCALL_CAPTURED_H
 #define SCTRACE_SYSCALL_CAPTURED_H

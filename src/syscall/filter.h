@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sets of calls as users write them: "openat,read", "!%file", "/^sched_", "?name" (strace(1), "Filtering"). */
 #ifndef SCTRACE_SYSCALL_FILTER_H
 #define SCTRACE_SYSCALL_FILTER_H

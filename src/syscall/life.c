@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "syscall/life.h"
 
 #include "syscall/call_table.h"

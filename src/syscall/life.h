@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The life cycle of a call. A call enters and then returns, unless its thread ends first. If a signal interrupts a
  * call, there are three possibilities: the kernel restarts it, or it returns EINTR, or the program leaves it by

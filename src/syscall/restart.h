@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The results by which the kernel tells a tracer that a signal interrupted a call (include/linux/errno.h). The program
  * never sees them: the call is restarted or returns EINTR. This file contains only macros, because the kernel half of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory rules: which memory of the program is read to show an argument. Each kind of argument has one rule
  * (syscall/kinds.def). capture.h copies this memory during a call, and decoders read the copy. The code in the program

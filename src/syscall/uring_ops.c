@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "syscall/uring_ops.h"
 
 #include "syscall/call_table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The operations of io_uring(7): the names and the properties that matter for counts and for --io. */
 #ifndef SCTRACE_SYSCALL_URING_OPS_H
 #define SCTRACE_SYSCALL_URING_OPS_H

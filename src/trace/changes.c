@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/changes.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is different between two traces, whose calls struct trace_tally counts. */
 #ifndef SCTRACE_TRACE_CHANGES_H
 #define SCTRACE_TRACE_CHANGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/count.h"
 
 #include "arch/arch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sink that counts and times calls, for --by=fd, --by=path, -C, and calls selected by how they end. */
 #ifndef SCTRACE_TRACE_COUNT_H
 #define SCTRACE_TRACE_COUNT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sink that writes calls as CSV (RFC 4180): one row for each call. The arguments are one column of JSON. */
 #include "base/escape.h"
 #include "syscall/call_table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Implements --expect: checks whether calls, times, memory use and processes satisfy the user's conditions. */
 #ifndef SCTRACE_TRACE_EXPECT_H
 #define SCTRACE_TRACE_EXPECT_H

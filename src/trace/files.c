@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/files.h"
 
 #include "base/escape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sink of --files: what the traced programs did with each path. */
 #ifndef SCTRACE_TRACE_FILES_H
 #define SCTRACE_TRACE_FILES_H

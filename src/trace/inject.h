@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tampers with calls: -e inject=SET:error=ENOSPC|retval=N|signal=S|delay_enter=D|delay_exit=D:when=N..M+K. */
 #ifndef SCTRACE_TRACE_INJECT_H
 #define SCTRACE_TRACE_INJECT_H

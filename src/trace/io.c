@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/io.h"
 
 #include "tracee/uring.h"

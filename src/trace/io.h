@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sink that records how each file is used (--io). */
 #ifndef SCTRACE_TRACE_IO_H
 #define SCTRACE_TRACE_IO_H

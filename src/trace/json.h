@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The sinks that write calls as JSON (sctrace-trace(5)): one object on each line, CSV whose arguments are JSON (csv.c),
  * or Perfetto's format.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all sinks that write calls share: decoders, times, names, and times without the tracing cost. */
 #ifndef SCTRACE_TRACE_LINE_H
 #define SCTRACE_TRACE_LINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/look.h"
 
 #include "base/buf.h"

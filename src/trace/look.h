@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How calls are shown: -e abbrev=, verbose=, raw=, read=, write=, quiet=, decode-fds=, and -X, as in strace. */
 #ifndef SCTRACE_TRACE_LOOK_H
 #define SCTRACE_TRACE_LOOK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/out.h"
 
 #include "base/clock.h"

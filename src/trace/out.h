@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The destination of a trace: standard error, a file or a command. A failure to write is reported at the end. */
 #ifndef SCTRACE_TRACE_OUT_H
 #define SCTRACE_TRACE_OUT_H

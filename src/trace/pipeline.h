@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Passes the events of a source (an engine or a recording) through the selection to the sinks. */
 #ifndef SCTRACE_TRACE_PIPELINE_H
 #define SCTRACE_TRACE_PIPELINE_H

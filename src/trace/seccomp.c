@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/seccomp.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sink of --profile=seccomp: makes a seccomp filter that allows the calls of the traced programs, and no others. */
 #ifndef SCTRACE_TRACE_SECCOMP_H
 #define SCTRACE_TRACE_SECCOMP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/select.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Selects calls (by name, result, error, path, descriptor, duration or wait) and signals. */
 #ifndef SCTRACE_TRACE_SELECT_H
 #define SCTRACE_TRACE_SELECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A sink shows or summarises events. It knows neither other sinks, nor options, nor the source of events. */
 #ifndef SCTRACE_TRACE_SINK_H
 #define SCTRACE_TRACE_SINK_H

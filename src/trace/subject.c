@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/subject.h"
 
 #include "syscall/call_table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The subject of a call: its descriptors and paths, and their files. They are looked up on demand and kept. */
 #ifndef SCTRACE_TRACE_SUBJECT_H
 #define SCTRACE_TRACE_SUBJECT_H

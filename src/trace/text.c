@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/text.h"
 
 #include "base/clock.h"

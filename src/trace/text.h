@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sink that writes calls as lines in strace's form. */
 #ifndef SCTRACE_TRACE_TEXT_H
 #define SCTRACE_TRACE_TEXT_H

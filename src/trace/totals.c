@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/totals.h"
 
 #include "base/clock.h"

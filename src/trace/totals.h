@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tables of -c and -C. The counts come from an engine or from the counting sink (trace/count.h). */
 #ifndef SCTRACE_TRACE_TOTALS_H
 #define SCTRACE_TRACE_TOTALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/trace_recorder.h"
 
 #include "syscall/call_table.h"

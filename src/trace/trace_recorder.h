@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The sink of --record, which writes calls to a recording. The sinks that later show the recording need memory and
  * names of the program. This sink captures the memory by the memory rules, or takes the captures of the engine, and looks

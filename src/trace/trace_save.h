@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Converts counts to JSON: a document to print (-c --format=json), or a run to save for `sctrace report` (--save). */
 #ifndef SCTRACE_TRACE_TRACE_SAVE_H
 #define SCTRACE_TRACE_TRACE_SAVE_H

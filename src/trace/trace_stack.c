@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/trace_stack.h"
 
 #include "base/buf.h"

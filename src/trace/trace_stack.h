@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shows the stack of a call (-k): as lines below the line of the call, or as strings of a JSON array. */
 #ifndef SCTRACE_TRACE_TRACE_STACK_H
 #define SCTRACE_TRACE_TRACE_STACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace/tree.h"
 
 #include "base/escape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sink of --tree: collects the processes of a trace, how each ended, and whose failure made the program fail. */
 #ifndef SCTRACE_TRACE_TREE_H
 #define SCTRACE_TRACE_TREE_H

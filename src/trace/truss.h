@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sink that writes calls as lines in the form of FreeBSD's truss. */
 #ifndef SCTRACE_TRACE_TRUSS_H
 #define SCTRACE_TRACE_TRUSS_H

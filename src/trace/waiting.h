@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What threads wait for, and for how long: when sctrace attaches (-k -p), and when it ends (-c -p). */
 #ifndef SCTRACE_TRACE_WAITING_H
 #define SCTRACE_TRACE_WAITING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the wall-clock time of a program and of its threads went: the lines below the table of -c. */
 #ifndef SCTRACE_TRACE_WALL_H
 #define SCTRACE_TRACE_WALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tracee/cgroup.h"
 
 #include "base/buf.h"

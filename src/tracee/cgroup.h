@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Limits on memory: of control groups (cgroups(7)), versions 1 and 2, and of the machine. */
 #ifndef SCTRACE_TRACEE_CGROUP_H
 #define SCTRACE_TRACEE_CGROUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads the memory of a traced program page by page, with bounds. Nothing in that memory is trusted. */
 #ifndef SCTRACE_TRACEE_MEM_H
 #define SCTRACE_TRACEE_MEM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The names of a tracee's descriptors and processes. There are two sources of names: the kernel, and recordings. */
 #ifndef SCTRACE_TRACEE_NAMES_H
 #define SCTRACE_TRACEE_NAMES_H

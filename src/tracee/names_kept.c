@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tracee/names_kept.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A cache for the names of descriptors in /proc. The caller invalidates it when names may have changed. It also has names that the
  * engine has recorded: these are right even if the program has closed the descriptor since. And it keeps the last known

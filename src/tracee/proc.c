@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tracee/proc.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads and parses the files of a task in /proc. */
 #ifndef SCTRACE_TRACEE_PROC_H
 #define SCTRACE_TRACEE_PROC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tracee/sock_query.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Facts about sockets from sock_diag(7): only for sctrace's network namespace. */
 #ifndef SCTRACE_TRACEE_SOCK_QUERY_H
 #define SCTRACE_TRACEE_SOCK_QUERY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tracee/spawn.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Starts a program in such a way that it can be traced from its first instruction. */
 #ifndef SCTRACE_TRACEE_SPAWN_H
 #define SCTRACE_TRACEE_SPAWN_H

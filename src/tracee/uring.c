@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tracee/uring.h"
 
 #include "base/memory.h"

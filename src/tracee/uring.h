@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rings of io_uring(7) in traced processes. A program writes requests into a ring that it shares with the kernel, and
  * the kernel writes completions into another one. io_uring_enter(2) only says how many there are, so sctrace reads the

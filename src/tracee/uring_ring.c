@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tracee/uring_ring.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One io_uring in a traced process: where it is, and how its requests and completions are read. Only for uring.c. */
 #ifndef SCTRACE_TRACEE_URING_RING_H
 #define SCTRACE_TRACEE_URING_RING_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds sctrace for aarch64 with warnings as errors, and runs the parts that work in an emulated process: the list of
 # engines, and the unit tests that need no engine. Debian's packages are unpacked once, into BUILD_ROOT/cross-arm64.
 # Prints TAP.

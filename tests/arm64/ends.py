@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Checks that the emulator (here a script that waits) ends with run.sh, however run.sh ends. Prints TAP."""
 import os
 import shutil

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs in the emulated machine: the unit tests, the smoke test, the end-to-end cases with all engines, and the
 # scripts beside them. Runs only the named parts (unit, smoke, a script, a case, a group of cases) if any are given.
 # Prints TAP; run.sh counts the results.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Shared by run.sh and cross.sh, which source it. Unpacks Debian's arm64 packages into a folder, and builds against it
 # by clang and lld.
 # shellcheck shell=bash disable=SC2034  # run.sh and cross.sh use the constants

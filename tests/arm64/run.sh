@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs the tests on aarch64. Debian's packages are unpacked into a folder, sctrace is built against it by clang, and
 # Debian's kernel runs both in qemu. No arm64 program runs outside qemu. Root is only needed to install packages.
 # usage: run.sh [build | boot [WHAT...] | run COMMAND...]

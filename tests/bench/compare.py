@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Prints results that must have the same shape on every machine, beside published figures or those of another tool. usage:
 compare.py SCTRACE. The published results: a lesson on a 10 MiB file under FreeBSD 9's truss. Nothing here passes or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Programs for corners.py: `corners MODE N` does something N times whose tracing has been expensive.
  *

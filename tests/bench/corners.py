@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Measures the cost of tracing in the places where it may be far from that of the usual cases (records.py). Each row of the
 table below is a program and what its users do. Native runs, strace and sctrace alternate; the figures are ratios of medians
 to native. For --record, strace is `strace -y`. Nothing passes or fails.

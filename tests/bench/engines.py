@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Measures the cost of counting, the accuracy of its times, and its memory. The engines and strace -c run alternately.
 usage: engines.py BUILD [ROUNDS] [PART...]    parts: copy programs truth start memory (default: all). Nothing passes or

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Compares the savings that the findings of `sctrace --io` expect with those of the corrected programs. Nothing passes or fails.
 
 usage: estimates.py BUILD [ROUNDS [FOLDER [NAME...]]]: the number of alternating rounds for each program (default: 7);

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Counts false alarms of a program compared with itself, and how often a slowdown of 5 % is found.
 
 usage: gates.py SCTRACE [SAME [SLOWER]]    the numbers of comparisons (200 and 100, which take about an hour and a half)

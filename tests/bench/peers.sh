@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs sctrace bench and similar tools alternately on this machine. Prints figures and ratios, and asserts nothing.
 #   raw getpid, getppid   perf bench syscall basic (getppid)
 #   clock_gettime         a fresh loop of two reads, compiled here

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Measures the cost of tracing every call. Native runs, records, ptrace and strace alternate; the figures are ratios of
 medians to native. Nothing passes or fails.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Measures the cost of tracing short-lived programs. Runs alternate: native, counted, recorded, under strace, and
 under a tracer that only follows children (smallest.c), which shows the cost of the stops alone. The figures are ratios
 of medians. Nothing passes or fails.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A tracer that only follows children, for comparison: it resumes each thread at once, and counts nothing. sctrace has
  * at least the same stops. So the time of this tracer shows which part of the cost of sctrace is that of the stops. The

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Counts the calls of real programs that stop under the patch engine. Nothing passes or fails.
 
 usage: stops.py BUILD [OPTION...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Measures programs with 1 to 4,000 threads that exist at the same time. Nothing passes or fails.
 
 usage: threads.py BUILD [ROUNDS]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Runs sctrace and strace alternately on the same program, and prints the median wall times and their ratio. Nothing
 passes or fails. usage: tracing.py BUILD [ROUNDS]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes calls, measures their time, and prints the average of each kind in ns. usage: truth NAME */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The programs of waits.py. usage: waits CASE [FILE]
  *

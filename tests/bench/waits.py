@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Checks what -c says about waits against the kernel's own counts, and that the means by which waits are found never harms a program.
 
 usage: waits.py BUILD accuracy [ROUNDS]    waits.c counts its own switches by getrusage(2) around each call

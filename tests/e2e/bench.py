@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 `sctrace bench` from outside: results and their proofs, bad input, interruption, and cleaning up (script.py). No test asserts a
 time.

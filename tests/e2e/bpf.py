@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Features that only the bpf engine has, and its messages if it is unavailable (script.py). The cases in cases/ check that it
 counts the same as the other engines.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Limits the number of system calls that sctrace makes for each short-lived child (script.py). These counts do not depend
 on the load. An outer sctrace traces the inner one by ptrace. The difference between a run with many children and one

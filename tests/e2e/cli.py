@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 The tracer's command line from outside: options, outputs, exit statuses, dialects (script.py). Most tests name no
 engine, because the default one must work.

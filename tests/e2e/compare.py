@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`sctrace compare` from outside: its counts, its figures, bad input, and cleaning up (script.py)."""
 import csv
 import io

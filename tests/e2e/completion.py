@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Completion in real shells, as a user sees it (script.py). A function replaces sctrace and shows the words that Enter would have
 passed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Cases about core dumps, like those of scenarios.py."""
 import struct
 import tempfile

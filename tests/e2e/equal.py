@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Traces of real programs are the same from records and from stops (script.py): each program is traced by the patch engine and by
 the ptrace engine, with a file for each thread, and the files are compared line by line. Addresses, process ids, times and random

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Traces and recordings for other programs (script.py): CSV and JSON, and the questions of sctrace-sql(7) in DuckDB."""
 import csv
 import io

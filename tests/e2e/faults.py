@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Cases in which sctrace's own calls fail, like those of scenarios.py."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Runs a script with no signal ignored or blocked.  fresh.py SCRIPT [ARG...] A shell without job control starts background
 processes with SIGINT and SIGQUIT ignored, and nohup ignores SIGHUP. Programs inherit that, and sctrace leaves ignored signals

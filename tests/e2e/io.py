@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`sctrace --io`: the planted faults are found, well-behaved programs have none, all formats, all engines (script.py)."""
 import csv
 import html

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Cases in which the output of a command cannot be written, like those of scenarios.py."""
 import ctypes
 import os

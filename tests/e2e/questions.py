@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Views that answer a question about a program as a whole (script.py): under each engine, live and from recordings."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Cases about recordings, like those of scenarios.py: the output of `sctrace show`, and the flight recorder."""
 import json
 import os

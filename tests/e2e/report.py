@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`sctrace report` from outside: published tables are reproduced; refusals, formats, broken files (script.py)."""
 import copy
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Scripted cases, which run sctrace and interact with it. Each is a function with the parameters `world` and `mode` (see run)."""
 import os
 import pty

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Traces on a terminal, and wherever else the program writes to the output of the trace (script.py): the lines of calls appear
 before what the program writes later, and a call that blocks is shown while it blocks. No test depends on time: a key is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """
 Code that the test scripts in this folder share. usage: SCRIPT BUILD [NAME...]; they print TAP. A test is a function
 test_*, which gets a new folder that is removed afterwards. The docstring of the function is the name of the test, or

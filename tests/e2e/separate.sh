@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # separate.sh OBJCOPY SOURCE PROGRAM SYMBOLS CC...: builds a stripped program and a file of its symbols, which the
 # program names.
 set -eu

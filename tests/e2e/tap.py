@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Results in the Test Anything Protocol."""
 import fcntl
 import os

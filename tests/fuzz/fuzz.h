@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The interface of a fuzz target. libFuzzer and replay.c call it with any bytes, and it must return. */
 #ifndef SCTRACE_TESTS_FUZZ_H
 #define SCTRACE_TESTS_FUZZ_H

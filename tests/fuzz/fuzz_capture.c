@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Captures the memory of a call from outside: arguments, result and memory are arbitrary. All captures must lie within the
  * record, and each must be a copy of the memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Parses command lines of each command, with all kinds of values: filter expressions, faults to inject, columns,
  * durations, scans. Runs no program. The first byte selects the command; words end at a newline.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads a file of kept costs with any contents. The result must be no costs, or finite numbers. A new measurement must
  * then be kept, whatever the file contained.

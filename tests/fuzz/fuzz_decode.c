@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Decodes any call with any arguments, over memory with any contents and any length. Text output must have no control
  * bytes, and JSON output must be valid. Input: a header (below), then the tracee's memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Searches for main in a program's file, which may contain any bytes after the headers that the kernel reads. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Parses filter expressions (-e). Any text must give either a set of calls, or one sentence and the position of the
  * wrong word.

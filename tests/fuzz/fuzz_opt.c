@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parses a command line of any words, with a table that has each kind of option. Words end at a newline. */
 #include "fuzz.h"
 

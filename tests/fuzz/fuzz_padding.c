@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Searches for padding in any memory, as if it were a loaded ELF object with an unwind table. The gaps must be in
  * ascending order, not empty, and within the requested range. Chains of jumps must stay inside the gaps.

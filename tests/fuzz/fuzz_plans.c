@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads a file of kept plans with any contents. The result must be no plans, or plans that the engine could have made.
  * New plans must then be kept, whatever the file contained.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parses files of /proc, in which the traced program chooses paths and the names of tasks and sockets. */
 #include "fuzz.h"
 

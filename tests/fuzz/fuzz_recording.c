@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads any bytes as a recording. The reader must terminate and must not read out of bounds. Decoding and counting the
  * events must be safe.

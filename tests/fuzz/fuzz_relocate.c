@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Decides which instructions may be moved, for any bytes as a function that contains a call. The chosen instructions
  * must be inside the function, and long enough for the jump. Input: the offset of the call, then the code.

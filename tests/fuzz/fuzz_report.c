@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs `sctrace report` for any bytes, or for a valid run with some values replaced, in all formats. No output may
  * contain terminal controls, and the HTML page only its own script. Input: two bytes that select, then the run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads a ring with arbitrary contents. The reader must terminate, must not read out of bounds, and must find captures
  * only in the records that contain them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads any bytes as a saved run. They must either be refused in one sentence, or be a run that can be written and read
  * again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parses sizes, durations and numbers, and escapes arbitrary bytes. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads the rings of io_uring in the memory of a program, which can write anything there and make any calls. The first
  * bytes of the input are steps; the others are the memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a fuzz target without libFuzzer: for each file of the corpus, and for modified copies of it. The modifications
  * come from a generator with a fixed seed, so a failure is reproducible everywhere.

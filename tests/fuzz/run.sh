@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # run.sh BUILD SECONDS: runs each fuzz target for SECONDS. New inputs are written to the build folder; the corpus does
 # not change.
 set -euo pipefail

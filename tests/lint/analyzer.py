@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Runs gcc -fanalyzer on all files of src/ and examples/ that the build compiles. It is slow, so only `./dev lint` runs
 it. usage: analyzer.py SOURCE_ROOT BUILD_ROOT. analyzer.known lists false reports, one in each line: file, function,

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Checks that clang's assembler accepts the assembly files, too, and that its agent fits into the page. The GNU assembler
 # has directives that clang's does not know, and clang's makes some jumps longer. Also checks that the recorder, which is
 # copied into programs, refers to nothing outside its own section.

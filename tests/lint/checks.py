@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs checks, each a name and a generator of lines about what is wrong, and prints their results as TAP."""
 
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs cppcheck on the sources. Its results are kept in the build folder, so that a second run is quick.
 set -eu
 cd "$1"

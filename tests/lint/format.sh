@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Checks that every C file is formatted as .clang-format says. `clang-format -i FILE` corrects a file.
 set -eu
 cd "$1"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Shared by the checks of tests/lint; sourced. Each check is run as `CHECK SOURCE_ROOT BUILD_ROOT`.
 # shellcheck shell=bash
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Checks that mandoc and groff, which most systems use, accept the manual pages without a warning, that the pages fit
 # into 80 columns, and that they name every option. mandoc's warnings about references to sctrace's own pages are
 # ignored, because these pages are not installed here.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Checks that the packages need the same libraries as the table of ./dev, and have the version of meson.build.
 set -eu
 cd "$1"

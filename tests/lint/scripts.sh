@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs shellcheck on every shell script of the project.
 set -eu
 cd "$1"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Checks the rules of the sources: which folder may use which other folder (tests/lint/folders), no cycles between files,
 the map in main.c, the names of public functions, the length of files and functions. Usage: source.py ROOT BUILD. Prints TAP; recommendations are
@@ -221,7 +222,7 @@ def check_own_header_first(root):
 def check_map(root):
     """The map at the top of main.c names the same folders as the list, in the same order."""
     text = (root / "src/main.c").read_text(encoding="utf-8")
-    named = re.findall(r"^ \*   ([\w/.]+?)/?  ", text.split("*/")[0], re.MULTILINE)
+    named = re.findall(r"^ \*   ([\w/.]+?)/?  ", text.split("*/")[1], re.MULTILINE)  # the first comment is the licence
     listed = list(folders(root))
     for name in sorted(set(listed) - set(named)):
         yield f"src/main.c: the map does not name {name}"
@@ -234,7 +235,7 @@ def check_map(root):
 def check_file_length(root):
     for folder in ("src", "examples", "tests"):
         for path in sources(root / folder, ".c", ".h"):
-            lines = path.read_text(encoding="utf-8").count("\n")
+            lines = path.read_text(encoding="utf-8").count("\n") - 1  # without that of the licence
             if lines > FILE_LINES:
                 yield f"{path.relative_to(root)}: {lines} lines; split it (at most {FILE_LINES})"
 
@@ -338,6 +339,15 @@ def check_base_names(root):
             yield f"{name} is the name of a file in {' and in '.join(sorted(where))}"
 
 
+def check_licence(root):
+    """Each source file names its licence at the top, so that the file can be copied alone."""
+    for folder in ("src", "tests", "examples", "docs", "packaging"):
+        for path in sources(root / folder, ".c", ".h", ".S", ".inc", ".def", ".py", ".sh"):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            if not any("SPDX-License-Identifier: MIT" in line for line in lines[:2]):
+                yield f"{path.relative_to(root)}: the first line is not /* SPDX-License-Identifier: MIT */, or the second not # SPDX-..."
+
+
 def numbers(word):
     """The word in the singular and in the plural."""
     return {word, word.removesuffix("s"), word.removesuffix("es"), word + "s"}
@@ -426,6 +436,7 @@ CHECKS = [
     ("text files are clean", check_control_bytes),
     ("every promise has its cases", check_promises),
     ("every function of a script has its own name", check_names_of_tests),
+    ("source files name their licence", check_licence),
 ]
 
 

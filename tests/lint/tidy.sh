@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs clang-tidy on the files that the build compiles. It is slow, so only `./dev lint` runs it.
 set -eu
 cd "$1"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Looks for words that this project does not use, in text for users (manual pages, *.md, strings of the program) and in comments.
 Usage: words.py ROOT BUILD. Prints TAP. CONTRIBUTING.md describes how texts are written.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Compiles the copiers and sctrace, without its optional parts (patch, bpf, -k), by musl-gcc with warnings as errors.
 # Then the copiers copy, the decoders and parsers read their corpus, and the ptrace engine counts. Prints TAP. The
 # libraries are Debian's static ones, built for glibc.

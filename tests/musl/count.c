@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * count PROGRAM [ARG...]: counts the calls of the program by the ptrace engine, and prints `name calls` on each line.
  */

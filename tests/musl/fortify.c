@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Functions that musl lacks and that Debian's static libraries, built for glibc with _FORTIFY_SOURCE, need. They check
  * no sizes, because they are only for running the tests.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Calls the functions of the APKBUILD as abuild does, with this system's libraries, and tests the files that they
 # install. abuild itself, which makes packages of these files and reads the other lines, exists only on Alpine.
 # usage: alpine.sh BUILD_ROOT

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds the package of Arch with makepkg and this system's libraries, and tests its files. On other systems,
 # stand-ins/arch-meson replaces arch-meson, and dependencies are not checked.
 # usage: arch.sh BUILD_ROOT

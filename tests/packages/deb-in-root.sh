@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # deb.sh runs this script as root in a temporary system. It installs, tests, removes and purges the package beside it.
 # It writes a line for each check to results.txt, `ok - NAME` or `not ok - NAME`; the latter is followed by the output
 # of the command.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds the Debian package, checks it with lintian, installs it into a minimal system of the same release, tests it
 # there, and removes it.
 # usage: deb.sh BUILD_ROOT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Shared by the scripts of this folder; sourced. Each is run as `SCRIPT BUILD_ROOT` and writes TAP.
 # shellcheck shell=bash disable=SC2034,SC2154  # some variables are for the scripts, and they set `work`
 number=0

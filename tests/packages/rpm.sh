@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds the RPM package from the spec with this system's libraries, and tests its files. On Debian,
 # stand-ins/meson.macros replaces the macros of meson's package, and dependencies are not checked.
 # usage: rpm.sh BUILD_ROOT

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Seeded chaos: processes, threads, images, signals, stops, kills, mappings and libraries at random. Counts some of its
  * calls in shared memory, before and after each call, because a process may be killed during the call. Prints `calls

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decodes calls on fake memory, and compares the complete text or JSON. */
 #ifndef SCTRACE_TEST_DECODE_CHECK_H
 #define SCTRACE_TEST_DECODE_CHECK_H

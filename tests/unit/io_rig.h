@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An I/O profile that is made from artificial events. */
 #ifndef SCTRACE_TEST_IO_RIG_H
 #define SCTRACE_TEST_IO_RIG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A folder of its own for the files that sctrace keeps (engine/costs.h). Included by the tests of these files. */
 #ifndef SCTRACE_TESTS_UNIT_KEPT_PLACE_H
 #define SCTRACE_TESTS_UNIT_KEPT_PLACE_H

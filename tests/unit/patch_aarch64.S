@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Call sites for test_patch_aarch64.c, and code that sets and reads all registers around one of them. */
 #define STATE_SP   248	/* offsets in struct state */
 #define STATE_NZCV 256

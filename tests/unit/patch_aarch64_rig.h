@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program that patches its own call sites, which patch_aarch64.S contains, and that has the agent at its address. */
 #ifndef PATCH_AARCH64_RIG_H
 #define PATCH_AARCH64_RIG_H

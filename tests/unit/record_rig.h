@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A thread that records its calls: it runs the recorder in this process, with a ring and a reader of its own. */
 #ifndef RECORD_RIG_H
 #define RECORD_RIG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A temporary file that contains a recording. */
 #ifndef RECORDING_RIG_H
 #define RECORDING_RIG_H

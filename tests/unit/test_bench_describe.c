@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the summary of samples with the published tables of R's summary(). */
 #include "stats/quantile.h"
 

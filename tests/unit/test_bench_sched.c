@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/sched.h"
 
 #include "bench/stop.h"

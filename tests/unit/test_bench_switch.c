@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/switch.h"
 
 #include "bench/place.h"

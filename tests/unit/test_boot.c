@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/change.h"
 #include "stats/quantile.h"
 #include "stats/random.h"

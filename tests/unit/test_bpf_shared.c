@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/bpf/shared.h"
 #include "stats/hist.h"
 

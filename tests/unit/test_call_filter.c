@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/ptrace/calls.h"
 
 #include "syscall/call_table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests which cost of tracing is subtracted from the time of a call under ptrace. */
 #include "engine/ptrace/calls.h"
 

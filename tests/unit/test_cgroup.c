@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the limits on memory of control groups, with files in a temporary folder in place of /sys/fs/cgroup. */
 #include "base/buf.h"
 #include "tracee/cgroup.h"

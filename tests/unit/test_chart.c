@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "out/axis.h"
 #include "out/chart.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests how compare splits commands into words, and fills in placeholders and parameters. Runs no program. */
 #include "compare/compare.h"
 

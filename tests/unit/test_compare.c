@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the output of compare for given samples: figures, sentences, warnings. Runs no program. */
 #include "compare/compare.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "run/condition.h"
 
 #include "base/buf.h"

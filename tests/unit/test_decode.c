@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs the decoders on fake memory, and compares their text and JSON. */
 #include "base/buf.h"
 #include "decode/decode.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Decodes each kind of argument with random memory contents, with memory that ends early, and without memory. The
  * output must be bounded and have no control bytes.

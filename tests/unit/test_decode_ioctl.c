@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decodes requests about network interfaces, and structures of other commands, on fake memory. */
 #include "decode_check.h"
 

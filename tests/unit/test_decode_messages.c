@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decodes messages of sockets, and the lengths and times that the kernel changes, on fake memory. */
 #include "decode_check.h"
 

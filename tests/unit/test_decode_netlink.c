@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decodes netlink messages on fake memory: headers, structures, attributes, and wrong lengths. */
 #include "decode_check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decodes calls that few programs use, on fake memory: what they point at, and what the kernel writes. */
 #include "decode_check.h"
 

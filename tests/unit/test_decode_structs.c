@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decodes structures, addresses and commands on fake memory. */
 #include "decode_check.h"
 

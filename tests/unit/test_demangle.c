@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the names of C++ and Rust functions. */
 #include "stack/stack.h"
 

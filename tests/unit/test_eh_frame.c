@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stack/unwind.h"
 
 #include <errno.h>

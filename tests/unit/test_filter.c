@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "syscall/filter.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/hist.h"
 
 #include <setjmp.h>

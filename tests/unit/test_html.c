@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "out/html.h"
 #include "out/table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes an I/O profile from artificial events: offsets, classes of requests, shared open file descriptions, costs. */
 #include "io_rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests how an I/O profile follows descriptors, and what it knows of calls that create, move or close them. */
 #include "io_rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the parts of an I/O profile that need no events: costs, ranges of offsets, names of files, measurements. */
 #include "base/buf.h"
 #include "io/file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/memory.h"
 #include "engine/patch/image/kept_plans.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tests the life cycle of a call. Each row has the steps of one thread's calls, and the ends of calls that each step
  * must report.

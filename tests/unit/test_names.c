@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The names that -y and -yy show for descriptors of this process. */
 #include "tracee/names_kept.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests calls that the recorder makes on its own: it reads memory after calls that fail, and finds the names of descriptors. */
 #include "engine/patch/record/record.h"
 #include "record_rig.h"

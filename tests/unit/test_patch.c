@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tests functions of the patch engine that need no process: recognising padding, choosing instructions to move,
  * encoding jumps.

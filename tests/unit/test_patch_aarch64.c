@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tests the code of the patch engine for aarch64. This program patches its own call sites with the encoder, and copies the
  * agent to its address, as the engine will do with a traced program. So it needs no ptrace(2), and runs in qemu-aarch64.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/quantile.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the contents of records: recipes, and what the recorder captures. */
 #include "base/buf.h"
 #include "decode/decode.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes recordings and reads them back: complete files, truncated files and damaged files. */
 #include "base/clock.h"
 

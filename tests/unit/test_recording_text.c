@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compares the text of live events with the text of their recording. */
 #include "trace/text.h"
 #include "trace/trace_recorder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests rings: records of all sizes, calls in progress, and overwritten rings. */
 #include "record_rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "measure/sample.h"
 #include "tracee/proc.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The environment of a started program (-E). */
 #include "tracee/spawn.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "strategy/strategy.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compares the table of calls with libseccomp and with the kernel's own list. */
 #include "base/buf.h"
 #include "syscall/call_table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests counting from events: restarts, handlers, ends of threads, groups. */
 #include "trace/count.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tests the stacks of calls: aggregated for flame graphs, as lines below calls, and as strings in JSON. A fake unwinder
  * returns the stacks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the JSON objects, one in each line, and Perfetto's document. */
 #include "trace/json.h"
 

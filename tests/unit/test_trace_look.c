@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests which calls and descriptors -e abbrev=, verbose=, raw=, read=, write= and quiet= select. */
 #include "base/buf.h"
 #include "syscall/call_table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the tracer's options: the values that they accept and refuse, and the settings that they change. */
 #include "cmd/trace/opts.h"
 

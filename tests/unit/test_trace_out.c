@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the outputs of a trace: the common output and, with -ff, a file for each thread. */
 #include "trace/out.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests which events reach a sink, with which threads, and the data that a sink keeps for each thread. */
 #include "trace/pipeline.h"
 

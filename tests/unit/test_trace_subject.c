@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the subjects of calls: descriptors, paths, and paths relative to a folder. */
 #include "trace/subject.h"
 

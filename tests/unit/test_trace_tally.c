@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests which parts of a call are left out when two traces are compared. */
 #include "trace/changes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests lines in the format of strace. */
 #include "trace/text.h"
 

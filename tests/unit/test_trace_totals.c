@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests the tables of -c for the counts of a fake engine. */
 #include "trace/totals.h"
 

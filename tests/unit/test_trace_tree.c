@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests which process --tree says made the program fail, and the order of its rows. */
 #include "trace/tree.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests lines in the format of FreeBSD's truss. */
 #include "trace/truss.h"
 

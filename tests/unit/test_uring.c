@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tests of how the rings of io_uring are read: rings in prepared memory, and the calls that use them. */
 #include "tracee/uring.h"
 

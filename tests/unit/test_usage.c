@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/memory.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/usage.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "measure/work.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fake events for tests of sinks, with fake memory and names. No engine runs. */
 #ifndef SCTRACE_TEST_TRACE_EVENTS_H
 #define SCTRACE_TEST_TRACE_EVENTS_H

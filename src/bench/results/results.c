@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bench/results/results.h"
 
 #include "base/buf.h"

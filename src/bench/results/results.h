@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fills in the run of each bench test: the method, the lines above the tables (run->head), subjects and notes. */
 #ifndef SCTRACE_BENCH_RESULTS_RESULTS_H
 #define SCTRACE_BENCH_RESULTS_RESULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tests of `sctrace bench`: their options, and how they measure. */
 #include "base/clock.h"
 #include "base/size.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cmd/bench/cmd_bench.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the tests of `sctrace bench` share with the command that runs them. */
 #ifndef SCTRACE_CMD_BENCH_CMD_BENCH_H
 #define SCTRACE_CMD_BENCH_CMD_BENCH_H

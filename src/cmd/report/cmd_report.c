@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cmd/report/cmd_report.h"
 
 #include "base/diag.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of `sctrace report`. */
 #ifndef SCTRACE_CMD_REPORT_CMD_REPORT_H
 #define SCTRACE_CMD_REPORT_CMD_REPORT_H

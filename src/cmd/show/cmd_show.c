@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `sctrace show`: displays a recording as a live trace would have been displayed. */
 #include "base/buf.h"
 #include "base/clock.h"

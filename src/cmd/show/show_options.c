@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of `sctrace show`: its own, and those of the tracer. */
 #include "base/buf.h"
 #include "cmd/cmd.h"

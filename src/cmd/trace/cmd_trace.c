@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cmd/trace/cmd_trace.h"
 
 #include "base/diag.h"

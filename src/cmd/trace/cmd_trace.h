@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A running trace: the data that the files of this folder share. */
 #ifndef SCTRACE_CMD_TRACE_CMD_TRACE_H
 #define SCTRACE_CMD_TRACE_CMD_TRACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checks that the options of the tracer agree. */
 #include "base/buf.h"
 #include "base/outfile.h"

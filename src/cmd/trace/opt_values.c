@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parsers of the tracer's option values. */
 #include "base/buf.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cmd/trace/opts.h"
 
 #include "base/buf.h"

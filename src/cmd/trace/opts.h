@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The settings of the tracer, and the tables of options that set them. */
 #ifndef SCTRACE_CMD_TRACE_OPTS_H
 #define SCTRACE_CMD_TRACE_OPTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles signals to sctrace itself, and its timer. */
 #include "cmd/trace/cmd_trace.h"
 

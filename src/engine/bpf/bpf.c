@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The bpf engine counts calls in the kernel and stops nothing. It needs permission to load BPF programs. */
 #include "engine/engine.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "base/memory.h"
 #include "engine/bpf/loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/bpf/loader.h"
 #include "engine/bpf/skeleton.h"
 #include "engine/costs.h"

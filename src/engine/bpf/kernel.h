@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The few members of kernel structures that sctrace.bpf.c reads. These declarations are written by hand; a generated
  * vmlinux.h is not used. libbpf fills in the members' offsets at load time from the running kernel's type information

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The user-space half of the bpf engine: declarations that bpf.c, bpf_load.c, counts.c and watch.c share. */
 #ifndef SCTRACE_ENGINE_BPF_LOADER_H
 #define SCTRACE_ENGINE_BPF_LOADER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kernel half's settings, counters and maps, and the rows in which it counts calls. Only the kernel half includes this
  * file.

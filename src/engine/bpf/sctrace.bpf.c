@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kernel half of the bpf engine: it counts and times system calls in the kernel. One program runs at the entry of
  * each call, and one at its exit, both with preemption disabled. So only one program at a time writes to a row's counts

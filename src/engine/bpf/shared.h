@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Definitions that the kernel half (sctrace.bpf.c) and the loader (loader.h) of the bpf engine share. */
 #ifndef SCTRACE_ENGINE_BPF_SHARED_H
 #define SCTRACE_ENGINE_BPF_SHARED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes events of the calls that the kernel half reports (sctrace.bpf.c), with the memory that it has copied. */
 #include "engine/bpf/loader.h"
 

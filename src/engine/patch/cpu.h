@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The processor's boundary. The patch engine places code in programs and changes the registers of their threads; what
  * depends on the processor is in one folder for each processor, and the header below implements this one. No other file

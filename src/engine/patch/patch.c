@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The patch engine counts and times calls inside the program. state.h defines its terms. Its folders, each of which
  * uses only those before it:

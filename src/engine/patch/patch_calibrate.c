@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/patch_calibrate.h"
 
 #include "arch/arch.h"

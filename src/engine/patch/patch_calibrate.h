@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Measures the cost of a call through the agent. */
 #ifndef SCTRACE_ENGINE_PATCH_PATCH_CALIBRATE_H
 #define SCTRACE_ENGINE_PATCH_PATCH_CALIBRATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The state that all parts of the patch engine share. The engine counts, times and records system calls inside the
  * traced program. docs/internals.md explains its terms: agent, image, region, slot, site, stub, hop, plan, stepping out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "arch/arch.h"
 #include "base/diag.h"
 #include "engine/ptrace/tracer.h"

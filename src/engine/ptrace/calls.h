@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The calls of a thread: their beginnings, their ends (syscall/life.h), and the counts. */
 #ifndef SCTRACE_ENGINE_PTRACE_CALLS_H
 #define SCTRACE_ENGINE_PTRACE_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "base/helper.h"
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/ptrace/tracer.h"
 
 #include "base/clock.h"

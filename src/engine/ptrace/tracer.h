@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The state of a tracer that uses ptrace(2), on which the engines ptrace and patch are built. The other modules of
  * this folder handle new and ending tasks, group-stops, signals, execve(2), attaching and detaching. Each engine handles stops at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "engine/ptrace/tracer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes calls with unusual numbers and, on x86-64, through other entry points. */
 #include "e2e.h"
 

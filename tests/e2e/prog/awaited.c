@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* awaited N: the vfork(2) children of N threads wait for the main thread, which waits for SIGTERM. */
 #include "e2e.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Starts a program repeatedly, and waits for each before the next one.  children WAY N PROGRAM [ARG...]
  *

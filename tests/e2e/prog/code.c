@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Code that appears, disappears, moves and changes, which a patching tracer must notice. */
 #include "e2e.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a program under a seccomp filter: confined FILTER PROGRAM [ARG...]. FILTER is an array of struct sock_filter. */
 #include <fcntl.h>
 #include <linux/filter.h>

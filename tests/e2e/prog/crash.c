@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Programs for the flight recorder: one of four threads crashes, or the process ends in another way. */
 #include "e2e.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Starts threads that all live at the same time, and makes calls in each of them.
  *

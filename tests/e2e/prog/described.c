@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes calls of which each needs another memory rule (syscall/kinds.def), 20 times each: with extended attributes, groups,
  * signal information, options of prctl(2), arguments that the kernel does not read, System V IPC, asynchronous I/O, the

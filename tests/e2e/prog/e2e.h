@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Code that the traced test programs share. A program is a table of small tests and runs one of them by name. The
  * program exits with 0 only if everything behaved as without a tracer. calls() prints how often the test made a certain

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes as many different calls as possible, most of them harmless or refused, to test how a tracer shows them.
  * Deterministic except for addresses.

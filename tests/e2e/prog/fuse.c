@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file system that this program serves itself (fuse(4)), and in which it executes itself. If a tracer accesses a file
  * or a page of that file system while it holds the server, neither of them ever continues.

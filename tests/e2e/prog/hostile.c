@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64: a program that finds the tracer's memory in its own address space and damages this memory. Each attack runs
  * in a child, which may end in any way. The tracer must survive unharmed, and trace the next child normally.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64: checks that a program notices no difference if its calls are handled inside its address space: rcx and r11
  * after a call, single-stepping, faults after a call, code that is moved or made writable, and unmapped memory around

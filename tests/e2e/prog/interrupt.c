@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocked calls, and the events that interrupt a thread in them: handlers, stops, jumps, cancellation, death. */
 #include "e2e.h"
 

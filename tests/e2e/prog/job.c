@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Job control: signals stop and continue processes, and the parent and the terminal see this. */
 #include "e2e.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opens N files that do not exist, with pauses of 2 ms, and then ends by SIGUSR1.  late_signal N */
 #include <fcntl.h>
 #include <signal.h>

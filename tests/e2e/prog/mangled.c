@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Crashes in a function whose name is mangled as C++ and Rust do. usage: mangled [SIGNAL] */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes calls with invalid pointers, strings without an end, vectors of any length, and memory that changes during the
  * call.

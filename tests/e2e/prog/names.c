@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls that change what descriptors refer to, and the current directory. With -y, each is shown with the right names. */
 #include "e2e.h"
 

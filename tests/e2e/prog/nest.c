@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tracers inside a traced program: each request succeeds or fails with EPERM, and nothing hangs. */
 #include "e2e.h"
 

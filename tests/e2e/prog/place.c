@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Maps memory at chosen addresses in every possible way, and checks that this memory is the program's alone, as it is
  * without a tracer. The addresses include those that a tracer may use itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes calls with every kind of bad pointer in each of their pointer arguments. Prints the result of each call, which
  * must be the same as without a tracer. No call may raise a signal, and the program's actions and mask for SIGSEGV and

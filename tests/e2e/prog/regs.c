@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86-64: a system call changes rax, rcx and r11, and nothing else: no other register, no flag, no byte below the stack
  * pointer. Tested at sites of every shape that a patching tracer meets.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes calls that the kernel answers in the memory of their arguments, of which each engine must show both the request
  * and the answer: commands of ioctl(2), chosen thread ids, control messages with addresses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A signal handler makes calls, creates a child, and returns to the code after the call of the C library that unblocked its
  * signal. The child returns from the handler as well.  returns

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program's seccomp filters work as without a tracer, and the calls that they reject or answer are counted. */
 #include "e2e.h"
 

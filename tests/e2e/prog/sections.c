@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Uses restartable sequences (rseq(2)) as librseq and tcmalloc do, and in ways that natively fail: sctrace finds out by
  * rseq_cs whether a call has waited, and the program must not notice that.

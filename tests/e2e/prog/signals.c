@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Signals arrive exactly once, in order, at the right thread, with the number, sender and value that were sent. */
 #include "e2e.h"
 

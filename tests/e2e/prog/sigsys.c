@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The program can use SIGSYS freely, although an engine raises it for calls. Tests its action, mask and siginfo,
  * pending, blocked and ignored signals, before, while and after a tracer is attached.

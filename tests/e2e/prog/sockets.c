@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Requests information about links and sockets, to test how a tracer shows the kernel's answers and the descriptors. */
 #include "e2e.h"
 

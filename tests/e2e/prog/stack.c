@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For -k and --stacks: makes one call, which no other code makes, from main through `outer` and `inner`. */
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Prints the program's environment: descriptors, masks, limits, ids, variables. The output must be the same as without
  * a tracer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Each thread notes each call in a shared file, before and after the call. A trace must agree with that file, whenever
  * the program is killed. usage: tally FILE THREADS [ROUNDS [PERIOD]]. With ROUNDS, each thread makes that many rounds of three

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Programs for scripted cases: they print `ready`, and run until a signal or the end of their input, or for a given
  * amount of work.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Creates tasks, executes programs and exits in all possible ways. All calls are counted, and all work as without a
  * tracer.

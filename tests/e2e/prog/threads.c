@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Many threads and processes. All are counted, and none is lost. */
 #include "e2e.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Threads whose calls have the same order in each run, so that the traces of two tracers can be compared. One thread
  * works while the others wait, in pthread_join(3) or for a byte in a pipe.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Uses io_uring(7) by its system calls, as no library does: rings of all layouts, several rings and threads, registered
  * files and rings, a child that inherits a ring, completions that are taken without a call. Each test prints lines

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A process that hangs: two threads in a deadlock, others that wait for a pipe, a Unix socket and the lock of a file. */
 #include <fcntl.h>
 #include <pthread.h>

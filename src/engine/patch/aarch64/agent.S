@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The agent for aarch64 (code/agent.h says what an agent is).
  *

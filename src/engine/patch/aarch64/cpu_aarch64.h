@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Registers, instructions and the signal frame of aarch64, as engine/patch/cpu.h describes. */
 #ifndef SCTRACE_ENGINE_PATCH_AARCH64_CPU_AARCH64_H
 #define SCTRACE_ENGINE_PATCH_AARCH64_CPU_AARCH64_H

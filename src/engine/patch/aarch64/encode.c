@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/aarch64/encode.h"
 
 #include "engine/patch/aarch64/resume.h"

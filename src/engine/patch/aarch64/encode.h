@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The machine code that the patch engine writes on aarch64 (Arm Architecture Reference Manual, C6.2), and the stack frame of
  * its agent. The functions only compute. Included by C and by agent.S.

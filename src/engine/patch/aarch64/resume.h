@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A thread that a signal interrupts in the agent or in a stub leaves them, as if the program had made the call itself. */
 #ifndef SCTRACE_ENGINE_PATCH_AARCH64_RESUME_H
 #define SCTRACE_ENGINE_PATCH_AARCH64_RESUME_H

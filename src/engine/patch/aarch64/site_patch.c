@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a call is patched: both `svc` and the branch to the stub have four bytes. */
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/maps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/arm/arm.h"
 
 #include "arch/arch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arming: makes calls from outside the agent stop. */
 #ifndef SCTRACE_ENGINE_PATCH_ARM_ARM_H
 #define SCTRACE_ENGINE_PATCH_ARM_ARM_H

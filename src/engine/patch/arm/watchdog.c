@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/arm/watchdog.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The watchdog: a small process that outlives sctrace and then turns Syscall User Dispatch off in attached processes. The
  * agent's handler of SIGSYS does the same, but it cannot run in a thread that blocks SIGSYS: the next call of such a thread

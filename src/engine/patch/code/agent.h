@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The agent: the code and data that the patch engine puts into the traced program. Included by C and by agent.S.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The recorder: C code that runs inside the traced program (see ring.h). The code is copied into the program as bytes,
  * so it must not need the rest of sctrace: it makes no library calls and has no constants in other sections and no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of recorder.c that captures the names of descriptors. It uses PART, HELPER, own_call() and capture.h of that file, and
  * is included only there.

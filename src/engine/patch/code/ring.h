@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records: the data about single calls that the recorder writes inside the traced program, and the ring that holds them
  * until sctrace reads them. Included by C on both sides and by agent.S.

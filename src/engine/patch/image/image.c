@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/image/image.h"
 
 #include "base/memory.h"

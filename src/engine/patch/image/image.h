@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Images, that is, address spaces with the agent in them: functions that create and release an image, and that decide
  * which calls the agent makes in an image.

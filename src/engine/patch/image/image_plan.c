@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/image/image_plan.h"
 
 #include "base/memory.h"

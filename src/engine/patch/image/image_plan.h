@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Plans: what was learned about the call sites of files, so that the next image need not stop at each site. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_PLAN_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_PLAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles calls by which the program remaps executable memory, unmaps it or makes it writable. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_RANGES_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_RANGES_H

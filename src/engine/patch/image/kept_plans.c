@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/image/kept_plans.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Keeps plans (kept_plans.h) for later runs. Without them, each call site costs a stop and an analysis of its code, which
  * together can take longer than a short program. The plans are in sctrace-sites, in the folder of engine/costs.h. They are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sctrace's copy of the table of threads that an image has (code/ring.h). A row that is free here may still have its old
  * contents in the program. Before a thread with that thread pointer runs, sctrace assigns a row to it again. This row is never later

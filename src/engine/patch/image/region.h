@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The memory in which calls are counted. The program and sctrace share it. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_REGION_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_REGION_H

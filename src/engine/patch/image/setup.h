@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Puts the agent into an image. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_SETUP_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_SETUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/image/site.h"
 
 #include "base/escape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the call sites of an image, and restores them. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_SITE_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_SITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Unattended setup: puts the agent into a new image without a stop. sctrace writes code into unused bytes after the
  * loader's code, and writes the data that this code needs to the stack. The program runs the code on the way to its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which calls the images of a program have made. Programs share files, above all the C library, but each program reaches
  * only some of the call sites in them, and patching a site takes time: each page with a patched site must be copied.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/image/visit.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Called when a call has stopped at a site: decides how the site can be patched, and patches it. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_VISIT_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_VISIT_H

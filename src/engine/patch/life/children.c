@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/life/children.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles threads and processes that the program creates, and their ends. */
 #ifndef SCTRACE_ENGINE_PATCH_LIFE_CHILDREN_H
 #define SCTRACE_ENGINE_PATCH_LIFE_CHILDREN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/life/patch_attach.h"
 
 #include "base/clock.h"

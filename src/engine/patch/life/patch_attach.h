@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Puts the agent into running processes. */
 #ifndef SCTRACE_ENGINE_PATCH_LIFE_PATCH_ATTACH_H
 #define SCTRACE_ENGINE_PATCH_LIFE_PATCH_ATTACH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 #include "decode/decode_capture.h"
 #include "engine/patch/image/image.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decides which calls the recorder may make on its own, such as those that name descriptors, and reads these names from records. */
 #include "engine/patch/record/record.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/record/reader.h"
 
 #include "base/memory.h"

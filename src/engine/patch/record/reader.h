@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads one thread's ring and converts its records to items in order of time. The contents of a ring are untrusted. */
 #ifndef SCTRACE_ENGINE_PATCH_RECORD_READER_H
 #define SCTRACE_ENGINE_PATCH_RECORD_READER_H

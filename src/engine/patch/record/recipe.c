@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/record/recipe.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recipes: how the recorder treats each call, derived from its line in syscalls.def and its memory rules. */
 #ifndef SCTRACE_ENGINE_PATCH_RECORD_RECIPE_H
 #define SCTRACE_ENGINE_PATCH_RECORD_RECIPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Recording: the recorder in the program writes records of calls, and sctrace converts these to events like those of
  * ptrace stops. A call stops under ptrace as before if it has no recipe, or if its arguments require it. So the stream

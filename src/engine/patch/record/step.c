@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles threads that stop in the agent's code for a recorded call. */
 #include "engine/patch/record/record.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/remote/maps.h"
 
 #include "engine/patch/remote/remote.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds out what is mapped in the traced program, and where there is room (proc_pid_maps(5)). */
 #ifndef SCTRACE_ENGINE_PATCH_REMOTE_MAPS_H
 #define SCTRACE_ENGINE_PATCH_REMOTE_MAPS_H

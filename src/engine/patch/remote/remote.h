@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads and writes the program's memory, and runs code in it. To run code, the task must be in a signal-delivery-stop
  * or an event-stop, not in a syscall-stop.

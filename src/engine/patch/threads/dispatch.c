@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/threads/dispatch.h"
 
 #include "engine/patch/arm/arm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles calls that come from outside the agent: sends them to the agent, or lets them run under ptrace. */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_DISPATCH_H
 #define SCTRACE_ENGINE_PATCH_THREADS_DISPATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/threads/patch_signals.h"
 
 #include "arch/arch.h"

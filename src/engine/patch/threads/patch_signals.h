@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handles signals for the program, and signals that the agent's code raises. */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_PATCH_SIGNALS_H
 #define SCTRACE_ENGINE_PATCH_THREADS_PATCH_SIGNALS_H

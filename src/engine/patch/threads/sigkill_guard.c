@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/threads/sigkill_guard.h"
 
 #include "engine/patch/arm/arm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An attached process must survive if sctrace is killed by SIGKILL. Until the watchdog has turned dispatch off, the
  * calls of the process raise SIGSYS, whose default action would end the process. So the engine installs a handler for

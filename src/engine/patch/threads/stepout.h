@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Moves a stopped thread out of the agent and the stubs. */
 #ifndef SCTRACE_ENGINE_PATCH_THREADS_STEPOUT_H
 #define SCTRACE_ENGINE_PATCH_THREADS_STEPOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/threads/withdraw.h"
 
 #include "base/clock.h"

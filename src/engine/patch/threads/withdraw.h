@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Takes the agent out of an image that continues under ptrace. A program may map memory over the agent or its stubs, or
  * make a call for a range that contains them. Just before such a call, the engine unmaps all of its memory, so that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The agent (agent.h), at address AGENT_CODE. Below the red zone, it uses at most 56 bytes of the program's stack, and
  * 160 bytes at a clone3(2) that creates a thread.

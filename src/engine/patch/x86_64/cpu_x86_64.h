@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Registers, instructions and the signal frame of x86-64, as engine/patch/cpu.h describes. */
 #ifndef SCTRACE_ENGINE_PATCH_X86_64_CPU_X86_64_H
 #define SCTRACE_ENGINE_PATCH_X86_64_CPU_X86_64_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/x86_64/encode.h"
 
 #include "engine/patch/code/agent.h"

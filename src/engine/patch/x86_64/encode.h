@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The machine code that the patch engine writes (Intel SDM vol. 2). The functions only compute. */
 #ifndef SCTRACE_ENGINE_PATCH_X86_64_ENCODE_H
 #define SCTRACE_ENGINE_PATCH_X86_64_ENCODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/x86_64/padding.h"
 
 #include <Zydis/Zydis.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Padding: the bytes between functions, which no thread ever executes. The functions declared here change no memory of
  * the program; those that read it do so through struct mem.

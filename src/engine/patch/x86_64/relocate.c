@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/patch/x86_64/relocate.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Finds out which instructions may move into a call's stub to make room for a long jump, and what may lead to them. The
  * functions only compute.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How a call is patched: a short jump through padding, or a long jump over the call and the instructions after it, or over
  * one before it (site.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The program can see its own state in the context of a handler, in an unwinder, after longjmp(3) and in a core dump.
  * In all these cases it must see the native state: the thread is either about to make its call, or has made it.

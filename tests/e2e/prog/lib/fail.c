@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A library for LD_PRELOAD, which makes calls of one function of sctrace fail.
  * SCTRACE_FAIL=NAME:N[+][*][:ERRNO[:BYTES]] means the N-th call of NAME, counted from 1 (for calloc, of those that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A library that makes a system call. It is built twice, with equal code and different results (PLUG). */
 #include <stdint.h>
 #include <sys/syscall.h>
