@@ -98,7 +98,7 @@ void decode_captures_add_list(struct decode_captures *c, const struct captured_l
 {
 	struct capture_room *r = &c->room;
 	size_t n = list->to - list->from;
-	if (n > r->most - r->at)
+	if (!n || n > r->most - r->at) /* a list without captures may have no memory */
 		return;
 	memcpy(r->bytes + r->at, list->bytes + list->from, n);
 	r->at += n;

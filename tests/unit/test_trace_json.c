@@ -10,6 +10,7 @@ struct fixture {
 	struct rig rig;
 	struct trace_json_config c;
 	struct trace_json sink;
+	struct trace_csv csv;
 };
 
 static int set_up(void **state)
@@ -148,14 +149,13 @@ static void csv_is_one_row(void **state)
 {
 	struct fixture *f = *state;
 	struct rig *r = &f->rig;
-	struct trace_csv sink;
 	char *const program[] = {"=cmd()", "it's", NULL};
 	f->c.host = "a\"b";
 	f->c.recording = "c,d\n\xff";
 	f->c.program = program;
 	r->out.common.empty = true;
-	trace_csv_init(&sink, &f->c);
-	rig_start(r, &sink.json.sink);
+	trace_csv_init(&f->csv, &f->c);
+	rig_start(r, &f->csv.json.sink);
 	enter(r, 100, SYS_close, 3, 0, 0);
 	leave(r, 100, SYS_close, 3, 0, 0, -EBADF);
 	give(r, call_event(EV_ENTER, 101, SYS_exit_group, 7, 0, 0, 0));
