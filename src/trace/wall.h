@@ -16,9 +16,9 @@ struct buf;
  */
 void trace_wall_program(const struct summary *s, const struct engine_result *r, bool all, struct buf *out);
 /*
- * For -p, where there is no line "program: ...": appends the line "waits: not known" if it is not known of any call whether
- * it waited. If it is not known of some calls, and these took more than a hundredth of the time of all calls, appends a
- * line that says so.
+ * For -p, where the line about the program is absent. If the engine does not know of any call whether it waited, appends "waits:
+ * not known". If it does not know this of some calls, and they took more than 1 % of the time of all calls, appends a line with
+ * their time.
  */
 void trace_wall_unknown(const struct summary *s, struct buf *out);
 /*

@@ -79,10 +79,9 @@ HELPER bool is_loose_unix(struct captured_socket *at, uint32_t fd)
 }
 
 /*
- * Is it an internet socket whose addresses are known? Then stores them. Returns 1 if they change only by calls that are known to
- * change names, and 2 if any call may change them: a UDP socket gets a port when it sends. A
- * socket without a port has neither a peer nor a connection that is being made, and neither has one with a peer a connection
- * that is yet to be made.
+ * Stores the addresses of an internet socket. Returns 1 if only calls that are known to change names can change them, 2 if any
+ * call can (a UDP socket gets a port when it sends), and 0 if sctrace must look them up. A socket without a port has no peer and
+ * makes no connection. Only TCP_INFO shows whether one with a port and without a peer makes a connection.
  */
 HELPER int is_internet(struct captured_socket *at, uint32_t fd)
 {
@@ -144,8 +143,8 @@ struct file_is {
 #define NOT_SOCKET UINT32_MAX
 
 /*
- * Looks at the file of a descriptor. Returns 0 or a negative error number. This does not ask the server of a remote file system or of FUSE, which may not answer, and
- * which would see a request that the program does not make.
+ * Looks at the file of a descriptor. Returns 0 or a negative error number. This does not ask the server of a remote file
+ * system or of FUSE, which may not answer, and which would see a request that the program does not make.
  */
 PART int64_t look_at(struct file_is *f, uint32_t fd)
 {
@@ -177,7 +176,7 @@ HELPER bool is_kept(struct kept_name *row, const struct statx *at, bool store)
 	const uint64_t file[] = {(uint64_t)at->stx_dev_major << 32 | at->stx_dev_minor, at->stx_mnt_id, at->stx_ino,
 				 (uint64_t)at->stx_ctime.tv_sec, at->stx_ctime.tv_nsec};
 	bool same = true;
-	_Static_assert(sizeof(file) == sizeof(row->file), "struct kept_path");
+	_Static_assert(sizeof(file) == sizeof(row->file), "struct kept_name");
 	for (unsigned i = 0; i < sizeof(file) / sizeof(*file); i++) {
 		same &= row->file[i] == file[i];
 		if (store)
@@ -244,9 +243,12 @@ HELPER void keep_name(const struct file_is *f, const char *text, uint64_t n)
 }
 
 /*
- * Captures the name of a descriptor. `f` is a description in which only the call's part is filled in. Returns 1, or 0 if sctrace must look
- * it up, or 2 if the name is right now, but any call may change it. If the name is a path, which calls such as rename(2) can change, returns -1 instead of 0. If there is no room,
- * capture.full is set.
+ * Captures the name of a descriptor. In `f`, only what the call says is filled in. Returns
+ *    1  if the name is captured,
+ *    2  if it is captured, but any call may change it,
+ *    0  if sctrace must look it up,
+ *   -1  if sctrace must look it up, and it is a path, which calls such as rename(2) can change.
+ * If there is no room, sets capture.full.
  */
 PART int put_name_of(struct capture *c, uint32_t fd, uint32_t permits, struct file_is *f)
 {
