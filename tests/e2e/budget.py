@@ -141,9 +141,9 @@ def test_threads(folder):
     check(folder, "thread", [], calls=28, stops=5)
 
 
-def stops_of(folder, *program, since_exec=False):
+def stops_of(folder, *program, options=("-c",), since_exec=False):
     """Number of stops and ends that the inner sctrace waits for, or of those from the execve(2) of the program on."""
-    inner = [SCTRACE, "--engine=patch", "-c", "-o", str(folder / "inner")]
+    inner = [SCTRACE, "--engine=patch", *options, "-o", str(folder / "inner")]
     (folder / "runtime").mkdir(exist_ok=True)
     env = {**os.environ, "XDG_RUNTIME_DIR": str(folder / "runtime")}
     for _ in range(5):  # afterwards the costs are kept, and the inner sctrace does not trace a child to measure them
@@ -153,8 +153,16 @@ def stops_of(folder, *program, since_exec=False):
     stops = re.findall(r"(?m)^wait4\(.*\) += [1-9]", (folder / "trace").read_text(errors="replace"))
     # Before that, the child of sctrace makes a few calls, and how many of these stop depends on when sctrace attaches to it.
     execs = [i for i, stop in enumerate(stops) if "PTRACE_EVENT_EXEC" in stop]
-    assert len(execs) == 1, f"{len(execs)} execve(2) among {len(stops)} stops"
+    assert execs, f"no execve(2) among {len(stops)} stops"
     return len(stops) - (execs[0] if since_exec else 0)
+
+
+def test_ending(folder):
+    """A thread that ends while a child has the memory of its parent does not stop until the child has its own"""
+    for options in (("-c",), (), ("-f", "-c"), ("-f",)):
+        stops = stops_of(folder, str(BUILD / "tests" / "e2e" / "children"), "ending", "1", PROGRAM, options=options)
+        print(f"# {stops} stops with {options}")
+        assert stops < 250, f"{stops} stops for the end of a thread ({' '.join(options) or 'a trace'})"
 
 
 def test_undescribed(folder):

@@ -14,6 +14,7 @@
  *   guarded   posix_spawn(3), with a handler for SIGSEGV that blocks most signals, as in Java
  *   pairs     posix_spawn(3); a child is waited for when the next one has been started, as in make -j2
  *   crowd     posix_spawn(3), in four threads at the same time
+ *   ending    vfork(2), and a thread ends while the child process has the memory of its parent; N is not used
  *   thread    creates threads instead, which end at once; PROGRAM is not used
  */
 #include <pthread.h>
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CROWD 4
@@ -139,14 +141,40 @@ static int start_in_crowd(void)
 	return 0;
 }
 
+static int ends[2];
+
+static void *end_when_told(void *arg)
+{
+	char c;
+	return read(ends[0], &c, 1) == 1 ? arg : NULL;
+}
+
+/* The child waits long enough for the thread's end; it does not know when the thread has ended. */
+static int end_beside_child(void)
+{
+	static const struct timespec pause = {.tv_nsec = 300000000};
+	pthread_t thread;
+	if (pipe(ends) != 0 || pthread_create(&thread, NULL, end_when_told, NULL) != 0)
+		return 1;
+	pid_t pid = vfork();
+	if (pid == 0) {
+		if (write(ends[1], "", 1) == 1)
+			nanosleep(&pause, NULL);
+		execv(words[3], words + 3);
+		_exit(127);
+	}
+	await(pid);
+	return pthread_join(thread, NULL) == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
 	if (argc < 4) {
-		fprintf(stderr,
-			"usage: children vfork|fork|redirect|spawn|ids|pidfd|tls|handler|guarded|pairs|crowd|thread "
-			"N PROGRAM "
-			"[ARG...]\n");
+		fprintf(stderr, "usage: children "
+				"vfork|fork|redirect|spawn|ids|pidfd|tls|handler|guarded|pairs|crowd|ending|thread "
+				"N PROGRAM "
+				"[ARG...]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "handler") == 0)
@@ -161,6 +189,8 @@ int main(int argc, char **argv)
 	words = argv;
 	if (strcmp(argv[1], "crowd") == 0)
 		return start_in_crowd();
+	if (strcmp(argv[1], "ending") == 0)
+		return end_beside_child();
 	start_all(NULL);
 	return 0;
 }

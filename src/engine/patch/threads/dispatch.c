@@ -320,7 +320,12 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 	struct image *img = image_of(task);
 	img->handlers.unsteady |= call->arch != CPU_ARCH;
 	*why = call->arch != CPU_ARCH ? STOP_FOREIGN : STOP_SHARED;
-	if (call->arch != CPU_ARCH || img->state != IMAGE_READY || img->counters.off)
+	/*
+	 * The agent does not make exit(2) while counters.apart is not 0 (BASE_APART in agent.S): a thread that is moved
+	 * to its stub would stop again and again until the child process of vfork(2) has its own memory.
+	 */
+	if (call->arch != CPU_ARCH || img->state != IMAGE_READY || img->counters.off ||
+	    (call->nr == SYS_exit && img->counters.apart > 0))
 		return 0;
 	struct site *s = site_of_stub(img, r->CPU_IP);
 	bool refused = s != NULL;
