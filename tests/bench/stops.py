@@ -6,8 +6,8 @@ usage: stops.py BUILD [OPTION...]
 
 Runs each program under `sctrace -f -o FILE`, with the options, such as -yy or --record=FILE. Prints how many calls it made,
 and the share of them that stopped, first in all, and then without the calls that create processes and threads or execute
-programs, and without the first call at each call site, at which the site is patched. Then the most frequent other reason
-and its most frequent call. The last line is the sum. Programs that are not installed are left out, and named.
+programs, and without those at which call sites are patched: the first call at each site, and one call of the loader. Then
+the most frequent other reason and its most frequent call. The last line is the sum. Programs that are not installed are left out, and named.
 """
 import collections
 import os
@@ -21,7 +21,7 @@ from pathlib import Path
 SCTRACE = str(Path(sys.argv[1]).resolve() / "sctrace")
 OPTIONS = sys.argv[2:] if sys.argv[2:3] and sys.argv[2].startswith("-") else ["-o", "trace"]  # `./dev bench` may pass a number of rounds
 CREATION = {"clone", "clone3", "fork", "vfork", "execve", "execveat", "exit_group"}
-FIRST = "they were the first calls at their call sites"
+PATCHING = {"they were the first calls at their call sites", "sctrace patched the libraries of a new program at these stops"}
 SERVER = ("python3 -m http.server --bind 127.0.0.1 8479 >/dev/null 2>&1 & for i in 1 2 3 4 5 6 7 8 9; do sleep .2; "
           "curl -sf http://127.0.0.1:8479/big -o got && break; done; kill $!")
 
@@ -92,7 +92,7 @@ def count(command, work, names):
     reasons = collections.Counter()
     for n, nr, reason in re.findall(r"(?m)^sctrace: stopped (\d+) times at call (\d+): (.*)$", run.stderr):
         name = names.get(int(nr), nr)
-        if name not in CREATION and reason != FIRST:
+        if name not in CREATION and reason not in PATCHING:
             reasons[reason, name] += int(n)
     return int(found[2]), int(found[1]), reasons
 

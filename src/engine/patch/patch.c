@@ -376,6 +376,7 @@ static const char *reason_text(const struct patch *p, int reason)
 	static const char *const texts[STOP_REASONS] = {
 		[STOP_FIRST] = "they were the first calls at their call sites",
 		[STOP_WATCHED] = "sctrace had to see them, for example because they change signal masks",
+		[STOP_SURVEY] = "sctrace patched the libraries of a new program at these stops",
 		[STOP_SITE] = "the code at their call sites cannot be changed",
 		[STOP_REQUIRED] = "these calls cannot be recorded, or an option requires a stop",
 		[STOP_ARGUMENTS] = "these calls, or their arguments, need ptrace",

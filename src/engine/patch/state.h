@@ -225,9 +225,10 @@ enum record_way { RECORD_PASSES, RECORD_WRITES, RECORD_STOPS };
 
 /* Why a call stops the thread, although the image has the agent. patch.c has a text for each reason. */
 enum stop_reason {
-	STOP_FIRST,     /* the site was not known */
-	STOP_WATCHED,   /* sctrace had removed the call from the map, or the call was not known */
-	STOP_SITE,      /* the site cannot be patched */
+	STOP_FIRST,   /* the site was not known */
+	STOP_WATCHED, /* sctrace had removed the call from the map, or the call was not known */
+	STOP_SURVEY, /* at this stop, sctrace patched the libraries that a new program has loaded (plan_apply_mapped()) */
+	STOP_SITE,   /* the site cannot be patched */
 	STOP_REQUIRED,  /* the call has no recipe, or the options require a stop */
 	STOP_ARGUMENTS, /* the agent does not make the call, or not with these arguments */
 	STOP_RESTART,   /* a signal had interrupted the call */

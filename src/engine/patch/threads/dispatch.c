@@ -328,7 +328,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 	    (call->nr == SYS_exit && img->counters.apart > 0))
 		return 0;
 	struct site *s = site_of_stub(img, r->CPU_IP);
-	bool refused = s != NULL;
+	const bool refused = s != NULL, surveyed = img->sites.surveyed;
 	if (!s && call->nr >= 0 && call->nr < AGENT_CALLS && p->record_way[call->nr] == RECORD_STOPS) {
 		/*
 		 * The site is not patched, because this call would stop at a patched site as well. The loader makes
@@ -336,7 +336,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 		 */
 		if (call->nr == CPU_SET_THREAD_POINTER)
 			plan_apply_mapped(p, task, r->CPU_IP);
-		*why = STOP_REQUIRED;
+		*why = img->sites.surveyed == surveyed ? STOP_REQUIRED : STOP_SURVEY;
 		return 0;
 	}
 	*why = STOP_SITE;
@@ -348,6 +348,8 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 		record_expect(p, task, r->CPU_ARG1);
 	bool fast = image_map_call(p, task, call->nr, refused);
 	*why = !fast ? STOP_ARGUMENTS : refused ? STOP_WATCHED : s->kind == SITE_REDIRECT ? STOP_SITE : STOP_FIRST;
+	if (img->sites.surveyed != surveyed)
+		*why = STOP_SURVEY;
 	return fast || (refused && record_retry(p, task, call->nr, why)) ? s->stub : 0;
 }
 
