@@ -146,10 +146,11 @@ static void test_rare_addresses(void **state)
 
 static void test_signals(void **state)
 {
-	uint64_t action[4] = {1, SA_RESTART | 0x04000000, 0x1234, 0x2}, full = ~(3ull << 31), none = 0;
+	uint64_t action[4] = {1, SA_RESTART | SA_INTERRUPT | 0x04000000, 0x1234, 0x2}, full = ~(3ull << 31), none = 0;
 	(void)state;
 	put(0, action, sizeof(action));
-	CHECK("SIGTERM, {sa_handler=SIG_IGN, sa_mask=[INT], sa_flags=SA_RESTORER|SA_RESTART, sa_restorer=0x1234}, "
+	CHECK("SIGTERM, {sa_handler=SIG_IGN, sa_mask=[INT], sa_flags=SA_RESTORER|SA_RESTART|SA_INTERRUPT, "
+	      "sa_restorer=0x1234}, "
 	      "NULL, 8) = 0",
 	      "rt_sigaction", 0, SIGTERM, BASE, 0, 8);
 	put(0, &full, sizeof(full));
