@@ -171,6 +171,13 @@ def test_undescribed(folder):
     assert stops < 250, f"{stops} stops for 4,200 calls"
 
 
+def test_numbers(folder):
+    """Calls with numbers that no call has are made without a stop"""
+    for options in (("-c",), (), ("-c", "--errors")):
+        stops = stops_of(folder, str(BUILD / "tests" / "e2e" / "abi"), "same", "1000", options=options)
+        assert stops < 250, f"{stops} stops for 3,000 calls ({' '.join(options) or 'a trace'})"
+
+
 def test_crossing(folder):
     """A call instruction that crosses a page makes its calls without a stop"""
     stops = stops_of(folder, str(BUILD / "tests" / "e2e" / "regs"), "crossing", "2000")

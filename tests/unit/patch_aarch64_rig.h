@@ -173,8 +173,11 @@ static inline int set_up(void **state)
 /* Tells the agent how to treat the call. */
 static inline void map_call(int64_t nr, unsigned flags)
 {
-	data->map[nr] = (uint32_t)(nr * SLOT_SIZE + SLOT_ALIGN) | flags;
-	memset(&slots[nr], 0, sizeof(slots[nr]));
+	const unsigned row = agent_row((uint64_t)nr);
+	if (row >= AGENT_NUMBERS)
+		data->others[row - AGENT_NUMBERS] = (int32_t)nr;
+	data->map[row] = row * SLOT_SIZE + SLOT_ALIGN + flags;
+	memset(&slots[row], 0, sizeof(slots[row]));
 	memset(errnos, 0, ERRNOS_SIZE);
 }
 
@@ -224,7 +227,7 @@ static const char missing[] = "/missing/file";
 #define FD(fd)  ((uint64_t)(unsigned)(fd))
 #define AT(p)   ((uint64_t)(uintptr_t)(p))
 #define PAGE(p) (AT(p) & ~(uint64_t)(AGENT_PAGE - 1))
-#define KINDS   27
+#define KINDS   30
 static inline size_t get_kinds(struct kind *kinds)
 {
 	const struct kind all[] = {
@@ -255,13 +258,16 @@ static inline size_t get_kinds(struct kind *kinds)
 		{"number 511", 511, {1, 2, 3}, 0, COUNTED},
 		{"number 512", 512, {1, 2, 3}, 0, REFUSED},
 		{"number -1", -1, {1, 2, 3}, 0, REFUSED},
+		{"number 1000 with a row", 1000, {1, 2, 3}, 0, COUNTED},
+		{"number 1004 without a row", 1004, {1, 2, 3}, 0, REFUSED},
+		{"number -2 with a row", -2, {1, 2, 3}, 0, COUNTED},
 	};
 	_Static_assert(sizeof(all) / sizeof(all[0]) == KINDS, "KINDS");
 	memcpy(kinds, all, sizeof(all));
 	return KINDS;
 }
 
-#define RECORDS 9
+#define RECORDS 10
 static inline size_t get_records(struct kind *kinds)
 {
 	const struct kind all[] = {
@@ -274,6 +280,7 @@ static inline size_t get_records(struct kind *kinds)
 		{"openat, ENOENT", SYS_openat, {FD(AT_FDCWD), AT(missing), O_RDONLY}, SLOT_F_RECORD, RECORDED},
 		{"read, EFAULT", SYS_read, {FD(zero), 8, 1}, SLOT_F_RECORD, RECORDED},
 		{"no lane", SYS_getppid, {0}, SLOT_F_LANE, RECORDED},
+		{"number 1000", 1000, {1, 2, 3, 4, 5, 6}, SLOT_F_RECORD, RECORDED},
 	};
 	_Static_assert(sizeof(all) / sizeof(all[0]) == RECORDS, "RECORDS");
 	memcpy(kinds, all, sizeof(all));

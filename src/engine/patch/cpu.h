@@ -67,6 +67,7 @@
  *   cpu_exec_taken           at agent_exec_taken: has the thread set the exec word?
  *   cpu_first                the registers with which execve(2) starts a program
  *   cpu_is_native, cpu_is_compat  does the thread run the 64-bit, or the 32-bit instruction set?
+ *   cpu_has_no_call          is this a number that no kernel makes a call of?
  *   cpu_reads_thread_pointer   may programs read their thread pointer, by which the agent tells threads apart?
  *   cpu_sets_thread_pointer    does this call set it? Its new value is then the second argument.
  *   cpu_is_call              is this the instruction that makes a call?

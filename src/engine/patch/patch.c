@@ -302,7 +302,7 @@ static int set_arming(struct patch *p, struct engine_config *c)
 /* The agent counts all calls but these, which are to be events as well, and so stop. */
 static void stop_at(struct patch *p, const struct call_set *only)
 {
-	for (int nr = 0; nr < AGENT_CALLS; nr++)
+	for (int nr = 0; nr < AGENT_NUMBERS; nr++)
 		if (only->bits[nr / 64] >> (nr % 64) & 1)
 			p->record_way[nr] = RECORD_STOPS;
 }

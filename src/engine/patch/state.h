@@ -292,8 +292,10 @@ struct patch {
 	const unsigned char *recorder;  /* what each image has from RECORDER_CODE on, up to the recipes' end, or NULL */
 	char recorder_path[SETUP_PATH]; /* a sealed file with these bytes, which programs can open, or "" */
 	uint8_t record_way[AGENT_CALLS]; /* enum record_way */
-	unsigned scratch_size;           /* size of a thread's scratch memory */
-	unsigned ring_pages;             /* size of the ring that the first thread of a new image gets */
+	/* The numbers of the rows from AGENT_NUMBERS on; 0: the row is free. A row keeps its number, as slots and records have the row. */
+	int32_t others[AGENT_OTHERS];
+	unsigned scratch_size; /* size of a thread's scratch memory */
+	unsigned ring_pages;   /* size of the ring that the first thread of a new image gets */
 
 	/* Sites. */
 	VEC(struct module *) modules; /* files, and the plans of their sites */
@@ -322,7 +324,25 @@ struct patch {
 /* Notes that a call with this number has stopped. */
 static inline void patch_note_stop(struct patch *p, enum stop_reason why, int64_t nr)
 {
-	p->stops[why][nr >= 0 && nr < AGENT_CALLS ? nr : AGENT_CALLS - 1]++;
+	p->stops[why][nr >= 0 && nr < AGENT_NUMBERS ? nr : AGENT_CALLS - 1]++;
+}
+
+/* Returns the row of call number `nr`, or -1 if it has none. If it is a number that no call has, and its row is free, it gets the row. */
+static inline int patch_row(struct patch *p, int64_t nr)
+{
+	const unsigned row = agent_row((uint64_t)nr);
+	if (nr >= 0 && nr < AGENT_NUMBERS)
+		return (int)row;
+	int32_t *number = &p->others[row - AGENT_NUMBERS];
+	if (!*number && nr == (int32_t)nr && cpu_has_no_call(nr))
+		*number = (int32_t)nr;
+	return *number == nr ? (int)row : -1;
+}
+
+/* Returns the call number of a row. */
+static inline int64_t patch_number(const struct patch *p, unsigned row)
+{
+	return row < AGENT_NUMBERS ? (int64_t)row : p->others[row - AGENT_NUMBERS];
 }
 
 static inline struct patch *patch_of(struct tracer *t)

@@ -78,6 +78,15 @@ static void test_numbers(int argc, char **argv)
 	puts("no such calls");
 }
 
+/* Uses three such numbers again and again. */
+static void test_same(int argc, char **argv)
+{
+	int n = number(argc, argv, 0, 20);
+	for (int i = 0; i < n; i++)
+		CHECK(raw(-1, 0) == -ENOSYS && raw(1000000, 0) == -ENOSYS && raw(777, 0) == -ENOSYS);
+	puts("no such calls");
+}
+
 /* Reading the clock through the vDSO makes no call. Reading it by syscall(2) makes one. */
 static void test_vdso(int argc, char **argv)
 {
@@ -93,10 +102,8 @@ static void test_vdso(int argc, char **argv)
 
 static const struct test tests[] = {
 #ifdef __x86_64__
-	{"int80", test_int80},
-	{"x32", test_x32},
+	{"int80", test_int80},     {"x32", test_x32},
 #endif
-	{"numbers", test_numbers},
-	{"vdso", test_vdso},
+	{"numbers", test_numbers}, {"same", test_same}, {"vdso", test_vdso},
 };
 TEST_MAIN(tests)

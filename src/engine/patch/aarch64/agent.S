@@ -156,16 +156,27 @@
 	cbnz	w9, \none		/* SCRATCH_IDLE is 0 */
 	.endm
 
+/* Sets \to to the row of the call, as agent_row() does. Changes \tmp. */
+	.macro	row to, tmp
+	mov	\to, x8
+	lsr	\tmp, x8, #9
+	cbz	\tmp, 30f
+	and	\to, x8, #(AGENT_OTHERS - 1)
+	add	\to, \to, #AGENT_NUMBERS
+30:
+	.endm
+
 /* Makes a call. \v is the variant and the suffix of the labels. */
 	.macro	path v
 agent_entry_\v:
 	BTI_C
 	save_\v
 agent_saved_\v:
-	lsr	x9, x8, #9		/* is it at least AGENT_CALLS? */
-	cbnz	x9, agent_refuse_\v
+	lsr	x9, x8, #9		/* is it at least AGENT_NUMBERS? */
+	cbnz	x9, .Lother_\v
 	adr	x9, DATA(AT_MAP)
 	ldr	w10, [x9, x8, lsl #2]
+.Lentry_\v:
 	cbz	w10, agent_refuse_\v
 	ldur	x11, [x9, #-AT_MAP]	/* agent_data.base */
 	add	x10, x10, x11
@@ -215,7 +226,7 @@ agent_negative_\v:
 	tbnz	x9, #63, agent_restore_\v	/* not an error, but a result below -4095 */
 	add_\v	x12, SLOT_ERRORS, agent_add_error_\v
 	neg	w16, w0			/* agent_errno.key; the row is found by comparing one row after the other */
-	bfi	x16, x8, #ERRNO_BITS, #9
+	bfi	x16, x8, #ERRNO_BITS, #32
 	adrp	x9, PAGE(AGENT_STATS + ERRNOS_AT)
 	sub	x10, x11, x9
 	tbz	x10, #63, 25f
@@ -233,8 +244,9 @@ agent_negative_\v:
 23:	new_row_\v
 	cbnz	x10, 21b			/* another thread has written to the row */
 	tbz	x9, #15, 24f
+	row	x16, x10
 	adr	x10, DATA(AT_MAP)	/* too many rows: the tracer sees the next call */
-	str	wzr, [x10, x8, lsl #2]
+	str	wzr, [x10, x16, lsl #2]
 24:	add	x9, x9, #8
 	count_\v agent_add_errno_\v
 agent_restore_error_\v:
@@ -245,8 +257,9 @@ agent_long_\v:
 	mov	x16, #0x7fffffffff
 	b	4b
 agent_half_\v:				/* a bucket is half full: the tracer empties all at the next call */
+	row	x16, x9
 	adr	x9, DATA(AT_MAP)
-	str	wzr, [x9, x8, lsl #2]
+	str	wzr, [x9, x16, lsl #2]
 	b	7b
 
 agent_special_\v:
@@ -328,6 +341,16 @@ agent_special_\v:
 	and	x10, x10, #~(SLOT_F_RECORD | SLOT_F_PLAIN)
 	add	x10, x10, x9
 	b	.Lmake_\v
+.Lother_\v:				/* x8 is a number that no call has */
+	and	x10, x8, #(AGENT_OTHERS - 1)
+	adr	x9, DATA(DATA_OTHERS)
+	ldrsw	x11, [x9, x10, lsl #2]
+	sub	x11, x11, x8
+	cbnz	x11, agent_refuse_\v
+	add	x10, x10, #AGENT_NUMBERS
+	adr	x9, DATA(AT_MAP)
+	ldr	w10, [x9, x10, lsl #2]
+	b	.Lentry_\v
 .Lplain_\v:
 	restore_\v
 agent_plain_sys_\v:			/* a call that is neither counted nor recorded */
@@ -566,7 +589,7 @@ setup_begin:
 	number	x9, AGENT_STATS
 	sub	x9, x9, x23
 	cbnz	x9, 4f
-	number	x9, AGENT_CALLS * SLOT_SIZE + 8
+	number	x9, TAIL_AT + 8
 	ldr	x24, [x23, x9]		/* agent_tail.mark */
 	b	4f
 setup_trap1:

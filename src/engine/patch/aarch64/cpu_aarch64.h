@@ -212,6 +212,11 @@ static inline bool cpu_is_compat(const struct cpu_regs *r)
 	return r->pstate & CPU_COMPAT_BIT;
 }
 
+static inline bool cpu_has_no_call(int64_t nr)
+{
+	return nr < 0 || nr >= 512;
+}
+
 static inline bool cpu_is_native(const struct cpu_regs *r)
 {
 	return !cpu_is_compat(r);

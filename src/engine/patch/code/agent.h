@@ -25,7 +25,14 @@
 #define AGENT_AGAIN     -0x5c7            /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
 #define STUB_AREA       (16 * AGENT_PAGE) /* the size of a mapping for stubs */
 
-#define AGENT_CALLS 512 /* calls with this number or a higher one always go to the tracer */
+/*
+ * Each call number below AGENT_NUMBERS has a row in the tables by number. Other numbers belong to no call. Programs make such
+ * calls in order to learn what the kernel can do, or what a call costs. AGENT_OTHERS of these numbers have rows after the first
+ * (agent_row()). agent_data.others says which.
+ */
+#define AGENT_NUMBERS 512
+#define AGENT_OTHERS  4
+#define AGENT_CALLS   (AGENT_NUMBERS + AGENT_OTHERS)
 
 /* The slot of a call: offsets for agent.S. Assertions below compare them with struct agent_slot. */
 #define SLOT_ENTERED 0
@@ -115,8 +122,9 @@
 #define DATA_RSEQ                                                                                                      \
 	(72 + 4 * AGENT_CALLS + 16 * (AGENT_RANGES + 2) + 8 * KEPT_WORDS * KEPT_FRAMES + 256) /* agent_data.rseq */
 #define DATA_FOLLOWED  (DATA_RSEQ + 8)                                                        /* agent_data.followed */
-#define AGENT_FOLLOWED 8  /* number of rows in agent_data.followed */
-#define AGENT_RANGES   64 /* largest number of code ranges in the agent's table (agent_data.code) */
+#define AGENT_FOLLOWED 8                                     /* number of rows in agent_data.followed */
+#define DATA_OTHERS    (DATA_FOLLOWED + 16 * AGENT_FOLLOWED) /* agent_data.others */
+#define AGENT_RANGES   63 /* largest number of code ranges in the agent's table (agent_data.code) */
 /*
  * The number of vfork-like calls that the agent makes at the same time in an image. Each needs a kept frame; the first
  * frame has the number KEPT_FIRST.
@@ -162,8 +170,10 @@
 /* The size of the data in this area: those before agent_data.code, and two rows of it. The rest consists of zeros. */
 #define UNATTENDED_DATA (72 + 4 * AGENT_CALLS + 2 * 16)
 
-#define TAIL_SELECTOR (AGENT_STATS + AGENT_CALLS * SLOT_SIZE) /* agent_tail.selector */
-#define TAIL_RECORDS  (TAIL_SELECTOR + 1)                     /* agent_tail.records */
+/* The offset of struct agent_tail from the slots: the selector has a page of its own. */
+#define TAIL_AT       ((AGENT_CALLS * SLOT_SIZE + AGENT_PAGE - 1) & -AGENT_PAGE)
+#define TAIL_SELECTOR (AGENT_STATS + TAIL_AT) /* agent_tail.selector */
+#define TAIL_RECORDS  (TAIL_SELECTOR + 1)     /* agent_tail.records */
 
 #include "engine/patch/cpu.h"
 
@@ -196,9 +206,8 @@ _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN 
  * and a struct agent_words for each image. The second byte is cleared before sctrace leaves the program: without a tracer,
  * a signal that comes while the thread is in the recorder would put its frame onto the recorder's small stack.
  */
-#define AGENT_SLOTS_SIZE ((size_t)AGENT_CALLS * SLOT_SIZE)
+#define AGENT_SLOTS_SIZE ((size_t)TAIL_AT)
 #define AGENT_STATS_SIZE ((size_t)STATS_SIZE)
-_Static_assert(AGENT_SLOTS_SIZE % AGENT_PAGE == 0, "the selector has a page of its own");
 struct agent_words {
 	uint64_t exec_t0; /* when the image's execve(2) began, or 0 */
 	uint64_t actions; /* number of calls that were to set a signal's action, except for children of vfork(2) */
@@ -209,11 +218,11 @@ struct agent_tail {
 	struct agent_words image[AGENT_WORDS];
 };
 _Static_assert(sizeof(struct agent_tail) == AGENT_PAGE && offsetof(struct agent_tail, selector) == 0 &&
-		       offsetof(struct agent_tail, records) == 1 && AGENT_STATS + AGENT_SLOTS_SIZE == TAIL_SELECTOR,
+		       offsetof(struct agent_tail, records) == 1,
 	       "agent.S");
 /* How often calls with a number have failed with an error. The rows are in the order in which the errors first occurred. */
 struct agent_errno {
-	uint64_t key; /* the call's number << ERRNO_BITS, and the error; 0: the table has no more rows */
+	uint64_t key; /* the call's number, of 32 bits, << ERRNO_BITS, and the error; 0: the table has no more rows */
 	uint64_t count;
 };
 _Static_assert(AGENT_SLOTS_SIZE + AGENT_PAGE <= ERRNOS_AT && (AGENT_STATS + ERRNOS_AT) % ERRNOS_SIZE == 0 &&
@@ -273,6 +282,7 @@ struct agent_data {
 	 * the frame of the signal. Free rows are 0.
 	 */
 	uint64_t followed[AGENT_FOLLOWED][2];
+	int32_t others[AGENT_OTHERS]; /* the numbers that have the rows from AGENT_NUMBERS on, or 0 */
 };
 _Static_assert(sizeof(struct agent_data) <= AGENT_PAGE, "one page");
 _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_data, single_thread) == 16 &&
@@ -285,7 +295,14 @@ _Static_assert(offsetof(struct agent_data, words) == 8 && offsetof(struct agent_
 _Static_assert(UNATTENDED_DATA == offsetof(struct agent_data, code[2]), "agent.S");
 _Static_assert(offsetof(struct agent_data, rseq) == DATA_RSEQ, "agent.S");
 _Static_assert(offsetof(struct agent_data, followed) == DATA_FOLLOWED, "agent.S");
+_Static_assert(offsetof(struct agent_data, others) == DATA_OTHERS, "agent.S");
 _Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 8 * KEPT_SAVED, "agent.S");
+
+/* The row of call number `nr` in tables with AGENT_CALLS rows. A row from AGENT_NUMBERS on is that of several numbers. */
+static inline unsigned agent_row(uint64_t nr)
+{
+	return (unsigned)(nr < AGENT_NUMBERS ? nr : AGENT_NUMBERS + nr % AGENT_OTHERS);
+}
 
 /* The state that a thread restores by itself (agent.S, `back`). */
 struct agent_back {
@@ -320,7 +337,7 @@ _Static_assert(offsetof(struct agent_unattended, entry) == UNATTENDED_ENTRY &&
 
 /* The labels of agent.S. A thread's position among them shows what the thread has already done in the agent. */
 extern const unsigned char agent_begin[], agent_end[], agent_entry[], agent_p1[], agent_p2[], agent_p3[];
-extern const unsigned char agent_refuse[], agent_r1[], agent_check[], agent_pre_end[];
+extern const unsigned char agent_refuse[], agent_r1[], agent_other[], agent_check[], agent_pre_end[];
 extern const unsigned char agent_exit[], agent_remote[], agent_own_call[], agent_own_call_end[], agent_allowed_end[];
 extern const unsigned char agent_sigsys[], agent_sigsys_restorer[];
 extern const unsigned char agent_call[], agent_masked_call[], agent_back_call[], agent_call_end[];

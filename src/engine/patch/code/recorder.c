@@ -347,7 +347,8 @@ HELPER void note_rseq(const struct agent_scratch *s)
 IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
-	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
+	const unsigned row = agent_row(s->nr);
+	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + row;
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	uint32_t limit = r->limit, next = r->next;
 	/* The program may have written to the ring. Values read from it are used only if they are within bounds. */
@@ -372,7 +373,7 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	const uint8_t announced = announces(s, recipe, known, permits);
 	rec->size = 0;
 	rec->before = (uint16_t)c.at;
-	rec->nr = (uint16_t)s->nr;
+	rec->nr = (uint16_t)row;
 	rec->head = (uint8_t)c.head;
 	rec->marks = announced | can_write_to_output(s, recipe);
 	rec->t0 = 0;
@@ -393,8 +394,8 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
-	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
 	struct agent_record *rec = (struct agent_record *)s->record;
+	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + rec->nr;
 	const uint8_t marks = judge(s);
 	struct created made;
 	uint32_t off = (uint32_t)(s->record - s->ring - RING_HEAD), limit = r->limit, taken;

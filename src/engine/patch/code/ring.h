@@ -28,7 +28,7 @@
 #define OWN_CALL_AT    (RECORDER_CODE + 16)     /* the address of agent_own_call */
 #define MEMORY_AT      (RECORDER_CODE + 0x5000) /* struct memory_tables, in the same mapping */
 #define RECIPES_AT     (RECORDER_CODE + RECORDER_ROOM)
-#define RECIPES_ROOM   0x2000
+#define RECIPES_ROOM   0x3000
 #define THREADS_AT     (AGENT_CODE + 0x40000)
 #define THREADS_ROOM   0x46000
 #define ELSEWHERE_AT   (THREADS_AT + 0x40000) /* see elsewhere_row() */
@@ -344,7 +344,8 @@ _Static_assert(offsetof(struct agent_scratch, busy) == SCRATCH_BUSY &&
 		       offsetof(struct agent_scratch, lane) == SCRATCH_LANE && RING_SIZE == LANE_SIZE,
 	       "agent.S");
 _Static_assert(MEMORY_AT + sizeof(struct memory_tables) <= RECIPES_AT, "the tables have room");
-_Static_assert(512 * sizeof(struct agent_recipe) <= RECIPES_ROOM, "a recipe for each call that the agent makes");
+_Static_assert(AGENT_CALLS * sizeof(struct agent_recipe) <= RECIPES_ROOM,
+	       "a recipe for each call that the agent makes");
 _Static_assert(sizeof(struct agent_ring) == RING_HEAD && THREAD_ROWS * sizeof(struct agent_thread) == 256, "agent.S");
 _Static_assert(THREADS_AT + THREAD_BUCKETS * THREAD_ROWS * sizeof(struct agent_thread) == ELSEWHERE_AT &&
 		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == NAMED_AT &&

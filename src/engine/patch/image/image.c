@@ -125,8 +125,7 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
  */
 static bool is_special(int64_t nr)
 {
-	return nr < 0 || nr >= AGENT_CALLS || nr == SYS_execveat || nr == SYS_restart_syscall || nr == SYS_seccomp ||
-	       nr == SYS_mlockall;
+	return nr == SYS_execveat || nr == SYS_restart_syscall || nr == SYS_seccomp || nr == SYS_mlockall;
 }
 
 /* Must the tracer see this call now? While a thread blocks SIGSYS, it must see each change of a signal mask. */
@@ -175,7 +174,7 @@ void image_map_known_calls(const struct patch *p, struct image *img, struct regi
 
 void image_expect_call(struct patch *p, int64_t nr)
 {
-	if (is_special(nr))
+	if (is_special(nr) || nr < 0 || nr >= AGENT_NUMBERS)
 		return;
 	for (size_t i = 0; i < p->calls.n; i++)
 		if (p->calls.v[i] == nr)
@@ -183,9 +182,9 @@ void image_expect_call(struct patch *p, int64_t nr)
 	vec_push(&p->calls, (int16_t)nr);
 }
 
-static uint64_t map_address(int64_t nr)
+static uint64_t map_address(int64_t row)
 {
-	return AGENT_DATA_AT(map) + 4 * (uint64_t)nr;
+	return AGENT_DATA_AT(map) + 4 * (uint64_t)row;
 }
 
 void image_map_new_calls(struct patch *p, const struct task *task)
@@ -197,7 +196,7 @@ void image_map_new_calls(struct patch *p, const struct task *task)
 		const int64_t nr = p->calls.v[i];
 		if (img->counters.map[nr] || is_watched(img, nr) || p->record_way[nr] == RECORD_STOPS)
 			continue;
-		uint32_t entry = region_entry(p, img->counters.region, nr);
+		uint32_t entry = region_entry(p, img->counters.region, (int)nr);
 		if (remote_write(task->tid, map_address(nr), &entry, sizeof(entry)) == 0)
 			img->counters.map[nr] = entry;
 	}
@@ -207,10 +206,11 @@ void image_map_new_calls(struct patch *p, const struct task *task)
 bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused)
 {
 	struct image *img = image_of(task);
-	if (img->state != IMAGE_READY || img->counters.off || is_special(nr) || is_watched(img, nr) ||
-	    p->record_way[nr] == RECORD_STOPS)
+	const int row = patch_row(p, nr);
+	if (row < 0 || img->state != IMAGE_READY || img->counters.off || is_special(nr) || is_watched(img, nr) ||
+	    p->record_way[row] == RECORD_STOPS)
 		return false;
-	uint32_t entry = img->counters.map[nr];
+	uint32_t entry = img->counters.map[row];
 	uint32_t there = 0;
 	if (entry && !refused)
 		return true;
@@ -221,18 +221,20 @@ bool image_map_call(struct patch *p, struct task *task, int64_t nr, bool refused
 		 * unchanged, the agent refused the call because of its arguments, or another thread has already mapped
 		 * the call again.
 		 */
-		if (remote_read(task->tid, map_address(nr), &there, sizeof(there)) == 0 && there == entry)
+		if (remote_read(task->tid, map_address(row), &there, sizeof(there)) == 0 && there == entry)
 			return false;
-		region_empty(p, img->counters.region, patch_task_of(task)->lane, nr);
+		region_empty(p, img->counters.region, patch_task_of(task)->lane, row);
 		if (region_is_full(img->counters.region, patch_task_of(task)->lane)) {
 			image_fall_back(p, task, "its calls fail with too many different errors");
 			return false;
 		}
 	} else
-		entry = region_entry(p, img->counters.region, nr);
-	if (remote_write(task->tid, map_address(nr), &entry, sizeof(entry)) < 0)
+		entry = region_entry(p, img->counters.region, row);
+	if (row >= AGENT_NUMBERS && remote_write(task->tid, AGENT_DATA_AT(others), p->others, sizeof(p->others)) < 0)
 		return false;
-	img->counters.map[nr] = entry;
+	if (remote_write(task->tid, map_address(row), &entry, sizeof(entry)) < 0)
+		return false;
+	img->counters.map[row] = entry;
 	image_expect_call(p, nr);
 	return true;
 }

@@ -82,7 +82,7 @@ void plan_remember(struct patch *p, struct task *task, const struct site *s, con
 	struct module *mod = known_module(p, task, m);
 	memset(&plan, 0, sizeof(plan)); /* also the bytes between its members, because plans are written to a file */
 	plan.offset = s->ip - m->lo + m->file_offset;
-	plan.call = nr >= 0 && nr < AGENT_CALLS ? (int16_t)nr : -1;
+	plan.call = nr >= 0 && nr < AGENT_NUMBERS ? (int16_t)nr : -1;
 	plan.kind = s->kind;
 	plan.moved = s->moved;
 	plan.why = s->why;

@@ -57,7 +57,7 @@ static bool is_possible(const struct plan *plan)
 		[SITE_EARLY] = {1, 1, 5, RELOCATE_EARLY_MAX},
 		[SITE_REDIRECT] = {0, 0, 0, 0},
 	};
-	if (plan->owner.uid || plan->owner.gid || plan->call < -1 || plan->call >= AGENT_CALLS || plan->why >= WHYS ||
+	if (plan->owner.uid || plan->owner.gid || plan->call < -1 || plan->call >= AGENT_NUMBERS || plan->why >= WHYS ||
 	    plan->kind < SITE_SHORT || plan->kind > SITE_REDIRECT || plan->nchanges < limits[plan->kind].changes_min ||
 	    plan->nchanges > limits[plan->kind].changes_max || plan->moved < limits[plan->kind].moved_min ||
 	    plan->moved > limits[plan->kind].moved_max)

@@ -48,7 +48,7 @@ struct plan {
 	struct owner owner;
 	char program[PROC_NAME]; /* short name of the program in which it was learned, or "" */
 	uint64_t offset;         /* the address after the call instruction, as an offset in the file */
-	int16_t call; /* number of the system call that was made there when the plan was made; -1: none below AGENT_CALLS */
+	int16_t call; /* number of the system call that was made there when the plan was made; -1: none below AGENT_NUMBERS */
 	bool instead; /* there is another plan for the site, with a long jump; this one is for images that cannot have it */
 	/* The following members are as in struct site. */
 	enum site_kind kind;

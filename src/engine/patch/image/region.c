@@ -74,7 +74,7 @@ struct agent_tail *region_tail(const struct region *r)
 
 void region_add_errno(const struct region *r, const struct agent_slot *slot, int64_t nr, unsigned err)
 {
-	const uint64_t key = (uint64_t)nr << ERRNO_BITS | err;
+	const uint64_t key = (uint64_t)(uint32_t)nr << ERRNO_BITS | err;
 	size_t at = (size_t)((const unsigned char *)slot - r->slots);
 	at = at < STATS_SIZE ? ERRNOS_AT : at - (at - STATS_SIZE) % LANE_SIZE + LANE_ERRNOS;
 	struct agent_errno *row = (struct agent_errno *)(void *)(r->slots + at);
@@ -182,13 +182,13 @@ static void take_waits(const struct patch *p, const struct agent_slot *s, struct
 		c->waits = c->judged;
 }
 
-/* Adds what is new in the slot of call `nr`. Adds to *in_progress the number of new calls that have not returned. */
-static void take_slot(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, int64_t nr,
+/* Adds what is new in the slot of a row. Adds to *in_progress the number of new calls that have not returned. */
+static void take_slot(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, int row,
 		      struct summary_group *g, uint64_t *in_progress)
 {
 	if (s->entered == seen->entered && s->ticks == seen->ticks)
 		return;
-	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), nr);
+	struct call_stats *c = summary_call(&p->t.counts, g, syscall_native_arch(), patch_number(p, (unsigned)row));
 	bool first = c->returned == 0;
 	uint64_t unarmed = since(&s->unarmed, &seen->unarmed);
 	uint64_t n = take_hist(p, s, seen, c);
@@ -216,14 +216,14 @@ static void take_errnos(struct patch *p, const unsigned char *errnos, struct reg
 	const struct agent_errno *rows = (const struct agent_errno *)(const void *)errnos;
 	for (size_t i = 0; i < ERRNOS_SIZE / sizeof(*rows); i++) {
 		uint64_t key = __atomic_load_n(&rows[i].key, __ATOMIC_RELAXED);
-		int64_t nr = (int64_t)(key >> ERRNO_BITS);
 		if (!key)
 			break;
 		if (i == seen->errnos.n)
 			vec_push(&seen->errnos, 0);
-		uint64_t n = since(&rows[i].count, &seen->errnos.v[i]);
-		const struct call_errno e = {syscall_native_arch(), nr, (int)(key & ((1 << ERRNO_BITS) - 1)), n};
-		if (n && nr < AGENT_CALLS)
+		const int err = (int)(key & ((1 << ERRNO_BITS) - 1));
+		const struct call_errno e = {syscall_native_arch(), (int32_t)(key >> ERRNO_BITS), err,
+					     since(&rows[i].count, &seen->errnos.v[i])};
+		if (e.count)
 			summary_errno(&p->t.counts, g, &e);
 	}
 }
@@ -305,14 +305,14 @@ static void empty_slot(struct agent_slot *s, struct agent_slot *seen)
 	}
 }
 
-void region_empty(struct patch *p, struct region *r, struct lane *lane, int64_t nr)
+void region_empty(struct patch *p, struct region *r, struct lane *lane, int row)
 {
 	update_tick(p);
 	region_collect(p, r);
 	if (lane)
 		collect_lane(p, r, lane, false);
 	for (unsigned i = 0; i < r->used; i++)
-		if (r->call_of[i] == nr) {
+		if (r->call_of[i] == row) {
 			empty_slot(region_slot(r, i), r->seen.slots[i]);
 			if (lane && i < LANE_SLOTS)
 				empty_slot(lane_slot(lane, i), lane->seen.slots[i]);
@@ -413,19 +413,19 @@ static uint8_t slot_flags(int64_t nr)
 	return flags;
 }
 
-uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr)
+uint32_t region_entry(const struct patch *p, struct region *r, int row)
 {
-	if (!r->entry_of[nr]) {
-		r->entry_of[nr] = r->used * SLOT_SIZE + SLOT_ALIGN + slot_flags(nr);
-		r->call_of[r->used++] = (int16_t)nr;
+	if (!r->entry_of[row]) {
+		r->entry_of[row] = r->used * SLOT_SIZE + SLOT_ALIGN + slot_flags(patch_number(p, (unsigned)row));
+		r->call_of[r->used++] = (int16_t)row;
 	}
-	uint32_t entry = r->entry_of[nr];
+	uint32_t entry = r->entry_of[row];
 	/* sctrace must see when a thread exits, and requests of ioctl(2) after which it reads the memory in another way. */
-	bool lane = p->count_threads && p->record_way[nr] == RECORD_WRITES && entry / SLOT_SIZE < LANE_SLOTS &&
-		    !(entry & (SLOT_ALIGN - 1) & ~SLOT_F_BYTES) && nr != SYS_ioctl && nr != SYS_exit_group;
-	bool plain = p->record && !(p->t.config.want & CAP_COUNTS) && p->record_way[nr] == RECORD_PASSES &&
+	bool lane = p->count_threads && p->record_way[row] == RECORD_WRITES && entry / SLOT_SIZE < LANE_SLOTS &&
+		    !(entry & (SLOT_ALIGN - 1) & ~SLOT_F_BYTES) && row != SYS_ioctl && row != SYS_exit_group;
+	bool plain = p->record && !(p->t.config.want & CAP_COUNTS) && p->record_way[row] == RECORD_PASSES &&
 		     !(entry & (SLOT_ALIGN - 1) & ~SLOT_F_BYTES);
-	return entry + (p->record_way[nr] == RECORD_WRITES ? SLOT_F_RECORD : 0) + (plain || lane ? SLOT_F_PLAIN : 0);
+	return entry + (p->record_way[row] == RECORD_WRITES ? SLOT_F_RECORD : 0) + (plain || lane ? SLOT_F_PLAIN : 0);
 }
 
 /* --- the memory --- */

@@ -32,8 +32,8 @@ struct region {
 	int fd;
 	struct region_seen seen;
 	uint16_t used;                /* number of slots in use */
-	int16_t call_of[AGENT_CALLS]; /* call number of each slot */
-	/* The entry of each call for agent_data.map without SLOT_F_RECORD and SLOT_F_PLAIN, or 0: it has no slot. */
+	int16_t call_of[AGENT_CALLS]; /* the row of the call of each slot (agent_row()) */
+	/* The entry of each row for agent_data.map without SLOT_F_RECORD and SLOT_F_PLAIN, or 0: it has no slot. */
 	uint32_t entry_of[AGENT_CALLS];
 	int64_t group_id; /* the group of the summary to which the region's counts are added */
 	char group_name[32];
@@ -68,8 +68,8 @@ int region_adopt(struct region *r, pid_t tid, int their_fd);
  */
 void region_put(struct patch *p, struct region *r);
 
-/* Returns the entry of call `nr`, below AGENT_CALLS, for agent_data.map. Allocates a slot at the first request. */
-uint32_t region_entry(const struct patch *p, struct region *r, int64_t nr);
+/* Returns the entry of a row for agent_data.map. Allocates a slot at the first request. */
+uint32_t region_entry(const struct patch *p, struct region *r, int row);
 /* Returns slot number `i`. */
 struct agent_slot *region_slot(const struct region *r, unsigned i);
 /* Counts an error of call `nr`, whose slot this is, in the table of errors, as the agent does. */
@@ -100,11 +100,11 @@ void region_give_words(struct region *r, const struct agent_words *words);
 uint64_t region_address(const struct region *r, const struct agent_words *words);
 
 /*
- * Empties the histogram of call `nr`, one bucket of which is half full. Threads that update the histogram with a lock
+ * Empties the histogram of a row, one bucket of which is half full. Threads that update the histogram with a lock
  * may do so at the same time. If a thread updates it without a lock, it is the image's only thread, and it has stopped
  * at this call. That is so as well for the thread's `lane`, which may be NULL.
  */
-void region_empty(struct patch *p, struct region *r, struct lane *lane, int64_t nr);
+void region_empty(struct patch *p, struct region *r, struct lane *lane, int row);
 /* tracer_ops.gather: adds what all regions have counted since the previous call to t->counts. */
 void region_collect_all(struct tracer *t);
 /* tracer_ops.gave_up: turns dispatch and recording off in all processes, as the watchdog does if sctrace dies. */

@@ -13,9 +13,10 @@
 
 struct usage {
 	char program[PROC_NAME];
-	bool known;                       /* an image with counters has ended, so `calls` is valid */
-	bool threads;                     /* the program starts threads */
-	uint64_t calls[AGENT_CALLS / 64]; /* bit set of the numbers of calls that the program makes, as far as known */
+	bool known;   /* an image with counters has ended, so `calls` is valid */
+	bool threads; /* the program starts threads */
+	uint64_t calls[AGENT_CALLS / 64 +
+		       1]; /* bit set of the numbers of calls that the program makes, as far as known */
 };
 
 struct usage *usage_find(struct patch *p, const char *program)

@@ -190,7 +190,7 @@ static void call_of(const struct patch *p, const struct record_thread *th, const
 	const struct site *s = th->task ? site_of_stub(th->image, rec->ret) : NULL;
 	c->arch = syscall_native_arch();
 	c->foreign = false;
-	c->nr = (int64_t)rec->nr;
+	c->nr = patch_number(p, rec->nr);
 	c->desc = syscall_lookup(c->arch, c->nr);
 	for (size_t i = 0; i < sizeof(c->args) / sizeof(*c->args); i++)
 		c->args[i] = RECORD_HEAD_LEAST + i * sizeof(*c->args) < rec->head ? rec->args[i] : 0;

@@ -42,7 +42,7 @@ static uint32_t check(const unsigned char *at, size_t most)
 		return 0;
 	memcpy(&head, at, RECORD_HEAD_LEAST);
 	if (head.head < RECORD_HEAD_LEAST || head.head > RECORD_HEAD_MOST || head.head % 8 || head.size < head.head ||
-	    head.size > most || head.size > RECORD_MOST || head.size % 8 || head.nr >= 512)
+	    head.size > most || head.size > RECORD_MOST || head.size % 8 || head.nr >= AGENT_CALLS)
 		return 0;
 	for (uint32_t k = head.head; k < head.size;) {
 		if (head.size - k < sizeof(c))

@@ -135,9 +135,10 @@ static void make_file(struct patch *p, struct record *rec)
 }
 
 /* Is the call in the set? If `set` is NULL, it stands for all calls. */
+/* Which numbers the rows from AGENT_NUMBERS on will have is not known yet, so they are in each set. */
 static bool is_in(const struct call_set *set, int64_t nr)
 {
-	return !set || (set->bits[nr / 64] >> (nr % 64) & 1);
+	return !set || nr >= AGENT_NUMBERS || (set->bits[nr / 64] >> (nr % 64) & 1);
 }
 
 /*
@@ -276,7 +277,7 @@ static void note_descriptors(const struct syscall_desc *d, struct agent_recipe *
 static bool follows_names(const struct engine_config *config)
 {
 	const struct syscall_desc *d;
-	for (int64_t nr = 0; config->only && nr < AGENT_CALLS; nr++)
+	for (int64_t nr = 0; config->only && nr < AGENT_NUMBERS; nr++)
 		if ((d = syscall_lookup(syscall_native_arch(), nr)) && syscall_changes_names(d) &&
 		    !is_in(config->only, nr))
 			return false;
@@ -294,7 +295,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 	struct memory_tables *tables = (struct memory_tables *)(void *)(rec->program + (MEMORY_AT - RECORDER_CODE));
 	recipe_memory(tables, config->names);
 	for (int64_t nr = 0; nr < AGENT_CALLS; nr++) {
-		const struct syscall_desc *d = syscall_lookup(syscall_native_arch(), nr);
+		const struct syscall_desc *d = nr < AGENT_NUMBERS ? syscall_lookup(syscall_native_arch(), nr) : NULL;
 		/* The arguments of an unknown call are shown as numbers. */
 		recipes[nr].nargs = 6;
 		bool recordable = !d || recipe_of(d, nr, config->verbose, tables, &recipes[nr]);

@@ -32,7 +32,8 @@ static bool read_scratch(const struct task *task, const struct record_thread *th
 bool record_retry(struct patch *p, struct task *task, int64_t nr, enum stop_reason *reason)
 {
 	struct record_thread *th = recorded_of(task);
-	if (!p->record || nr < 0 || nr >= AGENT_CALLS || p->record_way[nr] != RECORD_WRITES)
+	const int row = p->record ? patch_row(p, nr) : -1;
+	if (row < 0 || p->record_way[row] != RECORD_WRITES)
 		return false;
 	if (!th || !th->reader.ring) {
 		*reason = STOP_NO_RING;

@@ -329,7 +329,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 		return 0;
 	struct site *s = site_of_stub(img, r->CPU_IP);
 	const bool refused = s != NULL, surveyed = img->sites.surveyed;
-	if (!s && call->nr >= 0 && call->nr < AGENT_CALLS && p->record_way[call->nr] == RECORD_STOPS) {
+	if (!s && call->nr >= 0 && call->nr < AGENT_NUMBERS && p->record_way[call->nr] == RECORD_STOPS) {
 		/*
 		 * The site is not patched, because this call would stop at a patched site as well. The loader makes
 		 * arch_prctl(2) after it has mapped the libraries, so their known sites can be patched at this stop.

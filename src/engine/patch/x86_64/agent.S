@@ -94,7 +94,7 @@ agent_back_\s:
  */
 	.section .rodata
 	.balign 64
-	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_check
+	.globl agent_begin, agent_end, agent_entry, agent_p1, agent_p2, agent_p3, agent_refuse, agent_r1, agent_other, agent_check
 	.globl agent_plain_sys, agent_plain_after, agent_plain_ret, agent_plain_pushed, agent_plain_end
 	.globl agent_own_call, agent_own_call_end
 	.globl agent_pre_end, agent_exit, agent_remote, agent_allowed_end, agent_taken, agent_got
@@ -149,6 +149,15 @@ agent_p5_\s:
 agent_p6_\s:
 	.endm
 
+/* Replaces a call's number by its row, as agent_row() does. Changes the flags. */
+	.macro	row nr
+	cmp	$AGENT_NUMBERS, \nr
+	jb	20f
+	and	$(AGENT_OTHERS - 1), \nr
+	add	$AGENT_NUMBERS, \nr
+20:
+	.endm
+
 /*
  * Counts a call that has failed. In: rcx = the slot, r11 = the call's flags, (%rsp) = its result. The row of the error is
  * found by comparing one row after the other, because programs get few different errors. Changes rax and r11.
@@ -163,8 +172,8 @@ agent_gave_\s:
 	mov	(%rsp), %rax
 	neg	%eax
 	mov	40(%rsp), %r11d
-	shl	$ERRNO_BITS, %r11d
-	or	%eax, %r11d
+	shl	$ERRNO_BITS, %r11
+	or	%rax, %r11
 	lea	HERE(AGENT_STATS + ERRNOS_AT), %rax
 	cmp	%rax, %rcx
 	cmovb	%rax, %rcx
@@ -181,6 +190,7 @@ agent_gave_\s:
 	test	%cx, %cx
 	jns	agent_add_errno_\s
 	mov	40(%rsp), %rax		/* too many rows: the tracer sees the next call */
+	row	%rax
 	lea	DATA(AT_MAP), %r11
 	movl	$0, (%r11,%rax,4)
 	jmp	agent_add_errno_\s
@@ -291,6 +301,7 @@ agent_add_hist_\s:
 	\lock incl SLOT_HIST(%r11,%rax,4)
 	jns	3f
 	mov	40(%rsp), %rax		/* a bucket is half full: the tracer empties all at the next call */
+	row	%rax
 	lea	DATA(AT_MAP), %rcx
 	movl	$0, (%rcx,%rax,4)
 3:	mov	SLOT_MAX(%r11), %rax
@@ -401,10 +412,11 @@ agent_p2:
 	push	%rdx
 agent_p3:
 	mov	16(%rsp), %rax
-	cmp	$(AGENT_CALLS - 1), %rax
-	ja	agent_refuse
+	cmp	$(AGENT_NUMBERS - 1), %rax
+	ja	agent_other
 	lea	DATA(AT_MAP), %rcx
 	mov	(%rcx,%rax,4), %ecx
+agent_entry_found:
 	test	%ecx, %ecx
 	jz	agent_refuse
 	add	DATA(0), %rcx
@@ -451,6 +463,17 @@ agent_refuse:
 	lea	24(%rsp), %rsp
 agent_r1:
 	ret
+
+agent_other:				/* rax is a number that no call has */
+	mov	%eax, %ecx
+	and	$(AGENT_OTHERS - 1), %ecx
+	lea	DATA(DATA_OTHERS), %r11
+	movslq	(%r11,%rcx,4), %r11
+	cmp	%r11, %rax
+	jne	agent_refuse
+	lea	DATA(AT_MAP + 4 * AGENT_NUMBERS), %r11
+	mov	(%r11,%rcx,4), %ecx
+	jmp	agent_entry_found
 
 /* A short jump to a `jmp agent_refuse` nearby takes 4 bytes less than a jump to agent_refuse. */
 agent_check:				/* rcx = slot; handles calls with arguments to check, and calls that fork */
@@ -1033,7 +1056,7 @@ setup_begin:
 	mov	$AGENT_STATS, %rcx
 	cmp	%rcx, %r15
 	jne	3f
-	mov	AGENT_CALLS * SLOT_SIZE + 8(%r15), %r9	/* agent_tail.mark */
+	mov	TAIL_AT + 8(%r15), %r9	/* agent_tail.mark */
 	jmp	3f
 setup_trap1:
 	int3
@@ -1093,7 +1116,7 @@ unattended_code:
 	xchg	%rax, %rbx
 	cmp	%rax, %rbx
 	jne	unattended_trap
-	mov	AGENT_CALLS * SLOT_SIZE + 8(%r15), %rax	/* agent_tail.mark */
+	mov	TAIL_AT + 8(%r15), %rax	/* agent_tail.mark */
 	cmp	UNATTENDED(MARK), %rax
 	jne	unattended_trap
 	test	%ebp, %ebp

@@ -96,7 +96,7 @@ static int64_t missing_frame(uint64_t ip, const struct agent_path *path)
 		int64_t missing;
 	} rows[] = {
 		{agent_entry, 40},  {agent_p1, 32}, {agent_p2, 24},    {agent_p3, 16},
-		{agent_refuse, 16}, {agent_r1, 40}, {agent_check, 16},
+		{agent_refuse, 16}, {agent_r1, 40}, {agent_other, 16}, {agent_check, 16},
 	};
 	int64_t missing = 40;
 	if (path)
