@@ -26,9 +26,8 @@
  *   run/                    a run as typed data (machine, subjects, samples, calls): judging, merging, JSON
  *   out/                    tables, CSV, Markdown, JSON, SVG, HTML
  *
- *   engine/patch/           the patch engine (fast): its start, its end, its notes below tables
- *   engine/patch/life/      clone, exec, attach, detach
- *   engine/patch/x86_64/stepout.c  moves a thread out of the agent (threads/stepout.h)
+ *   engine/patch/           the patch engine (fast): its start and end; clone, exec, attach, detach; its notes below tables
+ *   engine/patch/x86_64/stepout.c  moves a thread out of the agent (threads/threads.h)
  *   engine/patch/aarch64/stepout.c  the same for aarch64
  *   engine/patch/threads/   decides what to do with a thread that has stopped at a call or with a signal
  *   engine/patch/record/    makes events from the calls that the program's threads have recorded in their rings

@@ -7,20 +7,20 @@
 
 #include "decode/decode_capture.h"
 #include "engine/patch/record/reader.h"
-#include "engine/patch/record/recipe.h"
+#include "engine/patch/record/record.h"
 #include "syscall/call_table.h"
 
 #include <errno.h>
 
 /* Memory that repeats the input. Half of the pages cannot be read. */
-struct image {
+struct contents {
 	const uint8_t *data;
 	size_t size;
 };
 
 static ssize_t read_image(void *image, uint64_t addr, void *buf, size_t n)
 {
-	const struct image *m = image;
+	const struct contents *m = image;
 	size_t left = addr >> 12 & 1 ? 0 : 4096 - addr % 4096, done = 0;
 	n = n < left ? n : left;
 	while (done < n) {
@@ -32,7 +32,7 @@ static ssize_t read_image(void *image, uint64_t addr, void *buf, size_t n)
 	return done ? (ssize_t)done : -EFAULT;
 }
 
-static void check_captures(const struct record_reader *r, const struct image *m)
+static void check_captures(const struct record_reader *r, const struct contents *m)
 {
 	uint32_t k = r->open.head;
 	FUZZ_REQUIRE(r->open.size <= RECORD_MOST && r->open.size % 8 == 0);
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct memory_tables tables;
 	struct record_reader r = {0};
 	struct agent_recipe recipe;
-	struct image image = {data, size};
+	struct contents image = {data, size};
 	if (!tables.nneeds)
 		recipe_memory(&tables, false);
 	if (size < 64)

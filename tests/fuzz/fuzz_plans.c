@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "base/memory.h"
-#include "engine/patch/image/kept_plans.h"
+#include "engine/patch/image/image_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

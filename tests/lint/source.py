@@ -41,8 +41,8 @@ PREFIXES = {
     "resume_point": "engine/patch/image/site.c",
     "seccomp": "engine/patch/arm/arm.c",  # what the kernel calls the two ways of intercepting calls
     "sud": "engine/patch/arm/arm.c",
-    "exec": "engine/patch/life/children.c",  # after execve(2), a process is a new one
-    "detach": "engine/patch/life/patch_attach.c",  # the opposite of attach
+    "exec": "engine/patch/children.c",  # after execve(2), a process is a new one
+    "detach": "engine/patch/patch_attach.c",  # the opposite of attach
     "core": "engine/patch/threads/withdraw.c",  # core dumps, before which the engine leaves the process
     "kept": "engine/costs.c",  # files that are kept until the next boot
     "suite": "bench/loads.c",  # the suite of system calls, one of the loads

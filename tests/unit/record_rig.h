@@ -4,7 +4,7 @@
 #define RECORD_RIG_H
 
 #include "engine/patch/record/reader.h"
-#include "engine/patch/record/recipe.h"
+#include "engine/patch/record/record.h"
 #include "syscall/call_table.h"
 
 #include <setjmp.h>

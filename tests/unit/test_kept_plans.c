@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/memory.h"
-#include "engine/patch/image/kept_plans.h"
+#include "engine/patch/image/image_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
  *   agent.S, record.S.inc    the agent (code/agent.h) and the path of a recorded call (code/ring.h)
  *   encode.h, encode.c       stubs and jumps; the header below includes this one, too
  *   site_patch.c             site_patch() and site_patch_again() (image/site.h), with what makes room for jumps
- *   stepout.c                threads/stepout.h, which depends on the labels of agent.S
+ *   stepout.c                threads/threads.h, which depends on the labels of agent.S
  *   cpu_PROCESSOR.h          the following names. Assembly sees the numbers only.
  *
  * Numbers:

@@ -10,30 +10,26 @@
  *   image/    an address space: its counters, its call sites, and the agent in it
  *   record/   recorded calls: converts the records that threads have written into their rings to events
  *   threads/  what to do with a thread that has stopped at a call or with a signal
- *   life/     clone, exec, attach, detach
  *
- * This file starts and ends the engine, and connects it to the stop loop (engine/ptrace/tracer.h).
+ * This file starts and ends the engine, and connects it to the stop loop (engine/ptrace/tracer.h). Beside it, children.c
+ * handles clone and exec, and patch_attach.c attaching and detaching.
  */
+#include "engine/patch/patch.h"
+
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "engine/costs.h"
 #include "engine/patch/arm/arm.h"
-#include "engine/patch/arm/watchdog.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_plan.h"
 #include "engine/patch/image/image_ranges.h"
 #include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/life/children.h"
-#include "engine/patch/life/patch_attach.h"
-#include "engine/patch/patch_calibrate.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/patch/threads/dispatch.h"
-#include "engine/patch/threads/sigkill_guard.h"
-#include "engine/patch/threads/withdraw.h"
+#include "engine/patch/threads/threads.h"
 #include "syscall/call_table.h"
 #include "tracee/proc.h"
 

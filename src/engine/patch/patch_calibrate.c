@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/patch_calibrate.h"
+#include "engine/patch/patch.h"
 
 #include "arch/arch.h"
 #include "base/clock.h"
@@ -9,7 +9,6 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/setup.h"
-#include "engine/patch/life/children.h"
 #include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
 

@@ -8,7 +8,7 @@
  * instead (do_signal() in arch/arm64/kernel/signal.c). So a thread at the agent's call instruction stays there until the
  * kernel has stored its state for the handler, and then that state is changed.
  */
-#include "engine/patch/threads/stepout.h"
+#include "engine/patch/threads/threads.h"
 
 #include "engine/patch/aarch64/resume.h"
 #include "engine/patch/image/image.h"

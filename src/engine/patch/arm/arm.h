@@ -69,4 +69,24 @@ int sud_arm(pid_t tid, bool on, uint64_t selector);
 /* Does this kernel support dispatch that a tracer sets? Returns 0, or -errno with the reason in `why`. */
 int sud_probe(struct buf *why);
 
+/*
+ * The watchdog: a small process that outlives sctrace and then turns Syscall User Dispatch off in attached processes. The
+ * agent's handler of SIGSYS does the same, but it cannot run in a thread that blocks SIGSYS: the next call of such a thread
+ * would end the process.
+ *
+ * A thread of sctrace, the sentinel, only waits. When sctrace dies, it ends much earlier than the main thread, and the
+ * watchdog notices that (watchdog.c).
+ */
+
+/* Starts the watchdog and sets p->watchdog_fd. Returns 0 or -errno. */
+int watchdog_start(struct patch *p);
+/*
+ * Gives the watchdog the memory of region `r`, whose descriptor is `fd`. When sctrace dies, the watchdog clears the
+ * selector byte in that memory, so that dispatch is off, and the byte that allows the agent to record calls. Does nothing
+ * if there is no watchdog.
+ */
+void watchdog_watch(const struct patch *p, const struct region *r, int fd);
+/* Tells the watchdog that no process uses the memory of region `r` any more. The watchdog then unmaps it. */
+void watchdog_forget(const struct patch *p, const struct region *r);
+
 #endif

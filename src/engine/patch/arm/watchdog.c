@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/arm/watchdog.h"
+#include "engine/patch/arm/arm.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -251,7 +251,7 @@ struct agent_data {
 	uint64_t watch;             /* WATCH_*: what the tracer must see */
 	/*
 	 * The process's handlers for SIGSEGV and SIGBUS (0: SIG_DFL, 1: SIG_IGN, FAULT_UNKNOWN). The agent notes each
-	 * change here, because the tracer may have to restore the handler (threads/dispatch.h).
+	 * change here, because the tracer may have to restore the handler (threads/threads.h).
 	 */
 	uint64_t fault[2];
 	/*

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_ranges.h"
-#include "engine/patch/image/kept_plans.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/image/usage.h"
 #include "engine/patch/remote/remote.h"

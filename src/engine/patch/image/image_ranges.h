@@ -17,7 +17,7 @@ void ranges_write(const struct task *task);
 void ranges_watch(struct task *task, int64_t nr, const struct cpu_regs *r);
 /*
  * Does the call `c` with these arguments, which the task is about to make, map memory over memory that the engine has
- * mapped, or concern more than that memory? Then the engine must unmap its memory first (threads/withdraw.h).
+ * mapped, or concern more than that memory? Then the engine must unmap its memory first (threads/withdraw.c).
  */
 bool ranges_meet(const struct task *task, const struct call *c, const uint64_t args[6]);
 /*

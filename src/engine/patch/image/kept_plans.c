@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/image/kept_plans.h"
+#include "engine/patch/image/image_plan.h"
 
 #include "base/buf.h"
 #include "base/map.h"

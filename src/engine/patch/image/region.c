@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "engine/patch/arm/watchdog.h"
+#include "engine/patch/arm/arm.h"
 #include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
 

@@ -2,7 +2,7 @@
 #include "engine/patch/image/setup.h"
 
 #include "base/memory.h"
-#include "engine/patch/arm/watchdog.h"
+#include "engine/patch/arm/arm.h"
 #include "engine/patch/code/ring.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/per_thread.h"

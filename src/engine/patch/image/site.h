@@ -196,4 +196,12 @@ void resume_point_forget(struct patch *p, const struct task *task);
 /* May a thread still be in a call that it made before the agent was mapped, and return into [lo, hi)? */
 bool resume_point_may_be_in(const struct patch *p, uint64_t lo, uint64_t hi);
 
+/* Called when a call has stopped at a site: decides how the site can be patched, and patches it (visit.c). */
+
+/*
+ * Returns the site of the instruction that ends at `ip` and makes call `nr`. At the first call at the site, decides how to
+ * patch it, and patches it if possible. Returns NULL if the image has too many sites.
+ */
+struct site *visit_site(struct patch *p, struct task *task, uint64_t ip, int64_t nr);
+
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/image/unattended.h"
+#include "engine/patch/image/setup.h"
 
 #include "base/memory.h"
 #include "engine/patch/code/ring.h"
 #include "engine/patch/image/image_plan.h"
 #include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
-#include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/image/visit.h"
+#include "engine/patch/image/site.h"
 
 #include "base/memory.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_plan.h"
 #include "engine/patch/image/image_ranges.h"
-#include "engine/patch/image/site.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/tracer.h"

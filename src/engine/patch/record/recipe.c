@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/record/recipe.h"
+#include "engine/patch/record/record.h"
 
 #include "base/buf.h"
 #include "base/memory.h"
 #include "decode/kinds.h"
-#include "engine/patch/record/record.h"
 #include "syscall/call_table.h"
 #include "tracee/mem.h"
 

@@ -8,11 +8,15 @@
 #define SCTRACE_ENGINE_PATCH_RECORD_RECORD_H
 
 #include "base/buf.h"
+#include "engine/patch/code/ring.h"
 #include "engine/patch/record/reader.h"
-#include "engine/patch/record/recipe.h"
 #include "engine/patch/state.h"
+#include "syscall/rules.h"
+
+#include <stdbool.h>
 
 struct site;
+struct syscall_desc;
 
 /* The processes in a control group (cgroups(7)). Their rings and scratch memories share a part of the group's memory. */
 struct ring_group {
@@ -99,7 +103,7 @@ void record_close(struct patch *p);
  * it; the task's calls then go to sctrace.
  */
 bool record_admit(struct patch *p, struct task *task);
-/* Like record_admit(), for a task whose setup code gives it the ring at page `page` (unattended.h). Its thread pointer is 0. */
+/* Like record_admit(), for a task whose setup code gives it the ring at page `page` (image/unattended.c). Its thread pointer is 0. */
 void record_adopt(struct patch *p, struct task *task, unsigned page);
 /* Like record_admit(), for a task whose thread pointer is known. */
 bool record_admit_at(struct patch *p, struct task *task, uint64_t thread_pointer);
@@ -244,5 +248,19 @@ void record_look(struct patch *p);
 void record_look_at(struct patch *p, struct record_thread *th);
 /* tracer_ops.next_recorded: gets the next recorded event in order of time. Returns true and fills in *ev. */
 bool record_next(struct tracer *t, struct event *ev);
+
+/* Recipes: how the recorder treats each call, derived from its line in syscalls.def and its memory rules (recipe.c). */
+
+/*
+ * Fills in the rules of commands, and the parts of structures. recipe_of() adds the rules of arguments. With `names`, the
+ * names of new descriptors must be looked up at once.
+ */
+void recipe_memory(struct memory_tables *tables, bool names);
+/*
+ * Fills in the recipe of call `nr`, which `d` describes. With `verbose`, all arguments and variables of
+ * execve(2) are shown. Returns false if the call must stop, because only sctrace can find out everything that is shown.
+ */
+bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct memory_tables *tables,
+	       struct agent_recipe *recipe);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/threads/dispatch.h"
+#include "engine/patch/threads/threads.h"
 
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
@@ -8,7 +8,6 @@
 #include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/visit.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/threads/patch_signals.h"
+#include "engine/patch/threads/threads.h"
 
 #include "arch/arch.h"
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
-#include "engine/patch/threads/dispatch.h"
-#include "engine/patch/threads/sigkill_guard.h"
-#include "engine/patch/threads/stepout.h"
-#include "engine/patch/threads/withdraw.h"
 #include "tracee/proc.h"
 
 #include <signal.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/threads/sigkill_guard.h"
+#include "engine/patch/threads/threads.h"
 
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/patch/threads/dispatch.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

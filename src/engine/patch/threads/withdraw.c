@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/threads/withdraw.h"
+#include "engine/patch/threads/threads.h"
 
 #include "base/clock.h"
 #include "engine/patch/arm/arm.h"
@@ -10,9 +10,6 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/patch/threads/dispatch.h"
-#include "engine/patch/threads/sigkill_guard.h"
-#include "engine/patch/threads/stepout.h"
 #include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 

@@ -3,7 +3,7 @@
  * The program can see its own state in the context of a handler, in an unwinder, after longjmp(3) and in a core dump.
  * In all these cases it must see the native state: the thread is either about to make its call, or has made it.
  */
-#include "engine/patch/threads/stepout.h"
+#include "engine/patch/threads/threads.h"
 
 #include "base/clock.h"
 #include "engine/patch/image/image.h"

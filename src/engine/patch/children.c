@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/life/children.h"
+#include "engine/patch/patch.h"
 
 #include "base/memory.h"
 #include "engine/patch/arm/arm.h"
@@ -7,13 +7,10 @@
 #include "engine/patch/image/image_plan.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/unattended.h"
 #include "engine/patch/image/usage.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/patch/threads/patch_signals.h"
-#include "engine/patch/threads/sigkill_guard.h"
-#include "engine/patch/threads/stepout.h"
+#include "engine/patch/threads/threads.h"
 #include "engine/ptrace/calls.h"
 #include "tracee/proc.h"
 

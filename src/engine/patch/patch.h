@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles threads and processes that the program creates, and their ends. */
-#ifndef SCTRACE_ENGINE_PATCH_LIFE_CHILDREN_H
-#define SCTRACE_ENGINE_PATCH_LIFE_CHILDREN_H
+/* What the patch engine does when processes and threads begin and end, and when it is attached and detached. */
+#ifndef SCTRACE_ENGINE_PATCH_PATCH_H
+#define SCTRACE_ENGINE_PATCH_PATCH_H
 
 #include "engine/patch/state.h"
+
+struct cost_numbers;
+
+/* Handles threads and processes that the program creates, and their ends (children.c). */
 
 /* Returns the task's struct patch_task, which is created if there is none. */
 struct patch_task *children_give_state(struct task *task);
@@ -16,7 +20,7 @@ void children_on_first_stop(struct tracer *t, struct task *task);
 /* tracer_ops.death: releases what the engine knows about the task. */
 void children_on_death(struct tracer *t, struct task *task);
 
-/* Puts the agent into the images that execve(2) creates. */
+/* Puts the agent into the images that execve(2) creates (children.c). */
 
 /*
  * Puts the agent into the image of a stopped task, unless `why` already gives a reason not to. `at` and `mask` are
@@ -29,5 +33,29 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 enum tracer_verdict exec_signal(struct tracer *t, struct task *task, const siginfo_t *si);
 /* tracer_ops.exec: ends a recorded or traced execve(2), and puts the agent into the new image before it runs. */
 bool exec_done(struct tracer *t, struct task *task);
+
+/* Puts the agent into running processes (patch_attach.c). */
+
+/* Stops all tasks of the attached processes, puts the agent into these processes, and resumes the tasks. */
+void attach_all(struct patch *p);
+
+/* Detaches from processes, so that they continue as if they had never been traced (patch_attach.c). */
+
+/* tracer_ops.detach: disarms a stopped task before it is detached, and moves it out of the agent and the stubs. */
+void detach_task(struct tracer *t, struct task *task);
+/*
+ * tracer_ops.leave: if sctrace attached to the task's process, restores the process's code and unmaps the agent, once
+ * for each image. Restores the code of other processes only if handlers will return to instructions that have moved.
+ */
+void detach_clean(struct tracer *t, struct task *task);
+
+/* Measures the cost of a call through the agent (patch_calibrate.c). */
+
+/*
+ * Measures the cost of a call and the length of a tick with a child that has also timed the same call natively. `p` must
+ * be an engine created only for this purpose, whose ops, arming and clock are set. Sets *cost and returns 0, or returns
+ * -errno.
+ */
+int patch_calibrate(struct patch *p, struct cost_numbers *cost);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/life/patch_attach.h"
+#include "engine/patch/patch.h"
 
 #include "base/clock.h"
 #include "engine/patch/arm/arm.h"
@@ -9,14 +9,10 @@
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/unattended.h"
-#include "engine/patch/life/children.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/patch/threads/dispatch.h"
-#include "engine/patch/threads/sigkill_guard.h"
-#include "engine/patch/threads/stepout.h"
+#include "engine/patch/threads/threads.h"
 #include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
