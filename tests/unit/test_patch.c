@@ -5,7 +5,7 @@
  */
 
 #include "engine/patch/code/agent.h"
-#include "engine/patch/image/image_ranges.h"
+#include "engine/patch/image/image.h"
 #include "engine/patch/x86_64/encode.h"
 #include "engine/patch/x86_64/padding.h"
 #include "engine/patch/x86_64/relocate.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/memory.h"
+#include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
-#include "engine/patch/image/usage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,6 @@
 #include "engine/patch/image/image_plan.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/usage.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/threads.h"

@@ -23,8 +23,6 @@
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_plan.h"
-#include "engine/patch/image/image_ranges.h"
-#include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"

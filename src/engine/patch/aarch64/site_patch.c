@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a call is patched: both `svc` and the branch to the stub have four bytes. */
 #include "engine/patch/image/site.h"
-#include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 
 #include <string.h>

@@ -6,6 +6,8 @@
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_H
 
+#include "engine/patch/code/ring.h"
+#include "engine/patch/remote/remote.h"
 #include "engine/patch/state.h"
 
 struct proc_status;
@@ -120,5 +122,144 @@ bool image_is_followed(const struct image *img, uint64_t ip);
 void image_unfollow(const struct task *task, const struct site *s);
 /* Called when the task leaves its image: removes it from the counts in img->sigsys. */
 void image_forget_task(const struct task *task);
+
+/* Handles calls by which the program remaps executable memory, unmaps it or makes it writable (image_ranges.c). */
+
+/*
+ * Collects the patchable code among `n` mappings, which are in ascending order, in at most AGENT_RANGES rows [lo, hi),
+ * followed by a row of zeros: `rows` has room for AGENT_RANGES + 1. If there are more ranges, neighbouring ones are
+ * merged. Returns the number of rows without the row of zeros.
+ */
+size_t ranges_of(const struct mapping *m, size_t n, uint64_t (*rows)[2]);
+/* Writes the ranges of img->mappings to the agent's memory. Calls that remap them then go to the tracer. */
+void ranges_write(const struct task *task);
+/* Called before the task makes call `nr` with registers `r`: restores the sites in code that the call remaps. */
+void ranges_watch(struct task *task, int64_t nr, const struct cpu_regs *r);
+/*
+ * Does the call `c` with these arguments, which the task is about to make, map memory over memory that the engine has
+ * mapped, or concern more than that memory? Then the engine must unmap its memory first (threads/withdraw.c).
+ */
+bool ranges_meet(const struct task *task, const struct call *c, const uint64_t args[6]);
+/*
+ * Called at the entry stop of a call of the program. If the call concerns memory that the engine has mapped, the call
+ * is skipped and gets the result that it would have for unmapped memory, so that the program does not notice the
+ * engine's memory. If ranges_meet() is true for the call, the engine could not unmap its memory, and the result is ENOMEM.
+ */
+void ranges_hide(struct task *task);
+
+/*
+ * sctrace's copy of the table of threads that an image has (code/ring.h). A row that is free here may still have its old
+ * contents in the program. Before a thread with that thread pointer runs, sctrace assigns a row to it again. This row is never later
+ * in the bucket than the old one, so the search finds it first (per_thread.c).
+ */
+
+/* A bucket without used rows may be NULL. */
+struct thread_table {
+	struct agent_thread *buckets[THREAD_BUCKETS];
+};
+
+/* Returns an empty table. The caller frees it with thread_table_free(). */
+struct thread_table *thread_table_new(void);
+/* Returns a copy, or NULL if `from` is NULL. */
+struct thread_table *thread_table_copy(const struct thread_table *from);
+/* `t` may be NULL. */
+void thread_table_free(struct thread_table *t);
+/*
+ * Returns the row of this thread pointer, or a free row for it, whose member `scratch` is 0. Returns NULL if the bucket is full.
+ */
+struct agent_thread *thread_table_row(struct thread_table *t, uint64_t thread_pointer);
+/* Returns the address that row `row` of bucket number `bucket` has in the program. */
+uint64_t thread_table_address(const struct thread_table *t, unsigned bucket, const struct agent_thread *row);
+
+/* While the child of a vfork-like call uses the stack, the agent's frame is kept in agent_data.kept (per_thread.c). */
+
+/*
+ * Is `ip` after a vfork-like call that the agent has made, and before the point where the thread has put the kept frame
+ * back on its stack and, if it is the parent, has released it? CPU_KEPT is then the frame's number.
+ */
+bool vfork_frame_is_kept(uint64_t ip);
+/* Is this the child of a vfork-like call, which has not left the agent? The parent gets a result above 0. */
+bool vfork_frame_is_child(const struct cpu_regs *r);
+/* Has a child that has a stack of its own, and is at `ip`, already made room there for the agent's frame? */
+bool vfork_frame_has_room(uint64_t ip);
+/* Returns the number of the frame that this thread has reserved for a call that it has not made yet, or 0. */
+uint64_t vfork_frame_reserved(const struct cpu_regs *r);
+/* Copies frame `number` to *kept. Returns 0, or -errno: -EINVAL if no frame has this number. */
+int vfork_frame_read(const struct task *task, uint64_t number, struct agent_frame *kept);
+/* If the thread is where the agent has another value in CPU_KEPT, sets it to the program's. Returns 0 or -errno. */
+int vfork_frame_restore(const struct task *task, struct cpu_regs *r);
+/* Stores the thread pointer of a thread that is in its vfork-like call. Returns 0 or -errno; -EINVAL if the agent did not make it. */
+int vfork_frame_note_thread(const struct task *task, const struct cpu_regs *r);
+/* Allows other threads to use frame `number`. Does nothing if no frame has this number. */
+void vfork_frame_release(const struct task *task, uint64_t number);
+
+/*
+ * Waits: the agent finds out whether a thread lost its CPU during a call. It uses the thread's restartable-sequence area
+ * (rseq(2)), which the C library registers (agent.S, `arm`; per_thread.c).
+ */
+
+/*
+ * Returns WATCH_WAITS if this kernel sets rseq_cs to 0 when a thread has lost its CPU, and if the agent may read the fs
+ * base. Adds WATCH_CLOSES if it applies. Returns 0 otherwise. The calling thread makes a short pause to find that out.
+ */
+uint64_t waits_probe(void);
+/*
+ * Called before the agent is written to an image: allows the agent to find out waits, and looks up the areas of the image's
+ * threads if these existed before sctrace attached.
+ */
+void waits_begin(const struct patch *p, const struct task *task);
+/*
+ * Called when a task has stopped before a call. If the call changes where the thread's area is, waits are not known in this
+ * image any more.
+ */
+void waits_note_call(const struct task *task, int64_t nr, const struct cpu_regs *r);
+/*
+ * Clears the thread's rseq_cs if it points at the agent's section. Called when a thread has left the engine's code for
+ * good: after the agent has been unmapped, the kernel could not read the section, and would end the thread by SIGSEGV
+ * (rseq(2)).
+ */
+void waits_leave(const struct task *task);
+/* Does the same for all threads of an image, which are stopped. */
+void waits_end(const struct patch *p, const struct image *img);
+
+/*
+ * Which calls the images of a program have made. Programs share files, above all the C library, but each program reaches
+ * only some of the call sites in them, and patching a site takes time: each page with a patched site must be copied.
+ * Therefore, once one image of a program has ended, its next images get only the sites of calls that the program has
+ * made. Exceptions are the sites of the loader, sites whose call is not known, and programs with several threads. The
+ * program may also reach other sites. Its first call at such a site stops, and sctrace patches the site at that stop
+ * (usage.c).
+ */
+
+/*
+ * Returns the usage of the program with this short name (proc_pid_comm(5)), and creates it at the first use. Returns NULL
+ * if the name is empty, if there are too many programs, or if another name has the same hash.
+ */
+struct usage *usage_find(struct patch *p, const char *program);
+void usage_free_all(struct patch *p);
+
+/*
+ * Must be called once the image has its counters. Stores their values, unless it is already known which calls the program
+ * makes. plan_apply_mapped() calls it again, so that earlier calls of the loader are not included.
+ */
+void usage_begin(struct image *img);
+/*
+ * Must be called when the image ends, before its region is released. Adds the calls whose counters have changed since
+ * usage_begin() to the program's usage. Calls that are not counted (SLOT_F_PLAIN) are assumed to have been made.
+ */
+void usage_end(struct image *img);
+
+/*
+ * Should a site be patched where call `nr` was made? `nr` is -1 if the call is not known. If nothing is known about the
+ * program, or `u` is NULL, the answer is yes.
+ */
+bool usage_includes(const struct usage *u, int nr);
+/* Adds call `nr` to the calls that the program makes. Does nothing if `nr` is -1 or `u` is NULL. */
+void usage_add(struct usage *u, int nr);
+/*
+ * Notes that the program starts threads. From now on, all known sites are patched at the start of each of its images,
+ * because some sites cannot be patched while other threads are running. `u` may be NULL.
+ */
+void usage_note_threads(struct usage *u);
 
 #endif

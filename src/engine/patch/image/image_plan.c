@@ -3,9 +3,7 @@
 
 #include "base/memory.h"
 #include "engine/patch/image/image.h"
-#include "engine/patch/image/image_ranges.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/usage.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 
@@ -336,7 +334,7 @@ static bool suits(const struct patch *p, const struct image *img, const struct p
 }
 
 /*
- * Patches the known sites of a file that the program probably uses (usage.h), so that not even the first call at these
+ * Patches the known sites of a file that the program probably uses (usage.c), so that not even the first call at these
  * sites stops. `origin` is the address at which the file's offset 0 would be mapped. Patches them only while no other
  * thread can run, and the image has room for stubs. If `extra` is not NULL, patches only the sites that can be written
  * together with it.

@@ -4,7 +4,7 @@
 #define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_PLAN_H
 
 #include "engine/patch/image/site.h"
-#include "engine/patch/remote/maps.h"
+#include "engine/patch/remote/remote.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n);
 /* Patches the loader's known sites in a new image that begins at `entry`. Also writes `extra` if it is not NULL. */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra);
 /*
- * Patches the known sites that the program probably uses (usage.h) in all files that the loader has mapped. Called at a
+ * Patches the known sites that the program probably uses (usage.c) in all files that the loader has mapped. Called at a
  * stop that cannot be avoided anyway; `ip` is the address after the call that has stopped. Does nothing if it was already
  * called for the image. Patches nothing if the call was not made by the loader: other programs, such as binary
  * translators, may map a file to read it.
@@ -72,7 +72,7 @@ void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
 void plan_apply_attached(struct patch *p, struct task *task);
 /*
  * Called when a call has stopped at `ip`, which is not yet a site of the image. Applies the file's plans for that site,
- * if there is one, and for all sites whose calls the program probably makes (usage.h). Returns whether the image now has
+ * if there is one, and for all sites whose calls the program probably makes (usage.c). Returns whether the image now has
  * a site at `ip`.
  */
 bool plan_apply(struct patch *p, struct task *task, const struct mapping *m, uint64_t ip);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/image/image_ranges.h"
+#include "engine/patch/image/image.h"
 
 #include "arch/arch.h"
 #include "engine/patch/code/ring.h"
 #include "engine/patch/image/setup.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 #include "syscall/call_table.h"
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "engine/costs.h"
 #include "engine/patch/image/image.h"
-#include "engine/patch/remote/maps.h"
+#include "engine/patch/remote/remote.h"
 #include "tracee/mem.h"
 
 #include <fcntl.h>

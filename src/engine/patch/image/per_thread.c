@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/image/per_thread.h"
+#include "engine/patch/image/image.h"
 
 #include "base/memory.h"
 #include "engine/patch/code/ring.h"
-#include "engine/patch/image/image.h"
 #include "engine/patch/remote/remote.h"
 
 #include <fcntl.h>
@@ -143,10 +142,10 @@ void vfork_frame_release(const struct task *task, uint64_t number)
 		remote_write(task->tid, AGENT_DATA_AT(taken) + number - KEPT_FIRST, &none, sizeof(none));
 }
 
-#define RSEQ_CS offsetof(struct area, cs)
+#define RSEQ_CS offsetof(struct rseq_area, cs)
 
 /* The beginning of struct rseq (linux/rseq.h). */
-struct area {
+struct rseq_area {
 	uint32_t cpu_id_start, cpu_id;
 	uint64_t cs;
 };
@@ -178,7 +177,7 @@ static bool is_cleared(enum probe what)
 	static const uint32_t signature[2] = {RSEQ_SIGNATURE, 0};
 	static struct section section = {.length = 1};
 	const struct timespec shortest = {.tv_nsec = 1};
-	volatile struct area *own = (struct area *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	volatile struct rseq_area *own = (struct rseq_area *)((char *)__builtin_thread_pointer() + __rseq_offset);
 	int fd = what == PROBE_CLOSE ? open("/", O_RDONLY | O_CLOEXEC) : -1;
 	section.start = (uint64_t)(uintptr_t)&section;
 	section.abort = (uint64_t)(uintptr_t)(signature + 1);

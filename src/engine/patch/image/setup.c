@@ -5,11 +5,8 @@
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/code/ring.h"
 #include "engine/patch/image/image.h"
-#include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
-#include "engine/patch/image/usage.h"
-#include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 #include "tracee/proc.h"
 

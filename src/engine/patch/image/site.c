@@ -3,7 +3,6 @@
 
 #include "base/escape.h"
 #include "base/memory.h"
-#include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "engine/patch/code/ring.h"
+#include "engine/patch/image/image.h"
 #include "engine/patch/image/image_plan.h"
-#include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/remote.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/image/usage.h"
+#include "engine/patch/image/image.h"
 
 #include "base/memory.h"
 #include "engine/patch/image/region.h"

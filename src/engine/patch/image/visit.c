@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_plan.h"
-#include "engine/patch/image/image_ranges.h"
-#include "engine/patch/remote/maps.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/tracer.h"
 

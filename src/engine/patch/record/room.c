@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 #include "base/memory.h"
-#include "engine/patch/image/per_thread.h"
+#include "engine/patch/image/image.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"

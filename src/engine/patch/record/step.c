@@ -3,7 +3,6 @@
 #include "engine/patch/record/record.h"
 
 #include "engine/patch/image/image.h"
-#include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/tracer.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/remote/maps.h"
-
 #include "engine/patch/remote/remote.h"
+
 #include "engine/ptrace/tracer.h"
 #include "tracee/mem.h"
 #include "tracee/proc.h"

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "engine/patch/image/image.h"
-#include "engine/patch/image/per_thread.h"
 #include "engine/patch/image/region.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
