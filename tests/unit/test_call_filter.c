@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/ptrace/calls.h"
+#include "engine/ptrace/tracer.h"
 
 #include "syscall/call_table.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests which cost of tracing is subtracted from the time of a call under ptrace. */
-#include "engine/ptrace/calls.h"
-
 #include "engine/ptrace/tracer.h"
+
 #include "syscall/call_table.h"
 
 #include <setjmp.h>

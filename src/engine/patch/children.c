@@ -10,7 +10,7 @@
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/threads.h"
-#include "engine/ptrace/calls.h"
+#include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

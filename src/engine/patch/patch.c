@@ -31,7 +31,6 @@
 #include "syscall/call_table.h"
 #include "tracee/proc.h"
 
-#include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 
 #include <errno.h>

@@ -11,7 +11,6 @@
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/threads.h"
-#include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 

@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "engine/patch/code/agent.h"
 #include "engine/patch/cpu.h"
-#include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 

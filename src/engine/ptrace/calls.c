@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/ptrace/calls.h"
+#include "engine/ptrace/tracer.h"
 
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
 #include "tracee/mem.h"
 

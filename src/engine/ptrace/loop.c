@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "engine/costs.h"
 #include "engine/engine.h"
-#include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 
 #include <signal.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/arch.h"
 #include "base/clock.h"
-#include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 

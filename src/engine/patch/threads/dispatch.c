@@ -8,7 +8,7 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/ptrace/calls.h"
+#include "engine/ptrace/tracer.h"
 #include "tracee/proc.h"
 
 #include <errno.h>

@@ -11,7 +11,6 @@
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
 #include "engine/patch/remote/remote.h"
-#include "engine/ptrace/calls.h"
 #include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
 #include "syscall/restart.h"
