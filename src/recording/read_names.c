@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/memory.h"
-#include "recording/source.h"
+#include "recording/read_state.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the reader of recordings, which several files share. */
-#ifndef SCTRACE_RECORDING_SOURCE_H
-#define SCTRACE_RECORDING_SOURCE_H
+/* The state of the reader of recordings, which read.c and read_names.c share. */
+#ifndef SCTRACE_RECORDING_READ_STATE_H
+#define SCTRACE_RECORDING_READ_STATE_H
 
 #include "base/map.h"
 #include "recording/read.h"
@@ -52,14 +52,7 @@ struct recording {
 	bool told;                         /* an event was returned; its frames are dropped before the next one */
 };
 
-/* Returns true if there is data that recording_next_block() has not used yet. Reads more if necessary. */
-bool recording_fill(struct recording *r);
-/*
- * Reads and decompresses the next block. If the file ends within the block, its first part is used. Returns 1; 0 at the
- * end of the file, or if it cannot be read (r->err); or -EBADMSG if the block is damaged or too large.
- */
-int recording_next_block(struct recording *r);
-/* Initialises r->names and r->stack, which return the names and stacks that were recorded. */
+/* Initialises r->names and r->stack, which return the names and stacks that were recorded (read_names.c). */
 void recording_answer(struct recording *r);
 /* Reads the rest of an ITEM_NAME, whose first byte was already read, and remembers the position of its answer. */
 void recording_learn(struct recording *r, struct item_reader *item);
