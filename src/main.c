@@ -13,14 +13,14 @@
  *   cmd/report/             `sctrace report`
  *   cmd/                    code that several commands use: the input, writing the output, displaying a run
  *
- *   compare/                compares I/O strategies: plans, runs, judges, warns, explains
+ *   compare/                compares I/O strategies: plans, runs, judges, warns, explains; the table of copy strategies (the
+ *                           programs are in examples/)
  *   trace/                  turns events into lines, JSON and tables: selection, descriptors and paths, the sinks
  *   present/                shows runs to people: tables, charts, sentences, in every format
  *   bench/results/          fills in the runs of the bench tests: the method, the subjects, the notes
  *   bench/                  measures the cost of calls, context switches, time slices and wake-ups
  *   cli/                    the option table: parsing, --help, completion
  *   measure/                measures programs: runs and samples, the resident set, the description of the machine
- *   strategy/               the table of copy strategies (the programs are in examples/)
  *   io/                     how a program uses its files (--io): descriptors, offsets, costs, findings
  *   recording/              recordings (--record): the writer, the reader, and the names and memory in them
  *   run/                    a run as typed data (machine, subjects, samples, calls): judging, merging, JSON

@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/size.h"
 #include "run/judge.h"
-#include "strategy/strategy.h"
 #include "syscall/call_table.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decode/flags.h"
+#include "decode/kinds.h"
 
 #include "base/buf.h"
 #include "decode/decode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "measure/call_count.h"
+#include "measure/sample.h"
 
 #include "base/buf.h"
 #include "base/clock.h"

@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "run/summary_json.h"
 #include "stats/hist.h"
 #include "stats/summary.h"
 

@@ -13,6 +13,8 @@
 #include <stddef.h>
 
 struct buf;
+struct hist;
+struct summary;
 
 /* A boolean that can also be unknown. TRUTH_UNKNOWN is null in JSON. */
 enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
@@ -61,7 +63,7 @@ enum field_type {
 	FIELD_NUMBERS, /* struct numbers */
 	FIELD_TRIPLES, /* VEC() of structs of three doubles; [[a, b, c], ..] */
 	FIELD_HIST,    /* struct hist; [[lowest value of the bin, count], ..] */
-	FIELD_CALLS,   /* struct summary; an array with a row for each call (summary_json.h) */
+	FIELD_CALLS,   /* struct summary; an array with a row for each call (summary_json.c) */
 	FIELD_OBJECT,  /* a struct whose first member is `bool known`; an object; null if `known` is false */
 	FIELD_LIST,    /* VEC() of structs; an array of objects */
 };
@@ -130,5 +132,32 @@ void reals_add(struct reals *r, double x);
 const char *texts_find(const struct texts *t, const char *name);
 /* Appends each line of `text` to the list as a separate string. */
 void strings_add_lines(struct strings *s, const char *text);
+
+/* Converts a summary of calls to the rows of a saved run of kind "count" (sctrace-run(5)), and back (summary_json.c). */
+
+/*
+ * Returns a new array with an object for each call: counts, sums and extremes in ns, quantiles, the number of each
+ * error, the histogram.
+ */
+json_t *summary_json(const struct summary *s);
+/*
+ * Fills in `s`, which must be zeroed. Returns 0, or -EINVAL with the reason in `why` if the figures of a row
+ * contradict each other.
+ */
+int summary_read(const json_t *rows, struct summary *s, struct buf *why);
+
+/*
+ * Returns a new JSON string. JSON requires UTF-8, but the name of a program or file can contain any bytes, so a text
+ * that is not valid UTF-8 is escaped.
+ */
+json_t *summary_json_text(const char *s);
+/* Returns a new JSON number, which is an integer if `whole` is set, or null if `x` is not finite. */
+json_t *summary_json_number(double x, bool whole);
+/*
+ * summary_hist_json() returns the histogram as [[lowest value in ns, count], ..] without empty bins;
+ * summary_hist_read() reads that form. The latter returns 0 or -EINVAL.
+ */
+json_t *summary_hist_json(const struct hist *h);
+int summary_hist_read(const json_t *a, struct hist *h);
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/outfile.h"
 #include "base/size.h"
 #include "base/words.h"
+#include "run/field.h"
 #include "run/judge.h"
-#include "run/summary_json.h"
 
 #include <errno.h>
 #include <fcntl.h>

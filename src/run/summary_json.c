@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "run/summary_json.h"
+#include "run/field.h"
 
 #include "base/buf.h"
 #include "base/escape.h"

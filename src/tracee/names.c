@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "tracee/mem.h"
 #include "tracee/proc.h"
-#include "tracee/sock_query.h"
 #include "tracee/uring.h"
 
 #include <dirent.h>

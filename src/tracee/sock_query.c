@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tracee/sock_query.h"
+#include "tracee/names.h"
 
 #include "base/buf.h"
 

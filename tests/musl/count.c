@@ -3,7 +3,7 @@
  * count PROGRAM [ARG...]: counts the calls of the program by the ptrace engine, and prints `name calls` on each line.
  */
 #include "base/buf.h"
-#include "measure/call_count.h"
+#include "measure/sample.h"
 #include "syscall/call_table.h"
 
 #include <stdio.h>

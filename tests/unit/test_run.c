@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
+#include "run/field.h"
 #include "run/judge.h"
 #include "run/run.h"
-#include "run/summary_json.h"
 #include "stats/summary.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "strategy/strategy.h"
+#include "compare/compare.h"
 
 #include "base/buf.h"
 

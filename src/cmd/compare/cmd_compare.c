@@ -147,7 +147,7 @@ static int check_files(const struct compare_options *o)
 
 #define AT(field) .offset = offsetof(struct compare_options, field)
 
-/* The names of all strategies of strategy/strategy.c. A unit test compares the two lists. */
+/* The names of all strategies of compare/strategy.c. A unit test compares the two lists. */
 static const char strategy_words[] = "fgetc/fputc getc_unlocked fgets/fputs fread/fwrite setvbuf unbuffered "
 				     "double-buffer read/write one-shot readv/writev pread/pwrite fadvise mmap+write "
 				     "mmap+memcpy sendfile splice copy_file_range O_DIRECT O_SYNC threads io_uring";

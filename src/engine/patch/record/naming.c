@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "engine/patch/remote/remote.h"
 #include "syscall/call_table.h"
-#include "tracee/sock_query.h"
+#include "tracee/names.h"
 
 #include <fcntl.h>
 #include <linux/close_range.h>
