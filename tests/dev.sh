@@ -56,11 +56,13 @@ bare_machine() {
 	cd "$work/project" || return 1
 	cp "$dev" dev
 	cp "$count_results" tests/
-	printf '%s\n' "option('kept', type: 'string', value: 'no')" "option('tests', type: 'feature')" >meson_options.txt
+	printf '%s\n' "option('kept', type: 'string', value: 'no')" "option('tests', type: 'feature', value: 'disabled')" >meson_options.txt
 	cat >meson.build <<-PROJECT
 		project('small', 'c')
 		run_target('programs', command: 'true')
-		run_target('tests', command: 'true')
+		if not get_option('tests').disabled()
+		  run_target('tests', command: 'true')
+		endif
 		multilib = meson.get_compiler('c').links('int main(void) { return 0; }', args: ['-L$work/machine', '-lmultilib'])
 		test('multilib', find_program('sh'), args: ['-c', multilib ? 'exit 0' : 'exit 77'], suite: 'unit')
 		test('kept', find_program('test'), args: [get_option('kept'), '=', 'yes'], suite: 'kept')
@@ -83,22 +85,32 @@ keeps_options() {
 	./dev test kept | tee /dev/stderr | tail -n 1 | grep -qx '1 passed, 0 failed'
 }
 
+has_tests() { grep -q '^build tests:' build/build.ninja; }
+
+adds_tests() {
+	bare_machine && ./dev build || return 1
+	! has_tests || { echo "./dev build configured the tests"; return 1; }
+	./dev test unit && has_tests && ./dev build && has_tests
+}
+
 once() {
 	./dev test unit >"$work/again.txt" 2>&1
 	! grep -E 'The Meson build system|installing' "$work/again.txt"
 }
 
+# The target `programs` builds all that is installed, so that `meson install --no-rebuild` works after it.
 no_test_programs() {
 	local commands
 	commands=$(ninja -C "$build_root" -t commands programs) || return 1
-	grep -q ' -o sctrace ' <<<"$commands" && ! grep -E ' -o tests/' <<<"$commands"
+	grep -q ' -o sctrace ' <<<"$commands" && grep -q ' --completion fish' <<<"$commands" && ! grep -E ' -o tests/' <<<"$commands"
 }
 
 make_stubs
 check "packages that the same command installs are noticed" same_run
 check "packages that an earlier command installed are noticed" later_run
 check "the options of a build folder are kept" keeps_options
-check "sctrace and the copiers are built without the programs of tests" no_test_programs
+check "all that is installed is built without the programs of tests" no_test_programs
+check "the programs of the tests are added when a test needs them" adds_tests
 check "without new packages, nothing is configured again" once
 echo "1..$number"
 exit "$failed"
