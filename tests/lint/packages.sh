@@ -29,4 +29,6 @@ needs debian/control 2 "gcc libc6-dev" # these are build-essential
 needs packaging/sctrace.spec 3
 needs packaging/PKGBUILD 4
 needs packaging/APKBUILD 5 "gcc musl-dev" # these are build-base
+# A package for any processor has all optional parts.
+! grep -nE -- '-D[a-z]+=.*(auto|disabled)' debian/rules packaging/APKBUILD packaging/PKGBUILD packaging/sctrace.spec || status=1
 exit $status
