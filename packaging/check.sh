@@ -14,7 +14,7 @@ if ! python3 -c 'import ctypes; exit(ctypes.CDLL(None).ptrace(0, 0, 0, 0))'; the
 	set -- --suite unit --no-suite needs-ptrace
 fi
 trap 'meson configure "$build" -Dtests=disabled' EXIT
-meson configure "$build" -Dtests=enabled
+meson setup --reconfigure "$build" -Dtests=enabled
 meson compile -C "$build" unit-tests
 # Meson counts cmocka's skipped tests as failures; count-results.py does not.
 meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 5 "$@" || true
