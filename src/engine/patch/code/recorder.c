@@ -144,22 +144,27 @@ HELPER uint64_t head_of(const struct agent_recipe *recipe)
 
 /*
  * Describes the captures of a record at `off`, if `used` bytes of the ring are in use. The last record may end after the
- * data.
+ * data. Assigns to each member, because gcc may call memset(3) for those that an initialiser leaves out.
  */
 HELPER struct capture capture_in(const struct agent_scratch *s, const struct agent_recipe *recipe, uint32_t off,
 				 uint64_t used)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
-	uint64_t free_bytes = r->limit - used, last = r->end - off, head = head_of(recipe);
+	uint64_t free_bytes = r->limit - used, last = r->end - off;
 	uint64_t room = off + free_bytes >= r->limit ? last : free_bytes;
-	struct capture c = {.tables = (const struct memory_tables *)MEMORY_AT,
-			    .args = s->args,
-			    .nr = s->nr,
-			    .string_max = r->string_max,
-			    .bytes = (unsigned char *)ring_record(r, off),
-			    .head = head,
-			    .at = head,
-			    .room = room < RECORD_MOST ? room : RECORD_MOST};
+	struct capture c;
+	c.tables = (const struct memory_tables *)MEMORY_AT;
+	c.args = s->args;
+	c.result = 0;
+	c.nr = s->nr;
+	c.string_max = r->string_max;
+	c.frame_mask = 0;
+	c.bytes = (unsigned char *)ring_record(r, off);
+	c.head = c.at = head_of(recipe);
+	c.room = room < RECORD_MOST ? room : RECORD_MOST;
+	c.before = c.word = c.tries = c.full = 0;
+	c.unfinished = false;
+	c.memory = NULL;
 	return c;
 }
 
