@@ -195,7 +195,8 @@ struct captured {
 
 /* The rule of an argument: its index in memory_tables.needs. */
 struct memory_rule_of {
-	uint8_t need, arg;
+	uint8_t need;
+	uint8_t arg : 4, copy : 4; /* `copy` is for the code in the program (engine/patch/code/ring.h) */
 };
 
 /* The rules, for both sides. */

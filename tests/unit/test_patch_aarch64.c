@@ -9,7 +9,7 @@
 #define COUNTED_MOST  60
 #define FAILED_MOST   72 /* also finds the first row of the table of errors; each row before it costs 7 */
 #define CHECKED_MOST  120
-#define RECORDED_MOST 600
+#define RECORDED_MOST 250
 #define OTHER_MOST    80 /* a number that no call has: it fails, and its row is looked up */
 
 /* Stores a value that differs in all registers, and those of the call. */
@@ -479,7 +479,7 @@ static void leave_each(const struct variant *v, const struct kind *k, const stru
 {
 	leave_kind(v, k, native, 0, NULL);
 	const uint64_t n = stepper.stops;
-	assert_true(n > 200);
+	assert_true(n > 150);
 	for (uint64_t i = 0; i < n; i++)
 		assert_true(leave_kind(v, k, native, 1, stepper.path[i]));
 }

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* Records of all sizes, read at different times, are unchanged, however often the ring wraps around. */
@@ -268,9 +270,81 @@ static void threads_are_spread(void **state)
 	}
 }
 
+#ifdef __x86_64__
+static volatile unsigned steps; /* instructions of the recorder that were executed since the trap flag was set */
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	extern const unsigned char __start_recorder_text[], __stop_recorder_text[];
+	const uintptr_t ip = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	(void)sig;
+	(void)info;
+	steps += ip >= (uintptr_t)__start_recorder_text && ip < (uintptr_t)__stop_recorder_text;
+}
+
+/* Sets or removes the trap flag: then the kernel sends SIGTRAP after each instruction. */
+static void set_stepping(bool on)
+{
+	uint64_t flags = __builtin_ia32_readeflags_u64();
+	__builtin_ia32_writeeflags_u64(on ? flags | 0x100 : flags & ~0x100ull);
+}
+
+/* Counts the instructions of the recorder for a call. */
+static unsigned count_steps(int64_t nr, const uint64_t args[6], int64_t result)
+{
+	set_up(RING_DATA);
+	steps = 0;
+	set_stepping(true);
+	const bool entered = enter(nr, args);
+	const uint64_t asks = entered ? leave(result) : 1;
+	set_stepping(false);
+	assert_int_equal(asks, 0);
+	return steps;
+}
+
+/* Usual calls take few instructions of the recorder (test_patch_aarch64.c counts those of aarch64). */
+static void usual_calls_are_short(void **state)
+{
+	char bytes[4096] = "x";
+	const struct {
+		const char *name;
+		int64_t nr, result;
+		uint64_t args[6];
+		unsigned most;
+	} calls[] = {
+		{"getppid", SYS_getppid, 1, {0}, 140},
+		{"read", SYS_read, 1, {0, (uint64_t)(uintptr_t)bytes, 1}, 200},
+		{"write", SYS_write, 1, {1, (uint64_t)(uintptr_t)bytes, 1}, 200},
+		{"write, 32 bytes", SYS_write, 4096, {1, (uint64_t)(uintptr_t)bytes, 4096}, 240},
+		{"fstat", SYS_fstat, 0, {1, (uint64_t)(uintptr_t)bytes}, 320},
+	};
+	const struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+	struct sigaction before;
+	(void)state;
+	sigaction(SIGTRAP, &action, &before);
+	count_steps(SYS_getppid, calls[0].args, 1);
+	if (steps)
+		for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+			const unsigned n = count_steps(calls[i].nr, calls[i].args, calls[i].result);
+			print_message("# %s: %u instructions\n", calls[i].name, n);
+			assert_in_range(n, 1, calls[i].most);
+		}
+	sigaction(SIGTRAP, &before, NULL);
+	if (!steps)
+		skip(); /* Valgrind ignores the trap flag */
+}
+#else
+static void usual_calls_are_short(void **state)
+{
+	(void)state;
+	skip();
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usual_calls_are_short),
 		cmocka_unit_test(threads_are_spread),
 		cmocka_unit_test(rings_wrap),
 		cmocka_unit_test(a_call_in_progress_is_reported_once),

@@ -18,24 +18,42 @@
 PART uint64_t load_carefully(unsigned char *to, const void *memory, uint64_t addr, uint64_t n);
 PART uint64_t load_text_carefully(unsigned char *to, const void *memory, uint64_t addr, uint64_t n);
 
+/* Copies `n` bytes. A compiler would call memcpy(3) in place of a loop without the empty instruction. */
+HELPER void copy_bytes(unsigned char *to, const unsigned char *from, uint64_t n)
+{
+	for (; n >= 16; n -= 16, to += 16, from += 16) {
+		uint64_t first, second;
+		__builtin_memcpy(&first, from, 8);
+		__builtin_memcpy(&second, from + 8, 8);
+		__builtin_memcpy(to, &first, 8);
+		__builtin_memcpy(to + 8, &second, 8);
+		__asm__ volatile("" ::: "memory");
+	}
+	if (n & 8) {
+		__builtin_memcpy(to, from, 8);
+		to += 8;
+		from += 8;
+	}
+	if (n & 4) {
+		__builtin_memcpy(to, from, 4);
+		to += 4;
+		from += 4;
+	}
+	if (n & 2) {
+		__builtin_memcpy(to, from, 2);
+		to += 2;
+		from += 2;
+	}
+	if (n & 1)
+		*to = *from;
+}
+
 /* The functions that syscall/capture.h needs. `memory` is NULL if all the memory can be read. */
 HELPER uint64_t capture_load(void *at, const void *memory, uint64_t addr, uint64_t n)
 {
-	unsigned char *to = at;
-	const unsigned char *from = (const unsigned char *)addr;
-	uint64_t i = 0;
 	if (memory)
-		return load_carefully(to, memory, addr, n);
-	for (; i + 8 <= n; i += 8) {
-		uint64_t word;
-		__builtin_memcpy(&word, from + i, 8);
-		__builtin_memcpy(to + i, &word, 8);
-		__asm__ volatile("" ::: "memory");
-	}
-	for (; i < n; i++) {
-		to[i] = from[i];
-		__asm__ volatile("" ::: "memory");
-	}
+		return load_carefully(at, memory, addr, n);
+	copy_bytes(at, (const unsigned char *)addr, n);
 	return n;
 }
 
@@ -308,6 +326,8 @@ HELPER bool cannot_execute(const struct agent_scratch *s, uint32_t permits)
 /* See `arm` in agent.S. */
 HELPER void arm(struct agent_scratch *s)
 {
+	if (!CPU_JUDGES_WAITS)
+		return;
 	uint64_t rseq = ((volatile struct agent_data *)AGENT_DATA)->rseq, self = rseq ? CPU_CONTROL_BLOCK(0) : 0;
 	s->armed = 0;
 	if (!self || self != CPU_CONTROL_BLOCK(16))
@@ -332,7 +352,7 @@ HELPER bool is_disturbed(uint64_t nr)
 /* Returns MARK_*: whether the thread has lost its CPU since arm(). */
 HELPER uint8_t judge(const struct agent_scratch *s)
 {
-	volatile uint64_t *cs = (volatile uint64_t *)s->armed;
+	volatile uint64_t *cs = (volatile uint64_t *)(CPU_JUDGES_WAITS ? s->armed : 0);
 	uint64_t now = cs ? *cs : 0;
 	if (now == AGENT_SECTION)
 		*cs = 0;
@@ -345,17 +365,45 @@ HELPER uint8_t judge(const struct agent_scratch *s)
 HELPER void note_rseq(const struct agent_scratch *s)
 {
 	volatile struct agent_data *data = (volatile struct agent_data *)AGENT_DATA;
-	if (s->nr == __NR_rseq && s->result == 0 && data->watch & WATCH_WAITS)
+	if (CPU_JUDGES_WAITS && s->nr == __NR_rseq && s->result == 0 && data->watch & WATCH_WAITS)
 		data->rseq = s->args[0] + 8 /* rseq_cs in struct rseq */ - CPU_CONTROL_BLOCK(0);
 }
 
-IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
+/* Writes the head of the record at `next`, and opens it. Writes all arguments, if there are no captures yet. */
+HELPER struct agent_record *open_record(struct agent_ring *r, const struct agent_scratch *s, uint64_t row,
+					uint32_t next, uint64_t head, uint64_t before, uint8_t marks)
+{
+	struct agent_record *rec = ring_record(r, next);
+	const uint64_t first = before << 16 | row << 32 | head << 48 | (uint64_t)marks << 56;
+	_Static_assert(offsetof(struct agent_record, before) == 2 && offsetof(struct agent_record, nr) == 4 &&
+			       offsetof(struct agent_record, head) == 6 && offsetof(struct agent_record, marks) == 7,
+		       "the size, 0, and the next members, as one number");
+	__builtin_memcpy(rec, &first, sizeof(first));
+	rec->t0 = 0;
+	rec->t1 = 0;
+	rec->ret = s->ret;
+	rec->sp = s->sp;
+	for (uint64_t i = 0; before == head && i < 6; i += 2) { /* two registers at a time */
+		const uint64_t a = s->args[i], b = s->args[i + 1];
+		rec->args[i] = a;
+		rec->args[i + 1] = b;
+		__asm__ volatile("" ::: "memory");
+	}
+	for (uint64_t i = 0; before != head && i < (head - RECORD_HEAD_LEAST) / sizeof(uint64_t); i++)
+		rec->args[i] = s->args[i];
+	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
+	return rec;
+}
+
+/* Does recorder_enter() for any call. */
+PART struct agent_record *enter_any(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
 	const unsigned row = agent_row(s->nr);
 	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + row;
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	uint32_t limit = r->limit, next = r->next;
+	s->usual = 0;
 	/* The program may have written to the ring. Values read from it are used only if they are within bounds. */
 	if (limit > RING_DATA || r->end > RING_END || next >= limit)
 		return NULL;
@@ -368,7 +416,6 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 		return NULL;
 	if (recipe->before && !capture_all_before(s, &c, recipe))
 		return lacks_room(r, used);
-	struct agent_record *rec = ring_record(r, next);
 	const uint32_t permits = r->permits;
 	const uint8_t known = name_all_used(s, recipe, &c, permits);
 	if (c.full && permits & (RING_NAMES_EACH_TIME | RING_PERMITS_RENAMING))
@@ -376,18 +423,8 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	if (known == REFUSED)
 		return NULL;
 	const uint8_t announced = announces(s, recipe, known, permits);
-	rec->size = 0;
-	rec->before = (uint16_t)c.at;
-	rec->nr = (uint16_t)row;
-	rec->head = (uint8_t)c.head;
-	rec->marks = announced | can_write_to_output(s, recipe);
-	rec->t0 = 0;
-	rec->t1 = 0;
-	rec->ret = s->ret;
-	rec->sp = s->sp;
-	for (unsigned i = 0; i < recipe->nargs; i++)
-		rec->args[i] = s->args[i];
-	__atomic_store_n(&r->open, (uint64_t)next + 1, __ATOMIC_RELEASE);
+	struct agent_record *rec =
+		open_record(r, s, row, next, c.head, c.at, announced | can_write_to_output(s, recipe));
 	forget_closed(s, recipe, permits);
 	if (rec->marks & 1)
 		s->kind = KIND_ANNOUNCED;
@@ -396,12 +433,12 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 	return rec;
 }
 
-IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
+/* Does recorder_leave() for any call. `marks` is what judge() has returned. */
+PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
 	struct agent_record *rec = (struct agent_record *)s->record;
 	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + rec->nr;
-	const uint8_t marks = judge(s);
 	struct created made;
 	uint32_t off = (uint32_t)(s->record - s->ring - RING_HEAD), limit = r->limit, taken;
 	note_rseq(s);
@@ -435,6 +472,104 @@ IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 	note_used(s, recipe, rec, permits); /* sctrace can find the names only now */
 	for (uint32_t i = 0; i < made.n && !(permits & RING_NAMES_EACH_TIME); i++)
 		note_name(made.fd[i], made.serial);
+	__atomic_store_n(&s->busy, SCRATCH_IDLE, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/*
+ * The rest is for the calls that programs make most. Nothing is captured before them, their records change no notes, and what
+ * is captured after them is described by COPY_*. It does with these calls what the functions above do, in fewer instructions.
+ */
+
+/* Records of usual calls begin before this offset, even if the program has overwritten agent_ring.limit. */
+#define USUAL_END (RING_DATA & ~0xfffu)
+_Static_assert(USUAL_END + RECORD_HEAD_MOST + RECIPE_OPS * (sizeof(struct captured) + COPY_MOST) <= RING_END, "room");
+
+/*
+ * Is the call a usual one? If it can write, or if names are wanted, it must also be certain that it does not write to the output
+ * of the trace, and that the name of its descriptor is known.
+ */
+HELPER bool is_usual(const struct agent_scratch *s, const struct agent_recipe *recipe, const struct agent_ring *r)
+{
+	const bool seldom = recipe->asks || recipe->names || recipe->announces || recipe->before || recipe->others ||
+			    recipe->second || recipe->closes;
+	if (!seldom && !recipe->writes && !recipe->fd)
+		return true;
+	const uint32_t out = recipe->writes ? (uint32_t)s->args[recipe->writes - 1] : 0;
+	if (seldom || (recipe->writes && *(const uint32_t *)elsewhere_row(out) != out + 1))
+		return false;
+	if (!recipe->fd || !(r->permits & RING_PERMITS_NAMING))
+		return true;
+	if (recipe->fd == FD_CWD || r->permits & RING_NAMES_EACH_TIME)
+		return false;
+	const uint32_t fd = (uint32_t)s->args[recipe->fd - 1];
+	return *(const volatile uint32_t *)named_row(fd) == fd + 1;
+}
+
+/* Returns how many bytes to copy of the memory of an argument, or a number above COPY_MOST if the rule must be followed. */
+HELPER uint64_t count_usual(const struct agent_scratch *s, const struct memory_rule_of *op, uint64_t string_max)
+{
+	const uint64_t result = (uint64_t)s->result;
+	if (op->copy == COPY_RESULT)
+		return smaller(result, string_max);
+	if (op->copy == COPY_WRITTEN) {
+		uint64_t n = smaller(s->args[op->arg + 1], string_max);
+		return n <= result ? n : UINT64_MAX;
+	}
+	return op->copy == COPY_FIXED ? ((const struct memory_tables *)MEMORY_AT)->needs[op->need].size : UINT64_MAX;
+}
+
+IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
+{
+	struct agent_ring *r = (struct agent_ring *)s->ring;
+	const unsigned row = agent_row(s->nr);
+	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + row;
+	const uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE), limit = r->limit;
+	const uint32_t next = r->next;
+	const int64_t left = (int64_t)(limit - next), unused = (int64_t)(limit - used);
+	const int64_t room = left < unused ? left : unused;
+	if (next >= USUAL_END || room <= (int64_t)RECORD_HEAD_MOST || !is_usual(s, recipe, r))
+		return enter_any(s);
+	const uint64_t head = head_of(recipe);
+	const uint8_t fence = recipe->fence;
+	s->usual = (uint32_t)head;
+	s->recipe = recipe;
+	s->room = (uint64_t)room;
+	struct agent_record *rec = open_record(r, s, row, next, head, head, 0);
+	arm(s);
+	wait_before_t0(fence);
+	return rec;
+}
+
+IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
+{
+	const uint8_t marks = judge(s);
+	uint64_t at = s->usual;
+	if (!at || s->result < 0)
+		return leave_any(s, marks);
+	struct agent_ring *r = (struct agent_ring *)s->ring;
+	struct agent_record *rec = (struct agent_record *)s->record;
+	const struct memory_rule_of *op = s->recipe->op, *end = op + s->recipe->n;
+	for (; op < end; op++) {
+		struct captured *to = (struct captured *)((unsigned char *)rec + at);
+		const uint64_t addr = s->args[op->arg], n = count_usual(s, op, r->string_max);
+		if (n > COPY_MOST)
+			return leave_any(s, marks);
+		if (!addr || !n)
+			continue;
+		at += sizeof(*to) + ((n + 7) & ~7ull);
+		if (at >= s->room)
+			return leave_any(s, marks);
+		to->addr = addr;
+		to->len = (uint32_t)n;
+		to->before = 0;
+		copy_bytes((unsigned char *)(to + 1), (const unsigned char *)addr, n);
+	}
+	rec->marks = marks;
+	rec->size = (uint16_t)at;
+	r->next += (uint32_t)at;
+	__atomic_store_n(&r->produced, r->produced + at, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->open, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->busy, SCRATCH_IDLE, __ATOMIC_RELEASE);
 	return 0;
 }

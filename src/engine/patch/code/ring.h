@@ -79,7 +79,7 @@
 #define SCRATCH_ROOM_AT_FIRST 0x40000   /* how much of it a program maps at first */
 #define SCRATCH_SIZE          AGENT_PAGE
 #define SCRATCH_SIZE_ATTACHED (8 * AGENT_PAGE)
-#define SCRATCH_TOP           0x100
+#define SCRATCH_TOP           0x140
 
 /* Offsets in the structures below for agent.S. Assertions compare them with the structures. */
 #define SCRATCH_BUSY   0
@@ -207,10 +207,17 @@ struct agent_scratch {
 	 * for a thread that the tracer moves out of that code.
 	 */
 	uint64_t saved[CPU_SAVED];
-	uint64_t ring;  /* the address of struct agent_ring; set by sctrace */
-	uint64_t armed; /* the address of the thread's rseq_cs, if it shows whether the thread loses its CPU, or 0 */
-	uint32_t serial, pad; /* the value of NAMED_SERIAL before the names were captured */
-	uint64_t lane;        /* the distance of the thread's lane from the slots of its region, or 0; set by sctrace */
+	uint64_t ring;   /* the address of struct agent_ring; set by sctrace */
+	uint64_t armed;  /* the address of the thread's rseq_cs, if it shows whether the thread loses its CPU, or 0 */
+	uint32_t serial; /* the value of NAMED_SERIAL before the names were captured */
+	/*
+	 * What recorder_enter() has found out for recorder_leave(): the size of the record's head if the call is usual, or 0;
+	 * then also the offset below which the record must end, from its beginning.
+	 */
+	uint32_t usual;
+	uint64_t lane; /* the distance of the thread's lane from the slots of its region, or 0; set by sctrace */
+	const struct agent_recipe *recipe;
+	uint64_t room;
 };
 
 /* A row of the table of threads. */
@@ -304,24 +311,34 @@ struct captured_socket {
 #define CLOSES_MANY 15 /* agent_recipe.closes: close_range(2) */
 #define FD_CWD      14 /* agent_recipe.fd: the call has a path, and no descriptor, so the current directory matters */
 #define RECIPE_OPS  6
-/* How the recorder treats a call. */
+
+/* Values of memory_rule_of.copy: what the recorder copies after a call that has succeeded, without a look at the rule. */
+enum copy {
+	COPY_SELDOM,  /* what the rule says */
+	COPY_FIXED,   /* memory_need.size bytes */
+	COPY_RESULT,  /* as many bytes as the result says, but at most agent_ring.string_max */
+	COPY_WRITTEN, /* as many as the next argument says, but at most string_max; the rule, if the result is smaller */
+};
+#define COPY_MOST 4096 /* if there are more bytes, the rule is followed */
+
+/* How the recorder treats a call. The members from `asks` on are 0 if the call is usual (recorder_enter()). */
 struct agent_recipe {
-	uint8_t n : 4, nargs : 4; /* number of operations, and of the call's arguments */
-	uint8_t fence : 2;        /* FENCE_*: what must be finished before t0 is taken */
-	uint8_t announces : 1;    /* 1: the thread stops before the call, when its record is open */
-	uint8_t asks : 1;         /* 1: if the call succeeds, sctrace must complete the record */
-	uint8_t apart : 1;        /* 1: the call goes to sctrace if two arguments point at the same memory */
-	uint8_t before : 1;       /* 1: the recorder must look at the arguments before the call */
-	uint8_t second : 2; /* number of arguments from the one in `fd` to the next descriptor; 0: there is none */
-	/* 1 + the number of the argument to which the call can write, or that it closes; 0: there is none. */
-	uint8_t writes : 4, closes : 4;
-	uint8_t names : 3;  /* NAMES_* */
-	uint8_t others : 1; /* 1: the call may use descriptors that are not arguments (has_others()) */
+	uint32_t n : 4, nargs : 4; /* number of operations, and of the call's arguments */
+	uint32_t fence : 2;        /* FENCE_*: what must be finished before t0 is taken */
+	uint32_t apart : 1;        /* 1: the call goes to sctrace if two arguments point at the same memory */
+	uint32_t asks : 1;         /* 1: if the call succeeds, sctrace must complete the record */
+	uint32_t names : 3;        /* NAMES_* */
+	uint32_t announces : 1;    /* 1: the thread stops before the call, when its record is open */
+	uint32_t before : 1;       /* 1: the recorder must look at the arguments before the call */
+	uint32_t others : 1;       /* 1: the call may use descriptors that are not arguments (has_others()) */
+	uint32_t second : 2; /* number of arguments from the one in `fd` to the next descriptor; 0: there is none */
+	/* 1 + the number of the argument that it closes, or to which the call can write; 0: there is none. */
+	uint32_t closes : 4, writes : 4;
 	/*
 	 * If names are reported: 1 + the number of the first argument that is a descriptor, or FD_CWD, or 0. A call that
 	 * fails with EBADF may have had a descriptor that was not open, and may be open when sctrace looks its name up.
 	 */
-	uint8_t fd : 4;
+	uint32_t fd : 4;
 	struct memory_rule_of op[RECIPE_OPS];
 };
 
