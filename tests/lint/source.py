@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """
 Checks the rules of the sources: which folder may use which other folder (tests/lint/folders), no cycles between files,
-the map in main.c, the names of public functions, the length of files and functions. Usage: source.py ROOT BUILD. Prints TAP; recommendations are
-printed as comments.
+the map in main.c, the index of files in docs/internals.md, the names of public functions, the length of files and
+functions. Usage: source.py ROOT BUILD. Prints TAP; recommendations are printed as comments.
 """
 import re
 import subprocess
@@ -232,6 +232,30 @@ def check_map(root):
         yield "src/main.c: the map is not in the order of tests/lint/folders"
 
 
+def check_index(root):
+    """The index in docs/internals.md has a line for each file with code, and its folders are in the order of the list."""
+    src = root / "src"
+    text = (root / "docs/internals.md").read_text(encoding="utf-8")
+    section = re.search(r"^## The files$.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    if not section:
+        yield "docs/internals.md: there is no section 'The files'"
+        return
+    groups, named = [], []
+    for folder, name in re.findall(r"^### `([\w/]+)/`$|^- `([\w.]+)`: ", section[0], re.MULTILINE):
+        if folder:
+            groups.append(folder)
+        else:
+            named.append("/".join(groups[-1:] + [name]))
+    there = {str(path.relative_to(src)) for path in sources(src, ".c", ".S", ".def", ".inc", ".h")
+             if path.suffix != ".h" or not path.with_suffix(".c").is_file()}
+    for name in sorted(there - set(named)):
+        yield f"docs/internals.md: the section 'The files' says nothing about {name}"
+    for name in sorted({name for name in named if name not in there or named.count(name) > 1}):
+        yield f"docs/internals.md: the section 'The files' names {name}, which does not exist, needs no line, or is there twice"
+    if groups != [name for name in folders(root) if (src / name).is_dir()]:
+        yield "docs/internals.md: the folders of the section 'The files' are not those of tests/lint/folders, in its order"
+
+
 def check_file_length(root):
     for folder in ("src", "examples", "tests"):
         for path in sources(root / folder, ".c", ".h"):
@@ -401,7 +425,7 @@ def check_mentions(root):
     known = ["/" + str(path.relative_to(root)) for path in root.glob("[!b]*/**/*.*")]
     for document in ("CONTRIBUTING.md", "docs/internals.md"):
         text = (root / document).read_text(encoding="utf-8")
-        for name in sorted(set(re.findall(r"`([\w./]+\.(?:c|h|S|def|py))`", text))):
+        for name in sorted(set(re.findall(r"`([\w./]+\.(?:c|h|S|def|inc|py))`", text))):
             if "thing" not in name and not any(path.endswith("/" + name) for path in known):
                 yield f"{document} mentions {name}, which does not exist"
 
@@ -423,6 +447,7 @@ CHECKS = [
     ("folders use what the list of folders allows", check_folders),
     ("the list of folders is complete, and folders use only what is below them", check_list),
     ("the map in main.c follows the list", check_map),
+    ("the index of files is complete", check_index),
     ("files form no cycle by calls", lambda root: check_cycles(root, Path(sys.argv[2]))),
     ("a file includes its own header first", check_own_header_first),
     ("every file has a name of its own", check_base_names),
