@@ -53,13 +53,16 @@ def per_child(folder, way, options):
 
 
 def check(folder, way, options, calls, stops):
-    # If SIGCHLD arrives while the parent is not in wait4(2), sctrace makes more calls. Load only adds calls, so the smallest
-    # of three runs is used.
-    found = min((per_child(folder, way, options) for _ in range(3)), key=lambda counts: sum(counts.values()))
-    total = sum(found.values())
+    # If SIGCHLD arrives while the parent is not in wait4(2), sctrace makes more calls. Load only adds calls, so one of three runs
+    # within the limits is enough.
+    for _ in range(3):
+        found = per_child(folder, way, options)
+        total, waits = sum(found.values()), found.get("wait4", 0)
+        if 0 < waits < stops + 0.5 and total < calls + 1:
+            break
     listing = ", ".join(f"{name} {n:.2f}" for name, n in sorted(found.items(), key=lambda row: -row[1]))
     print(f"# {total:.1f} calls a child: {listing}")
-    assert found["wait4"] < stops + 0.5, f"{found['wait4']:.2f} stops a child, where {stops} are allowed"
+    assert waits and waits < stops + 0.5, f"{waits:.2f} stops a child, where {stops} are allowed"
     assert total < calls + 1, f"{total:.2f} calls a child, where {calls} are allowed: {listing}"
 
 
