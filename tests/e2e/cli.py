@@ -5,6 +5,7 @@ The tracer's command line from outside: options, outputs, exit statuses, dialect
 engine, because the default one must work.
 """
 import fcntl
+import contextlib
 import json
 import os
 import pty
@@ -346,20 +347,23 @@ def test_a_reader_that_does_not_read(tmp):
     reader = os.open(tmp / "trace", os.O_RDONLY | os.O_NONBLOCK)
     writer = os.open(tmp / "trace", os.O_WRONLY | os.O_NONBLOCK)
     with subprocess.Popen([sys.executable, "-c", "import os\nwhile True: os.getppid()"]) as target:
-        for args in (["-o", "trace"], ["--json", "-o", "trace"], ["--engine=ptrace", "-o", "trace"], ["--record", "trace"]):
-            for sig in (signal.SIGINT, signal.SIGTERM):
-                with subprocess.Popen([SCTRACE, "-p", str(target.pid), *args], cwd=tmp, stderr=subprocess.PIPE, text=True) as tracer:
-                    full = time.monotonic() + TIMEOUT
-                    while select.select([], [writer], [], 0)[1]:
-                        assert tracer.poll() is None and time.monotonic() < full, (args, sig, Path(f"/proc/{tracer.pid}/status").read_text())
-                        time.sleep(0.01)
-                    tracer.send_signal(sig)
-                    said = tracer.communicate(timeout=TIMEOUT)[1]
-                assert tracer.returncode == 125 and re.search("cannot write (the recording )?'trace': its reader does not read\n$", said), (args, sig, said)
-                assert "TracerPid:\t0\n" in Path(f"/proc/{target.pid}/status").read_text() and target.poll() is None, (args, sig)
-                while len(os.read(reader, 65536)) == 65536:
-                    pass
-        target.kill()
+        try:
+            for args in (["-o", "trace"], ["--json", "-o", "trace"], ["--engine=ptrace", "-o", "trace"], ["--record", "trace"]):
+                for sig in (signal.SIGINT, signal.SIGTERM):
+                    with subprocess.Popen([SCTRACE, "-p", str(target.pid), *args], cwd=tmp, stderr=subprocess.PIPE, text=True) as tracer:
+                        full = time.monotonic() + TIMEOUT
+                        while select.select([], [writer], [], 0)[1]:
+                            assert tracer.poll() is None and time.monotonic() < full, (args, sig, Path(f"/proc/{tracer.pid}/status").read_text())
+                            time.sleep(0.01)
+                        tracer.send_signal(sig)
+                        said = tracer.communicate(timeout=TIMEOUT)[1]
+                    assert tracer.returncode == 125 and re.search("cannot write (the recording )?'trace': its reader does not read\n$", said), (args, sig, said)
+                    assert "TracerPid:\t0\n" in Path(f"/proc/{target.pid}/status").read_text() and target.poll() is None, (args, sig)
+                    with contextlib.suppress(BlockingIOError):  # the pipe is empty
+                        while os.read(reader, 65536):
+                            pass
+        finally:
+            target.kill()
     os.close(reader)
     os.close(writer)
 
