@@ -4,8 +4,8 @@
 The tracer's command line from outside: options, outputs, exit statuses, dialects (script.py). Most tests name no
 engine, because the default one must work.
 """
-import fcntl
 import contextlib
+import fcntl
 import json
 import os
 import pty
