@@ -89,7 +89,7 @@ CAPTURE_PART bool may_read(const struct capture *c)
 	/* EINTR ENOENT ECHILD EAGAIN EACCES EEXIST EXDEV ENOTDIR EISDIR ETXTBSY EROFS ELOOP ENOTEMPTY ETIME */
 	const uint64_t low = 1ull << 2 | 1ull << 4 | 1ull << 10 | 1ull << 11 | 1ull << 13 | 1ull << 17 | 1ull << 18 |
 			     1ull << 20 | 1ull << 21 | 1ull << 26 | 1ull << 30 | 1ull << 39 | 1ull << 40 | 1ull << 62;
-	uint64_t err = (uint64_t)-result;
+	uint64_t err = 0 - (uint64_t)result;
 	/* ETIMEDOUT ECONNREFUSED EINPROGRESS */
 	return may_try(c) || result >= 0 || (err < 64 ? low >> err & 1 : err == 110 || err == 111 || err == 115);
 }
