@@ -54,9 +54,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (moved)
 		FUZZ_REQUIRE(moved <= RELOCATE_MAX && taken >= 3 && taken >= moved &&
 			     offset + SYSCALL_LENGTH + taken <= n);
-	if (moved)
-		FUZZ_REQUIRE(relocate_copy(copy, sizeof(copy), code + offset + SYSCALL_LENGTH, moved, ip,
-					   fn + 0x10000) >= moved);
+	if (moved) {
+		const unsigned char *after = code + offset + SYSCALL_LENGTH;
+		FUZZ_REQUIRE(relocate_copy(copy, sizeof(copy), after, moved, ip, ip) >= moved);
+		size_t copied = relocate_copy(copy, sizeof(copy), after, moved, ip, fn + 0x10000);
+		FUZZ_REQUIRE(copied == 0 || copied >= moved); /* 0: what the code refers to is too far away */
+	}
 	relocate_entry(code, n, fn, site, site, ip + 3);
 	moved = relocate_early(code, n, fn, site);
 	if (moved)

@@ -232,6 +232,9 @@ static void moved_instructions_refer_to_the_same(void **state)
 	static const unsigned char jns[] = {0x85, 0xc0, 0x79, 1}; /* to 0x1005 */
 	static const unsigned char lea[] = {0x48, 0x8d, 0x3d, 0x10, 0, 0, 0};
 	static const unsigned char jmp[] = {0xeb, 0xfe};
+	static const unsigned char prefixed[] = {0x40, 0x0f, 0x83, 0, 1, 0, 0}; /* jae with a prefix */
+	static const unsigned char hinted[] = {0x3e, 0x3e, 0x3e, 0x3e,
+					       0x3e, 0x75, 1}; /* its long form would be shorter */
 	unsigned char out[16];
 	(void)state;
 	assert_int_equal(relocate_copy(out, sizeof(out), jns, sizeof(jns), 0x1000, 0x2000), 8);
@@ -242,6 +245,9 @@ static void moved_instructions_refer_to_the_same(void **state)
 	assert_int_equal(relocate_copy(out, sizeof(out), lea, sizeof(lea), 0x1000, 0x100000000), 0);
 	assert_int_equal(relocate_copy(out, sizeof(out), jmp, sizeof(jmp), 0x1000, 0x2000), 5);
 	assert_memory_equal(out, "\xe9\xfb\xef\xff\xff", 5);
+	assert_int_equal(relocate_copy(out, sizeof(out), prefixed, sizeof(prefixed), 0x1000, 0x2000), 7);
+	assert_memory_equal(out, "\x40\x0f\x83\x00\xf1\xff\xff", 7);
+	assert_int_equal(relocate_copy(out, sizeof(out), hinted, sizeof(hinted), 0x1000, 0x2000), 0);
 	assert_int_equal(relocate_copy(out, sizeof(out), jmp, sizeof(jmp), 0x1000, 0x100000000), 0);
 }
 

@@ -285,7 +285,7 @@ size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t
 	return b.best;
 }
 
-/* Writes a direct branch at `to`, in its form with a distance of four bytes. Returns its length. */
+/* Writes a short branch at `to`, in its form with a distance of four bytes. Returns its length. */
 static size_t write_branch(unsigned char out[6], const struct instruction *x, uint64_t to)
 {
 	size_t head = is_conditional(x) ? 2 : 1;
@@ -308,20 +308,22 @@ size_t relocate_copy(unsigned char *out, size_t room, const unsigned char *code,
 	for (size_t at = 0; at < n; at += x.i.length) {
 		if (!decode(&w, at, &x))
 			return 0;
-		if (x.target) {
+		/* Only the distance of a long branch changes, so that it keeps its prefixes, and so its length. */
+		bool is_long = x.target && x.i.raw.imm[0].size == 32;
+		if (x.target && !is_long) {
 			size_t len = write_branch(branch, &x, to + at);
-			if (!len || at + x.i.length != n || at + len > room)
+			if (len < x.i.length || at + x.i.length != n || at + len > room)
 				return 0;
 			memcpy(out + at, branch, len);
 			return at + len;
 		}
 		if (!(x.i.attributes & ZYDIS_ATTRIB_IS_RELATIVE))
 			continue;
-		int64_t distance = x.i.raw.disp.value + (int64_t)(from - to);
+		int64_t distance = (is_long ? x.i.raw.imm[0].value.s : x.i.raw.disp.value) + (int64_t)(from - to);
 		int32_t d = (int32_t)distance;
 		if (d != distance)
 			return 0;
-		memcpy(out + at + x.i.raw.disp.offset, &d, sizeof(d));
+		memcpy(out + at + (is_long ? x.i.raw.imm[0].offset : x.i.raw.disp.offset), &d, sizeof(d));
 	}
 	return n;
 }

@@ -65,8 +65,9 @@ size_t relocate_early(const unsigned char *code, size_t n, uint64_t fn, uint64_t
 
 /*
  * Copies `n` bytes of instructions at address `from` to `out`, so that they can run at address `to`. All instructions
- * but the last keep their length. Returns the length of the copy, or 0 if it would be larger than `room` or cannot
- * reach what the instructions refer to.
+ * but the last keep their length, and the last does not become shorter, so that each address in the copy is that of the
+ * same instruction (stepout.c). Returns the length of the copy, or 0 if this is not possible, the copy would be larger
+ * than `room`, or it cannot reach what the instructions refer to.
  */
 size_t relocate_copy(unsigned char *out, size_t room, const unsigned char *code, size_t n, uint64_t from, uint64_t to);
 
