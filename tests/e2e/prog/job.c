@@ -59,11 +59,17 @@ static void test_stop(int argc, char **argv)
 #define THREADS 8
 static volatile long *beats;
 
+/*
+ * The threads pause between their calls. Otherwise the case takes as long as the tracer needs for millions of calls, which
+ * under a sanitizer and beside other programs is minutes.
+ */
 __attribute__((noreturn)) static void *beat(void *arg)
 {
 	for (;;) {
 		beats[(intptr_t)arg]++;
 		syscall(SYS_getppid);
+		for (volatile int pause = 20000; pause > 0; pause--)
+			;
 	}
 }
 
