@@ -135,13 +135,8 @@ struct stats64 {
 LAYOUT_SAME(link_stats, struct stats, STATS(COUNT));
 LAYOUT_SAME(link_stats64, struct stats64, STATS(COUNT64), COUNT64(rx_otherhost_dropped));
 
-struct map {
-	uint64_t mem_start, mem_end, base_addr;
-	uint16_t irq;
-	uint8_t dma, port;
-};
-LAYOUT_SAME(link_map, struct map, (mem_start, HEX), (mem_end, HEX), (base_addr, HEX), (irq, UINT), (dma, UINT),
-	    (port, UINT));
+STRUCTURE_SAME(link_map, M64(mem_start, HEX), M64(mem_end, HEX), M64(base_addr, HEX), M16(irq, UINT), M8(dma, UINT),
+	       M8(port, UINT));
 LAYOUT_SAME(ifa_cacheinfo, struct ifa_cacheinfo, (ifa_prefered, UINT), (ifa_valid, UINT), (cstamp, UINT),
 	    (tstamp, UINT));
 LAYOUT_SAME(ifla_cacheinfo, struct ifla_cacheinfo, (max_reasm_len, UINT), (tstamp, UINT), (reachable_time, UINT),
@@ -149,11 +144,8 @@ LAYOUT_SAME(ifla_cacheinfo, struct ifla_cacheinfo, (max_reasm_len, UINT), (tstam
 LAYOUT_SAME(rta_cacheinfo, struct rta_cacheinfo, (rta_clntref, UINT), (rta_lastuse, UINT), (rta_expires, INT),
 	    (rta_error, UINT), (rta_used, UINT), (rta_id, HEX), (rta_ts, UINT), (rta_tsage, UINT));
 LAYOUT_SAME(rta_mfc_stats, struct rta_mfc_stats, (mfcs_packets, ULONG), (mfcs_bytes, ULONG), (mfcs_wrong_if, ULONG));
-struct neighbour_cache {
-	uint32_t ndm_confirmed, ndm_used, ndm_updated, ndm_refcnt;
-};
-LAYOUT_SAME(nda_cacheinfo, struct neighbour_cache, (ndm_confirmed, UINT), (ndm_used, UINT), (ndm_updated, UINT),
-	    (ndm_refcnt, UINT));
+STRUCTURE_SAME(nda_cacheinfo, M32(ndm_confirmed, UINT), M32(ndm_used, UINT), M32(ndm_updated, UINT),
+	       M32(ndm_refcnt, UINT));
 
 /* Several structures consist of two numbers of the same size. Only the names of the members differ. */
 struct pair16 {
@@ -175,31 +167,13 @@ PAIR(br_vlan_info, pair16, "flags", "vid", UINT);
 PAIR(br_boolopt, pair32, "optval", "optmask", HEX);
 PAIR(gnet_rate_est, pair32, "bps", "pps", UINT);
 
-struct traffic {
-	uint64_t bytes;
-	uint32_t packets, drops, overlimits, bps, pps, qlen, backlog;
-};
-LAYOUT_SAME(tc_stats, struct traffic, (bytes, ULONG), (packets, UINT), (drops, UINT), (overlimits, UINT), (bps, UINT),
-	    (pps, UINT), (qlen, UINT), (backlog, UINT));
-struct estimator {
-	int8_t interval;
-	uint8_t ewma_log;
-};
-LAYOUT_SAME(gnet_estimator, struct estimator, (interval, UINT), (ewma_log, UINT));
-struct basic {
-	uint64_t bytes;
-	uint32_t packets;
-};
-LAYOUT_SAME(gnet_basic, struct basic, (bytes, ULONG), (packets, UINT));
-struct rate64 {
-	uint64_t bps, pps;
-};
-LAYOUT_SAME(gnet_rate_est64, struct rate64, (bps, ULONG), (pps, ULONG));
-struct queue {
-	uint32_t qlen, backlog, drops, requeues, overlimits;
-};
-LAYOUT_SAME(gnet_queue, struct queue, (qlen, UINT), (backlog, UINT), (drops, UINT), (requeues, UINT),
-	    (overlimits, UINT));
+STRUCTURE_SAME(tc_stats, M64(bytes, ULONG), M32(packets, UINT), M32(drops, UINT), M32(overlimits, UINT), M32(bps, UINT),
+	       M32(pps, UINT), M32(qlen, UINT), M32(backlog, UINT));
+STRUCTURE_SAME(gnet_estimator, M8(interval, UINT), M8(ewma_log, UINT));
+STRUCTURE_SAME(gnet_basic, M64(bytes, ULONG), M32(packets, UINT));
+STRUCTURE_SAME(gnet_rate_est64, M64(bps, ULONG), M64(pps, ULONG));
+STRUCTURE_SAME(gnet_queue, M32(qlen, UINT), M32(backlog, UINT), M32(drops, UINT), M32(requeues, UINT),
+	       M32(overlimits, UINT));
 
 /*
  * Shows an attribute whose table depends on the address family of the message. The family is the first member of each
@@ -378,36 +352,19 @@ struct four {
 		  {nd, offsetof(struct four, d), 4, K_UINT, 0})
 FOUR(inet_diag_meminfo, "idiag_rmem", "idiag_wmem", "idiag_fmem", "idiag_tmem");
 FOUR(tcpvegas_info, "tcpv_enabled", "tcpv_rttcnt", "tcpv_rtt", "tcpv_minrtt");
-struct dctcp {
-	uint16_t dctcp_enabled, dctcp_ce_state;
-	uint32_t dctcp_alpha, dctcp_ab_ecn, dctcp_ab_tot;
-};
-LAYOUT_SAME(tcp_dctcp_info, struct dctcp, (dctcp_enabled, UINT), (dctcp_ce_state, UINT), (dctcp_alpha, UINT),
-	    (dctcp_ab_ecn, UINT), (dctcp_ab_tot, UINT));
-struct bbr {
-	uint32_t bbr_bw_lo, bbr_bw_hi, bbr_min_rtt, bbr_pacing_gain, bbr_cwnd_gain;
-};
-LAYOUT_SAME(tcp_bbr_info, struct bbr, (bbr_bw_lo, HEX), (bbr_bw_hi, HEX), (bbr_min_rtt, UINT), (bbr_pacing_gain, UINT),
-	    (bbr_cwnd_gain, UINT));
+STRUCTURE_SAME(tcp_dctcp_info, M16(dctcp_enabled, UINT), M16(dctcp_ce_state, UINT), M32(dctcp_alpha, UINT),
+	       M32(dctcp_ab_ecn, UINT), M32(dctcp_ab_tot, UINT));
+STRUCTURE_SAME(tcp_bbr_info, M32(bbr_bw_lo, HEX), M32(bbr_bw_hi, HEX), M32(bbr_min_rtt, UINT),
+	       M32(bbr_pacing_gain, UINT), M32(bbr_cwnd_gain, UINT));
 struct unix_vfs {
 	uint32_t udiag_vfs_ino, udiag_vfs_dev;
 };
 LAYOUT_SAME(unix_vfs, struct unix_vfs, (udiag_vfs_dev, KERNEL_DEV), (udiag_vfs_ino, UINT));
-struct unix_queue {
-	uint32_t udiag_rqueue, udiag_wqueue;
-};
-LAYOUT_SAME(unix_rqlen, struct unix_queue, (udiag_rqueue, UINT), (udiag_wqueue, UINT));
-struct packet_info {
-	uint32_t pdi_index, pdi_version, pdi_reserve, pdi_copy_thresh, pdi_tstamp, pdi_flags;
-};
-LAYOUT_SAME(packet_diag_info, struct packet_info, (pdi_index, IFINDEX), (pdi_version, UINT), (pdi_reserve, UINT),
-	    (pdi_copy_thresh, UINT), (pdi_tstamp, UINT), (pdi_flags, PDI_FLAGS));
-struct packet_ring {
-	uint32_t pdr_block_size, pdr_block_nr, pdr_frame_size, pdr_frame_nr, pdr_retire_tmo, pdr_sizeof_priv,
-		pdr_features;
-};
-LAYOUT_SAME(packet_diag_ring, struct packet_ring, (pdr_block_size, UINT), (pdr_block_nr, UINT), (pdr_frame_size, UINT),
-	    (pdr_frame_nr, UINT), (pdr_retire_tmo, UINT), (pdr_sizeof_priv, UINT), (pdr_features, HEX));
+STRUCTURE_SAME(unix_rqlen, M32(udiag_rqueue, UINT), M32(udiag_wqueue, UINT));
+STRUCTURE_SAME(packet_diag_info, M32(pdi_index, IFINDEX), M32(pdi_version, UINT), M32(pdi_reserve, UINT),
+	       M32(pdi_copy_thresh, UINT), M32(pdi_tstamp, UINT), M32(pdi_flags, PDI_FLAGS));
+STRUCTURE_SAME(packet_diag_ring, M32(pdr_block_size, UINT), M32(pdr_block_nr, UINT), M32(pdr_frame_size, UINT),
+	       M32(pdr_frame_nr, UINT), M32(pdr_retire_tmo, UINT), M32(pdr_sizeof_priv, UINT), M32(pdr_features, HEX));
 
 /*
  * Shows the information about a TCP socket. The attribute may also contain the structure of another protocol. Only the

@@ -134,56 +134,29 @@ int64_t decode_inside_result(const struct call *outer, const struct mem *mem)
  * `narrow`.
  */
 
-struct compat_rusage {
-	int32_t ru_utime[2], ru_stime[2];
-	int32_t ru_maxrss, ru_ixrss, ru_idrss, ru_isrss, ru_minflt, ru_majflt, ru_nswap, ru_inblock, ru_oublock,
-		ru_msgsnd, ru_msgrcv, ru_nsignals, ru_nvcsw, ru_nivcsw;
-};
-LAYOUT(rusage32, struct compat_rusage, (ru_utime, TIMEVAL, AT), (ru_stime, TIMEVAL, AT), (ru_maxrss, INT, VERBOSE),
-       (ru_ixrss, INT, VERBOSE), (ru_idrss, INT, VERBOSE), (ru_isrss, INT, VERBOSE), (ru_minflt, INT, VERBOSE),
-       (ru_majflt, INT, VERBOSE), (ru_nswap, INT, VERBOSE), (ru_inblock, INT, VERBOSE), (ru_oublock, INT, VERBOSE),
-       (ru_msgsnd, INT, VERBOSE), (ru_msgrcv, INT, VERBOSE), (ru_nsignals, INT, VERBOSE), (ru_nvcsw, INT, VERBOSE),
-       (ru_nivcsw, INT, VERBOSE));
+STRUCTURE(rusage32, ARRAY(int32_t, ru_utime, 2, TIMEVAL), ARRAY(int32_t, ru_stime, 2, TIMEVAL),
+	  M32(ru_maxrss, INT, VERBOSE), M32(ru_ixrss, INT, VERBOSE), M32(ru_idrss, INT, VERBOSE),
+	  M32(ru_isrss, INT, VERBOSE), M32(ru_minflt, INT, VERBOSE), M32(ru_majflt, INT, VERBOSE),
+	  M32(ru_nswap, INT, VERBOSE), M32(ru_inblock, INT, VERBOSE), M32(ru_oublock, INT, VERBOSE),
+	  M32(ru_msgsnd, INT, VERBOSE), M32(ru_msgrcv, INT, VERBOSE), M32(ru_nsignals, INT, VERBOSE),
+	  M32(ru_nvcsw, INT, VERBOSE), M32(ru_nivcsw, INT, VERBOSE));
 
-struct compat_sysinfo {
-	int32_t uptime;
-	uint32_t loads[3], totalram, freeram, sharedram, bufferram, totalswap, freeswap;
-	uint16_t procs, pad;
-	uint32_t totalhigh, freehigh, mem_unit;
-};
-LAYOUT(sysinfo32, struct compat_sysinfo, (uptime, INT), (loads, LOADS, AT), (totalram, UINT), (freeram, UINT),
-       (sharedram, UINT), (bufferram, UINT), (totalswap, UINT), (freeswap, UINT), (procs, UINT), (totalhigh, UINT),
-       (freehigh, UINT), (mem_unit, UINT));
+STRUCTURE(sysinfo32, M32(uptime, INT), ARRAY(uint32_t, loads, 3, LOADS), M32(totalram, UINT), M32(freeram, UINT),
+	  M32(sharedram, UINT), M32(bufferram, UINT), M32(totalswap, UINT), M32(freeswap, UINT), M16(procs, UINT),
+	  SKIP16(pad), M32(totalhigh, UINT), M32(freehigh, UINT), M32(mem_unit, UINT));
 
-struct compat_tms {
-	int32_t tms_utime, tms_stime, tms_cutime, tms_cstime;
-};
-LAYOUT(tms32, struct compat_tms, (tms_utime, TICKS), (tms_stime, TICKS), (tms_cutime, TICKS), (tms_cstime, TICKS));
+STRUCTURE(tms32, M32(tms_utime, TICKS), M32(tms_stime, TICKS), M32(tms_cutime, TICKS), M32(tms_cstime, TICKS));
 
-struct compat_itimer {
-	int32_t it_interval[2], it_value[2];
-};
-LAYOUT(itimerval32, struct compat_itimer, (it_interval, TIMEVAL, AT), (it_value, TIMEVAL, AT));
-LAYOUT(itimerspec32, struct compat_itimer, (it_interval, TIMESPEC, AT), (it_value, TIMESPEC, AT));
+STRUCTURE(itimerval32, ARRAY(int32_t, it_interval, 2, TIMEVAL), ARRAY(int32_t, it_value, 2, TIMEVAL));
+LAYOUT(itimerspec32, struct kernel_itimerval32, (it_interval, TIMESPEC, AT), (it_value, TIMESPEC, AT));
 
-struct compat_stack {
-	uint32_t ss_sp;
-	int32_t ss_flags;
-	uint32_t ss_size;
-};
-LAYOUT(stack32, struct compat_stack, (ss_sp, PTR), (ss_flags, SS_FLAGS), (ss_size, UINT));
+STRUCTURE(stack32, M32(ss_sp, PTR), M32(ss_flags, SS_FLAGS), M32(ss_size, UINT));
 
-struct compat_mq_attr {
-	int32_t mq_flags, mq_maxmsg, mq_msgsize, mq_curmsgs, reserved[4];
-};
-LAYOUT(mq_attr32, struct compat_mq_attr, (mq_flags, MQ_FLAGS), (mq_maxmsg, INT), (mq_msgsize, INT), (mq_curmsgs, INT));
+STRUCTURE(mq_attr32, M32(mq_flags, MQ_FLAGS), M32(mq_maxmsg, INT), M32(mq_msgsize, INT), M32(mq_curmsgs, INT),
+	  SKIPS(int32_t, reserved, 4));
 
-struct compat_flock {
-	int16_t l_type, l_whence;
-	int32_t l_start, l_len, l_pid;
-};
-LAYOUT(flock32, struct compat_flock, (l_type, FLOCK_TYPE), (l_whence, WHENCE), (l_start, INT), (l_len, INT));
-LAYOUT(flock_held32, struct compat_flock, (l_type, FLOCK_TYPE), (l_whence, WHENCE), (l_start, INT), (l_len, INT),
+STRUCTURE(flock32, M16(l_type, FLOCK_TYPE), M16(l_whence, WHENCE), M32(l_start, INT), M32(l_len, INT), SKIP32(l_pid));
+LAYOUT(flock_held32, struct kernel_flock32, (l_type, FLOCK_TYPE), (l_whence, WHENCE), (l_start, INT), (l_len, INT),
        (l_pid, PID));
 
 /*
@@ -236,12 +209,8 @@ struct compat_shmid {
 LAYOUT(shmid_ds32, struct compat_shmid, (shm_perm, IPC_PERM, AT), (shm_segsz, UINT), (shm_cpid, PID), (shm_lpid, PID),
        (shm_nattch, UINT), (shm_atime, UINT), (shm_dtime, UINT), (shm_ctime, UINT));
 
-struct compat_semid {
-	uint32_t sem_perm[9];
-	uint32_t sem_otime, otime_high, sem_ctime, ctime_high, sem_nsems;
-};
-LAYOUT(semid_ds32, struct compat_semid, (sem_perm, IPC_PERM, AT), (sem_otime, UINT), (sem_ctime, UINT),
-       (sem_nsems, UINT));
+STRUCTURE(semid_ds32, ARRAY(uint32_t, sem_perm, 9, IPC_PERM), M32(sem_otime, UINT), SKIP32(otime_high),
+	  M32(sem_ctime, UINT), SKIP32(ctime_high), M32(sem_nsems, UINT));
 
 /* struct compat_stat of i386: the result of the i386 calls stat, lstat and fstat. */
 struct compat_stat {

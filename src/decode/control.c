@@ -220,11 +220,7 @@ void show_futex_op(const struct decode *d, const struct value *x)
 	emit_sym(d->out, text, (uint32_t)x->v);
 }
 
-struct kernel_waitv {
-	uint64_t val, uaddr;
-	uint32_t flags, reserved;
-};
-LAYOUT_SAME(futex_waitv, struct kernel_waitv, (val, HEX), (uaddr, PTR), (flags, FUTEX2_FLAGS));
+STRUCTURE_SAME(futex_waitv, M64(val, HEX), M64(uaddr, PTR), M32(flags, FUTEX2_FLAGS), SKIP32(reserved));
 
 /* futex_requeue(2) has no count, because its array always has two elements. */
 void show_waitv(const struct decode *d, const struct value *x)
@@ -243,16 +239,9 @@ enum when when_seccomp_arg(const struct decode *d, int i)
 	return (uint32_t)d->call->args[i - 2] == GET_SIZES ? WHEN_LEFT : WHEN_ENTERING;
 }
 
-struct filter_program {
-	uint16_t len, pad[3];
-	uint64_t filter;
-};
-LAYOUT(filter_program, struct filter_program, (len, UINT), (filter, PTR));
+STRUCTURE(filter_program, M16(len, UINT), SKIPS(uint16_t, pad, 3), M64(filter, PTR));
 
-struct notif_sizes {
-	uint16_t seccomp_notif, seccomp_notif_resp, seccomp_data;
-};
-LAYOUT_SAME(notif_sizes, struct notif_sizes, (seccomp_notif, UINT), (seccomp_notif_resp, UINT), (seccomp_data, UINT));
+STRUCTURE_SAME(notif_sizes, M16(seccomp_notif, UINT), M16(seccomp_notif_resp, UINT), M16(seccomp_data, UINT));
 
 void show_seccomp_arg(const struct decode *d, const struct value *x)
 {
@@ -271,7 +260,4 @@ void show_seccomp_arg(const struct decode *d, const struct value *x)
 	}
 }
 
-struct descriptor {
-	uint32_t entry_number, base_addr, limit, bits;
-};
-LAYOUT_SAME(user_desc, struct descriptor, (entry_number, INT), (base_addr, HEX), (limit, HEX), (bits, HEX));
+STRUCTURE_SAME(user_desc, M32(entry_number, INT), M32(base_addr, HEX), M32(limit, HEX), M32(bits, HEX));

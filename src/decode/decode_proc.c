@@ -263,17 +263,12 @@ void show_wstatus(const struct decode *d, const struct value *x)
 	emit_close(d->out, ']');
 }
 
-struct kernel_rusage {
-	int64_t ru_utime[2], ru_stime[2];
-	int64_t ru_maxrss, ru_ixrss, ru_idrss, ru_isrss, ru_minflt, ru_majflt, ru_nswap, ru_inblock, ru_oublock,
-		ru_msgsnd, ru_msgrcv, ru_nsignals, ru_nvcsw, ru_nivcsw;
-};
-LAYOUT_NARROW(rusage, struct kernel_rusage, &layout_rusage32, (ru_utime, TIMEVAL, AT), (ru_stime, TIMEVAL, AT),
-	      (ru_maxrss, LONG, VERBOSE), (ru_ixrss, LONG, VERBOSE), (ru_idrss, LONG, VERBOSE),
-	      (ru_isrss, LONG, VERBOSE), (ru_minflt, LONG, VERBOSE), (ru_majflt, LONG, VERBOSE),
-	      (ru_nswap, LONG, VERBOSE), (ru_inblock, LONG, VERBOSE), (ru_oublock, LONG, VERBOSE),
-	      (ru_msgsnd, LONG, VERBOSE), (ru_msgrcv, LONG, VERBOSE), (ru_nsignals, LONG, VERBOSE),
-	      (ru_nvcsw, LONG, VERBOSE), (ru_nivcsw, LONG, VERBOSE));
+STRUCTURE_NARROW(rusage, &layout_rusage32, ARRAY(int64_t, ru_utime, 2, TIMEVAL), ARRAY(int64_t, ru_stime, 2, TIMEVAL),
+		 M64(ru_maxrss, LONG, VERBOSE), M64(ru_ixrss, LONG, VERBOSE), M64(ru_idrss, LONG, VERBOSE),
+		 M64(ru_isrss, LONG, VERBOSE), M64(ru_minflt, LONG, VERBOSE), M64(ru_majflt, LONG, VERBOSE),
+		 M64(ru_nswap, LONG, VERBOSE), M64(ru_inblock, LONG, VERBOSE), M64(ru_oublock, LONG, VERBOSE),
+		 M64(ru_msgsnd, LONG, VERBOSE), M64(ru_msgrcv, LONG, VERBOSE), M64(ru_nsignals, LONG, VERBOSE),
+		 M64(ru_nvcsw, LONG, VERBOSE), M64(ru_nivcsw, LONG, VERBOSE));
 
 /* Shows a limit: 8192*1024, RLIM64_INFINITY. */
 void show_rlim(const struct decode *d, const struct value *x)
@@ -289,10 +284,7 @@ void show_rlim(const struct decode *d, const struct value *x)
 	}
 }
 
-struct limits32 {
-	uint32_t rlim_cur, rlim_max;
-};
-static LAYOUT(rlimit32, struct limits32, (rlim_cur, RLIM32), (rlim_max, RLIM32));
+static STRUCTURE(rlimit32, M32(rlim_cur, RLIM32), M32(rlim_max, RLIM32));
 
 /* All 32 bits are set if there is no limit. */
 void show_rlim32(const struct decode *d, const struct value *x)
@@ -303,22 +295,13 @@ void show_rlim32(const struct decode *d, const struct value *x)
 		show_rlim(d, x);
 }
 
-struct limits {
-	uint64_t rlim_cur, rlim_max;
-};
-LAYOUT_SAME(rlimit64, struct limits, (rlim_cur, RLIM), (rlim_max, RLIM));
-LAYOUT_NARROW(rlimit, struct limits, &layout_rlimit32, (rlim_cur, RLIM), (rlim_max, RLIM));
+STRUCTURE_SAME(rlimit64, M64(rlim_cur, RLIM), M64(rlim_max, RLIM));
+LAYOUT_NARROW(rlimit, struct kernel_rlimit64, &layout_rlimit32, (rlim_cur, RLIM), (rlim_max, RLIM));
 
-struct kernel_sysinfo {
-	int64_t uptime;
-	uint64_t loads[3], totalram, freeram, sharedram, bufferram, totalswap, freeswap;
-	uint16_t procs, pad;
-	uint64_t totalhigh, freehigh;
-	uint32_t mem_unit;
-};
-LAYOUT_NARROW(sysinfo, struct kernel_sysinfo, &layout_sysinfo32, (uptime, LONG), (loads, LOADS, AT), (totalram, ULONG),
-	      (freeram, ULONG), (sharedram, ULONG), (bufferram, ULONG), (totalswap, ULONG), (freeswap, ULONG),
-	      (procs, UINT), (totalhigh, ULONG), (freehigh, ULONG), (mem_unit, UINT));
+STRUCTURE_NARROW(sysinfo, &layout_sysinfo32, M64(uptime, LONG), ARRAY(uint64_t, loads, 3, LOADS), M64(totalram, ULONG),
+		 M64(freeram, ULONG), M64(sharedram, ULONG), M64(bufferram, ULONG), M64(totalswap, ULONG),
+		 M64(freeswap, ULONG), M16(procs, UINT), SKIP16(pad), M64(totalhigh, ULONG), M64(freehigh, ULONG),
+		 M32(mem_unit, UINT));
 
 struct uts {
 	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];
@@ -332,23 +315,11 @@ void show_uts_string(const struct decode *d, const struct value *x)
 	decode_string(d, x->v, sizeof(((struct uts *)0)->sysname) - 1);
 }
 
-struct kernel_sched_param {
-	int32_t sched_priority;
-};
-LAYOUT_SAME(sched_param, struct kernel_sched_param, (sched_priority, INT));
+STRUCTURE_SAME(sched_param, M32(sched_priority, INT));
 
-struct kernel_sched_attr {
-	uint32_t size, sched_policy;
-	uint64_t sched_flags;
-	int32_t sched_nice;
-	uint32_t sched_priority;
-	uint64_t sched_runtime, sched_deadline, sched_period;
-	uint32_t sched_util_min, sched_util_max;
-};
-LAYOUT_SAME(sched_attr, struct kernel_sched_attr, (size, UINT), (sched_policy, SCHED_POLICY),
-	    (sched_flags, SCHED_FLAGS), (sched_nice, INT), (sched_priority, UINT), (sched_runtime, ULONG),
-	    (sched_deadline, ULONG), (sched_period, ULONG), (sched_util_min, UINT, NONZERO),
-	    (sched_util_max, UINT, NONZERO));
+STRUCTURE_SAME(sched_attr, M32(size, UINT), M32(sched_policy, SCHED_POLICY), M64(sched_flags, SCHED_FLAGS),
+	       M32(sched_nice, INT), M32(sched_priority, UINT), M64(sched_runtime, ULONG), M64(sched_deadline, ULONG),
+	       M64(sched_period, ULONG), M32(sched_util_min, UINT, NONZERO), M32(sched_util_max, UINT, NONZERO));
 
 /*
  * sched_setaffinity(2): the previous argument is the size of the set. After sched_getaffinity(2), the result is the
@@ -370,11 +341,7 @@ void show_cpu_set(const struct decode *d, const struct value *x)
 	emit_sym(d->out, buf_str(&text), 0);
 }
 
-struct capability_header {
-	uint32_t version;
-	int32_t pid;
-};
-LAYOUT_SAME(cap_header, struct capability_header, (version, CAP_VERSION), (pid, PID));
+STRUCTURE_SAME(cap_header, M32(version, CAP_VERSION), M32(pid, PID));
 
 static void capabilities(struct emit *out, uint64_t mask)
 {
@@ -474,10 +441,7 @@ enum when when_kcmp_index(const struct decode *d, int i)
 	return type == 0 || type == 7 ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-struct epoll_slot {
-	uint32_t efd, tfd, toff;
-};
-static LAYOUT_SAME(epoll_slot, struct epoll_slot, (efd, FD), (tfd, FD), (toff, UINT));
+static STRUCTURE_SAME(epoll_slot, M32(efd, FD), M32(tfd, FD), M32(toff, UINT));
 
 /* The second index of KCMP_EPOLL_TFD is a pointer to a structure. All other indices are descriptors. */
 void show_kcmp_index(const struct decode *d, const struct value *x)

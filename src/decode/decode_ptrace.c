@@ -98,12 +98,7 @@ void show_ptrace_arg(const struct decode *d, const struct value *x)
 		show_kind(d, x->arg == 2 ? ptraces[r].addr : ptraces[r].data, x->v, -1);
 }
 
-struct peek_signals {
-	uint64_t off;
-	uint32_t flags;
-	int32_t nr;
-};
-LAYOUT_SAME(peek_signals, struct peek_signals, (off, ULONG), (flags, PEEK_SIGNALS_FLAGS), (nr, INT));
+STRUCTURE_SAME(peek_signals, M64(off, ULONG), M32(flags, PEEK_SIGNALS_FLAGS), M32(nr, INT));
 
 static void one_siginfo(const struct decode *d, uint64_t addr, void *ctx)
 {
@@ -187,30 +182,19 @@ void show_syscall_info(const struct decode *d, const struct value *x)
 }
 
 /* struct user_regs_struct of x86-64 (sys/user.h) */
-struct regs_x86 {
-	uint64_t r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi, orig_rax, rip, cs, eflags,
-		rsp, ss, fs_base, gs_base, ds, es, fs, gs;
-};
-static LAYOUT(regs_x86, struct regs_x86, (r15, HEX), (r14, HEX), (r13, HEX), (r12, HEX), (rbp, HEX), (rbx, HEX),
-	      (r11, HEX), (r10, HEX), (r9, HEX), (r8, HEX), (rax, HEX), (rcx, HEX), (rdx, HEX), (rsi, HEX), (rdi, HEX),
-	      (orig_rax, HEX), (rip, HEX), (cs, HEX), (eflags, HEX), (rsp, HEX), (ss, HEX), (fs_base, HEX),
-	      (gs_base, HEX), (ds, HEX), (es, HEX), (fs, HEX), (gs, HEX));
+static STRUCTURE(regs_x86, M64(r15, HEX), M64(r14, HEX), M64(r13, HEX), M64(r12, HEX), M64(rbp, HEX), M64(rbx, HEX),
+		 M64(r11, HEX), M64(r10, HEX), M64(r9, HEX), M64(r8, HEX), M64(rax, HEX), M64(rcx, HEX), M64(rdx, HEX),
+		 M64(rsi, HEX), M64(rdi, HEX), M64(orig_rax, HEX), M64(rip, HEX), M64(cs, HEX), M64(eflags, HEX),
+		 M64(rsp, HEX), M64(ss, HEX), M64(fs_base, HEX), M64(gs_base, HEX), M64(ds, HEX), M64(es, HEX),
+		 M64(fs, HEX), M64(gs, HEX));
 
 /* struct user_fpregs_struct of x86-64 (sys/user.h); strace has the same names */
-struct fpregs_x86 {
-	uint16_t cwd, swd, ftw, fop;
-	uint64_t rip, rdp;
-	uint32_t mxcsr, mxcr_mask, st_space[32], xmm_space[64], padding[24];
-};
-static LAYOUT(fpregs_x86, struct fpregs_x86, (cwd, HEX), (swd, HEX), (ftw, HEX), (fop, HEX), (rip, HEX), (rdp, HEX),
-	      (mxcsr, HEX), (mxcr_mask, HEX), (st_space, FPREGS_ST, AT), (xmm_space, FPREGS_XMM, AT),
-	      (padding, FPREGS_PADDING, AT));
+static STRUCTURE(fpregs_x86, M16(cwd, HEX), M16(swd, HEX), M16(ftw, HEX), M16(fop, HEX), M64(rip, HEX), M64(rdp, HEX),
+		 M32(mxcsr, HEX), M32(mxcr_mask, HEX), ARRAY(uint32_t, st_space, 32, FPREGS_ST),
+		 ARRAY(uint32_t, xmm_space, 64, FPREGS_XMM), ARRAY(uint32_t, padding, 24, FPREGS_PADDING));
 
 /* struct user_pt_regs of aarch64 (asm/ptrace.h) */
-struct regs_aarch64 {
-	uint64_t regs[31], sp, pc, pstate;
-};
-static LAYOUT(regs_aarch64, struct regs_aarch64, (regs, REGS_AARCH64, AT), (sp, HEX), (pc, HEX), (pstate, HEX));
+static STRUCTURE(regs_aarch64, ARRAY(uint64_t, regs, 31, REGS_AARCH64), M64(sp, HEX), M64(pc, HEX), M64(pstate, HEX));
 
 enum { GENERAL = 1, FLOATING = 2 }; /* NT_PRSTATUS and NT_FPREGSET (linux/elf.h) */
 

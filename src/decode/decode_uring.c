@@ -192,12 +192,8 @@ LAYOUT_SAME(io_uring_params, struct io_uring_params, (flags, IO_URING_SETUP), (s
 	    (cq_off, CQRING_OFFSETS, AT | VERBOSE));
 
 /* io_uring_enter(2): the argument is a set of signals or, with IORING_ENTER_EXT_ARG, this structure. */
-struct events_arg {
-	uint64_t sigmask;
-	uint32_t sigmask_sz, min_wait_usec;
-	uint64_t ts;
-};
-static LAYOUT_SAME(events_arg, struct events_arg, (sigmask, SIGSET), (sigmask_sz, UINT), (ts, TIMESPEC));
+static STRUCTURE_SAME(events_arg, M64(sigmask, SIGSET), M32(sigmask_sz, UINT), SKIP32(min_wait_usec),
+		      M64(ts, TIMESPEC));
 
 void show_uring_enter_arg(const struct decode *d, const struct value *x)
 {
@@ -211,28 +207,15 @@ struct resource_update {
 	uint32_t offset, resv;
 	uint64_t fds;
 };
-struct resources {
-	uint32_t nr, flags;
-	uint64_t resv2, data, tags;
-};
-struct restriction {
-	uint16_t opcode;
-	uint8_t op, resv;
-	uint32_t resv2[3];
-};
 struct probe {
 	uint8_t last_op, ops_len;
 	uint16_t resv;
 	uint32_t resv2[3];
 };
-struct probe_op {
-	uint8_t op, resv;
-	uint16_t flags;
-	uint32_t resv2;
-};
-static LAYOUT_SAME(uring_resources, struct resources, (nr, UINT), (flags, HEX), (data, PTR), (tags, PTR));
-static LAYOUT_SAME(uring_restriction, struct restriction, (opcode, IO_URING_RESTRICTION), (op, UINT));
-static LAYOUT_SAME(uring_probe_op, struct probe_op, (op, UINT), (flags, HEX));
+static STRUCTURE_SAME(uring_resources, M32(nr, UINT), M32(flags, HEX), SKIP64(resv2), M64(data, PTR), M64(tags, PTR));
+static STRUCTURE_SAME(uring_restriction, M16(opcode, IO_URING_RESTRICTION), M8(op, UINT), SKIP8(resv),
+		      SKIPS(uint32_t, resv2, 3));
+static STRUCTURE_SAME(uring_probe_op, M8(op, UINT), SKIP8(resv), M16(flags, HEX), SKIP32(resv2));
 
 static uint32_t register_op(const struct decode *d, int i)
 {

@@ -230,20 +230,12 @@ void show_old_dents(const struct decode *d, const struct value *x)
 	emit_comment(d->out, text);
 }
 
-struct kernel_flock {
-	int16_t l_type, l_whence;
-	int64_t l_start, l_len;
-	int32_t l_pid;
-};
-LAYOUT_NARROW(flock, struct kernel_flock, &layout_flock32, (l_type, FLOCK_TYPE), (l_whence, WHENCE), (l_start, LONG),
-	      (l_len, LONG));
+STRUCTURE_NARROW(flock, &layout_flock32, M16(l_type, FLOCK_TYPE), M16(l_whence, WHENCE), M64(l_start, LONG),
+		 M64(l_len, LONG), SKIP32(l_pid));
 /* The result of F_GETLK, which also contains the process that holds the lock. */
 LAYOUT_NARROW(flock_held, struct kernel_flock, &layout_flock_held32, (l_type, FLOCK_TYPE), (l_whence, WHENCE),
 	      (l_start, LONG), (l_len, LONG), (l_pid, PID));
-struct kernel_owner {
-	int32_t type, pid;
-};
-LAYOUT_SAME(owner_ex, struct kernel_owner, (type, OWNER_TYPE), (pid, PID));
+STRUCTURE_SAME(owner_ex, M32(type, OWNER_TYPE), M32(pid, PID));
 LAYOUT_SAME(open_how, struct open_how, (flags, OPEN_FLAGS), (mode, MODE, NONZERO), (resolve, RESOLVE));
 
 /*

@@ -96,21 +96,13 @@ void show_statx(const struct decode *d, const struct value *x)
 }
 
 /* struct statfs of 64-bit architectures (asm-generic/statfs.h). */
-struct kernel_statfs {
-	int64_t f_type, f_bsize;
-	uint64_t f_blocks, f_bfree, f_bavail, f_files, f_ffree;
-	int32_t f_fsid[2];
-	int64_t f_namelen, f_frsize, f_flags, f_spare[4];
-};
-LAYOUT_NARROW(statfs, struct kernel_statfs, &layout_statfs32, (f_type, STATFS_TYPE), (f_bsize, LONG), (f_blocks, ULONG),
-	      (f_bfree, ULONG), (f_bavail, ULONG), (f_files, ULONG), (f_ffree, ULONG), (f_fsid, FSID, AT),
-	      (f_namelen, LONG), (f_frsize, LONG), (f_flags, STATFS_FLAGS));
+STRUCTURE_NARROW(statfs, &layout_statfs32, M64(f_type, STATFS_TYPE), M64(f_bsize, LONG), M64(f_blocks, ULONG),
+		 M64(f_bfree, ULONG), M64(f_bavail, ULONG), M64(f_files, ULONG), M64(f_ffree, ULONG),
+		 ARRAY(int32_t, f_fsid, 2, FSID), M64(f_namelen, LONG), M64(f_frsize, LONG), M64(f_flags, STATFS_FLAGS),
+		 SKIPS(int64_t, f_spare, 4));
 
-struct mount_attrs {
-	uint64_t attr_set, attr_clr, propagation, userns_fd;
-};
-LAYOUT_SAME(mount_attr, struct mount_attrs, (attr_set, MOUNT_ATTR_FLAGS), (attr_clr, MOUNT_ATTR_FLAGS),
-	    (propagation, MOUNT_FLAGS), (userns_fd, FD));
+STRUCTURE_SAME(mount_attr, M64(attr_set, MOUNT_ATTR_FLAGS), M64(attr_clr, MOUNT_ATTR_FLAGS),
+	       M64(propagation, MOUNT_FLAGS), M64(userns_fd, FD));
 struct xattr_arguments {
 	uint64_t value;
 	uint32_t size, flags;
@@ -144,29 +136,15 @@ void show_out_xattr_args(const struct decode *d, const struct value *x)
 	xattr_args(d, x->v, true);
 }
 
-struct file_attributes {
-	uint64_t fa_xflags;
-	uint32_t fa_extsize, fa_nextents, fa_projid, fa_cowextsize;
-};
-LAYOUT_SAME(file_attr, struct file_attributes, (fa_xflags, FS_XFLAGS), (fa_extsize, UINT), (fa_nextents, UINT),
-	    (fa_projid, UINT), (fa_cowextsize, UINT));
-struct cache_range {
-	uint64_t off, len;
-};
-LAYOUT_SAME(cachestat_range, struct cache_range, (off, ULONG), (len, ULONG));
-struct cache_state {
-	uint64_t nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted;
-};
-LAYOUT_SAME(cachestat, struct cache_state, (nr_cache, ULONG), (nr_dirty, ULONG), (nr_writeback, ULONG),
-	    (nr_evicted, ULONG), (nr_recently_evicted, ULONG));
-struct mount_id_request {
-	uint32_t size, spare;
-	uint64_t mnt_id, param, mnt_ns_id;
-};
-LAYOUT_SAME(mnt_id_req, struct mount_id_request, (size, UINT), (mnt_id, HEX), (param, STATMOUNT_MASK),
-	    (mnt_ns_id, HEX, NONZERO));
+STRUCTURE_SAME(file_attr, M64(fa_xflags, FS_XFLAGS), M32(fa_extsize, UINT), M32(fa_nextents, UINT),
+	       M32(fa_projid, UINT), M32(fa_cowextsize, UINT));
+STRUCTURE_SAME(cachestat_range, M64(off, ULONG), M64(len, ULONG));
+STRUCTURE_SAME(cachestat, M64(nr_cache, ULONG), M64(nr_dirty, ULONG), M64(nr_writeback, ULONG), M64(nr_evicted, ULONG),
+	       M64(nr_recently_evicted, ULONG));
+STRUCTURE_SAME(mnt_id_req, M32(size, UINT), SKIP32(spare), M64(mnt_id, HEX), M64(param, STATMOUNT_MASK),
+	       M64(mnt_ns_id, HEX, NONZERO));
 /* For listmount(2), `param` is the mount after which the list begins. */
-LAYOUT_SAME(listmount_req, struct mount_id_request, (size, UINT), (mnt_id, LISTMOUNT_ID), (param, HEX),
+LAYOUT_SAME(listmount_req, struct kernel_mnt_id_req, (size, UINT), (mnt_id, LISTMOUNT_ID), (param, HEX),
 	    (mnt_ns_id, HEX, NONZERO));
 
 void show_listmount_id(const struct decode *d, const struct value *x)
@@ -253,14 +231,9 @@ LAYOUT_SAME(file_clone_range, struct file_clone_range, (src_fd, FD), (src_offset
 	    (dest_offset, ULONG));
 LAYOUT_SAME(fstrim_range, struct fstrim_range, (start, ULONG), (len, ULONG), (minlen, ULONG));
 
-struct quota_block {
-	uint64_t dqb_bhardlimit, dqb_bsoftlimit, dqb_curspace, dqb_ihardlimit, dqb_isoftlimit, dqb_curinodes, dqb_btime,
-		dqb_itime;
-	uint32_t dqb_valid;
-};
-LAYOUT(dqblk, struct quota_block, (dqb_bhardlimit, ULONG), (dqb_bsoftlimit, ULONG), (dqb_curspace, ULONG),
-       (dqb_ihardlimit, ULONG), (dqb_isoftlimit, ULONG), (dqb_curinodes, ULONG), (dqb_btime, ULONG, VERBOSE),
-       (dqb_itime, ULONG, VERBOSE), (dqb_valid, HEX, VERBOSE));
+STRUCTURE(dqblk, M64(dqb_bhardlimit, ULONG), M64(dqb_bsoftlimit, ULONG), M64(dqb_curspace, ULONG),
+	  M64(dqb_ihardlimit, ULONG), M64(dqb_isoftlimit, ULONG), M64(dqb_curinodes, ULONG),
+	  M64(dqb_btime, ULONG, VERBOSE), M64(dqb_itime, ULONG, VERBOSE), M32(dqb_valid, HEX, VERBOSE));
 
 void show_fsid(const struct decode *d, const struct value *x)
 {
@@ -285,12 +258,8 @@ void show_quota_cmd(const struct decode *d, const struct value *x)
 	emit_sym(d->out, text, cmd);
 }
 
-struct quota_info {
-	uint64_t dqi_bgrace, dqi_igrace;
-	uint32_t dqi_flags, dqi_valid;
-};
-LAYOUT(dqinfo, struct quota_info, (dqi_bgrace, ULONG), (dqi_igrace, ULONG), (dqi_flags, QUOTA_INFO_FLAGS),
-       (dqi_valid, QUOTA_INFO_VALID));
+STRUCTURE(dqinfo, M64(dqi_bgrace, ULONG), M64(dqi_igrace, ULONG), M32(dqi_flags, QUOTA_INFO_FLAGS),
+	  M32(dqi_valid, QUOTA_INFO_VALID));
 
 /* The commands of quotactl(2) whose last argument is shown as more than a pointer. */
 static const struct command_arg quota_args[] = {

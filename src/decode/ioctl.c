@@ -6,29 +6,14 @@
 
 #include <asm/ioctl.h>
 
-struct kernel_termios {
-	uint32_t c_iflag, c_oflag, c_cflag, c_lflag;
-	uint8_t c_line, c_cc[19];
-};
-LAYOUT_SAME(termios, struct kernel_termios, (c_iflag, TC_IFLAG), (c_oflag, TC_OFLAG), (c_cflag, TC_CFLAG),
-	    (c_lflag, TC_LFLAG), (c_line, UINT, VERBOSE), (c_cc, TC_CC, AT | VERBOSE));
-struct kernel_termios2 {
-	uint32_t c_iflag, c_oflag, c_cflag, c_lflag;
-	uint8_t c_line, c_cc[19];
-	uint32_t c_ispeed, c_ospeed;
-};
-LAYOUT_SAME(termios2, struct kernel_termios2, (c_iflag, TC_IFLAG), (c_oflag, TC_OFLAG), (c_cflag, TC_CFLAG),
-	    (c_lflag, TC_LFLAG), (c_line, UINT, VERBOSE), (c_cc, TC_CC, AT | VERBOSE), (c_ispeed, UINT),
-	    (c_ospeed, UINT));
-struct window {
-	uint16_t ws_row, ws_col, ws_xpixel, ws_ypixel;
-};
-LAYOUT_SAME(winsize, struct window, (ws_row, UINT), (ws_col, UINT), (ws_xpixel, UINT), (ws_ypixel, UINT));
-struct clock_time {
-	int32_t tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_yday, tm_isdst;
-};
-LAYOUT_SAME(rtc_time, struct clock_time, (tm_sec, INT), (tm_min, INT), (tm_hour, INT), (tm_mday, INT), (tm_mon, INT),
-	    (tm_year, INT));
+STRUCTURE_SAME(termios, M32(c_iflag, TC_IFLAG), M32(c_oflag, TC_OFLAG), M32(c_cflag, TC_CFLAG), M32(c_lflag, TC_LFLAG),
+	       M8(c_line, UINT, VERBOSE), ARRAY(uint8_t, c_cc, 19, TC_CC, VERBOSE));
+STRUCTURE_SAME(termios2, M32(c_iflag, TC_IFLAG), M32(c_oflag, TC_OFLAG), M32(c_cflag, TC_CFLAG), M32(c_lflag, TC_LFLAG),
+	       M8(c_line, UINT, VERBOSE), ARRAY(uint8_t, c_cc, 19, TC_CC, VERBOSE), M32(c_ispeed, UINT),
+	       M32(c_ospeed, UINT));
+STRUCTURE_SAME(winsize, M16(ws_row, UINT), M16(ws_col, UINT), M16(ws_xpixel, UINT), M16(ws_ypixel, UINT));
+STRUCTURE_SAME(rtc_time, M32(tm_sec, INT), M32(tm_min, INT), M32(tm_hour, INT), M32(tm_mday, INT), M32(tm_mon, INT),
+	       M32(tm_year, INT), SKIP32(tm_wday), SKIP32(tm_yday), SKIP32(tm_isdst));
 
 /*
  * The kind of the argument of each command. K_END means that there is no argument. The argument of other commands is

@@ -26,14 +26,9 @@ struct shared_range {
 	uint16_t dest_count, reserved1;
 	uint32_t reserved2;
 };
-struct shared_with {
-	int64_t dest_fd;
-	uint64_t dest_offset, bytes_deduped;
-	int32_t status;
-	uint32_t reserved;
-};
-static LAYOUT_SAME(shared_with, struct shared_with, (dest_fd, FD), (dest_offset, ULONG));
-static LAYOUT_SAME(shared_result, struct shared_with, (bytes_deduped, ULONG), (status, INT));
+static STRUCTURE_SAME(shared_with, M64(dest_fd, FD), M64(dest_offset, ULONG), SKIP64(bytes_deduped), SKIP32(status),
+		      SKIP32(reserved));
+static LAYOUT_SAME(shared_result, struct kernel_shared_with, (bytes_deduped, ULONG), (status, INT));
 
 /* Shows the range, or only the elements that follow it if `range` is false. */
 static void shared_range(const struct decode *d, uint64_t at, const struct layout *element, bool range)
@@ -70,12 +65,8 @@ struct extent_map {
 };
 LAYOUT_SAME(fiemap, struct extent_map, (fm_start, ULONG), (fm_length, ULONG), (fm_flags, FIEMAP_FLAGS),
 	    (fm_extent_count, UINT));
-struct extent {
-	uint64_t fe_logical, fe_physical, fe_length, reserved1[2];
-	uint32_t fe_flags, reserved2[3];
-};
-static LAYOUT_SAME(extent, struct extent, (fe_logical, ULONG), (fe_physical, ULONG), (fe_length, ULONG),
-		   (fe_flags, FIEMAP_EXTENT));
+static STRUCTURE_SAME(extent, M64(fe_logical, ULONG), M64(fe_physical, ULONG), M64(fe_length, ULONG),
+		      SKIPS(uint64_t, reserved1, 2), M32(fe_flags, FIEMAP_EXTENT), SKIPS(uint32_t, reserved2, 3));
 
 /* If there is no room for extents, the kernel only counts them. */
 void show_fiemap_after(const struct decode *d, const struct value *x)
@@ -98,21 +89,13 @@ void show_fiemap_after(const struct decode *d, const struct value *x)
 }
 
 /* struct loop_info64 and struct loop_config (linux/loop.h) */
-struct loop_state {
-	uint64_t lo_device, lo_inode, lo_rdevice, lo_offset, lo_sizelimit;
-	uint32_t lo_number, lo_encrypt_type, lo_encrypt_key_size, lo_flags;
-	char lo_file_name[64], lo_crypt_name[64], lo_encrypt_key[32];
-	uint64_t lo_init[2];
-};
-LAYOUT_SAME(loop_info, struct loop_state, (lo_device, KERNEL_DEV, VERBOSE), (lo_inode, ULONG, VERBOSE),
-	    (lo_rdevice, KERNEL_DEV, VERBOSE), (lo_offset, HEX), (lo_sizelimit, ULONG, VERBOSE), (lo_number, UINT),
-	    (lo_flags, LOOP_FLAGS), (lo_file_name, TEXT64, AT));
-struct loop_setup {
-	uint32_t fd, block_size;
-	struct loop_state info;
-	uint64_t reserved[8];
-};
-LAYOUT_SAME(loop_config, struct loop_setup, (fd, FD), (block_size, UINT), (info, LOOP_INFO, AT));
+STRUCTURE_SAME(loop_info, M64(lo_device, KERNEL_DEV, VERBOSE), M64(lo_inode, ULONG, VERBOSE),
+	       M64(lo_rdevice, KERNEL_DEV, VERBOSE), M64(lo_offset, HEX), M64(lo_sizelimit, ULONG, VERBOSE),
+	       M32(lo_number, UINT), SKIP32(lo_encrypt_type), SKIP32(lo_encrypt_key_size), M32(lo_flags, LOOP_FLAGS),
+	       ARRAY(char, lo_file_name, 64, TEXT64), SKIPS(char, lo_crypt_name, 64), SKIPS(char, lo_encrypt_key, 32),
+	       SKIPS(uint64_t, lo_init, 2));
+STRUCTURE_SAME(loop_config, M32(fd, FD), M32(block_size, UINT), INNER(struct kernel_loop_info, info, LOOP_INFO),
+	       SKIPS(uint64_t, reserved, 8));
 
 void show_text64(const struct decode *d, const struct value *x)
 {
@@ -120,146 +103,61 @@ void show_text64(const struct decode *d, const struct value *x)
 }
 
 /* struct blkpg_ioctl_arg and struct blkpg_partition (linux/blkpg.h) */
-struct partition_request {
-	int32_t op, flags, datalen, pad;
-	uint64_t data;
-};
-LAYOUT(blkpg, struct partition_request, (op, BLKPG_OP), (flags, INT), (datalen, INT), (data, BLKPG_PARTITION));
-struct partition {
-	int64_t start, length;
-	int32_t pno;
-	char devname[64], volname[64];
-};
-LAYOUT_SAME(blkpg_partition, struct partition, (start, LONG), (length, LONG), (pno, INT), (devname, TEXT64, AT),
-	    (volname, TEXT64, AT));
+STRUCTURE(blkpg, M32(op, BLKPG_OP), M32(flags, INT), M32(datalen, INT), SKIP32(pad), M64(data, BLKPG_PARTITION));
+STRUCTURE_SAME(blkpg_partition, M64(start, LONG), M64(length, LONG), M32(pno, INT), ARRAY(char, devname, 64, TEXT64),
+	       ARRAY(char, volname, 64, TEXT64));
 
 /* The structures of userfaultfd(2) (linux/userfaultfd.h) */
-struct fault_api {
-	uint64_t api, features, ioctls;
-};
-LAYOUT_SAME(uffd_api, struct fault_api, (api, HEX), (features, UFFD_FEATURES));
-LAYOUT_SAME(uffd_api_out, struct fault_api, (features, UFFD_FEATURES), (ioctls, UFFD_IOCTLS));
-struct fault_range {
-	uint64_t start, len;
-};
-LAYOUT_SAME(uffd_range, struct fault_range, (start, PTR), (len, HEX));
-struct fault_register {
-	struct fault_range range;
-	uint64_t mode, ioctls;
-};
-LAYOUT_SAME(uffd_register, struct fault_register, (range, UFFD_RANGE, AT), (mode, UFFD_REGISTER_MODE));
-LAYOUT_SAME(uffd_register_out, struct fault_register, (ioctls, UFFD_IOCTLS));
-struct fault_zero {
-	struct fault_range range;
-	uint64_t mode;
-	int64_t zeropage, mapped, updated;
-};
-LAYOUT_SAME(uffd_zeropage, struct fault_zero, (range, UFFD_RANGE, AT), (mode, UFFD_ZEROPAGE_MODE));
-LAYOUT_SAME(uffd_zeropage_out, struct fault_zero, (zeropage, HEX));
-struct fault_continue {
-	struct fault_range range;
-	uint64_t mode;
-	int64_t mapped;
-};
-LAYOUT_SAME(uffd_continue, struct fault_continue, (range, UFFD_RANGE, AT), (mode, UFFD_CONTINUE_MODE));
-LAYOUT_SAME(uffd_continue_out, struct fault_continue, (mapped, HEX));
-struct fault_poison {
-	struct fault_range range;
-	uint64_t mode;
-	int64_t updated;
-};
-LAYOUT_SAME(uffd_poison, struct fault_poison, (range, UFFD_RANGE, AT), (mode, UFFD_POISON_MODE));
-LAYOUT_SAME(uffd_poison_out, struct fault_poison, (updated, HEX));
-struct fault_copy {
-	uint64_t dst, src, len, mode;
-	int64_t copy;
-};
-LAYOUT_SAME(uffd_copy, struct fault_copy, (dst, PTR), (src, PTR), (len, HEX), (mode, UFFD_COPY_MODE));
-LAYOUT_SAME(uffd_copy_out, struct fault_copy, (copy, HEX));
-struct fault_move {
-	uint64_t dst, src, len, mode;
-	int64_t move;
-};
-LAYOUT_SAME(uffd_move, struct fault_move, (dst, PTR), (src, PTR), (len, HEX), (mode, UFFD_MOVE_MODE));
-LAYOUT_SAME(uffd_move_out, struct fault_move, (move, HEX));
-struct fault_protect {
-	struct fault_range range;
-	uint64_t mode;
-};
-LAYOUT_SAME(uffd_protect, struct fault_protect, (range, UFFD_RANGE, AT), (mode, UFFD_PROTECT_MODE));
+STRUCTURE_SAME(uffd_api, M64(api, HEX), M64(features, UFFD_FEATURES), SKIP64(ioctls));
+LAYOUT_SAME(uffd_api_out, struct kernel_uffd_api, (features, UFFD_FEATURES), (ioctls, UFFD_IOCTLS));
+STRUCTURE_SAME(uffd_range, M64(start, PTR), M64(len, HEX));
+STRUCTURE_SAME(uffd_register, INNER(struct kernel_uffd_range, range, UFFD_RANGE), M64(mode, UFFD_REGISTER_MODE),
+	       SKIP64(ioctls));
+LAYOUT_SAME(uffd_register_out, struct kernel_uffd_register, (ioctls, UFFD_IOCTLS));
+STRUCTURE_SAME(uffd_zeropage, INNER(struct kernel_uffd_range, range, UFFD_RANGE), M64(mode, UFFD_ZEROPAGE_MODE),
+	       SKIP64(zeropage), SKIP64(mapped), SKIP64(updated));
+LAYOUT_SAME(uffd_zeropage_out, struct kernel_uffd_zeropage, (zeropage, HEX));
+STRUCTURE_SAME(uffd_continue, INNER(struct kernel_uffd_range, range, UFFD_RANGE), M64(mode, UFFD_CONTINUE_MODE),
+	       SKIP64(mapped));
+LAYOUT_SAME(uffd_continue_out, struct kernel_uffd_continue, (mapped, HEX));
+STRUCTURE_SAME(uffd_poison, INNER(struct kernel_uffd_range, range, UFFD_RANGE), M64(mode, UFFD_POISON_MODE),
+	       SKIP64(updated));
+LAYOUT_SAME(uffd_poison_out, struct kernel_uffd_poison, (updated, HEX));
+STRUCTURE_SAME(uffd_copy, M64(dst, PTR), M64(src, PTR), M64(len, HEX), M64(mode, UFFD_COPY_MODE), SKIP64(copy));
+LAYOUT_SAME(uffd_copy_out, struct kernel_uffd_copy, (copy, HEX));
+STRUCTURE_SAME(uffd_move, M64(dst, PTR), M64(src, PTR), M64(len, HEX), M64(mode, UFFD_MOVE_MODE), SKIP64(move));
+LAYOUT_SAME(uffd_move_out, struct kernel_uffd_move, (move, HEX));
+STRUCTURE_SAME(uffd_protect, INNER(struct kernel_uffd_range, range, UFFD_RANGE), M64(mode, UFFD_PROTECT_MODE));
 
 /* struct termio (asm/termios.h), the older form of struct termios, which terminfo programs use */
-struct kernel_termio {
-	uint16_t c_iflag, c_oflag, c_cflag, c_lflag;
-	uint8_t c_line, c_cc[8];
-};
-LAYOUT_SAME(termio, struct kernel_termio, (c_iflag, TC_IFLAG), (c_oflag, TC_OFLAG), (c_cflag, TC_CFLAG),
-	    (c_lflag, TC_LFLAG), (c_line, UINT, VERBOSE), (c_cc, TERMIO_CC, AT | VERBOSE));
+STRUCTURE_SAME(termio, M16(c_iflag, TC_IFLAG), M16(c_oflag, TC_OFLAG), M16(c_cflag, TC_CFLAG), M16(c_lflag, TC_LFLAG),
+	       M8(c_line, UINT, VERBOSE), ARRAY(uint8_t, c_cc, 8, TERMIO_CC, VERBOSE));
 
 /* struct vt_stat and struct vt_mode (linux/vt.h) */
-struct console_state {
-	uint16_t v_active, v_signal, v_state;
-};
-LAYOUT_SAME(vt_stat, struct console_state, (v_active, UINT), (v_signal, UINT), (v_state, HEX));
-struct console_mode {
-	uint8_t mode, waitv;
-	int16_t relsig, acqsig, frsig;
-};
-LAYOUT_SAME(vt_mode, struct console_mode, (mode, VT_MODE_KIND), (waitv, UINT), (relsig, SIGNAL), (acqsig, SIGNAL),
-	    (frsig, UINT));
+STRUCTURE_SAME(vt_stat, M16(v_active, UINT), M16(v_signal, UINT), M16(v_state, HEX));
+STRUCTURE_SAME(vt_mode, M8(mode, VT_MODE_KIND), M8(waitv, UINT), M16(relsig, SIGNAL), M16(acqsig, SIGNAL),
+	       M16(frsig, UINT));
 
 /* struct input_id, struct input_absinfo (linux/input.h) and struct rtc_wkalrm (linux/rtc.h) */
-struct input_identity {
-	uint16_t bustype, vendor, product, version;
-};
-LAYOUT_SAME(input_id, struct input_identity, (bustype, HEX), (vendor, HEX), (product, HEX), (version, HEX));
-struct axis {
-	int32_t value, minimum, maximum, fuzz, flat, resolution;
-};
-LAYOUT_SAME(input_absinfo, struct axis, (value, INT), (minimum, INT), (maximum, INT), (fuzz, INT), (flat, INT),
-	    (resolution, INT));
-struct wake_alarm {
-	uint8_t enabled, pending, pad[2];
-	int32_t time[9];
-};
-LAYOUT_SAME(rtc_wkalrm, struct wake_alarm, (enabled, UINT), (pending, UINT), (time, RTC_TIME, AT));
+STRUCTURE_SAME(input_id, M16(bustype, HEX), M16(vendor, HEX), M16(product, HEX), M16(version, HEX));
+STRUCTURE_SAME(input_absinfo, M32(value, INT), M32(minimum, INT), M32(maximum, INT), M32(fuzz, INT), M32(flat, INT),
+	       M32(resolution, INT));
+STRUCTURE_SAME(rtc_wkalrm, M8(enabled, UINT), M8(pending, UINT), SKIPS(uint8_t, pad, 2),
+	       ARRAY(int32_t, time, 9, RTC_TIME));
 
 /* struct kvm_userspace_memory_region (linux/kvm.h) */
-struct guest_memory {
-	uint32_t slot, flags;
-	uint64_t guest_phys_addr, memory_size, userspace_addr;
-};
-LAYOUT_SAME(kvm_region, struct guest_memory, (slot, UINT), (flags, HEX), (guest_phys_addr, HEX), (memory_size, ULONG),
-	    (userspace_addr, PTR));
+STRUCTURE_SAME(kvm_region, M32(slot, UINT), M32(flags, HEX), M64(guest_phys_addr, HEX), M64(memory_size, ULONG),
+	       M64(userspace_addr, PTR));
 
 /* struct seccomp_notif, seccomp_data, seccomp_notif_resp and seccomp_notif_addfd (linux/seccomp.h) */
-struct filtered_call {
-	int32_t nr;
-	uint32_t arch;
-	uint64_t instruction_pointer, args[6];
-};
-LAYOUT_SAME(seccomp_data, struct filtered_call, (nr, INT), (arch, AUDIT_ARCH), (instruction_pointer, PTR),
-	    (args, SECCOMP_ARGS, AT));
-struct filter_notice {
-	uint64_t id;
-	uint32_t pid, flags;
-	struct filtered_call data;
-};
-LAYOUT_SAME(seccomp_notif, struct filter_notice, (id, HEX), (pid, PID), (flags, HEX), (data, SECCOMP_DATA, AT));
-struct filter_response {
-	uint64_t id;
-	int64_t val;
-	int32_t error;
-	uint32_t flags;
-};
-LAYOUT_SAME(seccomp_response, struct filter_response, (id, HEX), (val, LONG), (error, NEGATIVE_ERRNO),
-	    (flags, SECCOMP_RESPONSE_FLAGS));
-struct filter_descriptor {
-	uint64_t id;
-	uint32_t flags, srcfd, newfd, newfd_flags;
-};
-LAYOUT_SAME(seccomp_addfd, struct filter_descriptor, (id, HEX), (flags, SECCOMP_ADDFD_FLAGS), (srcfd, FD), (newfd, INT),
-	    (newfd_flags, CLOEXEC_FLAGS));
+STRUCTURE_SAME(seccomp_data, M32(nr, INT), M32(arch, AUDIT_ARCH), M64(instruction_pointer, PTR),
+	       ARRAY(uint64_t, args, 6, SECCOMP_ARGS));
+STRUCTURE_SAME(seccomp_notif, M64(id, HEX), M32(pid, PID), M32(flags, HEX),
+	       INNER(struct kernel_seccomp_data, data, SECCOMP_DATA));
+STRUCTURE_SAME(seccomp_response, M64(id, HEX), M64(val, LONG), M32(error, NEGATIVE_ERRNO),
+	       M32(flags, SECCOMP_RESPONSE_FLAGS));
+STRUCTURE_SAME(seccomp_addfd, M64(id, HEX), M32(flags, SECCOMP_ADDFD_FLAGS), M32(srcfd, FD), M32(newfd, INT),
+	       M32(newfd_flags, CLOEXEC_FLAGS));
 
 /* Shows the commands of ioctl(2) about network interfaces (netdevice(7)). */
 #define NAME_SIZE    16 /* IFNAMSIZ */
@@ -310,20 +208,10 @@ static const struct row {
 	{0x800454d2, true, "ifr_flags", TUN_FLAGS},  /* TUNGETIFF */
 };
 
-struct interface_map {
-	uint64_t mem_start, mem_end;
-	uint16_t base_addr;
-	uint8_t irq, dma, port;
-};
-struct narrow_map {
-	uint32_t mem_start, mem_end;
-	uint16_t base_addr;
-	uint8_t irq, dma, port;
-};
-static LAYOUT(ifmap32, struct narrow_map, (mem_start, HEX), (mem_end, HEX), (base_addr, HEX), (irq, UINT), (dma, UINT),
-	      (port, UINT));
-LAYOUT_NARROW(ifmap, struct interface_map, &layout_ifmap32, (mem_start, HEX), (mem_end, HEX), (base_addr, HEX),
-	      (irq, UINT), (dma, UINT), (port, UINT));
+static STRUCTURE(ifmap32, M32(mem_start, HEX), M32(mem_end, HEX), M16(base_addr, HEX), M8(irq, UINT), M8(dma, UINT),
+		 M8(port, UINT));
+STRUCTURE_NARROW(ifmap, &layout_ifmap32, M64(mem_start, HEX), M64(mem_end, HEX), M16(base_addr, HEX), M8(irq, UINT),
+		 M8(dma, UINT), M8(port, UINT));
 
 static const struct row *row_of(const struct decode *d)
 {

@@ -62,24 +62,6 @@ struct ipc_perm64 {
 	uint16_t seq, pad2;
 	uint64_t unused[2];
 };
-struct shm_state {
-	struct ipc_perm64 shm_perm;
-	uint64_t shm_segsz;
-	int64_t shm_atime, shm_dtime, shm_ctime;
-	int32_t shm_cpid, shm_lpid;
-	uint64_t shm_nattch;
-};
-struct msg_state {
-	struct ipc_perm64 msg_perm;
-	int64_t msg_stime, msg_rtime, msg_ctime;
-	uint64_t msg_cbytes, msg_qnum, msg_qbytes;
-	int32_t msg_lspid, msg_lrpid;
-};
-struct sem_state {
-	struct ipc_perm64 sem_perm;
-	int64_t sem_otime, unused1, sem_ctime, unused2;
-	uint64_t sem_nsems;
-};
 /* struct ipc64_perm of i386, where `mode` has 16 bits (asm-generic/ipcbuf.h). */
 struct ipc_perm_narrow {
 	int32_t key;
@@ -94,31 +76,28 @@ LAYOUT_NARROW(ipc_perm, struct ipc_perm64, &layout_ipc_perm32, PERM);
 #define PERM_SET (uid, UID), (gid, UID), (mode, MODE)
 static LAYOUT(ipc_perm_set32, struct ipc_perm_narrow, PERM_SET);
 LAYOUT_NARROW(ipc_perm_set, struct ipc_perm64, &layout_ipc_perm_set32, PERM_SET);
-static LAYOUT_NARROW(shmid_set, struct shm_state, &layout_shmid_ds32, (shm_perm, IPC_PERM_SET, AT));
-static LAYOUT_NARROW(msqid_set, struct msg_state, &layout_msqid_ds32, (msg_perm, IPC_PERM_SET, AT),
-		     (msg_qbytes, ULONG));
-static LAYOUT_NARROW(semid_set, struct sem_state, &layout_semid_ds32, (sem_perm, IPC_PERM_SET, AT));
-LAYOUT_NARROW(shmid_ds, struct shm_state, &layout_shmid_ds32, (shm_perm, IPC_PERM, AT), (shm_segsz, ULONG),
+static STRUCTURE_NARROW(shmid_set, &layout_shmid_ds32, INNER(struct ipc_perm64, shm_perm, IPC_PERM_SET),
+			SKIP64(shm_segsz), SKIP64(shm_atime), SKIP64(shm_dtime), SKIP64(shm_ctime), SKIP32(shm_cpid),
+			SKIP32(shm_lpid), SKIP64(shm_nattch));
+static STRUCTURE_NARROW(msqid_set, &layout_msqid_ds32, INNER(struct ipc_perm64, msg_perm, IPC_PERM_SET),
+			SKIP64(msg_stime), SKIP64(msg_rtime), SKIP64(msg_ctime), SKIP64(msg_cbytes), SKIP64(msg_qnum),
+			M64(msg_qbytes, ULONG), SKIP32(msg_lspid), SKIP32(msg_lrpid));
+static STRUCTURE_NARROW(semid_set, &layout_semid_ds32, INNER(struct ipc_perm64, sem_perm, IPC_PERM_SET),
+			SKIP64(sem_otime), SKIP64(unused1), SKIP64(sem_ctime), SKIP64(unused2), SKIP64(sem_nsems));
+LAYOUT_NARROW(shmid_ds, struct kernel_shmid_set, &layout_shmid_ds32, (shm_perm, IPC_PERM, AT), (shm_segsz, ULONG),
 	      (shm_cpid, PID), (shm_lpid, PID), (shm_nattch, ULONG), (shm_atime, LONG), (shm_dtime, LONG),
 	      (shm_ctime, LONG));
-LAYOUT_NARROW(msqid_ds, struct msg_state, &layout_msqid_ds32, (msg_perm, IPC_PERM, AT), (msg_stime, LONG),
+LAYOUT_NARROW(msqid_ds, struct kernel_msqid_set, &layout_msqid_ds32, (msg_perm, IPC_PERM, AT), (msg_stime, LONG),
 	      (msg_rtime, LONG), (msg_ctime, LONG), (msg_qnum, ULONG), (msg_qbytes, ULONG), (msg_lspid, PID),
 	      (msg_lrpid, PID));
-LAYOUT_NARROW(semid_ds, struct sem_state, &layout_semid_ds32, (sem_perm, IPC_PERM, AT), (sem_otime, LONG),
+LAYOUT_NARROW(semid_ds, struct kernel_semid_set, &layout_semid_ds32, (sem_perm, IPC_PERM, AT), (sem_otime, LONG),
 	      (sem_ctime, LONG), (sem_nsems, ULONG));
 LAYOUT_SAME(sembuf, struct sembuf, (sem_num, UINT), (sem_op, SHORT), (sem_flg, SEM_FLAGS));
 
-struct shm_limits {
-	uint64_t shmmax, shmmin, shmmni, shmseg, shmall;
-};
-struct shm_usage {
-	int32_t used_ids, pad;
-	uint64_t shm_tot, shm_rss, shm_swp, swap_attempts, swap_successes;
-};
-static LAYOUT(shm_limits, struct shm_limits, (shmmax, ULONG), (shmmin, ULONG), (shmmni, ULONG), (shmseg, ULONG),
-	      (shmall, ULONG));
-static LAYOUT(shm_usage, struct shm_usage, (used_ids, INT), (shm_tot, ULONG), (shm_rss, ULONG), (shm_swp, ULONG),
-	      (swap_attempts, ULONG), (swap_successes, ULONG));
+static STRUCTURE(shm_limits, M64(shmmax, ULONG), M64(shmmin, ULONG), M64(shmmni, ULONG), M64(shmseg, ULONG),
+		 M64(shmall, ULONG));
+static STRUCTURE(shm_usage, M32(used_ids, INT), SKIP32(pad), M64(shm_tot, ULONG), M64(shm_rss, ULONG),
+		 M64(shm_swp, ULONG), M64(swap_attempts, ULONG), M64(swap_successes, ULONG));
 static LAYOUT_SAME(msg_limits, struct msginfo, (msgpool, INT), (msgmap, INT), (msgmax, INT), (msgmnb, INT),
 		   (msgmni, INT), (msgssz, INT), (msgtql, INT), (msgseg, UINT));
 static LAYOUT_SAME(sem_limits, struct seminfo, (semmap, INT), (semmni, INT), (semmns, INT), (semmnu, INT),

@@ -32,30 +32,30 @@ struct layout {
 };
 
 /*
- * EACH_MEMBER() expands to a struct member for each of its arguments after the type. A macro cannot expand itself.
- * Therefore, each scan of the preprocessor expands one argument and leaves EACH_MEMBER_LATER() for the rest. AGAIN()
- * causes enough scans for 41 members. With more members, EACH_MEMBER_LATER remains, and the compiler reports an error.
- *
- * For an argument without flags, the first 0 of EACH_MEMBER() becomes `flags`. MEMBER() ignores the remaining zeros.
+ * EACH(each, type, ...) expands to each(type, ARGUMENT) for each further argument. A macro cannot expand itself. Therefore,
+ * each scan of the preprocessor expands one argument and leaves EACH_LATER() for the rest. AGAIN() causes enough scans
+ * for 41 members. With more members, EACH_LATER remains, and the compiler reports an error.
  */
+#ifndef __GNUC__ /* cppcheck, which does not know __VA_OPT__, sees only the first member */
+#define EACH(each, type, member, ...) each(type, member)
+#else
+#define EACH(each, type, member, ...) each(type, member) __VA_OPT__(EACH_LATER NO_ARGUMENTS(each, type, __VA_ARGS__))
+#endif
+#define EACH_LATER()  EACH
+#define NO_ARGUMENTS  ()
+#define UNPACKED(...) __VA_ARGS__
+#define AGAIN(...)    AGAIN3(AGAIN3(AGAIN3(__VA_ARGS__)))
+#define AGAIN3(...)   AGAIN2(AGAIN2(AGAIN2(__VA_ARGS__)))
+#define AGAIN2(...)   AGAIN1(AGAIN1(AGAIN1(__VA_ARGS__)))
+#define AGAIN1(...)   __VA_ARGS__
+
+/* The row of a member. For an argument without flags, the first 0 becomes `flags`; the rest is ignored. */
 #define MEMBER(type, m, k, flags, ...)                                                                                 \
 	{                                                                                                              \
 		.name = #m, offsetof(type, m), AT & (flags) ? 0 : sizeof(((type *)0)->m), K_##k, flags                 \
 	}
-#define MEMBER_OF(...) MEMBER(__VA_ARGS__)
-#define UNPACKED(...)  __VA_ARGS__
-#define NO_ARGUMENTS   ()
-#ifndef __GNUC__ /* cppcheck, which does not know __VA_OPT__, sees only the first member */
-#define EACH_MEMBER(type, member, ...) MEMBER_OF(type, UNPACKED member, 0, 0)
-#else
-#define EACH_MEMBER(type, member, ...)                                                                                 \
-	MEMBER_OF(type, UNPACKED member, 0, 0), __VA_OPT__(EACH_MEMBER_LATER NO_ARGUMENTS(type, __VA_ARGS__))
-#endif
-#define EACH_MEMBER_LATER() EACH_MEMBER
-#define AGAIN(...)          AGAIN3(AGAIN3(AGAIN3(__VA_ARGS__)))
-#define AGAIN3(...)         AGAIN2(AGAIN2(AGAIN2(__VA_ARGS__)))
-#define AGAIN2(...)         AGAIN1(AGAIN1(AGAIN1(__VA_ARGS__)))
-#define AGAIN1(...)         __VA_ARGS__
+#define MEMBER_OF(...)      MEMBER(__VA_ARGS__)
+#define TYPED(type, member) MEMBER_OF(type, UNPACKED member, 0, 0),
 
 /* Defines layout_NAME of a structure of `size_` bytes. Each argument after `narrow_` initialises a struct member. */
 #define LAYOUT_OF(nm, size_, narrow_, ...)                                                                             \
@@ -69,9 +69,43 @@ struct layout {
  * one, and LAYOUT() has none, so that the structure of such a program is shown as a pointer.
  */
 #define LAYOUT_NARROW(nm, type, narrow_, ...)                                                                          \
-	LAYOUT_OF(nm, sizeof(type), narrow_, AGAIN(EACH_MEMBER(type, __VA_ARGS__)))
+	LAYOUT_OF(nm, sizeof(type), narrow_, AGAIN(EACH(TYPED, type, __VA_ARGS__)))
 #define LAYOUT(nm, type, ...)      LAYOUT_NARROW(nm, type, NULL, __VA_ARGS__)
 #define LAYOUT_SAME(nm, type, ...) LAYOUT_NARROW(nm, type, &layout_##nm, __VA_ARGS__)
+
+/*
+ * The same, and these also define the structure, struct kernel_NAME, if no header has it. Its members, in their order:
+ *
+ *   M8, M16, M32, M64(name, KIND), or (name, KIND, flags)   a number of 8 to 64 bits
+ *   ARRAY(type, name, n, KIND), INNER(type, name, KIND)     an array, or a structure: the kind gets its address
+ *   SKIP8, SKIP16, SKIP32, SKIP64(name), SKIPS(type, name, n)
+ *                                                           a member that is not shown
+ */
+#define STRUCTURE_NARROW(nm, narrow_, ...)                                                                             \
+	LAYOUT_OF(nm, sizeof(struct kernel_##nm{AGAIN(EACH(DECLARED, , __VA_ARGS__))}), narrow_,                       \
+		  AGAIN(EACH(TABLED, struct kernel_##nm, __VA_ARGS__)))
+#define STRUCTURE(nm, ...)                      STRUCTURE_NARROW(nm, NULL, __VA_ARGS__)
+#define STRUCTURE_SAME(nm, ...)                 STRUCTURE_NARROW(nm, &layout_##nm, __VA_ARGS__)
+#define M8(m, ...)                              (SHOWN, uint8_t, m, , __VA_ARGS__)
+#define M16(m, ...)                             (SHOWN, uint16_t, m, , __VA_ARGS__)
+#define M32(m, ...)                             (SHOWN, uint32_t, m, , __VA_ARGS__)
+#define M64(m, ...)                             (SHOWN, uint64_t, m, , __VA_ARGS__)
+#define ARRAY(type, m, n_, ...)                 (SHOWN_AT, type, m, [n_], __VA_ARGS__)
+#define INNER(type, m, ...)                     (SHOWN_AT, type, m, , __VA_ARGS__)
+#define SKIP8(m)                                (HIDDEN, uint8_t, m, )
+#define SKIP16(m)                               (HIDDEN, uint16_t, m, )
+#define SKIP32(m)                               (HIDDEN, uint32_t, m, )
+#define SKIP64(m)                               (HIDDEN, uint64_t, m, )
+#define SKIPS(type, m, n_)                      (HIDDEN, type, m, [n_])
+#define DECLARED(none, member)                  DECLARED_OF(UNPACKED member)
+#define DECLARED_OF(...)                        DECLARED_AS(__VA_ARGS__, )
+#define DECLARED_AS(row, type, m, n_, ...)      type m n_;
+#define TABLED(type, member)                    TABLED_OF(type, UNPACKED member, 0, 0)
+#define TABLED_OF(...)                          TABLED_AS(__VA_ARGS__)
+#define TABLED_AS(type, row, own, m, n_, ...)   TABLED_##row(type, m, __VA_ARGS__)
+#define TABLED_SHOWN(...)                       MEMBER(__VA_ARGS__),
+#define TABLED_SHOWN_AT(type, m, k, flags, ...) MEMBER(type, m, k, AT | (flags), 0),
+#define TABLED_HIDDEN(...)
 
 /* Returns the layout for this call, or NULL if there is none for the call's word size. */
 const struct layout *layout_for(const struct decode *d, const struct layout *l);

@@ -5,11 +5,8 @@
 #include <stdio.h>
 
 /* Shows landlock, kexec, perf and keys. */
-struct ruleset_attr {
-	uint64_t handled_access_fs, handled_access_net, scoped;
-};
-LAYOUT_SAME(landlock_ruleset, struct ruleset_attr, (handled_access_fs, LANDLOCK_FS), (handled_access_net, LANDLOCK_NET),
-	    (scoped, HEX, NONZERO));
+STRUCTURE_SAME(landlock_ruleset, M64(handled_access_fs, LANDLOCK_FS), M64(handled_access_net, LANDLOCK_NET),
+	       M64(scoped, HEX, NONZERO));
 struct path_beneath {
 	uint64_t allowed_access;
 	int32_t parent_fd;
@@ -32,10 +29,7 @@ void show_landlock_rule(const struct decode *d, const struct value *x)
 		emit_ptr(d->out, x->v);
 }
 
-struct segment {
-	uint64_t buf, bufsz, mem, memsz;
-};
-static LAYOUT(kexec_segment, struct segment, (buf, PTR), (bufsz, ULONG), (mem, PTR), (memsz, ULONG));
+static STRUCTURE(kexec_segment, M64(buf, PTR), M64(bufsz, ULONG), M64(mem, PTR), M64(memsz, ULONG));
 
 /* kexec_load(2): the previous argument is the number of segments. */
 void show_kexec_segments(const struct decode *d, const struct value *x)
@@ -243,22 +237,10 @@ enum when when_keyctl_arg(const struct decode *d, int i)
 }
 
 /* struct keyctl_dh_params, keyctl_pkey_query and keyctl_pkey_params (linux/keyctl.h) */
-struct dh_params {
-	int32_t private, prime, base;
-};
-struct key_query {
-	uint32_t supported_ops, key_size;
-	uint16_t max_data_size, max_sig_size, max_enc_size, max_dec_size;
-	uint32_t spare[10];
-};
-struct key_params {
-	int32_t key_id;
-	uint32_t in_len, out_len, spare[7];
-};
-LAYOUT_SAME(key_dh, struct dh_params, (private, KEY_SERIAL), (prime, KEY_SERIAL), (base, KEY_SERIAL));
-LAYOUT_SAME(key_query, struct key_query, (supported_ops, KEY_SUPPORTS), (key_size, UINT), (max_data_size, UINT),
-	    (max_sig_size, UINT), (max_enc_size, UINT), (max_dec_size, UINT));
-LAYOUT_SAME(key_params, struct key_params, (key_id, KEY_SERIAL), (in_len, UINT), (out_len, UINT));
+STRUCTURE_SAME(key_dh, M32(private, KEY_SERIAL), M32(prime, KEY_SERIAL), M32(base, KEY_SERIAL));
+STRUCTURE_SAME(key_query, M32(supported_ops, KEY_SUPPORTS), M32(key_size, UINT), M16(max_data_size, UINT),
+	       M16(max_sig_size, UINT), M16(max_enc_size, UINT), M16(max_dec_size, UINT), SKIPS(uint32_t, spare, 10));
+STRUCTURE_SAME(key_params, M32(key_id, KEY_SERIAL), M32(in_len, UINT), M32(out_len, UINT), SKIPS(uint32_t, spare, 7));
 
 enum { DH_COMPUTE = 23, CAPABILITIES = 31 };
 

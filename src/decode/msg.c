@@ -116,12 +116,8 @@ struct queued_error {
 static LAYOUT_SAME(queued_error, struct queued_error, (ee_errno, ERRNO), (ee_origin, ERROR_ORIGIN), (ee_type, UINT),
 		   (ee_code, UINT), (ee_info, UINT), (ee_data, UINT), (offender, SOME_ADDRESS, AT));
 /* struct tpacket_auxdata (linux/if_packet.h) */
-struct packet_auxdata {
-	uint32_t tp_status, tp_len, tp_snaplen;
-	uint16_t tp_mac, tp_net, tp_vlan_tci, tp_vlan_tpid;
-};
-static LAYOUT_SAME(packet_auxdata, struct packet_auxdata, (tp_status, HEX), (tp_len, UINT), (tp_snaplen, UINT),
-		   (tp_mac, UINT), (tp_net, UINT), (tp_vlan_tci, HEX), (tp_vlan_tpid, HEX));
+static STRUCTURE_SAME(packet_auxdata, M32(tp_status, HEX), M32(tp_len, UINT), M32(tp_snaplen, UINT), M16(tp_mac, UINT),
+		      M16(tp_net, UINT), M16(tp_vlan_tci, HEX), M16(tp_vlan_tpid, HEX));
 
 /* Control messages that contain a structure, or an array of `n` structures. */
 static const struct {

@@ -284,29 +284,14 @@ void show_in6_addr(const struct decode *d, const struct value *x)
 }
 
 /* getsockopt(2) and setsockopt(2): the names of the options of each level, and the kinds of their values. */
-struct credentials {
-	int32_t pid;
-	uint32_t uid, gid;
-};
-LAYOUT_SAME(ucred, struct credentials, (pid, PID), (uid, UID), (gid, UID));
-struct kernel_linger {
-	int32_t l_onoff, l_linger;
-};
-static LAYOUT_SAME(linger, struct kernel_linger, (l_onoff, INT), (l_linger, INT));
+STRUCTURE_SAME(ucred, M32(pid, PID), M32(uid, UID), M32(gid, UID));
+static STRUCTURE_SAME(linger, M32(l_onoff, INT), M32(l_linger, INT));
 static LAYOUT_SAME(ip_mreq, struct ip_mreq, (imr_multiaddr, IN_ADDR), (imr_interface, IN_ADDR));
 static LAYOUT_SAME(ip_mreqn, struct ip_mreqn, (imr_multiaddr, IN_ADDR), (imr_address, IN_ADDR), (imr_ifindex, IFINDEX));
 /* struct ipv6_mreq (linux/in6.h) */
-struct mreq6 {
-	struct in6_addr ipv6mr_multiaddr;
-	int32_t ipv6mr_ifindex;
-};
-static LAYOUT_SAME(ipv6_mreq, struct mreq6, (ipv6mr_multiaddr, IN6_ADDR, AT), (ipv6mr_ifindex, IFINDEX));
+static STRUCTURE_SAME(ipv6_mreq, INNER(struct in6_addr, ipv6mr_multiaddr, IN6_ADDR), M32(ipv6mr_ifindex, IFINDEX));
 LAYOUT_SAME(in_pktinfo, struct in_pktinfo, (ipi_ifindex, IFINDEX), (ipi_spec_dst, IN_ADDR), (ipi_addr, IN_ADDR));
-struct pktinfo6 {
-	struct in6_addr ipi6_addr;
-	uint32_t ipi6_ifindex;
-};
-LAYOUT_SAME(in6_pktinfo, struct pktinfo6, (ipi6_addr, IN6_ADDR, AT), (ipi6_ifindex, IFINDEX));
+STRUCTURE_SAME(in6_pktinfo, INNER(struct in6_addr, ipi6_addr, IN6_ADDR), M32(ipi6_ifindex, IFINDEX));
 static LAYOUT_SAME(tpacket_stats, struct tpacket_stats, (tp_packets, UINT), (tp_drops, UINT));
 static LAYOUT_SAME(tpacket_req, struct tpacket_req, (tp_block_size, UINT), (tp_block_nr, UINT), (tp_frame_size, UINT),
 		   (tp_frame_nr, UINT));
@@ -314,37 +299,23 @@ static LAYOUT_SAME(tpacket_stats_v3, struct tpacket_stats_v3, (tp_packets, UINT)
 		   (tp_freeze_q_cnt, UINT));
 static LAYOUT_SAME(tpacket_req3, struct tpacket_req3, (tp_block_size, UINT), (tp_block_nr, UINT), (tp_frame_size, UINT),
 		   (tp_frame_nr, UINT), (tp_retire_blk_tov, UINT), (tp_sizeof_priv, UINT), (tp_feature_req_word, HEX));
-struct membership {
-	int32_t mr_ifindex;
-	uint16_t mr_type, mr_alen;
-	uint8_t mr_address[8];
-};
-static LAYOUT_SAME(packet_mreq, struct membership, (mr_ifindex, IFINDEX), (mr_type, PACKET_MR), (mr_alen, UINT),
-		   (mr_address, HARDWARE_ADDRESS, AT));
+static STRUCTURE_SAME(packet_mreq, M32(mr_ifindex, IFINDEX), M16(mr_type, PACKET_MR), M16(mr_alen, UINT),
+		      ARRAY(uint8_t, mr_address, 8, HARDWARE_ADDRESS));
 static LAYOUT_SAME(ip_mreq_source, struct ip_mreq_source, (imr_multiaddr, IN_ADDR), (imr_interface, IN_ADDR),
 		   (imr_sourceaddr, IN_ADDR));
 /* struct group_req (linux/in.h) */
-struct group_request {
-	uint32_t gr_interface, pad;
-	char gr_group[128];
-};
-static LAYOUT(group_req, struct group_request, (gr_interface, IFINDEX), (gr_group, SOME_ADDRESS, AT));
+static STRUCTURE(group_req, M32(gr_interface, IFINDEX), SKIP32(pad), ARRAY(char, gr_group, 128, SOME_ADDRESS));
 /* The value of options named ..._NEW, which is the same for all word sizes. */
-struct new_timeval {
-	int64_t tv_sec, tv_usec;
-};
-LAYOUT_SAME(new_timeval, struct new_timeval, (tv_sec, LONG), (tv_usec, LONG));
+STRUCTURE_SAME(new_timeval, M64(tv_sec, LONG), M64(tv_usec, LONG));
 /* The beginning of struct tcp_info (linux/tcp.h). Newer kernels have more members. */
-struct tcp_info_begin {
-	uint8_t tcpi_state, tcpi_ca_state, tcpi_retransmits, tcpi_probes, tcpi_backoff, tcpi_options, wscale, limited;
-	uint32_t tcpi_rto, tcpi_ato, tcpi_snd_mss, tcpi_rcv_mss, tcpi_unacked, tcpi_sacked, tcpi_lost, tcpi_retrans,
-		tcpi_fackets, tcpi_last_data_sent, tcpi_last_ack_sent, tcpi_last_data_recv, tcpi_last_ack_recv,
-		tcpi_pmtu, tcpi_rcv_ssthresh, tcpi_rtt, tcpi_rttvar, tcpi_snd_ssthresh, tcpi_snd_cwnd, tcpi_advmss,
-		tcpi_reordering;
-};
-LAYOUT_SAME(tcp_info, struct tcp_info_begin, (tcpi_state, UINT), (tcpi_retransmits, UINT), (tcpi_rto, UINT),
-	    (tcpi_snd_mss, UINT), (tcpi_unacked, UINT), (tcpi_lost, UINT), (tcpi_rtt, UINT), (tcpi_rttvar, UINT),
-	    (tcpi_snd_cwnd, UINT));
+STRUCTURE_SAME(tcp_info, M8(tcpi_state, UINT), SKIP8(tcpi_ca_state), M8(tcpi_retransmits, UINT), SKIP8(tcpi_probes),
+	       SKIP8(tcpi_backoff), SKIP8(tcpi_options), SKIP8(wscale), SKIP8(limited), M32(tcpi_rto, UINT),
+	       SKIP32(tcpi_ato), M32(tcpi_snd_mss, UINT), SKIP32(tcpi_rcv_mss), M32(tcpi_unacked, UINT),
+	       SKIP32(tcpi_sacked), M32(tcpi_lost, UINT), SKIP32(tcpi_retrans), SKIP32(tcpi_fackets),
+	       SKIP32(tcpi_last_data_sent), SKIP32(tcpi_last_ack_sent), SKIP32(tcpi_last_data_recv),
+	       SKIP32(tcpi_last_ack_recv), SKIP32(tcpi_pmtu), SKIP32(tcpi_rcv_ssthresh), M32(tcpi_rtt, UINT),
+	       M32(tcpi_rttvar, UINT), SKIP32(tcpi_snd_ssthresh), M32(tcpi_snd_cwnd, UINT), SKIP32(tcpi_advmss),
+	       SKIP32(tcpi_reordering));
 
 #define AF_VSOCK_ 40 /* the level of the options of vsock(7) */
 

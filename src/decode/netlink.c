@@ -27,41 +27,18 @@ static LAYOUT_SAME(ifaddrmsg, struct ifaddrmsg, (ifa_family, SOCK_DOMAIN), (ifa_
 static LAYOUT_SAME(rtmsg, struct rtmsg, (rtm_family, SOCK_DOMAIN), (rtm_dst_len, UINT), (rtm_src_len, UINT),
 		   (rtm_tos, HEX), (rtm_table, RT_TABLE), (rtm_protocol, RTPROT), (rtm_scope, RT_SCOPE),
 		   (rtm_type, RTN), (rtm_flags, RTM_F));
-struct neighbour {
-	uint8_t ndm_family, pad1;
-	uint16_t pad2;
-	int32_t ndm_ifindex;
-	uint16_t ndm_state;
-	uint8_t ndm_flags, ndm_type;
-};
-static LAYOUT_SAME(ndmsg, struct neighbour, (ndm_family, SOCK_DOMAIN), (ndm_ifindex, IFINDEX), (ndm_state, NUD),
-		   (ndm_flags, NTF), (ndm_type, RTN));
-struct rule {
-	uint8_t family, dst_len, src_len, tos, table, res1, res2, action;
-	uint32_t flags;
-};
-static LAYOUT_SAME(fib_rule_hdr, struct rule, (family, SOCK_DOMAIN), (dst_len, UINT), (src_len, UINT), (tos, HEX),
-		   (table, RT_TABLE), (action, FR_ACT), (flags, FIB_RULE));
+static STRUCTURE_SAME(ndmsg, M8(ndm_family, SOCK_DOMAIN), SKIP8(pad1), SKIP16(pad2), M32(ndm_ifindex, IFINDEX),
+		      M16(ndm_state, NUD), M8(ndm_flags, NTF), M8(ndm_type, RTN));
+static STRUCTURE_SAME(fib_rule_hdr, M8(family, SOCK_DOMAIN), M8(dst_len, UINT), M8(src_len, UINT), M8(tos, HEX),
+		      M8(table, RT_TABLE), SKIP8(res1), SKIP8(res2), M8(action, FR_ACT), M32(flags, FIB_RULE));
 static LAYOUT_SAME(tcmsg, struct tcmsg, (tcm_family, SOCK_DOMAIN), (tcm_ifindex, IFINDEX), (tcm_handle, HEX),
 		   (tcm_parent, HEX), (tcm_info, HEX));
 static LAYOUT_SAME(rtgenmsg, struct rtgenmsg, (rtgen_family, SOCK_DOMAIN));
-struct netconf {
-	uint8_t ncm_family;
-};
-static LAYOUT_SAME(netconfmsg, struct netconf, (ncm_family, SOCK_DOMAIN));
-struct nexthop {
-	uint8_t nh_family, nh_scope, nh_protocol, resvd;
-	uint32_t nh_flags;
-};
-static LAYOUT_SAME(nhmsg, struct nexthop, (nh_family, SOCK_DOMAIN), (nh_scope, RT_SCOPE), (nh_protocol, RTPROT),
-		   (nh_flags, RTNH_F));
-struct link_stats_request {
-	uint8_t family, pad1;
-	uint16_t pad2;
-	uint32_t ifindex, filter_mask;
-};
-static LAYOUT_SAME(if_stats_msg, struct link_stats_request, (family, SOCK_DOMAIN), (ifindex, IFINDEX),
-		   (filter_mask, HEX));
+static STRUCTURE_SAME(netconfmsg, M8(ncm_family, SOCK_DOMAIN));
+static STRUCTURE_SAME(nhmsg, M8(nh_family, SOCK_DOMAIN), M8(nh_scope, RT_SCOPE), M8(nh_protocol, RTPROT), SKIP8(resvd),
+		      M32(nh_flags, RTNH_F));
+static STRUCTURE_SAME(if_stats_msg, M8(family, SOCK_DOMAIN), SKIP8(pad1), SKIP16(pad2), M32(ifindex, IFINDEX),
+		      M32(filter_mask, HEX));
 
 /* The families of rtnetlink's messages (linux/rtnetlink.h). Each has four types: NEW, DEL, GET, SET. */
 static const struct {
@@ -96,68 +73,31 @@ static bool payload_route(const struct decode *d, const struct nlmsghdr *h, uint
 }
 
 /* sock_diag(7): requests and answers as in linux/inet_diag.h, unix_diag.h, netlink_diag.h and packet_diag.h. */
-struct inet_request {
-	uint8_t sdiag_family, sdiag_protocol, idiag_ext, pad;
-	uint32_t idiag_states;
-	struct inet_id id;
-};
-struct inet_answer {
-	uint8_t idiag_family, idiag_state, idiag_timer, idiag_retrans;
-	struct inet_id id;
-	uint32_t idiag_expires, idiag_rqueue, idiag_wqueue, idiag_uid, idiag_inode;
-};
-static LAYOUT_SAME(inet_diag_req, struct inet_request, (sdiag_family, SOCK_DOMAIN), (sdiag_protocol, IPPROTO),
-		   (idiag_ext, INET_DIAG_EXT), (idiag_states, TCP_STATES), (id, INET_DIAG_ID_REQ, AT));
-static LAYOUT_SAME(inet_diag_msg, struct inet_answer, (idiag_family, SOCK_DOMAIN), (idiag_state, TCP_STATE),
-		   (idiag_timer, UINT), (idiag_retrans, UINT), (id, INET_DIAG_ID, AT), (idiag_expires, UINT),
-		   (idiag_rqueue, UINT), (idiag_wqueue, UINT), (idiag_uid, UID), (idiag_inode, UINT));
+static STRUCTURE_SAME(inet_diag_req, M8(sdiag_family, SOCK_DOMAIN), M8(sdiag_protocol, IPPROTO),
+		      M8(idiag_ext, INET_DIAG_EXT), SKIP8(pad), M32(idiag_states, TCP_STATES),
+		      INNER(struct inet_id, id, INET_DIAG_ID_REQ));
+static STRUCTURE_SAME(inet_diag_msg, M8(idiag_family, SOCK_DOMAIN), M8(idiag_state, TCP_STATE), M8(idiag_timer, UINT),
+		      M8(idiag_retrans, UINT), INNER(struct inet_id, id, INET_DIAG_ID), M32(idiag_expires, UINT),
+		      M32(idiag_rqueue, UINT), M32(idiag_wqueue, UINT), M32(idiag_uid, UID), M32(idiag_inode, UINT));
 
-struct unix_request {
-	uint8_t sdiag_family, sdiag_protocol;
-	uint16_t pad;
-	uint32_t udiag_states, udiag_ino, udiag_show, udiag_cookie[2];
-};
-struct unix_answer {
-	uint8_t udiag_family, udiag_type, udiag_state, pad;
-	uint32_t udiag_ino, udiag_cookie[2];
-};
-static LAYOUT_SAME(unix_diag_req, struct unix_request, (sdiag_family, SOCK_DOMAIN), (sdiag_protocol, UINT),
-		   (udiag_states, TCP_STATES), (udiag_ino, UINT), (udiag_show, UDIAG_SHOW),
-		   (udiag_cookie, DIAG_COOKIE, AT));
-static LAYOUT_SAME(unix_diag_msg, struct unix_answer, (udiag_family, SOCK_DOMAIN), (udiag_type, SOCK_TYPE),
-		   (udiag_state, TCP_STATE), (udiag_ino, UINT), (udiag_cookie, DIAG_COOKIE, AT));
+static STRUCTURE_SAME(unix_diag_req, M8(sdiag_family, SOCK_DOMAIN), M8(sdiag_protocol, UINT), SKIP16(pad),
+		      M32(udiag_states, TCP_STATES), M32(udiag_ino, UINT), M32(udiag_show, UDIAG_SHOW),
+		      ARRAY(uint32_t, udiag_cookie, 2, DIAG_COOKIE));
+static STRUCTURE_SAME(unix_diag_msg, M8(udiag_family, SOCK_DOMAIN), M8(udiag_type, SOCK_TYPE),
+		      M8(udiag_state, TCP_STATE), SKIP8(pad), M32(udiag_ino, UINT),
+		      ARRAY(uint32_t, udiag_cookie, 2, DIAG_COOKIE));
 
-struct netlink_request {
-	uint8_t sdiag_family, sdiag_protocol;
-	uint16_t pad;
-	uint32_t ndiag_ino, ndiag_show, ndiag_cookie[2];
-};
-struct netlink_answer {
-	uint8_t ndiag_family, ndiag_type, ndiag_protocol, ndiag_state;
-	uint32_t ndiag_portid, ndiag_dst_portid, ndiag_dst_group, ndiag_ino, ndiag_cookie[2];
-};
-static LAYOUT_SAME(netlink_diag_req, struct netlink_request, (sdiag_family, SOCK_DOMAIN),
-		   (sdiag_protocol, NDIAG_PROTOCOL), (ndiag_ino, UINT), (ndiag_show, NDIAG_SHOW),
-		   (ndiag_cookie, DIAG_COOKIE, AT));
-static LAYOUT_SAME(netlink_diag_msg, struct netlink_answer, (ndiag_family, SOCK_DOMAIN), (ndiag_type, SOCK_TYPE),
-		   (ndiag_protocol, NETLINK_PROTOCOL), (ndiag_state, TCP_STATE), (ndiag_portid, UINT),
-		   (ndiag_dst_portid, UINT), (ndiag_dst_group, UINT), (ndiag_ino, UINT),
-		   (ndiag_cookie, DIAG_COOKIE, AT));
+static STRUCTURE_SAME(netlink_diag_req, M8(sdiag_family, SOCK_DOMAIN), M8(sdiag_protocol, NDIAG_PROTOCOL), SKIP16(pad),
+		      M32(ndiag_ino, UINT), M32(ndiag_show, NDIAG_SHOW), ARRAY(uint32_t, ndiag_cookie, 2, DIAG_COOKIE));
+static STRUCTURE_SAME(netlink_diag_msg, M8(ndiag_family, SOCK_DOMAIN), M8(ndiag_type, SOCK_TYPE),
+		      M8(ndiag_protocol, NETLINK_PROTOCOL), M8(ndiag_state, TCP_STATE), M32(ndiag_portid, UINT),
+		      M32(ndiag_dst_portid, UINT), M32(ndiag_dst_group, UINT), M32(ndiag_ino, UINT),
+		      ARRAY(uint32_t, ndiag_cookie, 2, DIAG_COOKIE));
 
-struct packet_request {
-	uint8_t sdiag_family, sdiag_protocol;
-	uint16_t pad;
-	uint32_t pdiag_ino, pdiag_show, pdiag_cookie[2];
-};
-struct packet_answer {
-	uint8_t pdiag_family, pdiag_type;
-	uint16_t pdiag_num;
-	uint32_t pdiag_ino, pdiag_cookie[2];
-};
-static LAYOUT_SAME(packet_diag_req, struct packet_request, (sdiag_family, SOCK_DOMAIN), (sdiag_protocol, UINT),
-		   (pdiag_ino, UINT), (pdiag_show, PDIAG_SHOW), (pdiag_cookie, DIAG_COOKIE, AT));
-static LAYOUT_SAME(packet_diag_msg, struct packet_answer, (pdiag_family, SOCK_DOMAIN), (pdiag_type, SOCK_TYPE),
-		   (pdiag_num, ETH_P), (pdiag_ino, UINT), (pdiag_cookie, DIAG_COOKIE, AT));
+static STRUCTURE_SAME(packet_diag_req, M8(sdiag_family, SOCK_DOMAIN), M8(sdiag_protocol, UINT), SKIP16(pad),
+		      M32(pdiag_ino, UINT), M32(pdiag_show, PDIAG_SHOW), ARRAY(uint32_t, pdiag_cookie, 2, DIAG_COOKIE));
+static STRUCTURE_SAME(packet_diag_msg, M8(pdiag_family, SOCK_DOMAIN), M8(pdiag_type, SOCK_TYPE), M16(pdiag_num, ETH_P),
+		      M32(pdiag_ino, UINT), ARRAY(uint32_t, pdiag_cookie, 2, DIAG_COOKIE));
 
 static const struct diag_family {
 	uint8_t family;

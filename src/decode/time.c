@@ -18,33 +18,20 @@
 #define NSEC_NOW  0x3fffffff
 #define NSEC_OMIT 0x3ffffffe
 
-struct pair64 {
-	int64_t tv_sec, tv_usec;
-};
-
-struct narrow_timespec {
-	int32_t tv_sec, tv_nsec;
-};
-struct narrow_timeval {
-	int32_t tv_sec, tv_usec;
-};
-static LAYOUT(timespec32, struct narrow_timespec, (tv_sec, INT), (tv_nsec, INT));
-static LAYOUT(timeval32, struct narrow_timeval, (tv_sec, INT), (tv_usec, INT));
+static STRUCTURE(timespec32, M32(tv_sec, INT), M32(tv_nsec, INT));
+static STRUCTURE(timeval32, M32(tv_sec, INT), M32(tv_usec, INT));
 
 LAYOUT_NARROW(timespec, struct __kernel_timespec, &layout_timespec32, (tv_sec, LONG), (tv_nsec, LONG));
 /* The structures of calls named ..._time64, which are the same for all word sizes. */
 LAYOUT_SAME(timespec64, struct __kernel_timespec, (tv_sec, LONG), (tv_nsec, LONG));
-LAYOUT_NARROW(timeval, struct pair64, &layout_timeval32, (tv_sec, LONG), (tv_usec, LONG));
+STRUCTURE_NARROW(timeval, &layout_timeval32, M64(tv_sec, LONG), M64(tv_usec, LONG));
 LAYOUT_NARROW(itimerval, struct __kernel_old_itimerval, &layout_itimerval32, (it_interval, TIMEVAL, AT),
 	      (it_value, TIMEVAL, AT));
 LAYOUT_SAME(itimerspec64, struct __kernel_itimerspec, (it_interval, TIMESPEC64, AT), (it_value, TIMESPEC64, AT));
 LAYOUT_NARROW(itimerspec, struct __kernel_itimerspec, &layout_itimerspec32, (it_interval, TIMESPEC, AT),
 	      (it_value, TIMESPEC, AT));
 
-struct kernel_timezone {
-	int32_t tz_minuteswest, tz_dsttime;
-};
-LAYOUT_SAME(timezone, struct kernel_timezone, (tz_minuteswest, INT), (tz_dsttime, INT));
+STRUCTURE_SAME(timezone, M32(tz_minuteswest, INT), M32(tz_dsttime, INT));
 
 LAYOUT(utimbuf, struct utimbuf, (actime, LONG), (modtime, LONG));
 void decode_ticks(struct emit *out, int64_t ticks)
@@ -74,19 +61,11 @@ void show_ticks(const struct decode *d, const struct value *x)
 
 LAYOUT_NARROW(tms, struct tms, &layout_tms32, (tms_utime, TICKS), (tms_stime, TICKS), (tms_cutime, TICKS),
 	      (tms_cstime, TICKS));
-struct kernel_timex {
-	uint32_t modes, pad1;
-	int64_t offset, freq, maxerror, esterror;
-	int32_t status, pad2;
-	int64_t constant, precision, tolerance, time[2], tick, ppsfreq, jitter;
-	int32_t shift, pad3;
-	int64_t stabil, jitcnt, calcnt, errcnt, stbcnt;
-	int32_t tai, pad4[11];
-};
-LAYOUT(timex, struct kernel_timex, (modes, ADJTIME), (offset, LONG), (freq, LONG), (maxerror, LONG), (esterror, LONG),
-       (status, ADJTIME_STATUS), (constant, LONG), (precision, LONG), (tolerance, LONG), (time, TIMEVAL, AT),
-       (tick, LONG), (ppsfreq, LONG), (jitter, LONG), (shift, INT), (stabil, LONG), (jitcnt, LONG), (calcnt, LONG),
-       (errcnt, LONG), (stbcnt, LONG), (tai, INT));
+STRUCTURE(timex, M32(modes, ADJTIME), SKIP32(pad1), M64(offset, LONG), M64(freq, LONG), M64(maxerror, LONG),
+	  M64(esterror, LONG), M32(status, ADJTIME_STATUS), SKIP32(pad2), M64(constant, LONG), M64(precision, LONG),
+	  M64(tolerance, LONG), ARRAY(int64_t, time, 2, TIMEVAL), M64(tick, LONG), M64(ppsfreq, LONG),
+	  M64(jitter, LONG), M32(shift, INT), SKIP32(pad3), M64(stabil, LONG), M64(jitcnt, LONG), M64(calcnt, LONG),
+	  M64(errcnt, LONG), M64(stbcnt, LONG), M32(tai, INT), SKIPS(int32_t, pad4, 11));
 
 bool decode_time_text(char *text, size_t n, int64_t seconds)
 {
