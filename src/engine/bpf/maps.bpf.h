@@ -48,110 +48,40 @@ unsigned int root_tgid = 0; /* the started program */
 unsigned long long root_exec_ns = 0, root_exit_ns = 0;
 unsigned long long peak_rss_pages = 0, processes_measured = 0;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct task_state);
-} tasks SEC(".maps");
+/* A map of the kernel. The loader sets the number of entries of those that have one here, before it loads the programs. */
+#define MAP(name, kind, entries, key_type, value_type, flags)                                                          \
+	struct {                                                                                                       \
+		__uint(type, BPF_MAP_TYPE_##kind);                                                                     \
+		__uint(max_entries, entries);                                                                          \
+		__uint(map_flags, flags);                                                                              \
+		__type(key, key_type);                                                                                 \
+		__type(value, value_type);                                                                             \
+	} name SEC(".maps")
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
-	__type(key, unsigned int); /* tgid of a process to count */
-	__type(value, unsigned int);
-} targets SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct row_key);
-	__type(value, unsigned int);
-} rows SEC(".maps");
-
+MAP(tasks, TASK_STORAGE, 0, int, struct task_state, BPF_F_NO_PREALLOC);
+MAP(targets, HASH, 1024, unsigned int, unsigned int, 0); /* tgid of a process to count */
+MAP(rows, HASH, 1, struct row_key, unsigned int, 0);
 /* The tags of the rows, indexed by slot, so that the loader can find new rows without iterating over `rows`. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, unsigned int);
-	__type(value, struct row_tag);
-} tags SEC(".maps");
+MAP(tags, ARRAY, 1, unsigned int, struct row_tag, BPF_F_MMAPABLE);
+MAP(slots, PERCPU_ARRAY, 1, unsigned int, struct row_counts, 0);
+MAP(hists, ARRAY, 1, unsigned int, struct row_hist, BPF_F_MMAPABLE);
+MAP(chunks, ARRAY, 1, unsigned int, struct hist_chunk, BPF_F_MMAPABLE);
+MAP(errnos, HASH, 4096, struct row_errno, unsigned long long, 0);
+MAP(owners, HASH, 1, unsigned int, struct row_owner, 0);
+
+struct comm {
+	char text[COMM_SIZE];
+};
+MAP(wanted_comms, HASH, 256, struct comm, unsigned int, 0);
+MAP(wanted_uids, HASH, 256, unsigned int, unsigned int, 0);
+MAP(cgroup, CGROUP_ARRAY, 1, unsigned int, unsigned int, 0);
 
 /* Slots and chunks that the loader freed after the processes that used them had ended. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, 1);
 	__type(value, unsigned int);
-} free_slots SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK);
-	__uint(max_entries, 1);
-	__type(value, unsigned int);
-} free_chunks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, unsigned int);
-	__type(value, struct row_counts);
-} slots SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, unsigned int);
-	__type(value, struct row_hist);
-} hists SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, unsigned int);
-	__type(value, struct hist_chunk);
-} chunks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, struct row_errno);
-	__type(value, unsigned long long);
-} errnos SEC(".maps");
-
-struct comm {
-	char text[COMM_SIZE];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, unsigned int);
-	__type(value, struct row_owner);
-} owners SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 256);
-	__type(key, struct comm);
-	__type(value, unsigned int);
-} wanted_comms SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 256);
-	__type(key, unsigned int);
-	__type(value, unsigned int);
-} wanted_uids SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, unsigned int);
-	__type(value, unsigned int);
-} cgroup SEC(".maps");
+} free_slots SEC(".maps"), free_chunks SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
