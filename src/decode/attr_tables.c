@@ -10,6 +10,67 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* The structures in attributes. */
+#define STATS(member, kind)                                                                                            \
+	member(rx_packets, kind), member(tx_packets, kind), member(rx_bytes, kind), member(tx_bytes, kind),            \
+		member(rx_errors, kind), member(tx_errors, kind), member(rx_dropped, kind), member(tx_dropped, kind),  \
+		member(multicast, kind), member(collisions, kind), member(rx_length_errors, kind),                     \
+		member(rx_over_errors, kind), member(rx_crc_errors, kind), member(rx_frame_errors, kind),              \
+		member(rx_fifo_errors, kind), member(rx_missed_errors, kind), member(tx_aborted_errors, kind),         \
+		member(tx_carrier_errors, kind), member(tx_fifo_errors, kind), member(tx_heartbeat_errors, kind),      \
+		member(tx_window_errors, kind), member(rx_compressed, kind), member(tx_compressed, kind),              \
+		member(rx_nohandler, kind)
+static STRUCTURE_SAME(link_stats, STATS(M32, UINT));
+static STRUCTURE_SAME(link_stats64, STATS(M64, ULONG), M64(rx_otherhost_dropped, ULONG));
+
+static STRUCTURE_SAME(link_map, M64(mem_start, HEX), M64(mem_end, HEX), M64(base_addr, HEX), M16(irq, UINT),
+		      M8(dma, UINT), M8(port, UINT));
+static LAYOUT_SAME(ifa_cacheinfo, struct ifa_cacheinfo, (ifa_prefered, UINT), (ifa_valid, UINT), (cstamp, UINT),
+		   (tstamp, UINT));
+static LAYOUT_SAME(ifla_cacheinfo, struct ifla_cacheinfo, (max_reasm_len, UINT), (tstamp, UINT), (reachable_time, UINT),
+		   (retrans_time, UINT));
+static LAYOUT_SAME(rta_cacheinfo, struct rta_cacheinfo, (rta_clntref, UINT), (rta_lastuse, UINT), (rta_expires, INT),
+		   (rta_error, UINT), (rta_used, UINT), (rta_id, HEX), (rta_ts, UINT), (rta_tsage, UINT));
+static LAYOUT_SAME(rta_mfc_stats, struct rta_mfc_stats, (mfcs_packets, ULONG), (mfcs_bytes, ULONG),
+		   (mfcs_wrong_if, ULONG));
+static STRUCTURE_SAME(nda_cacheinfo, M32(ndm_confirmed, UINT), M32(ndm_used, UINT), M32(ndm_updated, UINT),
+		      M32(ndm_refcnt, UINT));
+static STRUCTURE_SAME(fra_uid_range, M32(start, UINT), M32(end, UINT));
+static STRUCTURE_SAME(fra_port_range, M16(start, UINT), M16(end, UINT));
+static STRUCTURE_SAME(bitfield32, M32(value, HEX), M32(selector, HEX));
+static STRUCTURE_SAME(vlan_flags, M32(flags, HEX), M32(mask, HEX));
+static STRUCTURE_SAME(vlan_qos, M32(from, UINT), M32(to, UINT));
+static STRUCTURE_SAME(br_vlan_info, M16(flags, UINT), M16(vid, UINT));
+static STRUCTURE_SAME(br_boolopt, M32(optval, HEX), M32(optmask, HEX));
+static STRUCTURE_SAME(gnet_rate_est, M32(bps, UINT), M32(pps, UINT));
+
+static STRUCTURE_SAME(tc_stats, M64(bytes, ULONG), M32(packets, UINT), M32(drops, UINT), M32(overlimits, UINT),
+		      M32(bps, UINT), M32(pps, UINT), M32(qlen, UINT), M32(backlog, UINT));
+static STRUCTURE_SAME(gnet_estimator, M8(interval, UINT), M8(ewma_log, UINT));
+static STRUCTURE_SAME(gnet_basic, M64(bytes, ULONG), M32(packets, UINT));
+static STRUCTURE_SAME(gnet_rate_est64, M64(bps, ULONG), M64(pps, ULONG));
+static STRUCTURE_SAME(gnet_queue, M32(qlen, UINT), M32(backlog, UINT), M32(drops, UINT), M32(requeues, UINT),
+		      M32(overlimits, UINT));
+
+static STRUCTURE_SAME(inet_diag_meminfo, M32(idiag_rmem, UINT), M32(idiag_wmem, UINT), M32(idiag_fmem, UINT),
+		      M32(idiag_tmem, UINT));
+static STRUCTURE_SAME(tcpvegas_info, M32(tcpv_enabled, UINT), M32(tcpv_rttcnt, UINT), M32(tcpv_rtt, UINT),
+		      M32(tcpv_minrtt, UINT));
+static STRUCTURE_SAME(tcp_dctcp_info, M16(dctcp_enabled, UINT), M16(dctcp_ce_state, UINT), M32(dctcp_alpha, UINT),
+		      M32(dctcp_ab_ecn, UINT), M32(dctcp_ab_tot, UINT));
+static STRUCTURE_SAME(tcp_bbr_info, M32(bbr_bw_lo, HEX), M32(bbr_bw_hi, HEX), M32(bbr_min_rtt, UINT),
+		      M32(bbr_pacing_gain, UINT), M32(bbr_cwnd_gain, UINT));
+struct unix_vfs {
+	uint32_t udiag_vfs_ino, udiag_vfs_dev;
+};
+static LAYOUT_SAME(unix_vfs, struct unix_vfs, (udiag_vfs_dev, KERNEL_DEV), (udiag_vfs_ino, UINT));
+static STRUCTURE_SAME(unix_rqlen, M32(udiag_rqueue, UINT), M32(udiag_wqueue, UINT));
+static STRUCTURE_SAME(packet_diag_info, M32(pdi_index, IFINDEX), M32(pdi_version, UINT), M32(pdi_reserve, UINT),
+		      M32(pdi_copy_thresh, UINT), M32(pdi_tstamp, UINT), M32(pdi_flags, PDI_FLAGS));
+static STRUCTURE_SAME(packet_diag_ring, M32(pdr_block_size, UINT), M32(pdr_block_nr, UINT), M32(pdr_frame_size, UINT),
+		      M32(pdr_frame_nr, UINT), M32(pdr_retire_tmo, UINT), M32(pdr_sizeof_priv, UINT),
+		      M32(pdr_features, HEX));
+
 /* The tables of attrs.def. */
 
 /* These show values that cannot be understood from their bytes alone. */
@@ -116,64 +177,6 @@ static const struct attr_kind port_kinds[] = {{"bridge", &attrs_brport}};
 /* Used for messages about a link, and for the other end of a veth(4) pair. */
 LAYOUT_SAME(ifinfomsg, struct ifinfomsg, (ifi_family, SOCK_DOMAIN), (ifi_type, ARPHRD), (ifi_index, IFINDEX),
 	    (ifi_flags, IFF), (ifi_change, IFF));
-
-#define STATS(X)                                                                                                       \
-	X(rx_packets), X(tx_packets), X(rx_bytes), X(tx_bytes), X(rx_errors), X(tx_errors), X(rx_dropped),             \
-		X(tx_dropped), X(multicast), X(collisions), X(rx_length_errors), X(rx_over_errors), X(rx_crc_errors),  \
-		X(rx_frame_errors), X(rx_fifo_errors), X(rx_missed_errors), X(tx_aborted_errors),                      \
-		X(tx_carrier_errors), X(tx_fifo_errors), X(tx_heartbeat_errors), X(tx_window_errors),                  \
-		X(rx_compressed), X(tx_compressed), X(rx_nohandler)
-#define NAME(m) m
-struct stats {
-	uint32_t STATS(NAME);
-};
-struct stats64 {
-	uint64_t STATS(NAME), rx_otherhost_dropped;
-};
-#define COUNT(m)   (m, UINT)
-#define COUNT64(m) (m, ULONG)
-LAYOUT_SAME(link_stats, struct stats, STATS(COUNT));
-LAYOUT_SAME(link_stats64, struct stats64, STATS(COUNT64), COUNT64(rx_otherhost_dropped));
-
-STRUCTURE_SAME(link_map, M64(mem_start, HEX), M64(mem_end, HEX), M64(base_addr, HEX), M16(irq, UINT), M8(dma, UINT),
-	       M8(port, UINT));
-LAYOUT_SAME(ifa_cacheinfo, struct ifa_cacheinfo, (ifa_prefered, UINT), (ifa_valid, UINT), (cstamp, UINT),
-	    (tstamp, UINT));
-LAYOUT_SAME(ifla_cacheinfo, struct ifla_cacheinfo, (max_reasm_len, UINT), (tstamp, UINT), (reachable_time, UINT),
-	    (retrans_time, UINT));
-LAYOUT_SAME(rta_cacheinfo, struct rta_cacheinfo, (rta_clntref, UINT), (rta_lastuse, UINT), (rta_expires, INT),
-	    (rta_error, UINT), (rta_used, UINT), (rta_id, HEX), (rta_ts, UINT), (rta_tsage, UINT));
-LAYOUT_SAME(rta_mfc_stats, struct rta_mfc_stats, (mfcs_packets, ULONG), (mfcs_bytes, ULONG), (mfcs_wrong_if, ULONG));
-STRUCTURE_SAME(nda_cacheinfo, M32(ndm_confirmed, UINT), M32(ndm_used, UINT), M32(ndm_updated, UINT),
-	       M32(ndm_refcnt, UINT));
-
-/* Several structures consist of two numbers of the same size. Only the names of the members differ. */
-struct pair16 {
-	uint16_t a, b;
-};
-struct pair32 {
-	uint32_t a, b;
-};
-#define PAIR(nm, type, first, second, k)                                                                               \
-	LAYOUT_OF(nm, sizeof(struct type), &layout_##nm,                                                               \
-		  {first, offsetof(struct type, a), sizeof(((struct type *)0)->a), K_##k, 0},                          \
-		  {second, offsetof(struct type, b), sizeof(((struct type *)0)->b), K_##k, 0})
-PAIR(fra_uid_range, pair32, "start", "end", UINT);
-PAIR(fra_port_range, pair16, "start", "end", UINT);
-PAIR(bitfield32, pair32, "value", "selector", HEX);
-PAIR(vlan_flags, pair32, "flags", "mask", HEX);
-PAIR(vlan_qos, pair32, "from", "to", UINT);
-PAIR(br_vlan_info, pair16, "flags", "vid", UINT);
-PAIR(br_boolopt, pair32, "optval", "optmask", HEX);
-PAIR(gnet_rate_est, pair32, "bps", "pps", UINT);
-
-STRUCTURE_SAME(tc_stats, M64(bytes, ULONG), M32(packets, UINT), M32(drops, UINT), M32(overlimits, UINT), M32(bps, UINT),
-	       M32(pps, UINT), M32(qlen, UINT), M32(backlog, UINT));
-STRUCTURE_SAME(gnet_estimator, M8(interval, UINT), M8(ewma_log, UINT));
-STRUCTURE_SAME(gnet_basic, M64(bytes, ULONG), M32(packets, UINT));
-STRUCTURE_SAME(gnet_rate_est64, M64(bps, ULONG), M64(pps, ULONG));
-STRUCTURE_SAME(gnet_queue, M32(qlen, UINT), M32(backlog, UINT), M32(drops, UINT), M32(requeues, UINT),
-	       M32(overlimits, UINT));
 
 /*
  * Shows an attribute whose table depends on the address family of the message. The family is the first member of each
@@ -342,29 +345,6 @@ void show_ndiag_protocol(const struct decode *d, const struct value *x)
 	else
 		flags_emit_choice(d->out, &flags_netlink_protocol, x->v);
 }
-
-struct four {
-	uint32_t a, b, c, d;
-};
-#define FOUR(nm, na, nb, nc, nd)                                                                                       \
-	LAYOUT_OF(nm, sizeof(struct four), &layout_##nm, {na, offsetof(struct four, a), 4, K_UINT, 0},                 \
-		  {nb, offsetof(struct four, b), 4, K_UINT, 0}, {nc, offsetof(struct four, c), 4, K_UINT, 0},          \
-		  {nd, offsetof(struct four, d), 4, K_UINT, 0})
-FOUR(inet_diag_meminfo, "idiag_rmem", "idiag_wmem", "idiag_fmem", "idiag_tmem");
-FOUR(tcpvegas_info, "tcpv_enabled", "tcpv_rttcnt", "tcpv_rtt", "tcpv_minrtt");
-STRUCTURE_SAME(tcp_dctcp_info, M16(dctcp_enabled, UINT), M16(dctcp_ce_state, UINT), M32(dctcp_alpha, UINT),
-	       M32(dctcp_ab_ecn, UINT), M32(dctcp_ab_tot, UINT));
-STRUCTURE_SAME(tcp_bbr_info, M32(bbr_bw_lo, HEX), M32(bbr_bw_hi, HEX), M32(bbr_min_rtt, UINT),
-	       M32(bbr_pacing_gain, UINT), M32(bbr_cwnd_gain, UINT));
-struct unix_vfs {
-	uint32_t udiag_vfs_ino, udiag_vfs_dev;
-};
-LAYOUT_SAME(unix_vfs, struct unix_vfs, (udiag_vfs_dev, KERNEL_DEV), (udiag_vfs_ino, UINT));
-STRUCTURE_SAME(unix_rqlen, M32(udiag_rqueue, UINT), M32(udiag_wqueue, UINT));
-STRUCTURE_SAME(packet_diag_info, M32(pdi_index, IFINDEX), M32(pdi_version, UINT), M32(pdi_reserve, UINT),
-	       M32(pdi_copy_thresh, UINT), M32(pdi_tstamp, UINT), M32(pdi_flags, PDI_FLAGS));
-STRUCTURE_SAME(packet_diag_ring, M32(pdr_block_size, UINT), M32(pdr_block_nr, UINT), M32(pdr_frame_size, UINT),
-	       M32(pdr_frame_nr, UINT), M32(pdr_retire_tmo, UINT), M32(pdr_sizeof_priv, UINT), M32(pdr_features, HEX));
 
 /*
  * Shows the information about a TCP socket. The attribute may also contain the structure of another protocol. Only the

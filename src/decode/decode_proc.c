@@ -70,14 +70,10 @@ enum when when_clone_tls(const struct decode *d, int i)
 	return d->call->args[0] & CLONE_SETTLS ? WHEN_ENTERING : WHEN_NEVER;
 }
 
-struct kernel_clone_args {
-	uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size,
-		cgroup;
-};
-static LAYOUT_SAME(clone_args, struct kernel_clone_args, (flags, CLONE_FLAGS), (pidfd, PTR, NONZERO),
-		   (child_tid, PTR, NONZERO), (parent_tid, PTR, NONZERO), (exit_signal, SIGNAL), (stack, PTR),
-		   (stack_size, HEX), (tls, PTR, NONZERO), (set_tid, SET_TID, NONZERO), (set_tid_size, ULONG, NONZERO),
-		   (cgroup, ULONG, NONZERO));
+static STRUCTURE_SAME(clone_args, M64(flags, CLONE_FLAGS), M64(pidfd, PTR, NONZERO), M64(child_tid, PTR, NONZERO),
+		      M64(parent_tid, PTR, NONZERO), M64(exit_signal, SIGNAL), M64(stack, PTR), M64(stack_size, HEX),
+		      M64(tls, PTR, NONZERO), M64(set_tid, SET_TID, NONZERO), M64(set_tid_size, ULONG, NONZERO),
+		      M64(cgroup, ULONG, NONZERO));
 
 /* An array of thread ids. The structure that contains it, the first argument, also contains the length. */
 void show_set_tid(const struct decode *d, const struct value *x)

@@ -25,42 +25,27 @@ LAYOUT_SAME(stat64, struct i386_stat64, (st_dev, DEV, VERBOSE), (st_ino, ULONG, 
 	    (st_blocks, ULONG, VERBOSE), (st_size, LONG), (st_atime, UINT, VERBOSE), (st_mtime, UINT, VERBOSE),
 	    (st_ctime, UINT, VERBOSE));
 
-struct statx_time {
-	int64_t tv_sec;
-	uint32_t tv_nsec;
-	int32_t reserved;
-};
-LAYOUT_SAME(statx_timestamp, struct statx_time, (tv_sec, LONG), (tv_nsec, UINT));
+STRUCTURE_SAME(statx_timestamp, M64(tv_sec, LONG), M32(tv_nsec, UINT), SKIP32(reserved));
 /*
  * struct statx of Linux 6.16 (include/uapi/linux/stat.h). It is repeated here because older headers lack the last
  * members.
  */
-struct kernel_statx {
-	uint32_t stx_mask, stx_blksize;
-	uint64_t stx_attributes;
-	uint32_t stx_nlink, stx_uid, stx_gid;
-	uint16_t stx_mode, spare;
-	uint64_t stx_ino, stx_size, stx_blocks, stx_attributes_mask;
-	struct statx_time stx_atime, stx_btime, stx_ctime, stx_mtime;
-	uint32_t stx_rdev_major, stx_rdev_minor, stx_dev_major, stx_dev_minor;
-	uint64_t stx_mnt_id;
-	uint32_t stx_dio_mem_align, stx_dio_offset_align;
-	uint64_t stx_subvol;
-	uint32_t stx_atomic_write_unit_min, stx_atomic_write_unit_max, stx_atomic_write_segments_max,
-		stx_dio_read_offset_align, stx_atomic_write_unit_max_opt;
-};
-static LAYOUT_SAME(statx, struct kernel_statx, (stx_mask, STATX_MASK), (stx_blksize, UINT, VERBOSE),
-		   (stx_attributes, STATX_ATTRIBUTES), (stx_nlink, UINT, VERBOSE), (stx_uid, UID, VERBOSE),
-		   (stx_gid, UID, VERBOSE), (stx_mode, FILE_MODE), (stx_ino, ULONG, VERBOSE), (stx_size, ULONG),
-		   (stx_blocks, ULONG, VERBOSE), (stx_attributes_mask, STATX_ATTRIBUTES, VERBOSE),
-		   (stx_atime, STATX_TIME, AT | VERBOSE), (stx_btime, STATX_TIME, AT | VERBOSE),
-		   (stx_ctime, STATX_TIME, AT | VERBOSE), (stx_mtime, STATX_TIME, AT | VERBOSE),
-		   (stx_rdev_major, UINT, VERBOSE), (stx_rdev_minor, UINT, VERBOSE), (stx_dev_major, UINT, VERBOSE),
-		   (stx_dev_minor, UINT, VERBOSE), (stx_mnt_id, HEX, VERBOSE), (stx_dio_mem_align, UINT, VERBOSE),
-		   (stx_dio_offset_align, UINT, VERBOSE), (stx_subvol, ULONG, VERBOSE),
-		   (stx_atomic_write_unit_min, UINT, VERBOSE), (stx_atomic_write_unit_max, UINT, VERBOSE),
-		   (stx_atomic_write_segments_max, UINT, VERBOSE), (stx_dio_read_offset_align, UINT, VERBOSE),
-		   (stx_atomic_write_unit_max_opt, UINT, VERBOSE));
+static STRUCTURE_SAME(statx, M32(stx_mask, STATX_MASK), M32(stx_blksize, UINT, VERBOSE),
+		      M64(stx_attributes, STATX_ATTRIBUTES), M32(stx_nlink, UINT, VERBOSE), M32(stx_uid, UID, VERBOSE),
+		      M32(stx_gid, UID, VERBOSE), M16(stx_mode, FILE_MODE), SKIP16(spare), M64(stx_ino, ULONG, VERBOSE),
+		      M64(stx_size, ULONG), M64(stx_blocks, ULONG, VERBOSE),
+		      M64(stx_attributes_mask, STATX_ATTRIBUTES, VERBOSE),
+		      INNER(struct kernel_statx_timestamp, stx_atime, STATX_TIME, VERBOSE),
+		      INNER(struct kernel_statx_timestamp, stx_btime, STATX_TIME, VERBOSE),
+		      INNER(struct kernel_statx_timestamp, stx_ctime, STATX_TIME, VERBOSE),
+		      INNER(struct kernel_statx_timestamp, stx_mtime, STATX_TIME, VERBOSE),
+		      M32(stx_rdev_major, UINT, VERBOSE), M32(stx_rdev_minor, UINT, VERBOSE),
+		      M32(stx_dev_major, UINT, VERBOSE), M32(stx_dev_minor, UINT, VERBOSE),
+		      M64(stx_mnt_id, HEX, VERBOSE), M32(stx_dio_mem_align, UINT, VERBOSE),
+		      M32(stx_dio_offset_align, UINT, VERBOSE), M64(stx_subvol, ULONG, VERBOSE),
+		      M32(stx_atomic_write_unit_min, UINT, VERBOSE), M32(stx_atomic_write_unit_max, UINT, VERBOSE),
+		      M32(stx_atomic_write_segments_max, UINT, VERBOSE), M32(stx_dio_read_offset_align, UINT, VERBOSE),
+		      M32(stx_atomic_write_unit_max_opt, UINT, VERBOSE));
 
 /* Returns true if `mask` (STATX_ATIME, ...) says that the file system has filled in this member. */
 static bool statx_has(const struct member *m, uint64_t mask)

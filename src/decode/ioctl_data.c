@@ -59,19 +59,15 @@ void show_dedupe_after(const struct decode *d, const struct value *x)
 }
 
 /* struct fiemap (linux/fiemap.h), which an array of struct fiemap_extent follows */
-struct extent_map {
-	uint64_t fm_start, fm_length;
-	uint32_t fm_flags, fm_mapped_extents, fm_extent_count, reserved;
-};
-LAYOUT_SAME(fiemap, struct extent_map, (fm_start, ULONG), (fm_length, ULONG), (fm_flags, FIEMAP_FLAGS),
-	    (fm_extent_count, UINT));
+STRUCTURE_SAME(fiemap, M64(fm_start, ULONG), M64(fm_length, ULONG), M32(fm_flags, FIEMAP_FLAGS),
+	       SKIP32(fm_mapped_extents), M32(fm_extent_count, UINT), SKIP32(reserved));
 static STRUCTURE_SAME(extent, M64(fe_logical, ULONG), M64(fe_physical, ULONG), M64(fe_length, ULONG),
 		      SKIPS(uint64_t, reserved1, 2), M32(fe_flags, FIEMAP_EXTENT), SKIPS(uint32_t, reserved2, 3));
 
 /* If there is no room for extents, the kernel only counts them. */
 void show_fiemap_after(const struct decode *d, const struct value *x)
 {
-	struct extent_map m;
+	struct kernel_fiemap m;
 	emit_after(d->out);
 	if (!decode_need(d, x->v, &m, sizeof(m)))
 		return;

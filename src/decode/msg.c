@@ -106,15 +106,10 @@ static bool get_control_header(const struct decode *d, uint64_t at, struct contr
 	return true;
 }
 
-/* struct sock_extended_err (linux/errqueue.h), which the address of the sender of the error follows */
-struct queued_error {
-	uint32_t ee_errno;
-	uint8_t ee_origin, ee_type, ee_code, ee_pad;
-	uint32_t ee_info, ee_data;
-	char offender[16]; /* longer for IPv6 */
-};
-static LAYOUT_SAME(queued_error, struct queued_error, (ee_errno, ERRNO), (ee_origin, ERROR_ORIGIN), (ee_type, UINT),
-		   (ee_code, UINT), (ee_info, UINT), (ee_data, UINT), (offender, SOME_ADDRESS, AT));
+/* struct sock_extended_err (linux/errqueue.h), which the address of the sender of the error follows, longer for IPv6 */
+static STRUCTURE_SAME(queued_error, M32(ee_errno, ERRNO), M8(ee_origin, ERROR_ORIGIN), M8(ee_type, UINT),
+		      M8(ee_code, UINT), SKIP8(ee_pad), M32(ee_info, UINT), M32(ee_data, UINT),
+		      ARRAY(char, offender, 16, SOME_ADDRESS));
 /* struct tpacket_auxdata (linux/if_packet.h) */
 static STRUCTURE_SAME(packet_auxdata, M32(tp_status, HEX), M32(tp_len, UINT), M32(tp_snaplen, UINT), M16(tp_mac, UINT),
 		      M16(tp_net, UINT), M16(tp_vlan_tci, HEX), M16(tp_vlan_tpid, HEX));
@@ -153,7 +148,7 @@ static const struct {
 /* Returns the size of the shortest message with this structure. Only the sender of an error may be missing. */
 static size_t control_least(const struct layout *l, unsigned n)
 {
-	return l == &layout_queued_error ? offsetof(struct queued_error, offender) : n * l->size;
+	return l == &layout_queued_error ? offsetof(struct kernel_queued_error, offender) : n * l->size;
 }
 
 /* Shows the structure in a control message of `n` bytes at `at`. Returns false if it is not one of those above. */

@@ -136,12 +136,8 @@ static bool payload_audit(const struct decode *d, const struct nlmsghdr *h, uint
 	return true;
 }
 
-struct generic {
-	uint8_t cmd, version;
-	uint16_t reserved;
-};
-static LAYOUT_SAME(genlmsghdr, struct generic, (cmd, UINT), (version, UINT));
-static LAYOUT_SAME(genlmsghdr_ctrl, struct generic, (cmd, CTRL_CMD), (version, UINT));
+static STRUCTURE_SAME(genlmsghdr, M8(cmd, UINT), M8(version, UINT), SKIP16(reserved));
+static LAYOUT_SAME(genlmsghdr_ctrl, struct kernel_genlmsghdr, (cmd, CTRL_CMD), (version, UINT));
 
 /*
  * Shows a generic netlink message. The kernel assigns the numbers of families when they are registered, except for the
@@ -150,23 +146,19 @@ static LAYOUT_SAME(genlmsghdr_ctrl, struct generic, (cmd, CTRL_CMD), (version, U
 static bool payload_generic(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	bool ctrl = h->nlmsg_type == GENL_ID_CTRL;
-	if (n < sizeof(struct generic))
+	if (n < sizeof(struct kernel_genlmsghdr))
 		return false;
 	attr_emit_message(d, ctrl ? &layout_genlmsghdr_ctrl : &layout_genlmsghdr, ctrl ? &attrs_ctrl : &attrs_unknown,
 			  at, n);
 	return true;
 }
 
-struct netfilter {
-	uint8_t nfgen_family, version;
-	uint16_t res_id;
-};
-static LAYOUT_SAME(nfgenmsg, struct netfilter, (nfgen_family, SOCK_DOMAIN), (version, UINT), (res_id, BE16));
+static STRUCTURE_SAME(nfgenmsg, M8(nfgen_family, SOCK_DOMAIN), M8(version, UINT), M16(res_id, BE16));
 
 static bool payload_netfilter(const struct decode *d, const struct nlmsghdr *h, uint64_t at, uint64_t n)
 {
 	(void)h;
-	if (n < sizeof(struct netfilter))
+	if (n < sizeof(struct kernel_nfgenmsg))
 		return false;
 	attr_emit_message(d, &layout_nfgenmsg, &attrs_unknown, at, n);
 	return true;
