@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "recording/keep.h"
+#include "recording/write.h"
 
 #include "base/buf.h"
 #include "base/size.h"

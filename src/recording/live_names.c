@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "recording/live_names.h"
+#include "recording/write.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -39,7 +39,7 @@ void recording_head_free(struct recording_head *h)
 	fields_free(&about_fields, &h->about);
 }
 
-void recording_head_put(const struct recording_head *h, struct buf *out)
+static void put_head(const struct recording_head *h, struct buf *out)
 {
 	json_t *o = fields_write(&about_fields, &h->about, 0);
 	char *text = json_dumps(o, JSON_COMPACT);
@@ -85,7 +85,7 @@ static void get_time(struct timeval *t, struct item_reader *r)
 	t->tv_usec = us % 1000000;
 }
 
-void recording_end_put(const struct recording_end *e, struct buf *out)
+static void put_end_facts(const struct recording_end *e, struct buf *out)
 {
 	const struct engine_result *r = e->result;
 	item_put(out, (uint32_t)r->status);
@@ -310,7 +310,7 @@ static void put_header(struct recording_writer *w)
 	header[strlen(RECORDING_MAGIC)] = RECORDING_VERSION;
 	struct buf item = {0};
 	buf_addc(&item, ITEM_HEAD);
-	recording_head_put(w->head, &item);
+	put_head(w->head, &item);
 	put(w, header, sizeof(header));
 	put_alone(w, &item);
 }
@@ -319,7 +319,7 @@ static void put_end(struct recording_writer *w, const struct recording_end *end)
 {
 	struct buf item = {0};
 	buf_addc(&item, ITEM_END);
-	recording_end_put(end, &item);
+	put_end_facts(end, &item);
 	put_alone(w, &item);
 }
 

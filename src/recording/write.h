@@ -3,11 +3,56 @@
 #ifndef SCTRACE_RECORDING_WRITE_H
 #define SCTRACE_RECORDING_WRITE_H
 
+#include "base/map.h"
+#include "base/memory.h"
 #include "engine/engine.h"
 #include "recording/items.h"
-#include "recording/keep.h"
 #include "run/run_env.h"
 #include "stack/stack.h"
+#include "tracee/names.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct recording_writer;
+
+/*
+ * For --last: keeps the end of a recording in memory, as whole blocks, and drops the oldest ones. Blocks with the last
+ * events of a thread are kept longer, because other threads can make any number of calls before sctrace sees a crash (keep.c).
+ */
+
+/* How much of the end of the recording must at least be kept. Exactly one member is not 0. */
+struct recording_last {
+	uint64_t calls, bytes, ns;
+};
+
+/* Parses "1000" (calls), "64M" (bytes) or "30s". Returns 0, or -EINVAL with the reason in `why`. */
+int recording_last_parse(const char *text, struct recording_last *last, struct buf *why);
+
+/* A compressed block, as it will be written to the file. */
+struct kept_block {
+	char *bytes; /* freed by the owner of the struct */
+	size_t n;
+	uint64_t number; /* the blocks of a recording are numbered consecutively */
+	uint64_t calls;  /* number of calls that ended in the block */
+	uint64_t end_ns; /* time of the block's last event */
+	uint64_t pins;   /* the number of reasons to keep the block, however old it is; 0: none */
+};
+
+/* A zeroed struct is empty. The caller must set `last`. */
+struct recording_kept {
+	struct recording_last last;
+	VEC(struct kept_block) pinned; /* pinned blocks, which are older than all of `blocks`; the oldest one first */
+	VEC(struct kept_block) blocks; /* the newest blocks, from index `first` on; the oldest one first */
+	size_t first;
+	uint64_t calls, bytes; /* totals of `blocks`, without the pinned ones */
+};
+
+/* Appends a block, and drops blocks that are no longer needed. The block belongs to `k` afterwards. */
+void recording_keep(struct recording_kept *k, struct kept_block block);
+/* Adds `by` (1 or -1) to the pins of a block. Does nothing if the block was dropped. */
+void recording_pin(struct recording_kept *k, uint64_t number, int by);
+void recording_kept_free(struct recording_kept *k);
 
 /* The facts about a recording as a whole: those at its start (the head) and those at its end. */
 
@@ -32,19 +77,15 @@ struct recording_head {
 /* Initialises a head in which everything is unknown. Free it with recording_head_free(). */
 void recording_head_init(struct recording_head *h);
 void recording_head_free(struct recording_head *h);
-void recording_head_put(const struct recording_head *h, struct buf *out);
-/* Reads what recording_head_put() has written. `h` must be initialised. Sets r->bad if the bytes are something else. */
+/* Reads a head. `h` must be initialised. Sets r->bad if the bytes are something else. */
 void recording_head_get(struct recording_head *h, struct item_reader *r);
 
 struct recording_end {
 	const struct engine_result *result;
 	const char *footer; /* text of the engine, of one or more lines */
 };
-void recording_end_put(const struct recording_end *e, struct buf *out);
-/* Reads what recording_end_put() has written. Appends the footer to `footer`. */
+/* Reads these facts. Appends the footer to `footer`. */
 void recording_end_get(struct engine_result *result, struct buf *footer, struct item_reader *r);
-
-struct recording_writer;
 
 /*
  * For --last: the last blocks that contain calls of a thread are pinned. There are enough of them for THREAD_CALLS calls,
@@ -129,5 +170,53 @@ void recording_save(struct recording_writer *w, const struct recording_end *end)
 int recording_close(struct recording_writer *w, const struct recording_end *end, struct buf *why);
 /* Frees the writer. Deletes the file if it is empty. */
 void recording_drop(struct recording_writer *w);
+
+/* Names while a recording is made: looked up on the live system, cached for a short time, and recorded (live_names.c). */
+
+/* The names of a thread that were looked up in an epoch. A zeroed struct is a new thread. */
+struct recording_asked_thread {
+	uint64_t epoch;
+	uint64_t fds;        /* bit N + 1: all names of descriptor N, for N below 63; bit 0: those of AT_FDCWD */
+	uint64_t comm_epoch; /* that in which the names of the thread and its process were looked up */
+};
+
+/* Initialise with recording_asked_init(); free with recording_asked_free(). */
+struct recording_asked {
+	struct recording_answers names; /* pass this to the code that needs names */
+	const struct names *live;
+	struct recording_writer *writer;
+	struct map answers;   /* recording_name_key() -> struct answer; only names that the current block contains */
+	struct answer *spare; /* for the next answer, or NULL */
+	uint64_t block;
+	/*
+	 * Number of the current epoch. Within an epoch each name is looked up at most once. A new epoch begins with
+	 * each block, when names may have changed, and after a short time.
+	 */
+	uint64_t epoch;
+	uint64_t comm_epoch; /* the same for the names of threads and processes, which few calls change */
+	uint64_t epoch_end_ns;
+	struct recording_asked_thread *decoding; /* see recording_asked_decode() */
+};
+
+void recording_asked_init(struct recording_asked *a, const struct names *live, struct recording_writer *writer);
+void recording_asked_free(struct recording_asked *a);
+/* Must be called before each event of thread `th`: the event belongs to `block` and has the time `now_ns`. */
+void recording_asked_event(struct recording_asked *a, struct recording_asked_thread *th, uint64_t block,
+			   uint64_t now_ns);
+/*
+ * Must be called before recording_asked_event() if names of descriptors may have changed; `comm`: and those of threads or
+ * processes.
+ */
+void recording_asked_changed(struct recording_asked *a, bool comm);
+/* Must the names of the thread and its process be looked up? Then notes that they have been. */
+bool recording_asked_comm(const struct recording_asked *a, struct recording_asked_thread *th);
+/*
+ * Must be called before a decoder runs for thread `th` whose output is discarded, and with NULL afterwards. That
+ * decoder runs only so that names are looked up, so it gets no name of a descriptor that it has already asked for in
+ * this epoch.
+ */
+void recording_asked_decode(struct recording_asked *a, struct recording_asked_thread *th);
+/* Returns true if a decoder has asked for all names of descriptor `fd` in this epoch. */
+bool recording_asked_has(const struct recording_asked_thread *th, int fd);
 
 #endif

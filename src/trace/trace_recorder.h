@@ -8,7 +8,6 @@
 #define SCTRACE_TRACE_TRACE_RECORDER_H
 
 #include "decode/decode_capture.h"
-#include "recording/live_names.h"
 #include "recording/write.h"
 #include "trace/line.h"
 #include "trace/sink.h"

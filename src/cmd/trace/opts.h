@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "cli/opt.h"
 #include "out/summary_table.h"
-#include "recording/keep.h"
+#include "recording/write.h"
 #include "run/condition.h"
 #include "run/field.h"
 #include "trace/inject.h"
