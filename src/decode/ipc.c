@@ -79,16 +79,17 @@ LAYOUT_NARROW(ipc_perm_set, struct ipc_perm64, &layout_ipc_perm_set32, PERM_SET)
 static STRUCTURE_NARROW(shmid_set, &layout_shmid_ds32, INNER(struct ipc_perm64, shm_perm, IPC_PERM_SET),
 			SKIP64(shm_segsz), SKIP64(shm_atime), SKIP64(shm_dtime), SKIP64(shm_ctime), SKIP32(shm_cpid),
 			SKIP32(shm_lpid), SKIP64(shm_nattch));
-LAYOUT_NARROW(shmid_ds, struct kernel_shmid_set, &layout_shmid_ds32, (shm_perm, IPC_PERM, AT), (shm_segsz, ULONG),
-	      (shm_cpid, PID), (shm_lpid, PID), (shm_nattch, ULONG), (shm_atime, LONG), (shm_dtime, LONG),
-	      (shm_ctime, LONG));
-STRUCTURE_NARROW(msqid_ds, &layout_msqid_ds32, INNER(struct ipc_perm64, msg_perm, IPC_PERM), M64(msg_stime, LONG),
-		 M64(msg_rtime, LONG), M64(msg_ctime, LONG), SKIP64(msg_cbytes), M64(msg_qnum, ULONG),
-		 M64(msg_qbytes, ULONG), M32(msg_lspid, PID), M32(msg_lrpid, PID));
+static LAYOUT_NARROW(shmid_ds, struct kernel_shmid_set, &layout_shmid_ds32, (shm_perm, IPC_PERM, AT),
+		     (shm_segsz, ULONG), (shm_cpid, PID), (shm_lpid, PID), (shm_nattch, ULONG), (shm_atime, LONG),
+		     (shm_dtime, LONG), (shm_ctime, LONG));
+static STRUCTURE_NARROW(msqid_ds, &layout_msqid_ds32, INNER(struct ipc_perm64, msg_perm, IPC_PERM),
+			M64(msg_stime, LONG), M64(msg_rtime, LONG), M64(msg_ctime, LONG), SKIP64(msg_cbytes),
+			M64(msg_qnum, ULONG), M64(msg_qbytes, ULONG), M32(msg_lspid, PID), M32(msg_lrpid, PID));
 static LAYOUT_NARROW(msqid_set, struct kernel_msqid_ds, &layout_msqid_ds32, (msg_perm, IPC_PERM_SET, AT),
 		     (msg_qbytes, ULONG));
-STRUCTURE_NARROW(semid_ds, &layout_semid_ds32, INNER(struct ipc_perm64, sem_perm, IPC_PERM), M64(sem_otime, LONG),
-		 SKIP64(unused1), M64(sem_ctime, LONG), SKIP64(unused2), M64(sem_nsems, ULONG));
+static STRUCTURE_NARROW(semid_ds, &layout_semid_ds32, INNER(struct ipc_perm64, sem_perm, IPC_PERM),
+			M64(sem_otime, LONG), SKIP64(unused1), M64(sem_ctime, LONG), SKIP64(unused2),
+			M64(sem_nsems, ULONG));
 static LAYOUT_NARROW(semid_set, struct kernel_semid_ds, &layout_semid_ds32, (sem_perm, IPC_PERM_SET, AT));
 LAYOUT_SAME(sembuf, struct sembuf, (sem_num, UINT), (sem_op, SHORT), (sem_flg, SEM_FLAGS));
 

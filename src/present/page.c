@@ -139,7 +139,8 @@ void cell_share(struct table *t, size_t col, double share)
 	cell_real(t, col, share, &b);
 }
 
-void cell_plain(struct table *t, size_t col, double x)
+/* Sets a cell to a number without a unit: four significant digits, or a whole number with commas. */
+static void cell_plain(struct table *t, size_t col, double x)
 {
 	struct buf b = {0};
 	if (!isfinite(x))

@@ -229,8 +229,6 @@ void cell_count(struct table *t, size_t col, double n, bool star);
 void cell_factor(struct table *t, size_t col, double x);
 /* Sets a cell to a share from 0 to 1, shown in percent. NAN leaves the cell empty. */
 void cell_share(struct table *t, size_t col, double share);
-/* Sets a cell to a number without a unit: four significant digits, or a whole number with commas. */
-void cell_plain(struct table *t, size_t col, double x);
 /* Sets the cells of the metrics `names` (--metric), from column `col` on, to their medians. */
 void cell_metrics(struct table *t, size_t col, const struct strings *names, const struct run_subject *s);
 /* Sets a cell to a number that is shown by `fmt`, a format of printf(3) for one double. */
