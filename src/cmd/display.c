@@ -67,22 +67,24 @@ static bool is_further_picture(const char *svg, const char *path)
 	return outfile_is_same(buf_str(&beside), path);
 }
 
+/* The options of the exports. Each ends with the name of its format. */
+static const char *const export_options[EXPORTS] = {
+	[EXPORT_CSV] = "--export-csv",
+	[EXPORT_MARKDOWN] = "--export-markdown",
+	[EXPORT_HTML] = "--export-html",
+	[EXPORT_JSON] = "--export-json",
+};
+
 /* The outputs of a command that are files of their own: -o, --save, --svg, and the exports. */
 enum { OUTPUT_FIRST, OUTPUT_SAVE, OUTPUT_SVG, OUTPUT_EXPORTS, OUTPUTS = OUTPUT_EXPORTS + EXPORTS };
 
 static void list_outputs(const struct page_options *o, struct output *outputs)
 {
-	static const char *const exports[EXPORTS] = {
-		[EXPORT_CSV] = "--export-csv",
-		[EXPORT_MARKDOWN] = "--export-markdown",
-		[EXPORT_HTML] = "--export-html",
-		[EXPORT_JSON] = "--export-json",
-	};
 	outputs[OUTPUT_FIRST] = (struct output){"-o", o->output};
 	outputs[OUTPUT_SAVE] = (struct output){"--save", o->save};
 	outputs[OUTPUT_SVG] = (struct output){"--svg", o->svg};
 	for (size_t i = 0; i < EXPORTS; i++)
-		outputs[OUTPUT_EXPORTS + i] = (struct output){exports[i], o->exports[i]};
+		outputs[OUTPUT_EXPORTS + i] = (struct output){export_options[i], o->exports[i]};
 }
 
 /* Checks that no further picture of --svg can overwrite another output, or an input. */
@@ -163,12 +165,6 @@ static int draw(struct page *p, const char *command, const char *path)
 /* Writes all exports. `json` is the text of --export-json; NULL: the tables of the page as JSON. */
 static int export(struct page *p, const struct page_options *o, const struct buf *json)
 {
-	static const char *const formats[EXPORTS] = {
-		[EXPORT_CSV] = "csv",
-		[EXPORT_MARKDOWN] = "markdown",
-		[EXPORT_HTML] = "html",
-		[EXPORT_JSON] = "json",
-	};
 	static const struct table_look plain = {0};
 	int status = 0;
 	for (size_t i = 0; i < EXPORTS; i++) {
@@ -178,7 +174,7 @@ static int export(struct page *p, const struct page_options *o, const struct buf
 		if (i == EXPORT_JSON && json)
 			buf_add(&text, json->s, json->len);
 		else
-			page_render(p, formats[i], &plain, &text);
+			page_render(p, export_options[i] + strlen("--export-"), &plain, &text);
 		int put = display_text(o->exports[i], &text);
 		status = status ? status : put;
 	}
