@@ -94,9 +94,8 @@ static const struct command *find(const char *name)
 
 static int no_help(const char *name)
 {
-	struct near near;
 	auto_buf similar = {0};
-	near_init(&near, name);
+	struct near near = {.word = name};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		near_offer(&near, commands[i].name);
 	near_say(&near, "sctrace help ", &similar);

@@ -71,11 +71,6 @@ unsigned near_distance(const char *a, const char *b)
 	return above[lb];
 }
 
-void near_init(struct near *n, const char *word)
-{
-	*n = (struct near){.word = word};
-}
-
 void near_offer(struct near *n, const char *candidate)
 {
 	size_t len = strlen(n->word);

@@ -27,7 +27,10 @@ struct buf;
 
 #define NEAR_MAX 3
 
-/* The candidates offered so far that are most similar to `word`, best first. The strings belong to the caller. */
+/*
+ * The candidates offered so far that are most similar to `word`, best first. Initialise with {.word = TEXT}. The strings
+ * belong to the caller.
+ */
 struct near {
 	const char *word; /* what the user typed */
 	struct {
@@ -43,7 +46,6 @@ struct near {
  */
 unsigned near_distance(const char *a, const char *b);
 
-void near_init(struct near *n, const char *word);
 /*
  * Adds `candidate` if its edit distance from the word is at most a third of the word's length (or 1, for words of fewer
  * than six letters), or if it begins with the word, which must then have at least three letters. Only the NEAR_MAX

@@ -40,8 +40,7 @@ static const struct load_kind *find(const char *name)
 /* Appends why `word`, a part of the load `l`, is wrong. */
 static void say_wrong(const struct load *l, const char *word, struct buf *why)
 {
-	struct near near;
-	near_init(&near, word);
+	struct near near = {.word = word};
 	if (strcmp(word, "none") == 0) {
 		buf_addf(why, "'%s' joins 'none' with another load; 'none' can only stand alone", l->name);
 		return;

@@ -345,8 +345,7 @@ static int switch_open_bare(struct switch_pair *p, struct buf *why)
 /* Chooses the measurements of `bench switch`, and makes all of them. */
 static void say_unknown(const char *name, struct buf *why)
 {
-	struct near near;
-	near_init(&near, name);
+	struct near near = {.word = name};
 	for (size_t i = 0; switch_kind_at(i); i++)
 		near_offer(&near, switch_kind_at(i)->name);
 	buf_addf(why, "there is no kind of switch '%s'; sctrace bench switch --list lists them", name);

@@ -269,8 +269,7 @@ static bool is_named(const struct op *op, char *const *words, size_t n)
 
 static void say_unknown(const char *word, struct buf *why)
 {
-	struct near near;
-	near_init(&near, word);
+	struct near near = {.word = word};
 	for (size_t i = 0; op_at(i); i++) {
 		near_offer(&near, op_at(i)->name);
 		near_offer(&near, op_at(i)->group);

@@ -130,9 +130,8 @@ static enum opt_outcome parse_letters(struct parse *p, const char *word)
 static enum opt_outcome unknown_name(struct parse *p, const char *name, size_t len)
 {
 	auto_buf word = {0};
-	struct near near;
 	buf_add(&word, name, len);
-	near_init(&near, buf_str(&word));
+	struct near near = {.word = buf_str(&word)};
 	for (const struct opt *o = p->command->table; !opt_is_end(o); o++)
 		if (o->name)
 			near_offer(&near, o->name);
@@ -421,9 +420,8 @@ static bool next_word(const char **words, char *word, size_t size)
 void opt_say_words(const struct opt *o, const char *arg, struct buf *why)
 {
 	char words[16][32];
-	struct near near;
 	const char *at = o->words;
-	near_init(&near, arg);
+	struct near near = {.word = arg};
 	buf_addf(why, "'%s' is not one of", arg);
 	for (size_t i = 0; i < 16 && next_word(&at, words[i], sizeof(words[i])); i++) {
 		buf_addf(why, "%s %s", i ? "," : "", words[i]);

@@ -278,8 +278,7 @@ static void say_unknown(const char *name, struct buf *why)
 {
 	size_t n;
 	const struct strategy *all = strategy_all(&n);
-	struct near near;
-	near_init(&near, name);
+	struct near near = {.word = name};
 	for (size_t i = 0; i < n; i++)
 		near_offer(&near, all[i].name);
 	buf_addf(why, "there is no strategy '%s'; sctrace compare --list lists them", name);

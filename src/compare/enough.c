@@ -123,9 +123,8 @@ static const struct subject *named_reference(const struct compare *c)
 /* Appends that no row has the name that --reference gives, and similar names or an example. */
 static void unknown_reference(const struct compare *c, struct buf *why)
 {
-	struct near near;
 	struct words labels = {0};
-	near_init(&near, c->opt.reference);
+	struct near near = {.word = c->opt.reference};
 	for (size_t i = 0; i < c->subjects.n; i++) {
 		struct buf label = {0};
 		compare_label(&label, c->subjects.v[i]);

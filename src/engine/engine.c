@@ -65,10 +65,9 @@ const struct engine_ops *engine_find(const char *name)
 
 int engine_check(const char *name, struct buf *why)
 {
-	struct near near;
 	if (!name || strcmp(name, "auto") == 0 || engine_find(name))
 		return 0;
-	near_init(&near, name);
+	struct near near = {.word = name};
 	buf_addf(why, "there is no engine '%s' in this build; the engines are auto", name);
 	for (size_t i = 0; engines[i]; i++) {
 		buf_addf(why, ", %s", engines[i]->name);

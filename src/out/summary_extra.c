@@ -26,8 +26,7 @@ static const struct {
 
 int summary_format_parse(const char *text, enum summary_format *format, struct buf *why)
 {
-	struct near near;
-	near_init(&near, text);
+	struct near near = {.word = text};
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		near_offer(&near, formats[i].word);
 		if (strcmp(formats[i].word, text) != 0)

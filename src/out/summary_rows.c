@@ -395,9 +395,8 @@ static int column_find(const char *word, size_t len, struct buf *why)
 			return i;
 	}
 	auto_buf text = {0};
-	struct near near;
 	buf_add(&text, word, len);
-	near_init(&near, buf_str(&text));
+	struct near near = {.word = buf_str(&text)};
 	for (int i = 0; i < SC_COUNT; i++)
 		near_offer(&near, summary_column_table[i].key);
 	buf_addf(why, "'%s' is not a column; the columns are", buf_str(&text));

@@ -156,8 +156,7 @@ static int read_operator(struct reader *r)
 
 static int unknown_metric(const struct reader *r, const char *word, struct buf *why)
 {
-	struct near near;
-	near_init(&near, word);
+	struct near near = {.word = word};
 	for (size_t i = 0; i < CONDITION_METRICS; i++)
 		if (metrics[i].use & r->use)
 			near_offer(&near, metrics[i].name);
@@ -173,9 +172,8 @@ static int unknown_metric(const struct reader *r, const char *word, struct buf *
 
 static void say_no_bytes(const char *word, struct buf *why)
 {
-	struct near near;
 	const struct syscall_desc *d;
-	near_init(&near, word);
+	struct near near = {.word = word};
 	for (size_t i = 0; (d = syscall_row(i)); i++)
 		if (d->result == R_BYTES)
 			near_offer(&near, d->name);

@@ -510,9 +510,8 @@ bool run_use_listed(const char *list, enum use which)
 static int unknown(const char *at, size_t n, struct buf *why)
 {
 	auto_buf word = {0};
-	struct near near;
 	buf_add(&word, at, n);
-	near_init(&near, buf_str(&word));
+	struct near near = {.word = buf_str(&word)};
 	buf_addf(why, "'%s' is not a column; the columns are", buf_str(&word));
 	for (int i = 0; i < USES; i++) {
 		near_offer(&near, use_rows[i].word);

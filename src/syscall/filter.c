@@ -78,9 +78,8 @@ static bool say_spelling(const char *word, struct buf *why)
  */
 static int unknown(const char *name, const char *sign, struct buf *why)
 {
-	struct near near;
 	const struct syscall_desc *d;
-	near_init(&near, name);
+	struct near near = {.word = name};
 	for (size_t i = 0; *sign && i < GROUPS; i++)
 		near_offer(&near, group_names[i].name);
 	for (size_t i = 0; !*sign && (d = syscall_row(i)); i++)

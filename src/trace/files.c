@@ -324,8 +324,7 @@ static const char *const words[] = {"read",   "written", "created", "deleted", "
 
 static int use_word(void *ctx, const char *word, struct buf *why)
 {
-	struct near near;
-	near_init(&near, word);
+	struct near near = {.word = word};
 	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		near_offer(&near, words[i]);
 		if (strcmp(word, words[i]) == 0) {

@@ -124,10 +124,9 @@ static const struct {
 static int apply(struct trace_inject *r, char *word, struct buf *why)
 {
 	char *value = strchr(word, '=');
-	struct near near;
 	if (value)
 		*value++ = '\0';
-	near_init(&near, word);
+	struct near near = {.word = word};
 	for (size_t i = 0; i < ACTIONS; i++) {
 		near_offer(&near, actions[i].name);
 		if (strcmp(actions[i].name, word) != 0)

@@ -91,8 +91,7 @@ static const struct {
 /* Adds the messages that `word` names to *ctx. Words for messages that only strace prints add nothing. */
 static int message_word(void *ctx, const char *word, struct buf *why)
 {
-	struct near near;
-	near_init(&near, word);
+	struct near near = {.word = word};
 	for (size_t i = 0; i < sizeof(messages) / sizeof(*messages); i++) {
 		near_offer(&near, messages[i].name);
 		if (strcmp(messages[i].name, word) != 0)

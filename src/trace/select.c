@@ -70,8 +70,7 @@ static const struct {
 static int status_word(void *ctx, const char *word, struct buf *why)
 {
 	struct trace_select *s = ctx;
-	struct near near;
-	near_init(&near, word);
+	struct near near = {.word = word};
 	for (size_t i = 0; i < sizeof(status_names) / sizeof(*status_names); i++) {
 		if (!status_names[i].misspelt)
 			near_offer(&near, status_names[i].name);
@@ -111,8 +110,7 @@ static int signal_word(void *ctx, const char *word, struct buf *why)
 	if (sig < 0 && number_parse(word, 1, 64, &number) == 0)
 		sig = (int)number;
 	if (sig < 1 || sig > 127) {
-		struct near near;
-		near_init(&near, word);
+		struct near near = {.word = word};
 		for (int i = 1; i < 32; i++) {
 			const char *name = decode_signal_name(i);
 			if (name)
@@ -153,8 +151,7 @@ static int errno_word(void *ctx, const char *word, struct buf *why)
 	if (err < 0 && number_parse(word, 1, 4095, &number) == 0)
 		err = (int)number;
 	if (err < 1) {
-		struct near near;
-		near_init(&near, word);
+		struct near near = {.word = word};
 		for (int i = 1; i < 134; i++)
 			if (decode_errno_name(i))
 				near_offer(&near, decode_errno_name(i));

@@ -237,9 +237,8 @@ static void distances(void **state)
 static void suggestions_are(const char *word, const char *expected)
 {
 	static const char *const known[] = {"read/write", "readv/writev", "fgetc/fputc", "mmap", "wall"};
-	struct near near;
 	struct buf out = {0};
-	near_init(&near, word);
+	struct near near = {.word = word};
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		near_offer(&near, known[i]);
 	near_say(&near, "", &out);

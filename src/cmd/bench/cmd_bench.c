@@ -272,9 +272,8 @@ static int run_one(struct bench_session *s, const struct bench_test *t)
 /* Prints a message about a word that is not the name of a test. */
 static void no_test(const char *word)
 {
-	struct near near;
 	auto_buf similar = {0};
-	near_init(&near, word);
+	struct near near = {.word = word};
 	for (size_t i = 0; i < BENCH_TESTS; i++)
 		near_offer(&near, bench_tests[i].name);
 	near_say(&near, "sctrace bench ", &similar);

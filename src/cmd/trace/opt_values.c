@@ -138,8 +138,7 @@ static void say_unknown(const char *word, size_t len, struct buf *why)
 					    "fault", "read",       "write",       "raw",      "abbrev", "verbose",
 					    "quiet", "decode-fds", "decode-pids", "namespace"};
 	auto_free char *text = memory_copy_part(word, len);
-	struct near near;
-	near_init(&near, text);
+	struct near near = {.word = text};
 	buf_addf(why, "-e does not know '%s'; it knows", text);
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		buf_addf(why, "%s %s", i ? "," : "", known[i]);

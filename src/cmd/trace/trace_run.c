@@ -347,8 +347,7 @@ static bool break_at_exec(void *ctx, const struct event *ev)
 static void suggest_command(const char *program, struct buf *why)
 {
 	static const char *const commands[] = {"compare", "bench", "report", "show", "help"};
-	struct near near;
-	near_init(&near, program);
+	struct near near = {.word = program};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		near_offer(&near, commands[i]);
 	near_say(&near, "sctrace ", why);
