@@ -239,8 +239,7 @@ static void warn_machine(struct run *r)
 	     "take this into account, or use another --dir");
 	warn(r, fs->type && strcmp(fs->type, "overlay") == 0 && fs->in_memory == TRUTH_UNKNOWN, "unknown_file_system",
 	     "the files are on an overlay of a file system that cannot be seen from here, which may be in memory, "
-	     "compress, or "
-	     "share blocks",
+	     "compress, or share blocks",
 	     "choose a directory on a mounted volume with --dir");
 	warn(r, (cpu->governor && strcmp(cpu->governor, "performance") != 0) || cpu->turbo == TRUTH_YES, "governor",
 	     "the frequency of the processor depends on load and temperature (governor, turbo)",
@@ -329,15 +328,13 @@ void compare_warn(struct run *r)
 	warn_rows(r, is_untraced, say_nothing, "untraced",
 		  "a command does not work, or loses the privileges of its set-user-ID program, if it is traced",
 		  "it was not traced, so its calls are unknown, and its peak memory is known only if it is larger than "
-		  "that "
-		  "of sctrace");
+		  "that of sctrace");
 	warn_rows(r, lacks_metric, say_nothing, "no_metric",
 		  "the output of some runs does not contain a metric of --metric",
 		  "the regular expression must match in the output or in the errors of each run");
 	warn_rows(r, leaves_processes, say_nothing, "left_running",
 		  "a command left processes running, such as a daemon, whose calls were counted until 0.5 s after the "
-		  "end "
-		  "of the command",
+		  "end of the command",
 		  "if they belong to its work, let the command wait for them");
 	warn_rows(
 		r, depends_on_shell, say_nothing, "shell_changed",

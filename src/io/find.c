@@ -108,8 +108,7 @@ static bool line_writes(struct io_search *s)
 	say(s, s->f->lines.n, "write", " of one line each took ", s->f->lines.ns, "");
 	buf_addf(&s->text,
 		 "; each line was written separately, because the output is %s. A buffer of 4 KiB (setvbuf in C, bufio "
-		 "in Go, "
-		 "buffering= of open in Python) needs ",
+		 "in Go, buffering= of open in Python) needs ",
 		 s->f->kind == IO_TERMINAL ? "a terminal" : "not fully buffered");
 	add_number(&s->text, needed, "write");
 	buf_adds(&s->text, " and");

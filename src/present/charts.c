@@ -327,10 +327,8 @@ static const char *mark_knee(const struct run *r, const struct run_subject *knee
 	return sure ? "Both axes are logarithmic. The dashed line marks the smallest buffer for which no larger one is "
 		      "faster by 10 % or more."
 		    : "Both axes are logarithmic. The dashed line marks the smallest buffer for which no larger one "
-		      "was "
-		      "measured to be faster by 10 % or more. There are too few runs, or too much noise, to exclude "
-		      "such "
-		      "a gain.";
+		      "was measured to be faster by 10 % or more. There are too few runs, or too much noise, to "
+		      "exclude such a gain.";
 }
 
 int draw_scan(void *page, int width, struct buf *out)

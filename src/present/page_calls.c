@@ -315,10 +315,9 @@ static void add_lessons(struct page *p, const struct calls *c)
 static void add_table(struct page *p, struct calls *c)
 {
 	static const char note[] =
-		"A call is marked as slower or faster if each run made it at least ten times, its median (p50) "
-		"differs by at least 10 %, its mean differs in the same direction, and its times in both runs can be "
-		"distinguished from the cost of tracing. "
-		"Single runs do not show how much repeated runs would differ.";
+		"A call is marked as slower or faster if each run made it at least ten times, its median (p50) differs "
+		"by at least 10 %, its mean differs in the same direction, and its times in both runs can be "
+		"distinguished from the cost of tracing. Single runs do not show how much repeated runs would differ.";
 	size_t n = p->n;
 	auto_free struct column *columns = columns_new(p);
 	struct table *t = table_new(columns, 1 + 3 * n + n - 1);

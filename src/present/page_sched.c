@@ -221,10 +221,9 @@ int draw_progress(void *page, int width, struct buf *out)
 		panels[n - 1] = (struct chart_progress){s->name, st->series, st->n, st->slices.v, st->slices.n};
 	}
 	struct buf note = {0};
-	buf_adds(&note, "The curves show the progress of CPU-bound processes. The strips show, in the same "
-			"colours, which process had the CPU. Curves and strips are those of the first repetition; "
-			"times and shares are medians of all "
-			"repetitions.");
+	buf_adds(&note, "The curves show the progress of CPU-bound processes. The strips show, in the same colours, "
+			"which process had the CPU. Curves and strips are those of the first repetition; times and "
+			"shares are medians of all repetitions.");
 	if (p->n > 1)
 		buf_addf(&note, " Only the run %s is shown.", p->runs[0].label);
 	const struct chart_frame f = {"Progress of processes and their use of the CPU", machine_subtitle(p),

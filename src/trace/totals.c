@@ -266,8 +266,7 @@ static void uring_lines(const struct trace_totals *t, struct buf *out)
 {
 	if (t->c.tabled && any_requests(&t->summary))
 		buf_adds(out, "io_uring: the rows io_uring:... are requests, which are not part of the sums; their "
-			      "time is that "
-			      "until sctrace saw the completion\n");
+			      "time is that until sctrace saw the completion\n");
 	if (t->c.uring)
 		uring_say(t->c.uring, out);
 }

@@ -313,9 +313,8 @@ static void note_proof(struct run *run, const struct switch_result *r)
 			 r->kind->name, all);
 	else if (all < PROVEN)
 		run_note(run,
-			 "%s on CPUs %d and %d: there were %.2f switches per round on average instead of 2; the "
-			 "figure is not "
-			 "the cost of a switch",
+			 "%s on CPUs %d and %d: there were %.2f switches per round on average instead of 2; the figure "
+			 "is not the cost of a switch",
 			 r->kind->name, r->cpu[0], r->cpu[1], all);
 }
 

@@ -284,8 +284,7 @@ static const struct opt table[] = {
 	{0, "usage", NULL, opt_flag, "also show context switches, page faults and device I/O", AT(usage)},
 	{0, "columns", "LIST", opt_columns,
 	 "also show how each program uses its files: sequential, random, reread, rewritten, size, seeks, syncs, opens, "
-	 "read, "
-	 "written, or all",
+	 "read, written, or all",
 	 AT(columns), .complete = COMPLETE_LIST, .words = use_words},
 	{0},
 };
@@ -299,8 +298,8 @@ const struct opt_command compare_command = {
 		 "time and memory.",
 	.table = table,
 	.epilog = "In a COMMAND, {in}, {out} and {buffer} are replaced by the input, the output and each size in "
-		  "--buffers. "
-		  "Calls are counted in one run; time and memory are measured in others. See sctrace-compare(1).",
+		  "--buffers. Calls are counted in one run; time and memory are measured in others. See "
+		  "sctrace-compare(1).",
 	.commands = true,
 };
 

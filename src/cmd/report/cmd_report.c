@@ -243,8 +243,7 @@ static const char *contradiction(const struct report_options *o, char *const *pa
 		return "--fail-if compares a run with another one, so --merge cannot be used with it";
 	if (o->merge && files > 1 && exports(o) && (lists_samples(o) || o->show.exports[EXPORT_CSV]))
 		return "CSV lists the samples of each run, and the other formats show the merged run; write them in "
-		       "two "
-		       "calls of sctrace report";
+		       "two calls of sctrace report";
 	if (o->undecided && !o->fail_if.list.n)
 		return "--undecided can be used only with --fail-if";
 	return display_input_refused(paths);

@@ -94,8 +94,7 @@ static const struct opt trace_table[] = {
 	 AT(output), COMPLETE_FILE},
 	{0, "output-separately", NULL, opt_flag,
 	 "write each thread, with -c the table of each process, to FILE.ID; in FILE, %e is the name of the program, %p "
-	 "the "
-	 "process, %i the thread",
+	 "the process, %i the thread",
 	 AT(separately)},
 	{'A', "output-append-mode", NULL, opt_flag, "append to FILE", AT(append)},
 	{'t', NULL, NULL, trace_opt_clock, "print the time of day; -tt: with microseconds; -ttt: since the Epoch"},
@@ -179,8 +178,7 @@ static const struct opt trace_table[] = {
 	 COMPLETE_WORDS, "process thread fd path"},
 	{0, "top", "N", trace_opt_top,
 	 "print only the first N rows of the table, or of the files of --io; with --by, N rows without their calls; "
-	 "all: "
-	 "all rows",
+	 "all: all rows",
 	 .complete = COMPLETE_WORDS, .words = "5 10 20 all"},
 	{0, "io", NULL, opt_flag,
 	 "print how each file, pipe and socket was used, and what could be improved: small requests, repeated reads, "
