@@ -12,6 +12,64 @@
 #include <linux/io_uring.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+
+/* Memory rules (syscall/rules.h). `from` is the number of an argument, FROM_NEXT or FROM_PREVIOUS. */
+#define RULE(r, ...)                                                                                                   \
+	{                                                                                                              \
+		.rule = MEMORY_##r, __VA_ARGS__                                                                        \
+	}
+#define COUNTED(r, c, f, each, ...)  RULE(r, .count = COUNT_##c, .from = (f), .size = (each), __VA_ARGS__)
+#define NOTHING                      RULE(NONE, .size = 0)
+#define READS(n)                     RULE(IN, .size = (n))
+#define READS_SIZED(from, n)         COUNTED(IN, INT, from, 1, .most = (n))
+#define READS_LONG_SIZED(from, n)    COUNTED(IN, ARG, from, 1, .most = (n))
+#define READS_BYTES(from)            COUNTED(IN, ARG, from, 1, .limit = LIMIT_STRING)
+#define READS_AFTER(n, from)         COUNTED(IN, ARG, from, 1, .head = (n), .limit = LIMIT_STRING)
+#define READS_ARRAY(size, from)      COUNTED(IN, INT, from, size, .most = 0)
+#define READS_LIST(size, from)       COUNTED(IN, ARG, from, size, .limit = LIMIT_LIST)
+#define READS_NODES(from)            COUNTED(IN, NODES, from, 8, .most = 64 * 8)
+#define READS_OWN(n, offset, m)      COUNTED(IN, OWN, offset, 1, .head = (n), .most = (m))
+#define READS_PARTS(n, list)         RULE(IN, .size = (n), .parts = (list))
+#define WRITES(n)                    RULE(OUT, .size = (n))
+#define WRITES_SIZED(from, n)        COUNTED(OUT, INT, from, 1, .most = (n))
+#define WRITES_LONG_SIZED(from, n)   COUNTED(OUT, ARG, from, 1, .most = (n))
+#define WRITES_AT(from, n)           COUNTED(OUT, AT, from, 1, .most = (n))
+#define WRITES_BYTES                 COUNTED(OUT, RESULT, 0, 1, .limit = LIMIT_STRING)
+#define WRITES_AFTER(n)              COUNTED(OUT, RESULT, 0, 1, .head = (n), .limit = LIMIT_STRING)
+#define WRITES_RESULT(size)          COUNTED(OUT, RESULT, 0, size, .most = 0)
+#define WRITES_ROOM(size, from, lim) COUNTED(OUT, ROOM, from, size, .limit = (lim))
+#define WRITES_NODES(from)           COUNTED(OUT, NODES, from, 8, .most = 64 * 8)
+#define WRITES_PAGES(from)           COUNTED(OUT, PAGES, from, 1, .limit = LIMIT_LIST)
+#define WRITES_OWN(n)                COUNTED(OUT, OWN, 0, 1, .most = (n))
+#define WRITES_PARTS(n, list)        RULE(OUT, .size = (n), .parts = (list))
+#define WRITES_ON_ERROR(n)           RULE(ON_ERROR, .size = (n))
+#define CHANGES(n)                   RULE(CHANGED, .size = (n))
+#define CHANGES_OWN(n, offset, m)    COUNTED(CHANGED, OWN, offset, 1, .head = (n), .most = (m))
+#define CHANGES_PARTS(n, list)       RULE(CHANGED, .size = (n), .parts = (list))
+#define CHANGES_DEDUPE               COUNTED(CHANGED, OWN16, 0, 32, .head = 24, .limit = LIMIT_LIST)
+#define CHANGES_FIEMAP               COUNTED(CHANGED, FIEMAP, 0, 56, .head = 32, .limit = LIMIT_LIST)
+#define CHANGES_FD_SET               COUNTED(CHANGED, FD_SET, 0, 8, .most = 0)
+#define STRING                       RULE(STRING, .most = 0)
+#define PAGE_STRING                  /* not by RULE(): STRING is a macro itself */                                     \
+	{                                                                                                              \
+		.rule = MEMORY_STRING, .most = 1                                                                       \
+	}
+#define EXEC_STRINGS            RULE(STRINGS, .most = DECODE_ARGV_MOST + 1)
+#define EXEC_POINTERS           RULE(POINTERS, .most = 0)
+#define SIGNAL_FRAME            RULE(FRAME_MASK, .most = 0)
+#define CLONE_STRUCT            COUNTED(CLONE_ARGS, ARG, FROM_NEXT, 1, .most = 88, .parts = PARTS_CLONE)
+#define CLONE_ID                RULE(CLONE_TID, .size = 4)
+#define VECTOR(direction, from) COUNTED(direction##_IOVEC, ARG, from, 16, .most = 0)
+#define SOCKET(rule)            RULE(rule, .most = 0)
+#define SOCKET_LENGTHS          RULE(OUT_MMSG, .most = DECODE_LENGTHS)
+#define EPOLL_SIZE              sizeof(struct epoll_event) /* differs between architectures */
+#define EPOLL                   RULE(EPOLL_EVENT, .size = EPOLL_SIZE)
+#define REQUEST                 RULE(REQUEST, .size = 64)
+#define REQUESTS(from)          COUNTED(REQUESTS, ARG, from, 8, .most = 0)
+/* The command of the call decides. It is argument `from`, or only its `bits`. */
+#define BY_COMMAND(table, from)            COUNTED(COMMAND, ARG, from, TABLE_##table, .most = 0)
+#define BY_COMMAND_BITS(table, from, bits) COUNTED(COMMAND, ARG, from, TABLE_##table, .most = (bits))
 
 /* Replaces a placeholder by the size of the layout to which `about` leads. */
 static uint16_t resolve_size(uint16_t size, const void *about)
@@ -53,92 +111,70 @@ static const struct {
 	uint32_t command;
 	struct memory_need need;
 } rows[] = {
-#define READ(bytes, ...)                                                                                               \
-	{                                                                                                              \
-		.rule = MEMORY_IN, .size = (bytes), __VA_ARGS__                                                        \
-	}
-#define READ_LIST(each, ...)                                                                                           \
-	{                                                                                                              \
-		.rule = MEMORY_IN, .size = (each), .count = COUNT_INT, .from = 3, __VA_ARGS__                          \
-	}
-#define TEXT                                                                                                           \
-	{                                                                                                              \
-		.rule = MEMORY_STRING                                                                                  \
-	}
-	{TABLE_URING_REGISTER, 2, IORING_REGISTER_BUFFERS, READ_LIST(16, .limit = LIMIT_LIST)},
-	{TABLE_URING_REGISTER, 2, IORING_REGISTER_FILES, READ_LIST(4, .limit = LIMIT_LIST)},
-	{TABLE_URING_REGISTER, 2, IORING_REGISTER_EVENTFD, READ(4, .parts = 0)},
-	{TABLE_URING_REGISTER, 2, IORING_REGISTER_EVENTFD_ASYNC, READ(4, .parts = 0)},
-	{TABLE_URING_REGISTER, 2, IORING_REGISTER_FILES_UPDATE, READ(16, .parts = PARTS_URING_UPDATE)},
-	{TABLE_URING_REGISTER,
-	 2,
-	 IORING_REGISTER_PROBE,
-	 {.rule = MEMORY_OUT, .head = 16, .size = 8, .count = COUNT_INT, .from = 3, .limit = LIMIT_LIST}},
-	{TABLE_URING_REGISTER, 2, IORING_REGISTER_RESTRICTIONS, READ_LIST(16, .limit = LIMIT_LIST)},
-	{TABLE_URING_REGISTER, 2, IORING_REGISTER_FILES2, READ_LIST(1, .most = 32)},
-	{TABLE_URING_REGISTER, 2, IORING_REGISTER_BUFFERS2, READ_LIST(1, .most = 32)},
-	{TABLE_URING_REGISTER,
-	 2,
-	 IORING_REGISTER_IOWQ_MAX_WORKERS,
-	 {.rule = MEMORY_CHANGED, .size = 4, .count = COUNT_INT, .from = 3, .limit = LIMIT_LIST}},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_BUFFERS, COUNTED(IN, INT, 3, 16, .limit = LIMIT_LIST)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_FILES, COUNTED(IN, INT, 3, 4, .limit = LIMIT_LIST)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_EVENTFD, READS(4)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_EVENTFD_ASYNC, READS(4)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_FILES_UPDATE, READS_PARTS(16, PARTS_URING_UPDATE)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_PROBE, COUNTED(OUT, INT, 3, 8, .head = 16, .limit = LIMIT_LIST)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_RESTRICTIONS, COUNTED(IN, INT, 3, 16, .limit = LIMIT_LIST)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_FILES2, COUNTED(IN, INT, 3, 1, .most = 32)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_BUFFERS2, COUNTED(IN, INT, 3, 1, .most = 32)},
+	{TABLE_URING_REGISTER, 2, IORING_REGISTER_IOWQ_MAX_WORKERS, COUNTED(CHANGED, INT, 3, 4, .limit = LIMIT_LIST)},
 	/* The kernel reads this argument only if it waits for events (IORING_ENTER_GETEVENTS). */
-	{TABLE_URING_ENTER, 4, 0, {.rule = MEMORY_DOUBTFUL, .size = 8}},
-	{TABLE_URING_ENTER, 4, IORING_ENTER_GETEVENTS, READ(8, .parts = 0)},
-	{TABLE_URING_ENTER, 4, IORING_ENTER_EXT_ARG, {.rule = MEMORY_DOUBTFUL, .size = 24, .parts = PARTS_URING_ENTER}},
-	{TABLE_URING_ENTER, 4, IORING_ENTER_EXT_ARG | IORING_ENTER_GETEVENTS, READ(24, .parts = PARTS_URING_ENTER)},
+	{TABLE_URING_ENTER, 4, 0, RULE(DOUBTFUL, .size = 8)},
+	{TABLE_URING_ENTER, 4, IORING_ENTER_GETEVENTS, READS(8)},
+	{TABLE_URING_ENTER, 4, IORING_ENTER_EXT_ARG, RULE(DOUBTFUL, .size = 24, .parts = PARTS_URING_ENTER)},
+	{TABLE_URING_ENTER, 4, IORING_ENTER_EXT_ARG | IORING_ENTER_GETEVENTS, READS_PARTS(24, PARTS_URING_ENTER)},
 	/* FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 (futex(2)) */
-	{TABLE_FUTEX, 3, 0, READ(16, .parts = 0)},
-	{TABLE_FUTEX, 3, 6, READ(16, .parts = 0)},
-	{TABLE_FUTEX, 3, 9, READ(16, .parts = 0)},
-	{TABLE_FUTEX, 3, 11, READ(16, .parts = 0)},
-	{TABLE_FUTEX, 3, 13, READ(16, .parts = 0)},
-	{TABLE_KCMP, 4, 7 /* KCMP_EPOLL_TFD */, READ(12, .parts = 0)},
-	{TABLE_REBOOT, 3, 0xa1b2c3d4 /* LINUX_REBOOT_CMD_RESTART2 */, TEXT},
+	{TABLE_FUTEX, 3, 0, READS(16)},
+	{TABLE_FUTEX, 3, 6, READS(16)},
+	{TABLE_FUTEX, 3, 9, READS(16)},
+	{TABLE_FUTEX, 3, 11, READS(16)},
+	{TABLE_FUTEX, 3, 13, READS(16)},
+	{TABLE_KCMP, 4, 7 /* KCMP_EPOLL_TFD */, READS(12)},
+	{TABLE_REBOOT, 3, 0xa1b2c3d4 /* LINUX_REBOOT_CMD_RESTART2 */, STRING},
 	/* SYSLOG_ACTION_READ, READ_ALL, READ_CLEAR (syslog(2)) */
-	{TABLE_SYSLOG, 1, 2, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_RESULT, .limit = LIMIT_STRING}},
-	{TABLE_SYSLOG, 1, 3, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_RESULT, .limit = LIMIT_STRING}},
-	{TABLE_SYSLOG, 1, 4, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_RESULT, .limit = LIMIT_STRING}},
+	{TABLE_SYSLOG, 1, 2, WRITES_BYTES},
+	{TABLE_SYSLOG, 1, 3, WRITES_BYTES},
+	{TABLE_SYSLOG, 1, 4, WRITES_BYTES},
 	/* FSCONFIG_SET_STRING, SET_BINARY, SET_PATH, SET_PATH_EMPTY (linux/mount.h) */
-	{TABLE_FSCONFIG, 3, 1, TEXT},
-	{TABLE_FSCONFIG, 3, 2, {.rule = MEMORY_IN, .size = 1, .count = COUNT_INT, .from = 4, .limit = LIMIT_STRING}},
-	{TABLE_FSCONFIG, 3, 3, TEXT},
-	{TABLE_FSCONFIG, 3, 4, TEXT},
-	{TABLE_LANDLOCK, 2, 1 /* LANDLOCK_RULE_PATH_BENEATH */, READ(12, .parts = 0)},
-	{TABLE_LANDLOCK, 2, 2 /* LANDLOCK_RULE_NET_PORT */, READ(16, .parts = 0)},
-	{TABLE_MQ_OPEN, 3, 0100 /* O_CREAT */, READ(64, .parts = 0)},
-	{TABLE_MOUNT_ID, 3, 0, {.rule = MEMORY_OUT, .size = 4}},
-	{TABLE_MOUNT_ID, 3, 1 /* AT_HANDLE_MNT_ID_UNIQUE */, {.rule = MEMORY_OUT, .size = 8}},
+	{TABLE_FSCONFIG, 3, 1, STRING},
+	{TABLE_FSCONFIG, 3, 2, COUNTED(IN, INT, 4, 1, .limit = LIMIT_STRING)},
+	{TABLE_FSCONFIG, 3, 3, STRING},
+	{TABLE_FSCONFIG, 3, 4, STRING},
+	{TABLE_LANDLOCK, 2, 1 /* LANDLOCK_RULE_PATH_BENEATH */, READS(12)},
+	{TABLE_LANDLOCK, 2, 2 /* LANDLOCK_RULE_NET_PORT */, READS(16)},
+	{TABLE_MQ_OPEN, 3, 0100 /* O_CREAT */, READS(64)},
+	{TABLE_MOUNT_ID, 3, 0, WRITES(4)},
+	{TABLE_MOUNT_ID, 3, 1 /* AT_HANDLE_MNT_ID_UNIQUE */, WRITES(8)},
 	/* ARCH_GET_FS, GET_GS, GET_XCOMP_SUPP, GET_XCOMP_PERM, GET_XCOMP_GUEST_PERM (arch_prctl(2)) */
-	{TABLE_ARCH_PRCTL, 1, 0x1003, {.rule = MEMORY_OUT, .size = 8}},
-	{TABLE_ARCH_PRCTL, 1, 0x1004, {.rule = MEMORY_OUT, .size = 8}},
-	{TABLE_ARCH_PRCTL, 1, 0x1021, {.rule = MEMORY_OUT, .size = 8}},
-	{TABLE_ARCH_PRCTL, 1, 0x1022, {.rule = MEMORY_OUT, .size = 8}},
-	{TABLE_ARCH_PRCTL, 1, 0x1024, {.rule = MEMORY_OUT, .size = 8}},
+	{TABLE_ARCH_PRCTL, 1, 0x1003, WRITES(8)},
+	{TABLE_ARCH_PRCTL, 1, 0x1004, WRITES(8)},
+	{TABLE_ARCH_PRCTL, 1, 0x1021, WRITES(8)},
+	{TABLE_ARCH_PRCTL, 1, 0x1022, WRITES(8)},
+	{TABLE_ARCH_PRCTL, 1, 0x1024, WRITES(8)},
 	/* SECCOMP_SET_MODE_FILTER, GET_ACTION_AVAIL, GET_NOTIF_SIZES (seccomp(2)) */
-	{TABLE_SECCOMP, 2, 1, READ(16, .parts = 0)},
-	{TABLE_SECCOMP, 2, 2, READ(4, .parts = 0)},
-	{TABLE_SECCOMP, 2, 3, {.rule = MEMORY_OUT, .size = 6}},
+	{TABLE_SECCOMP, 2, 1, READS(16)},
+	{TABLE_SECCOMP, 2, 2, READS(4)},
+	{TABLE_SECCOMP, 2, 3, WRITES(6)},
 };
 
 enum { WORDS = 1 };
 
 static const struct memory_part parts[] = {
-	{PARTS_SIGSET, 0, 0, WORDS, READ(8, .parts = 0)},
-	{PARTS_URING_ENTER, 0, 0, 0, READ(8, .parts = 0)},
-	{PARTS_URING_ENTER, 16, 0, 0, READ(16, .parts = 0)},
-	{PARTS_URING_UPDATE, 8, 0, 0, READ_LIST(4, .limit = LIMIT_LIST)},
-	{PARTS_XATTR, 0, 8, 0, {.rule = MEMORY_IN, .size = 1, .count = COUNT_MEMBER, .limit = LIMIT_STRING}},
-	{PARTS_OUT_XATTR,
-	 0,
-	 8,
-	 0,
-	 {.rule = MEMORY_OUT, .size = 1, .count = COUNT_MEMBER_RESULT, .limit = LIMIT_STRING}},
-	{PARTS_CLONE, 64, 72, 0, {.rule = MEMORY_IN, .size = 4, .count = COUNT_MEMBER, .most = 32 * 4}},
-	{PARTS_REGSET, 0, 8, WORDS, {.rule = MEMORY_IN, .size = 1, .count = COUNT_MEMBER, .most = 512}},
-	{PARTS_INTERFACES, 8, 0, WORDS, {.rule = MEMORY_OUT, .size = 1, .count = COUNT_MEMBER, .most = 16384}},
-	{PARTS_PARTITION, 16, 0, 0, READ(152, .parts = 0)},
-	{PARTS_BPF_STRING, 0, 0, 0, TEXT},
-	{PARTS_BPF_PROGRAM, offsetof(union bpf_attr, license), 0, 0, TEXT},
+	{PARTS_SIGSET, 0, 0, WORDS, READS(8)},
+	{PARTS_URING_ENTER, 0, 0, 0, READS(8)},
+	{PARTS_URING_ENTER, 16, 0, 0, READS(16)},
+	{PARTS_URING_UPDATE, 8, 0, 0, COUNTED(IN, INT, 3, 4, .limit = LIMIT_LIST)},
+	{PARTS_XATTR, 0, 8, 0, COUNTED(IN, MEMBER, 0, 1, .limit = LIMIT_STRING)},
+	{PARTS_OUT_XATTR, 0, 8, 0, COUNTED(OUT, MEMBER_RESULT, 0, 1, .limit = LIMIT_STRING)},
+	{PARTS_CLONE, 64, 72, 0, COUNTED(IN, MEMBER, 0, 4, .most = 32 * 4)},
+	{PARTS_REGSET, 0, 8, WORDS, COUNTED(IN, MEMBER, 0, 1, .most = 512)},
+	{PARTS_INTERFACES, 8, 0, WORDS, COUNTED(OUT, MEMBER, 0, 1, .most = 16384)},
+	{PARTS_PARTITION, 16, 0, 0, READS(152)},
+	{PARTS_BPF_STRING, 0, 0, 0, STRING},
+	{PARTS_BPF_PROGRAM, offsetof(union bpf_attr, license), 0, 0, STRING},
 };
 _Static_assert(sizeof(parts) / sizeof(*parts) <= 16, "MEMORY_PARTS");
 
@@ -218,65 +254,6 @@ struct memory_need decode_memory_of(const struct syscall_desc *d, unsigned arg, 
 	}
 	return n;
 }
-
-#include <sys/epoll.h>
-
-/* Memory rules (syscall/rules.h). `from` is the number of an argument, FROM_NEXT or FROM_PREVIOUS. */
-#define RULE(r, ...)                                                                                                   \
-	{                                                                                                              \
-		.rule = MEMORY_##r, __VA_ARGS__                                                                        \
-	}
-#define COUNTED(r, c, f, each, ...)  RULE(r, .count = COUNT_##c, .from = (f), .size = (each), __VA_ARGS__)
-#define NOTHING                      RULE(NONE, .size = 0)
-#define READS(n)                     RULE(IN, .size = (n))
-#define READS_SIZED(from, n)         COUNTED(IN, INT, from, 1, .most = (n))
-#define READS_LONG_SIZED(from, n)    COUNTED(IN, ARG, from, 1, .most = (n))
-#define READS_BYTES(from)            COUNTED(IN, ARG, from, 1, .limit = LIMIT_STRING)
-#define READS_AFTER(n, from)         COUNTED(IN, ARG, from, 1, .head = (n), .limit = LIMIT_STRING)
-#define READS_ARRAY(size, from)      COUNTED(IN, INT, from, size, .most = 0)
-#define READS_LIST(size, from)       COUNTED(IN, ARG, from, size, .limit = LIMIT_LIST)
-#define READS_NODES(from)            COUNTED(IN, NODES, from, 8, .most = 64 * 8)
-#define READS_OWN(n, offset, m)      COUNTED(IN, OWN, offset, 1, .head = (n), .most = (m))
-#define READS_PARTS(n, list)         RULE(IN, .size = (n), .parts = (list))
-#define WRITES(n)                    RULE(OUT, .size = (n))
-#define WRITES_SIZED(from, n)        COUNTED(OUT, INT, from, 1, .most = (n))
-#define WRITES_LONG_SIZED(from, n)   COUNTED(OUT, ARG, from, 1, .most = (n))
-#define WRITES_AT(from, n)           COUNTED(OUT, AT, from, 1, .most = (n))
-#define WRITES_BYTES                 COUNTED(OUT, RESULT, 0, 1, .limit = LIMIT_STRING)
-#define WRITES_AFTER(n)              COUNTED(OUT, RESULT, 0, 1, .head = (n), .limit = LIMIT_STRING)
-#define WRITES_RESULT(size)          COUNTED(OUT, RESULT, 0, size, .most = 0)
-#define WRITES_ROOM(size, from, lim) COUNTED(OUT, ROOM, from, size, .limit = (lim))
-#define WRITES_NODES(from)           COUNTED(OUT, NODES, from, 8, .most = 64 * 8)
-#define WRITES_PAGES(from)           COUNTED(OUT, PAGES, from, 1, .limit = LIMIT_LIST)
-#define WRITES_OWN(n)                COUNTED(OUT, OWN, 0, 1, .most = (n))
-#define WRITES_PARTS(n, list)        RULE(OUT, .size = (n), .parts = (list))
-#define WRITES_ON_ERROR(n)           RULE(ON_ERROR, .size = (n))
-#define CHANGES(n)                   RULE(CHANGED, .size = (n))
-#define CHANGES_OWN(n, offset, m)    COUNTED(CHANGED, OWN, offset, 1, .head = (n), .most = (m))
-#define CHANGES_PARTS(n, list)       RULE(CHANGED, .size = (n), .parts = (list))
-#define CHANGES_DEDUPE               COUNTED(CHANGED, OWN16, 0, 32, .head = 24, .limit = LIMIT_LIST)
-#define CHANGES_FIEMAP               COUNTED(CHANGED, FIEMAP, 0, 56, .head = 32, .limit = LIMIT_LIST)
-#define CHANGES_FD_SET               COUNTED(CHANGED, FD_SET, 0, 8, .most = 0)
-#define STRING                       RULE(STRING, .most = 0)
-#define PAGE_STRING                                                                                                    \
-	{                                                                                                              \
-		.rule = MEMORY_STRING, .most = 1                                                                       \
-	}
-#define EXEC_STRINGS            RULE(STRINGS, .most = DECODE_ARGV_MOST + 1)
-#define EXEC_POINTERS           RULE(POINTERS, .most = 0)
-#define SIGNAL_FRAME            RULE(FRAME_MASK, .most = 0)
-#define CLONE_STRUCT            COUNTED(CLONE_ARGS, ARG, FROM_NEXT, 1, .most = 88, .parts = PARTS_CLONE)
-#define CLONE_ID                RULE(CLONE_TID, .size = 4)
-#define VECTOR(direction, from) COUNTED(direction##_IOVEC, ARG, from, 16, .most = 0)
-#define SOCKET(rule)            RULE(rule, .most = 0)
-#define SOCKET_LENGTHS          RULE(OUT_MMSG, .most = DECODE_LENGTHS)
-#define EPOLL_SIZE              sizeof(struct epoll_event) /* differs between architectures */
-#define EPOLL                   RULE(EPOLL_EVENT, .size = EPOLL_SIZE)
-#define REQUEST                 RULE(REQUEST, .size = 64)
-#define REQUESTS(from)          COUNTED(REQUESTS, ARG, from, 8, .most = 0)
-/* The command of the call decides. It is argument `from`, or only its `bits`. */
-#define BY_COMMAND(table, from)            COUNTED(COMMAND, ARG, from, TABLE_##table, .most = 0)
-#define BY_COMMAND_BITS(table, from, bits) COUNTED(COMMAND, ARG, from, TABLE_##table, .most = (bits))
 
 /* These expand to the members of a struct kind. kinds.def explains them. */
 #define BITS(t)       NOTHING, show_flags32, &flags_##t
