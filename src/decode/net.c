@@ -37,15 +37,6 @@ struct address_alg {
 	uint32_t feat, mask;
 	char name[64];
 };
-struct address_can {
-	uint16_t family, pad;
-	int32_t ifindex;
-};
-struct address_xdp {
-	uint16_t family, flags;
-	uint32_t ifindex, queue, shared_fd;
-};
-
 /* The greatest length of an address that the kernel accepts (_K_SS_MAXSIZE of linux/socket.h). */
 #define ADDRESS_MOST 128
 
@@ -54,15 +45,11 @@ struct address {
 	union {
 		char bytes[ADDRESS_MOST]; /* the first member, so that an initialiser sets all bytes to 0 */
 		uint16_t family;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
 		struct sockaddr_un un;
 		struct address_netlink nl;
 		struct address_packet ll;
 		struct address_vsock vm;
 		struct address_alg alg;
-		struct address_can can;
-		struct address_xdp xdp;
 	};
 };
 
@@ -75,21 +62,6 @@ static void ip(struct emit *e, int family, const void *address)
 	emit_wrap(e, family == AF_INET ? "inet_addr(" : "inet_pton(AF_INET6, ");
 	emit_str(e, text, strlen(text), 0);
 	emit_wrap(e, ")");
-}
-
-static void address_inet(const struct decode *d, const struct address *a)
-{
-	show_field(d, "sin_port", K_BE16, a->in.sin_port);
-	show_field(d, "sin_addr", K_IN_ADDR, a->in.sin_addr.s_addr);
-}
-
-static void address_inet6(const struct decode *d, const struct address *a)
-{
-	show_field(d, "sin6_port", K_BE16, a->in6.sin6_port);
-	show_field(d, "sin6_flowinfo", K_BE32, a->in6.sin6_flowinfo);
-	emit_field(d->out, "sin6_addr");
-	ip(d->out, AF_INET6, &a->in6.sin6_addr);
-	show_field(d, "sin6_scope_id", K_IFINDEX, a->in6.sin6_scope_id);
 }
 
 static void address_unix(const struct decode *d, const struct address *a)
@@ -158,40 +130,36 @@ static void address_alg(const struct decode *d, const struct address *a)
 	emit_str(e, a->alg.name, strnlen(a->alg.name, sizeof(a->alg.name)), 0);
 }
 
-static void address_can(const struct decode *d, const struct address *a)
-{
-	show_field(d, "can_ifindex", K_IFINDEX, (uint32_t)a->can.ifindex);
-}
+/* Addresses whose members are all shown by their kinds. */
+static STRUCTURE_SAME(address_inet, M16(sa_family, SOCK_DOMAIN), M16(sin_port, BE16), M32(sin_addr, IN_ADDR));
+static STRUCTURE_SAME(address_inet6, M16(sa_family, SOCK_DOMAIN), M16(sin6_port, BE16), M32(sin6_flowinfo, BE32),
+		      ARRAY(uint8_t, sin6_addr, 16, IN6_ADDR), M32(sin6_scope_id, IFINDEX));
+static STRUCTURE_SAME(address_can, M16(sa_family, SOCK_DOMAIN), SKIP16(pad), M32(can_ifindex, IFINDEX));
+static STRUCTURE_SAME(address_xdp, M16(sa_family, SOCK_DOMAIN), M16(sxdp_flags, XDP_FLAGS), M32(sxdp_ifindex, IFINDEX),
+		      M32(sxdp_queue_id, ULONG), M32(sxdp_shared_umem_fd, INT));
 
-static void address_xdp(const struct decode *d, const struct address *a)
-{
-	show_field(d, "sxdp_flags", K_XDP_FLAGS, a->xdp.flags);
-	show_field(d, "sxdp_ifindex", K_IFINDEX, a->xdp.ifindex);
-	show_field(d, "sxdp_queue_id", K_ULONG, a->xdp.queue);
-	show_field(d, "sxdp_shared_umem_fd", K_INT, a->xdp.shared_fd);
-}
-
-static const struct {
+static const struct family {
 	uint16_t family, least; /* `least` is the length of the shortest address that contains all members that are
 				 * shown */
 	address_fn *show;
+	const struct layout *layout; /* instead of `show` */
 } families[] = {
-	{AF_INET, offsetof(struct sockaddr_in, sin_zero), address_inet},
-	{AF_INET6, sizeof(struct sockaddr_in6), address_inet6},
-	{AF_UNIX, sizeof(sa_family_t) + 1, address_unix},
-	{AF_NETLINK, sizeof(struct address_netlink), address_netlink},
-	{AF_PACKET, offsetof(struct address_packet, addr), address_packet},
-	{AF_VSOCK, offsetof(struct address_vsock, zero), address_vsock},
-	{AF_ALG, sizeof(struct address_alg), address_alg},
-	{AF_CAN, sizeof(struct address_can), address_can},
-	{AF_XDP, sizeof(struct address_xdp), address_xdp},
+	{AF_INET, sizeof(struct kernel_address_inet), NULL, &layout_address_inet},
+	{AF_INET6, sizeof(struct kernel_address_inet6), NULL, &layout_address_inet6},
+	{AF_UNIX, sizeof(sa_family_t) + 1, address_unix, NULL},
+	{AF_NETLINK, sizeof(struct address_netlink), address_netlink, NULL},
+	{AF_PACKET, offsetof(struct address_packet, addr), address_packet, NULL},
+	{AF_VSOCK, offsetof(struct address_vsock, zero), address_vsock, NULL},
+	{AF_ALG, sizeof(struct address_alg), address_alg, NULL},
+	{AF_CAN, sizeof(struct kernel_address_can), NULL, &layout_address_can},
+	{AF_XDP, sizeof(struct kernel_address_xdp), NULL, &layout_address_xdp},
 };
 
-static address_fn *address_of(uint16_t family, size_t len)
+static const struct family *family_of(uint16_t family, size_t len)
 {
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		if (families[i].family == family && len >= families[i].least)
-			return families[i].show;
+			return &families[i];
 	return NULL;
 }
 
@@ -203,11 +171,15 @@ void decode_sockaddr(const struct decode *d, uint64_t addr, uint64_t len)
 		emit_ptr(d->out, addr);
 		return;
 	}
-	address_fn *show = address_of(a.family, n);
+	const struct family *f = family_of(a.family, n);
+	if (f && f->layout) {
+		layout_emit(d, f->layout, addr, f->layout->size);
+		return;
+	}
 	emit_open(d->out, '{');
 	show_field(d, "sa_family", K_SOCK_DOMAIN, a.family);
-	if (show) {
-		show(d, &a);
+	if (f) {
+		f->show(d, &a);
 	} else if (n > sizeof(a.family)) {
 		emit_field(d->out, "sa_data");
 		emit_str(d->out, a.bytes + sizeof(a.family), n - sizeof(a.family), 0);
