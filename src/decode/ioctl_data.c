@@ -235,21 +235,8 @@ void show_hardware_address(const struct decode *d, const struct value *x)
 	emit_sym(d->out, text, 0);
 }
 
-/* Shows a hardware address with its family, which is a type of device. Most addresses have six bytes. */
-static void hardware(const struct decode *d, uint64_t at)
-{
-	struct {
-		uint16_t family;
-		uint8_t data[14];
-	} a;
-	if (!decode_need(d, at, &a, sizeof(a)))
-		return;
-	emit_open(d->out, '{');
-	show_field(d, "sa_family", K_ARPHRD, a.family);
-	emit_field(d->out, "sa_data");
-	show_kind(d, K_HARDWARE_ADDRESS, at + sizeof(a.family), -1);
-	emit_close(d->out, '}');
-}
+/* A hardware address with its family, which is a type of device. Most addresses have six bytes. */
+static STRUCTURE_SAME(hardware, M16(sa_family, ARPHRD), ARRAY(uint8_t, sa_data, 14, HARDWARE_ADDRESS));
 
 static void value(const struct decode *d, const struct row *r, uint64_t at)
 {
@@ -265,7 +252,7 @@ static void value(const struct decode *d, const struct row *r, uint64_t at)
 	if (r->form == ADDRESS)
 		decode_sockaddr(d, at, 16);
 	else if (r->form == HARDWARE)
-		hardware(d, at);
+		layout_emit(d, &layout_hardware, at, layout_hardware.size);
 	else if (r->form == MAP)
 		show_kind(d, K_IFMAP, at, -1);
 	else if (decode_need(d, at, &number, sizeof(number)))

@@ -113,8 +113,7 @@ when_fn when_clone_ptid, when_clone_ctid, when_clone_tls, when_prctl_arg, when_a
 	when_membarrier_cpu;
 
 /* Signals (sig.c). */
-show_fn show_signal, show_sigset, show_sigset_pair, show_sigaction, show_siginfo, show_child_info, show_sigevent,
-	show_sigreturn;
+show_fn show_signal, show_sigset, show_sigaction, show_siginfo, show_child_info, show_sigevent, show_sigreturn;
 
 /* Clocks and file times (time.c). */
 show_fn show_ticks, show_seconds, show_stamp, show_timespec2, show_timeval2, show_remaining, show_clock;

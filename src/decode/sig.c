@@ -20,19 +20,9 @@ void show_sigset(const struct decode *d, const struct value *x)
 		emit_signals(d->out, set);
 }
 
-/* The argument of pselect6 and io_pgetevents is a structure of a pointer to a set, and the size of the set. */
-void show_sigset_pair(const struct decode *d, const struct value *x)
-{
-	uint64_t set, size;
-	if (!decode_get_word(d, x->v, &set) || !decode_get_word(d, x->v + decode_word(d), &size)) {
-		emit_ptr(d->out, x->v);
-		return;
-	}
-	emit_open(d->out, '{');
-	show_field(d, "sigmask", K_SIGSET, set);
-	show_field(d, "sigsetsize", K_ULONG, size);
-	emit_close(d->out, '}');
-}
+/* The argument of pselect6 and io_pgetevents: a pointer to a set, and the size of the set. */
+static STRUCTURE(sigset_pair32, M32(sigmask, SIGSET), M32(sigsetsize, ULONG));
+STRUCTURE_NARROW(sigset_pair, &layout_sigset_pair32, M64(sigmask, SIGSET), M64(sigsetsize, ULONG));
 
 #define SA_RESTORER_ 0x04000000
 
