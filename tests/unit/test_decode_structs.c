@@ -466,6 +466,10 @@ static void test_seldom(void **state)
 		 ",\"tmo_p\":{\"raw\":0,\"value\":null},\"sigmask\":{\"raw\":0,\"value\":null},\"sigsetsize\":{\"raw\":"
 		 "0,\"value\":0},\"result\":0,\"returned\":\"Timeout\"",
 		 "ppoll", 0, BASE, 1, 0, 0, 0);
+	put(0, (uint64_t[]){BASE + 16, 8, UINT64_C(1) << (SIGUSR1 - 1)}, 24);
+	CHECK("0, NULL, NULL, NULL, NULL, {sigmask=[USR1], sigsetsize=8}) = 0 (Timeout)", "pselect6", 0, 0, 0, 0, 0, 0,
+	      BASE);
+	CHECK("0, NULL, NULL, NULL, NULL, 0x7) = -1 EFAULT (Bad address)", "pselect6", -EFAULT, 0, 0, 0, 0, 0, 7);
 	CHECK_AS(RAW, "NULL, 0, 5) = 0 (Timeout)", "poll", 0, 0, 0, 5);
 	CHECK_AS(SHALLOW, "NULL, 0, 5) = 0 (Timeout)", "poll", 0, 0, 0, 5);
 	CHECK_AS(SHALLOW, "0x10000, 1, 5) = 1", "poll", 1, BASE, 1, 5);
