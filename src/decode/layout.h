@@ -74,7 +74,8 @@ struct layout {
 #define LAYOUT_SAME(nm, type, ...) LAYOUT_NARROW(nm, type, &layout_##nm, __VA_ARGS__)
 
 /*
- * The same, and these also define the structure, struct kernel_NAME, if no header has it. Its members, in their order:
+ * STRUCTURE(), STRUCTURE_SAME() and STRUCTURE_NARROW() do the same for a structure that no header has: they also define it, as
+ * struct kernel_NAME. Its members, in their order:
  *
  *   M8, M16, M32, M64(name, KIND), or (name, KIND, flags)   a number of 8 to 64 bits
  *   ARRAY(type, name, n, KIND), INNER(type, name, KIND)     an array, or a structure: the kind gets its address
@@ -84,8 +85,9 @@ struct layout {
 #define STRUCTURE_NARROW(nm, narrow_, ...)                                                                             \
 	LAYOUT_OF(nm, sizeof(struct kernel_##nm{AGAIN(EACH(DECLARED, , __VA_ARGS__))}), narrow_,                       \
 		  AGAIN(EACH(TABLED, struct kernel_##nm, __VA_ARGS__)))
-#define STRUCTURE(nm, ...)                      STRUCTURE_NARROW(nm, NULL, __VA_ARGS__)
-#define STRUCTURE_SAME(nm, ...)                 STRUCTURE_NARROW(nm, &layout_##nm, __VA_ARGS__)
+#define STRUCTURE(nm, ...)      STRUCTURE_NARROW(nm, NULL, __VA_ARGS__)
+#define STRUCTURE_SAME(nm, ...) STRUCTURE_NARROW(nm, &layout_##nm, __VA_ARGS__)
+/* Each member is (row, type, name, [n], KIND, flags). It becomes a declaration, and a row unless it is HIDDEN. */
 #define M8(m, ...)                              (SHOWN, uint8_t, m, , __VA_ARGS__)
 #define M16(m, ...)                             (SHOWN, uint16_t, m, , __VA_ARGS__)
 #define M32(m, ...)                             (SHOWN, uint32_t, m, , __VA_ARGS__)
