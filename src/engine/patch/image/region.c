@@ -220,11 +220,12 @@ static void take_errnos(struct patch *p, const unsigned char *errnos, struct reg
 			break;
 		if (i == seen->errnos.n)
 			vec_push(&seen->errnos, 0);
+		const uint64_t n = since(&rows[i].count, &seen->errnos.v[i]);
+		const struct call_stats *c =
+			n ? summary_call(&p->t.counts, g, syscall_native_arch(), (int32_t)(key >> ERRNO_BITS)) : NULL;
 		const int err = (int)(key & ((1 << ERRNO_BITS) - 1));
-		const struct call_errno e = {syscall_native_arch(), (int32_t)(key >> ERRNO_BITS), err,
-					     since(&rows[i].count, &seen->errnos.v[i])};
-		if (e.count)
-			summary_errno(&p->t.counts, g, &e);
+		if (c)
+			summary_errno(&p->t.counts, g, &(struct call_errno){c->arch, c->nr, err, n});
 	}
 }
 
