@@ -174,15 +174,16 @@ char **compare_command_argv(const struct compare *c, const char *text, uint64_t 
 /* Runs that fail, and the commands beside a run: --setup, --prepare, --conclude and --cleanup. */
 const char *const compare_companions[BESIDES] = {"--setup", "--prepare", "--conclude", "--cleanup"};
 
+/* The variable is kept in one buffer, because setenv(3) of glibc keeps a copy of each value that a variable ever had. */
 void compare_begin_run(struct compare *c, int round)
 {
-	char name[32];
 	c->round = round;
 	if (round >= 0)
-		snprintf(name, sizeof(name), "%d", round + 1);
+		snprintf(c->variable, sizeof(c->variable), "SCTRACE_RUN=%d", round + 1);
 	else
-		snprintf(name, sizeof(name), "%s", round == ROUND_WARMUP ? "warmup" : "count");
-	setenv("SCTRACE_RUN", name, 1);
+		snprintf(c->variable, sizeof(c->variable), "SCTRACE_RUN=%s",
+			 round == ROUND_WARMUP ? "warmup" : "count");
+	putenv(c->variable);
 }
 
 /* Appends "in timed run 3", or which other run it is. */

@@ -117,6 +117,7 @@ struct compare {
 	int null_fd;
 	const volatile sig_atomic_t *stop;
 	int round;               /* the present run: number of the round from 0, or ROUND_* */
+	char variable[32];       /* `SCTRACE_RUN=` and the present run, to which the environment refers (putenv(3)) */
 	struct strings failures; /* messages about commands that failed, which end the comparison with an error */
 	bool progress;           /* progress is shown on standard error */
 	bool interrupted;        /* the user interrupted the runs, so there are fewer than requested */

@@ -52,6 +52,7 @@ static int end_by_signal(int sig)
 
 static void compare_free(struct compare *c)
 {
+	unsetenv("SCTRACE_RUN"); /* its value is in `c` */
 	auto_buf why = {0};
 	if (work_close(&c->work, &why) < 0)
 		diag_note("%s", buf_str(&why));
