@@ -68,7 +68,7 @@ __attribute__((noreturn)) static void *beat(void *arg)
 	for (;;) {
 		beats[(intptr_t)arg]++;
 		syscall(SYS_getppid);
-		for (volatile int pause = 20000; pause > 0; pause--)
+		for (volatile int pause = 200000; pause > 0; pause--)
 			;
 	}
 }
