@@ -485,7 +485,10 @@ def attach_killed(world, mode):
                 raise Failed(f"the target {what} ended with {status}: {stdout} {stderr}")
 
 
-FORKING = "echo ready; for ((i = 0; i < 400; i++)); do (exit 3); [ $? = 3 ] || echo wrong; done; echo done"
+FORKING = """
+step() { (exit 3); [ $? = 3 ] || echo wrong; }
+echo ready; until [ -e "$0" ]; do step; done; for ((i = 0; i < 200; i++)); do step; done; echo done
+"""
 
 
 @scenario("attach", ["record", "record-small"])
@@ -495,11 +498,14 @@ def attach_killed_shell(world, mode):
     return to code that can run without sctrace.
     """
     for i in range(6):
-        with running(["bash", "-c", FORKING]) as target:
+        killed = world.scratch / "killed"
+        killed.unlink(missing_ok=True)
+        with running(["bash", "-c", FORKING, killed]) as target:
             wait_ready(target)
             with attached(world, mode, target.pid, *["-f"][:i % 2], seconds=0.05 + 0.02 * i) as process:
                 process.kill()
                 process.wait()
+            killed.touch()
             status, stdout, stderr = wait_end(target)
             if status != 0 or stdout != b"done\n":
                 raise Failed(f"the shell ended with {status}: {stdout} {stderr}")
