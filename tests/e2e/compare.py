@@ -900,7 +900,9 @@ def test_tables_need_no_locale(place):
     want = None
     for lang in (None, "C", "C.UTF-8"):
         env = {k: v for k, v in os.environ.items() if not k.startswith("LC_") and k != "LANG"}
-        for more in ({}, {"LOCPATH": "/nonexistent"}):
+        # If there is no such locale, newlocale(3) of glibc 2.36 does not free its copy of LOCPATH.
+        leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+        for more in ({}, {"LOCPATH": "/nonexistent"} | leaks):
             env |= more | ({"LANG": lang} if lang else {})
             out = subprocess.run([SCTRACE, "report", saved, saved], env=env, capture_output=True, check=True, timeout=60).stdout
             want = want or out
