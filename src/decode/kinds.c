@@ -178,15 +178,31 @@ static const struct memory_part parts[] = {
 };
 _Static_assert(sizeof(parts) / sizeof(*parts) <= 16, "MEMORY_PARTS");
 
-uint8_t decode_memory_index(struct memory_tables *t, const struct memory_need *n)
+static enum memory_copy copy_of(const struct memory_need *n)
 {
+	const bool plain = !n->head && !n->most && !n->parts, bytes = plain && n->size == 1 && n->limit == LIMIT_STRING;
+	if (n->rule == MEMORY_ON_ERROR)
+		return COPY_FAILED;
+	if (plain && n->rule == MEMORY_STRING)
+		return n->size /* an error proves nothing */ ? COPY_SELDOM : COPY_TEXT;
+	if (plain && n->count == COUNT_ONE && (n->rule == MEMORY_OUT || n->rule == MEMORY_IN))
+		return n->rule == MEMORY_OUT ? COPY_FILLED : COPY_READ;
+	if (bytes && n->rule == MEMORY_OUT && n->count == COUNT_RESULT)
+		return COPY_RESULT;
+	return bytes && n->rule == MEMORY_WRITTEN && n->count == COUNT_ARG ? COPY_WRITTEN : COPY_SELDOM;
+}
+
+uint8_t decode_memory_index(struct memory_tables *t, const struct memory_need *need)
+{
+	struct memory_need n = *need;
 	size_t i = 0;
-	while (i < t->nneeds && memcmp(&t->needs[i], n, sizeof(*n)) != 0)
+	n.copy = copy_of(need) & 7;
+	while (i < t->nneeds && memcmp(&t->needs[i], &n, sizeof(n)) != 0)
 		i++;
 	if (i == MEMORY_NEEDS)
 		return 0; /* the rule for what must stop */
 	if (i == t->nneeds)
-		t->needs[t->nneeds++] = *n;
+		t->needs[t->nneeds++] = n;
 	return (uint8_t)i;
 }
 

@@ -112,12 +112,24 @@ enum memory_limit {
 #define SIZE_OF_LAYOUT   UINT16_MAX
 #define SIZE_OF_EXCHANGE (UINT16_MAX - 1)
 
+/* What the most usual rules amount to after the call, so that the code in the program need not look closer at them. */
+enum memory_copy {
+	COPY_SELDOM, /* what the rule says */
+	COPY_FILLED, /* `size` bytes; nothing if the call fails */
+	COPY_RESULT, /* as many bytes as the result says, but at most string_max; nothing if the call fails */
+	COPY_READ,   /* `size` bytes; if the call fails, the rule decides */
+	COPY_WRITTEN, /* as many as the next argument says, but at most string_max; if the result is smaller, the rule decides */
+	COPY_FAILED, /* nothing; if the call fails, the rule decides */
+	COPY_TEXT,   /* a string; ENOENT proves that the kernel has read it, and for other errors, the rule decides */
+};
+
 /*
  * `head` bytes and then `count` elements of `size` bytes. The elements are at most `most` bytes in all, unless `most` is 0.
  */
 struct memory_need {
 	uint8_t rule, head;
-	uint16_t count : 5, limit : 3, from : 4;
+	uint16_t count : 4, limit : 2, from : 3;
+	uint16_t copy : 3;  /* enum memory_copy; only in memory_tables.needs */
 	uint16_t parts : 4; /* memory_part.list of what the structure points at, or 0 */
 	uint16_t size, most;
 };
@@ -193,10 +205,10 @@ struct captured {
 #define CAPTURED_NAME   2
 #define CAPTURED_SOCKET 3
 
-/* The rule of an argument: its index in memory_tables.needs. */
+/* The rule of an argument: its index in memory_tables.needs, and the rule's member `copy`. */
 struct memory_rule_of {
 	uint8_t need;
-	uint8_t arg : 4, copy : 4; /* `copy` is for the code in the program (engine/patch/code/ring.h) */
+	uint8_t arg : 4, copy : 4;
 };
 
 /* The rules, for both sides. */

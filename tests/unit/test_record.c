@@ -510,6 +510,11 @@ static void rules_name_arguments_that_exist(void **state)
 		assert_true(n->from < 6);
 		assert_true(n->parts <= PARTS_BPF_PROGRAM && n->rule <= MEMORY_OUT_MMSG);
 	}
+	for (int64_t nr = 0; nr < 512; nr++)
+		for (unsigned i = 0; is_recordable(nr) && i < recipes[nr].n; i++) {
+			const struct memory_rule_of *op = &recipes[nr].op[i];
+			assert_true(op->copy != COPY_WRITTEN || tables->needs[op->need].from == op->arg + 1);
+		}
 }
 
 extern const unsigned char __start_recorder_text[], __stop_recorder_text[];

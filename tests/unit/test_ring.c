@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -305,7 +306,8 @@ static unsigned count_steps(int64_t nr, const uint64_t args[6], int64_t result)
 /* Usual calls take few instructions of the recorder (test_patch_aarch64.c counts those of aarch64). */
 static void usual_calls_are_short(void **state)
 {
-	char bytes[4096] = "x";
+	char bytes[4096] = "/etc/passwd";
+	const uint64_t at = (uint64_t)(uintptr_t)bytes, cwd = (uint64_t)AT_FDCWD;
 	const struct {
 		const char *name;
 		int64_t nr, result;
@@ -313,10 +315,16 @@ static void usual_calls_are_short(void **state)
 		unsigned most;
 	} calls[] = {
 		{"getppid", SYS_getppid, 1, {0}, 140},
-		{"read", SYS_read, 1, {0, (uint64_t)(uintptr_t)bytes, 1}, 200},
-		{"write", SYS_write, 1, {1, (uint64_t)(uintptr_t)bytes, 1}, 200},
-		{"write, 32 bytes", SYS_write, 4096, {1, (uint64_t)(uintptr_t)bytes, 4096}, 240},
-		{"fstat", SYS_fstat, 0, {1, (uint64_t)(uintptr_t)bytes}, 320},
+		{"read", SYS_read, 1, {0, at, 1}, 200},
+		{"read, EAGAIN", SYS_read, -EAGAIN, {0, at, 1}, 170},
+		{"write", SYS_write, 1, {1, at, 1}, 210},
+		{"write, 32 bytes", SYS_write, 4096, {1, at, 4096}, 240},
+		{"fstat", SYS_fstat, 0, {1, at}, 320},
+		{"openat", SYS_openat, 3, {cwd, at}, 290},
+		{"openat, ENOENT", SYS_openat, -ENOENT, {cwd, at}, 290},
+		{"clock_nanosleep", SYS_clock_nanosleep, 0, {0, 0, at}, 270},
+		{"fcntl", SYS_fcntl, 0, {1, F_GETFL}, 660},
+		{"ioctl", SYS_ioctl, 0, {1, TCGETS, at}, 820},
 	};
 	const struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
 	struct sigaction before;

@@ -263,6 +263,8 @@ agent_half_\v:				/* a bucket is half full: the tracer empties all at the next c
 	b	7b
 
 agent_special_\v:
+	sub	w11, w11, #SLOT_F_RECORD
+	cbz	w11, .Lrecord_\v		/* no other flag is set */
 	tbnz	x10, #4, 9f		/* SLOT_F_RECORD */
 	tbnz	x10, #5, .Lplain_\v	/* SLOT_F_PLAIN */
 10:	tbnz	x10, #1, agent_refuse_\v	/* SLOT_F_FORKS */

@@ -18,38 +18,27 @@
 PART uint64_t load_carefully(unsigned char *to, const void *memory, uint64_t addr, uint64_t n);
 PART uint64_t load_text_carefully(unsigned char *to, const void *memory, uint64_t addr, uint64_t n);
 
+#define COPY_NEXT(to, from, size) (__builtin_memcpy(to, from, size), (to) += (size), (from) += (size))
+
 /* Copies `n` bytes. A compiler would call memcpy(3) in place of a loop without the empty instruction. */
 HELPER void copy_bytes(unsigned char *to, const unsigned char *from, uint64_t n)
 {
-	for (; n >= 16; n -= 16, to += 16, from += 16) {
-		uint64_t first, second;
-		__builtin_memcpy(&first, from, 8);
-		__builtin_memcpy(&second, from + 8, 8);
-		__builtin_memcpy(to, &first, 8);
-		__builtin_memcpy(to + 8, &second, 8);
+	for (; n >= 16; n -= 16) {
+		COPY_NEXT(to, from, 16);
 		__asm__ volatile("" ::: "memory");
 	}
-	if (n & 8) {
-		__builtin_memcpy(to, from, 8);
-		to += 8;
-		from += 8;
-	}
-	if (n & 4) {
-		__builtin_memcpy(to, from, 4);
-		to += 4;
-		from += 4;
-	}
-	if (n & 2) {
-		__builtin_memcpy(to, from, 2);
-		to += 2;
-		from += 2;
-	}
+	if (n & 8)
+		COPY_NEXT(to, from, 8);
+	if (n & 4)
+		COPY_NEXT(to, from, 4);
+	if (n & 2)
+		COPY_NEXT(to, from, 2);
 	if (n & 1)
 		*to = *from;
 }
 
 /* The functions that syscall/capture.h needs. `memory` is NULL if all the memory can be read. */
-HELPER uint64_t capture_load(void *at, const void *memory, uint64_t addr, uint64_t n)
+PART uint64_t capture_load(void *at, const void *memory, uint64_t addr, uint64_t n)
 {
 	if (memory)
 		return load_carefully(at, memory, addr, n);
@@ -139,8 +128,13 @@ PART uint64_t load_text_carefully(unsigned char *to, const void *memory, uint64_
 	return done;
 }
 
-HELPER bool may_record(const struct capture *c, const struct agent_recipe *recipe)
+/*
+ * Finds the rules of the arguments, for a call whose memory the recorder must look at before it is made. Returns false if
+ * sctrace must see the call.
+ */
+HELPER bool may_record(struct agent_scratch *s, const struct capture *c, const struct agent_recipe *recipe)
 {
+	struct memory_rule_of *to = s->op;
 	for (unsigned i = 0; i < recipe->n; i++) {
 		unsigned arg = recipe->op[i].arg;
 		const struct memory_need *n = &c->tables->needs[recipe->op[i].need];
@@ -150,7 +144,14 @@ HELPER bool may_record(const struct capture *c, const struct agent_recipe *recip
 		for (unsigned k = 0; recipe->apart && k < i; k++)
 			if (c->args[arg] && c->args[arg] == c->args[recipe->op[k].arg])
 				return false;
+		if (n) {
+			to->need = (uint8_t)(n - c->tables->needs);
+			to->copy = n->copy;
+			to++->arg = arg & 15;
+		}
 	}
+	s->ops = s->op;
+	s->nops = (uint64_t)(to - s->op);
 	return true;
 }
 
@@ -191,12 +192,12 @@ HELPER struct capture capture_in(const struct agent_scratch *s, const struct age
  * copying faults, the ring is unchanged, because the record is not open yet, and threads/patch_signals.c makes the call from
  * the stub.
  */
-HELPER bool capture_all_before(const struct agent_scratch *s, struct capture *c, const struct agent_recipe *recipe)
+HELPER bool capture_all_before(const struct agent_scratch *s, struct capture *c)
 {
 	c->before = 1;
 	c->frame_mask = s->sp + BELOW_PROGRAM + UC_MASK;
-	for (unsigned i = 0; i < recipe->n; i++)
-		if (!capture_before(c, &c->tables->needs[recipe->op[i].need], recipe->op[i].arg))
+	for (const struct memory_rule_of *op = s->ops; op < s->ops + s->nops; op++)
+		if (!capture_before(c, &c->tables->needs[op->need], op->arg))
 			return false;
 	return true;
 }
@@ -208,10 +209,10 @@ HELPER bool capture_all_before(const struct agent_scratch *s, struct capture *c,
  */
 HELPER void wait_before_t0(uint8_t fence)
 {
-	if (fence == FENCE_STORES)
-		cpu_wait_all();
-	else if (fence == FENCE_LOADS)
+	if (fence == FENCE_LOADS)
 		cpu_wait_loads();
+	else if (fence == FENCE_STORES)
+		cpu_wait_all();
 }
 
 HELPER void clear(uint64_t table, uint32_t rows)
@@ -250,7 +251,7 @@ HELPER void forget_closed(struct agent_scratch *s, const struct agent_recipe *re
 	*(volatile uint32_t *)named_row(fd) = 0;
 }
 
-enum { F_GETFD = 1, EBADF = 9 };
+enum { F_GETFD = 1, ENOENT = 2, EBADF = 9 };
 
 /*
  * Looks at the descriptor of a call that has failed with EBADF: the file may also have been open for another use. Returns
@@ -395,7 +396,7 @@ HELPER struct agent_record *open_record(struct agent_ring *r, const struct agent
 	return rec;
 }
 
-/* Does recorder_enter() for any call. */
+/* Does recorder_enter() for any call. recorder_leave() can do without leave_any() unless the call concerns names or rseq(2). */
 PART struct agent_record *enter_any(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
@@ -404,17 +405,19 @@ PART struct agent_record *enter_any(struct agent_scratch *s)
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	uint32_t limit = r->limit, next = r->next;
 	s->usual = 0;
+	s->ops = recipe->op;
+	s->nops = recipe->n;
 	/* The program may have written to the ring. Values read from it are used only if they are within bounds. */
 	if (limit > RING_DATA || r->end > RING_END || next >= limit)
 		return NULL;
 	if (used > limit - RECORD_HEAD_MOST)
 		return lacks_room(r, used);
 	struct capture c = capture_in(s, recipe, next, used);
-	if (recipe->before && !may_record(&c, recipe))
+	if (recipe->before && !may_record(s, &c, recipe))
 		return NULL;
 	if (s->nr == __NR_execve && recipe->announces && !cannot_execute(s, r->permits))
 		return NULL;
-	if (recipe->before && !capture_all_before(s, &c, recipe))
+	if (recipe->before && !capture_all_before(s, &c))
 		return lacks_room(r, used);
 	const uint32_t permits = r->permits;
 	const uint8_t known = name_all_used(s, recipe, &c, permits);
@@ -422,12 +425,14 @@ PART struct agent_record *enter_any(struct agent_scratch *s)
 		return lacks_room(r, used);
 	if (known == REFUSED)
 		return NULL;
-	const uint8_t announced = announces(s, recipe, known, permits);
-	struct agent_record *rec =
-		open_record(r, s, row, next, c.head, c.at, announced | can_write_to_output(s, recipe));
+	const uint8_t marks = announces(s, recipe, known, permits) | can_write_to_output(s, recipe);
+	struct agent_record *rec = open_record(r, s, row, next, c.head, c.at, marks);
 	forget_closed(s, recipe, permits);
-	if (rec->marks & 1)
+	if (marks & 1)
 		s->kind = KIND_ANNOUNCED;
+	s->room = smaller(limit - next, limit - used);
+	if (!marks && !recipe->asks && !(permits & RING_PERMITS_NAMING) && s->nr != __NR_rseq && c.at < s->room)
+		s->usual = (uint32_t)c.at;
 	arm(s);
 	wait_before_t0(recipe->fence);
 	return rec;
@@ -438,7 +443,7 @@ PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
 	struct agent_record *rec = (struct agent_record *)s->record;
-	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + rec->nr;
+	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + agent_row(s->nr);
 	struct created made;
 	uint32_t off = (uint32_t)(s->record - s->ring - RING_HEAD), limit = r->limit, taken;
 	note_rseq(s);
@@ -456,8 +461,8 @@ PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 	c.memory = c.tries ? &c : NULL;
 	if (c.at < c.head || c.at > c.room)
 		return 1;
-	for (unsigned i = 0; i < recipe->n; i++)
-		if (!capture_after(&c, &c.tables->needs[recipe->op[i].need], recipe->op[i].arg))
+	for (const struct memory_rule_of *op = s->ops; op < s->ops + s->nops; op++)
+		if (!capture_after(&c, &c.tables->needs[op->need], op->arg))
 			return 1;
 	const uint32_t permits = r->permits;
 	if (recipe->names == NAMES_RENAME && permits & RING_PERMITS_NAMING && s->result >= 0)
@@ -477,10 +482,11 @@ PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 }
 
 /*
- * The rest is for the calls that programs make most. Nothing is captured before them, their records change no notes, and what
- * is captured after them is described by COPY_*. It does with these calls what the functions above do, in fewer instructions.
+ * The rest is for the calls that programs make most. Before a usual call, nothing is captured, and its record changes no notes.
+ * What is captured after most calls is described by enum memory_copy. Here is done what the functions above do, in fewer
+ * instructions.
  */
-
+#define COPY_MOST 4096 /* if more bytes are to be copied, the rule is followed */
 /* Records of usual calls begin before this offset, even if the program has overwritten agent_ring.limit. */
 #define USUAL_END (RING_DATA & ~0xfffu)
 _Static_assert(USUAL_END + RECORD_HEAD_MOST + RECIPE_OPS * (sizeof(struct captured) + COPY_MOST) <= RING_END, "room");
@@ -495,8 +501,7 @@ HELPER bool is_usual(const struct agent_scratch *s, const struct agent_recipe *r
 			    recipe->second || recipe->closes;
 	if (!seldom && !recipe->writes && !recipe->fd)
 		return true;
-	const uint32_t out = recipe->writes ? (uint32_t)s->args[recipe->writes - 1] : 0;
-	if (seldom || (recipe->writes && *(const uint32_t *)elsewhere_row(out) != out + 1))
+	if (seldom || can_write_to_output(s, recipe))
 		return false;
 	if (!recipe->fd || !(r->permits & RING_PERMITS_NAMING))
 		return true;
@@ -506,36 +511,56 @@ HELPER bool is_usual(const struct agent_scratch *s, const struct agent_recipe *r
 	return *(const volatile uint32_t *)named_row(fd) == fd + 1;
 }
 
-/* Returns how many bytes to copy of the memory of an argument, or a number above COPY_MOST if the rule must be followed. */
-HELPER uint64_t count_usual(const struct agent_scratch *s, const struct memory_rule_of *op, uint64_t string_max)
+/* Returns the size of a string with its NUL, or a number above COPY_MOST. */
+HELPER uint64_t count_text(uint64_t addr)
 {
-	const uint64_t result = (uint64_t)s->result;
-	if (op->copy == COPY_RESULT)
-		return smaller(result, string_max);
-	if (op->copy == COPY_WRITTEN) {
-		uint64_t n = smaller(s->args[op->arg + 1], string_max);
+	const char *text = (const char *)addr;
+	uint64_t n = 0;
+	while (n <= COPY_MOST && text[n++])
+		__asm__ volatile("" ::: "memory"); /* a compiler would call strlen(3) in place of a loop without it */
+	return n;
+}
+
+/* Returns how many bytes to copy of the memory at `addr`, or a number above COPY_MOST if the rule must be followed. */
+HELPER uint64_t count_usual(const struct agent_scratch *s, const struct memory_rule_of *op, uint64_t addr)
+{
+	const uint64_t result = (uint64_t)s->result, most = ((const struct agent_ring *)s->ring)->string_max;
+	const unsigned copy = op->copy;
+	if (s->result < 0) {
+		if (copy == COPY_TEXT && s->result == -ENOENT)
+			return addr ? count_text(addr) : 0;
+		return copy == COPY_RESULT || copy == COPY_FILLED ? 0 : UINT64_MAX;
+	}
+	if (__builtin_expect(copy == COPY_RESULT, 1))
+		return smaller(result, most);
+	if (__builtin_expect(copy == COPY_WRITTEN, 1)) {
+		const uint64_t n = smaller(s->args[op->arg + 1], most);
 		return n <= result ? n : UINT64_MAX;
 	}
-	return op->copy == COPY_FIXED ? ((const struct memory_tables *)MEMORY_AT)->needs[op->need].size : UINT64_MAX;
+	if (copy == COPY_TEXT)
+		return addr ? count_text(addr) : 0;
+	if (copy == COPY_FILLED || copy == COPY_READ)
+		return ((const struct memory_tables *)MEMORY_AT)->needs[op->need].size;
+	return copy == COPY_FAILED ? 0 : UINT64_MAX;
 }
 
 IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
-	const unsigned row = agent_row(s->nr);
-	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + row;
+	const struct agent_recipe *recipe = (const struct agent_recipe *)RECIPES_AT + s->nr;
 	const uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE), limit = r->limit;
 	const uint32_t next = r->next;
 	const int64_t left = (int64_t)(limit - next), unused = (int64_t)(limit - used);
 	const int64_t room = left < unused ? left : unused;
-	if (next >= USUAL_END || room <= (int64_t)RECORD_HEAD_MOST || !is_usual(s, recipe, r))
+	if (s->nr >= AGENT_NUMBERS || next >= USUAL_END || room <= (int64_t)RECORD_HEAD_MOST || !is_usual(s, recipe, r))
 		return enter_any(s);
 	const uint64_t head = head_of(recipe);
 	const uint8_t fence = recipe->fence;
 	s->usual = (uint32_t)head;
-	s->recipe = recipe;
 	s->room = (uint64_t)room;
-	struct agent_record *rec = open_record(r, s, row, next, head, head, 0);
+	s->ops = recipe->op;
+	s->nops = recipe->n;
+	struct agent_record *rec = open_record(r, s, s->nr, next, head, head, 0);
 	arm(s);
 	wait_before_t0(fence);
 	return rec;
@@ -544,15 +569,14 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 IN_PROGRAM uint64_t recorder_leave(struct agent_scratch *s)
 {
 	const uint8_t marks = judge(s);
-	uint64_t at = s->usual;
-	if (!at || s->result < 0)
+	if (!s->usual || s->result == -EBADF)
 		return leave_any(s, marks);
 	struct agent_ring *r = (struct agent_ring *)s->ring;
 	struct agent_record *rec = (struct agent_record *)s->record;
-	const struct memory_rule_of *op = s->recipe->op, *end = op + s->recipe->n;
-	for (; op < end; op++) {
+	uint64_t at = s->usual;
+	for (const struct memory_rule_of *op = s->ops, *end = op + s->nops; op < end; op++) {
+		const uint64_t addr = s->args[op->arg], n = count_usual(s, op, addr);
 		struct captured *to = (struct captured *)((unsigned char *)rec + at);
-		const uint64_t addr = s->args[op->arg], n = count_usual(s, op, r->string_max);
 		if (n > COPY_MOST)
 			return leave_any(s, marks);
 		if (!addr || !n)

@@ -195,6 +195,8 @@ enum ring_lack {
 	RING_TOO_SMALL, /* the record did not fit into the ring, although it was empty */
 };
 
+#define RECIPE_OPS 6 /* the largest number of arguments whose memory is captured */
+
 struct agent_scratch {
 	uint32_t busy, kind;
 	uint64_t nr;
@@ -210,14 +212,16 @@ struct agent_scratch {
 	uint64_t ring;   /* the address of struct agent_ring; set by sctrace */
 	uint64_t armed;  /* the address of the thread's rseq_cs, if it shows whether the thread loses its CPU, or 0 */
 	uint32_t serial; /* the value of NAMED_SERIAL before the names were captured */
+	uint32_t usual;  /* what recorder_enter() has found out for recorder_leave(), if the call is usual, or 0: */
+	uint64_t lane;   /* the distance of the thread's lane from the slots of its region, or 0; set by sctrace */
 	/*
-	 * What recorder_enter() has found out for recorder_leave(): the size of the record's head if the call is usual, or 0;
-	 * then also the offset below which the record must end, from its beginning.
+	 * The size of the record so far is `usual`, and it must end before `room`. `ops` are the rules of the arguments, also if
+	 * the call is not usual. They are in `op` if a command decides about them.
 	 */
-	uint32_t usual;
-	uint64_t lane; /* the distance of the thread's lane from the slots of its region, or 0; set by sctrace */
-	const struct agent_recipe *recipe;
 	uint64_t room;
+	const struct memory_rule_of *ops;
+	uint64_t nops;
+	struct memory_rule_of op[RECIPE_OPS];
 };
 
 /* A row of the table of threads. */
@@ -310,16 +314,6 @@ struct captured_socket {
 
 #define CLOSES_MANY 15 /* agent_recipe.closes: close_range(2) */
 #define FD_CWD      14 /* agent_recipe.fd: the call has a path, and no descriptor, so the current directory matters */
-#define RECIPE_OPS  6
-
-/* Values of memory_rule_of.copy: what the recorder copies after a call that has succeeded, without a look at the rule. */
-enum copy {
-	COPY_SELDOM,  /* what the rule says */
-	COPY_FIXED,   /* memory_need.size bytes */
-	COPY_RESULT,  /* as many bytes as the result says, but at most agent_ring.string_max */
-	COPY_WRITTEN, /* as many as the next argument says, but at most string_max; the rule, if the result is smaller */
-};
-#define COPY_MOST 4096 /* if there are more bytes, the rule is followed */
 
 /* How the recorder treats a call. The members from `asks` on are 0 if the call is usual (recorder_enter()). */
 struct agent_recipe {

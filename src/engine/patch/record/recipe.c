@@ -65,20 +65,6 @@ static bool is_early(unsigned rule)
 	       rule == MEMORY_OUT_MSG || rule == MEMORY_OUT_MMSG;
 }
 
-/* Returns how the recorder can copy what this rule for argument `arg` describes, after a call that has succeeded. */
-static uint8_t copy_of(const struct memory_need *n, unsigned arg)
-{
-	if (n->head || n->most || n->parts)
-		return COPY_SELDOM;
-	if ((n->rule == MEMORY_OUT || n->rule == MEMORY_IN) && n->count == COUNT_ONE)
-		return COPY_FIXED;
-	if (n->size != 1 || n->limit != LIMIT_STRING)
-		return COPY_SELDOM;
-	if (n->rule == MEMORY_OUT && n->count == COUNT_RESULT)
-		return COPY_RESULT;
-	return n->rule == MEMORY_WRITTEN && n->count == COUNT_ARG && n->from == arg + 1 ? COPY_WRITTEN : COPY_SELDOM;
-}
-
 bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct memory_tables *tables,
 	       struct agent_recipe *recipe)
 {
@@ -93,12 +79,13 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct me
 		in |= n.rule == MEMORY_IN;
 		out |= n.rule == MEMORY_OUT;
 		recipe->before |= is_early(n.rule);
-		recipe->op[recipe->n++] = (struct memory_rule_of){
-			.need = decode_memory_index(tables, &n), .arg = i & 15, .copy = copy_of(&n, i) & 15};
+		const uint8_t need = decode_memory_index(tables, &n);
+		recipe->op[recipe->n++] =
+			(struct memory_rule_of){.need = need, .arg = i & 15, .copy = tables->needs[need].copy};
 	}
 	/* In sigprocmask(how, &set, &set), for example, the kernel overwrites its input. */
 	recipe->apart = in && out;
-	recipe->before |= recipe->apart || nr == SYS_rseq; /* so that the recorder notes its argument (note_rseq()) */
+	recipe->before |= recipe->apart || nr == SYS_rseq; /* which is not a usual call: see note_rseq() */
 	return !is_special(nr);
 }
 
