@@ -184,7 +184,7 @@ static enum memory_copy copy_of(const struct memory_need *n)
 	if (n->rule == MEMORY_ON_ERROR)
 		return COPY_FAILED;
 	if (plain && n->rule == MEMORY_STRING)
-		return n->size /* an error proves nothing */ ? COPY_SELDOM : COPY_TEXT;
+		return n->size /* an error proves nothing */ ? COPY_LATER_TEXT : COPY_TEXT;
 	if (plain && n->count == COUNT_ONE && (n->rule == MEMORY_OUT || n->rule == MEMORY_IN))
 		return n->rule == MEMORY_OUT ? COPY_FILLED : COPY_READ;
 	if (bytes && n->rule == MEMORY_OUT && n->count == COUNT_RESULT)

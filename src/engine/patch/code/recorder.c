@@ -537,7 +537,7 @@ HELPER uint64_t count_usual(const struct agent_scratch *s, const struct memory_r
 		const uint64_t n = smaller(s->args[op->arg + 1], most);
 		return n <= result ? n : UINT64_MAX;
 	}
-	if (copy == COPY_TEXT)
+	if (copy == COPY_TEXT || copy == COPY_LATER_TEXT)
 		return addr ? count_text(addr) : 0;
 	if (copy == COPY_FILLED || copy == COPY_READ)
 		return ((const struct memory_tables *)MEMORY_AT)->needs[op->need].size;

@@ -68,7 +68,7 @@ static bool is_early(unsigned rule)
 bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct memory_tables *tables,
 	       struct agent_recipe *recipe)
 {
-	bool in = false, out = false;
+	bool in = false, out = false, text = false;
 	*recipe = (struct agent_recipe){.nargs = d->nargs & 15};
 	for (unsigned i = 0; i < d->nargs && !is_special(nr); i++) {
 		struct memory_need n = need_of(d, nr, i, verbose);
@@ -80,8 +80,10 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct me
 		out |= n.rule == MEMORY_OUT;
 		recipe->before |= is_early(n.rule);
 		const uint8_t need = decode_memory_index(tables, &n);
-		recipe->op[recipe->n++] =
-			(struct memory_rule_of){.need = need, .arg = i & 15, .copy = tables->needs[need].copy};
+		const unsigned copy = tables->needs[need].copy;
+		recipe->op[recipe->n++] = (struct memory_rule_of){
+			.need = need, .arg = i & 15, .copy = (copy == COPY_TEXT && text ? COPY_LATER_TEXT : copy) & 15};
+		text |= copy == COPY_TEXT;
 	}
 	/* In sigprocmask(how, &set, &set), for example, the kernel overwrites its input. */
 	recipe->apart = in && out;
