@@ -313,16 +313,22 @@ def test_names_renamed(folder):
             assert made > 6500 and stopped < 200, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
 
 
+def returns_that_stop(options, *program):
+    """Number of handlers of the program that stopped when they returned, by rt_sigreturn(2), whose number is 15."""
+    run = subprocess.run([SCTRACE, "--engine=patch", "-f", *options, *program], check=False, capture_output=True, text=True,
+                         timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+    if run.returncode:
+        raise Skip("the patch engine does not work here")
+    stops = sum(int(n) for n in re.findall(r"(?m)^sctrace: stopped (\d+) times at call 15:", run.stderr))
+    print(f"# {options[0]}: {stops} handlers stopped when they returned")
+    return stops
+
+
 def test_returns(folder):
     """Handlers that return to an instruction that has moved into a stub do not stop"""
     for options in (["-c"], ["-o", str(folder / "trace")]):
-        run = subprocess.run([SCTRACE, "--engine=patch", "-f", *options, str(BUILD / "tests" / "e2e" / "inside"), "returns", "nested", "100"],
-                             check=False, capture_output=True, text=True, timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
-        if run.returncode:
-            raise Skip("the patch engine does not work here")
-        stops = [int(n) for n in re.findall(r"(?m)^sctrace: stopped (\d+) times at call 15:", run.stderr)]
-        print(f"# {options[0]}: {sum(stops)} of 200 handlers stopped when they returned")
-        assert sum(stops) < 10, stops
+        stops = returns_that_stop(options, str(BUILD / "tests" / "e2e" / "inside"), "returns", "nested", "100")
+        assert stops < 10, f"{stops} of 200"
 
 
 def test_returns_of_go(folder):
@@ -331,13 +337,8 @@ def test_returns_of_go(folder):
     if not program.exists():
         raise Skip("there is no Go")
     for options in (["-c"], ["-o", str(folder / "trace")]):
-        run = subprocess.run([SCTRACE, "--engine=patch", "-f", *options, str(program)], check=False, capture_output=True, text=True,
-                             timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
-        if run.returncode:
-            raise Skip("the patch engine does not work here")
-        stops = [int(n) for n in re.findall(r"(?m)^sctrace: stopped (\d+) times at call 15:", run.stderr)]
-        print(f"# {options[0]}: {sum(stops)} handlers stopped when they returned")
-        assert sum(stops) < 50, stops
+        stops = returns_that_stop(options, str(program))
+        assert stops < 50, stops
 
 
 def test_pairs(folder):
