@@ -121,7 +121,7 @@ enum memory_copy {
 	COPY_WRITTEN, /* as many as the next argument says, but at most string_max; if the result is smaller, the rule decides */
 	COPY_FAILED, /* nothing; if the call fails, the rule decides */
 	COPY_TEXT,   /* a string; ENOENT proves that the kernel has read it, and for other errors, the rule decides */
-	/* A string; if the call fails, the rule decides. With ENOENT, the kernel may not have read the second of two paths. */
+	/* A string; if the call fails, the rule decides, also with ENOENT: the kernel may not have read a second path then. */
 	COPY_LATER_TEXT,
 };
 

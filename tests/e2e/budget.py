@@ -53,8 +53,8 @@ def per_child(folder, way, options):
 
 
 def check(folder, way, options, calls, stops):
-    # If SIGCHLD arrives while the parent is not in wait4(2), sctrace makes more calls. Load only adds calls, so one of three runs
-    # within the limits is enough.
+    # If SIGCHLD arrives while the traced parent is not in wait4(2), sctrace makes more calls. Load can only add calls, so it is
+    # enough if one of three runs is within the limits.
     for _ in range(3):
         found = per_child(folder, way, options)
         total, waits = sum(found.values()), found.get("wait4", 0)

@@ -291,7 +291,7 @@ struct patch {
 	const unsigned char *recorder;  /* what each image has from RECORDER_CODE on, up to the recipes' end, or NULL */
 	char recorder_path[SETUP_PATH]; /* a sealed file with these bytes, which programs can open, or "" */
 	uint8_t record_way[AGENT_CALLS]; /* enum record_way */
-	/* The numbers of the rows from AGENT_NUMBERS on; 0: the row is free. A row keeps its number, as slots and records have the row. */
+	/* The call numbers of the rows from AGENT_NUMBERS on; 0: free. They never change, because slots and records contain only the row. */
 	int32_t others[AGENT_OTHERS];
 	unsigned scratch_size; /* size of a thread's scratch memory */
 	unsigned ring_pages;   /* size of the ring that the first thread of a new image gets */
@@ -326,7 +326,7 @@ static inline void patch_note_stop(struct patch *p, enum stop_reason why, int64_
 	p->stops[why][nr >= 0 && nr < AGENT_NUMBERS ? nr : AGENT_CALLS - 1]++;
 }
 
-/* Returns the row of call number `nr`, or -1 if it has none. If it is a number that no call has, and its row is free, it gets the row. */
+/* Returns the row of call number `nr`, or -1 if it has none. A number that no call has gets the row of agent_row() if that is free. */
 static inline int patch_row(struct patch *p, int64_t nr)
 {
 	const unsigned row = agent_row((uint64_t)nr);

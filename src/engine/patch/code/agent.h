@@ -26,9 +26,9 @@
 #define STUB_AREA       (16 * AGENT_PAGE) /* the size of a mapping for stubs */
 
 /*
- * Each call number below AGENT_NUMBERS has a row in the tables by number. Other numbers belong to no call. Programs make such
- * calls in order to learn what the kernel can do, or what a call costs. AGENT_OTHERS of these numbers have rows after the first
- * (agent_row()). agent_data.others says which.
+ * In the tables by number, each call number below AGENT_NUMBERS has a row. All other numbers, also negative ones, belong to
+ * no call, but programs use them in order to learn what the kernel can do, or what a call costs. Up to AGENT_OTHERS of these
+ * numbers have the rows from AGENT_NUMBERS on. Which numbers these are is decided during the run (patch_row()).
  */
 #define AGENT_NUMBERS 512
 #define AGENT_OTHERS  4
@@ -298,7 +298,7 @@ _Static_assert(offsetof(struct agent_data, followed) == DATA_FOLLOWED, "agent.S"
 _Static_assert(offsetof(struct agent_data, others) == DATA_OTHERS, "agent.S");
 _Static_assert(KEPT_FRAMES == 8 && sizeof(struct agent_frame) == 8 * KEPT_SAVED, "agent.S");
 
-/* The row of call number `nr` in tables with AGENT_CALLS rows. A row from AGENT_NUMBERS on is that of several numbers. */
+/* The row that call number `nr` may have. From AGENT_NUMBERS on, a row can have one of several numbers (agent_data.others). */
 static inline unsigned agent_row(uint64_t nr)
 {
 	return (unsigned)(nr < AGENT_NUMBERS ? nr : AGENT_NUMBERS + nr % AGENT_OTHERS);

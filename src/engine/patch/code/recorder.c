@@ -20,7 +20,7 @@ PART uint64_t load_text_carefully(unsigned char *to, const void *memory, uint64_
 
 #define COPY_NEXT(to, from, size) (__builtin_memcpy(to, from, size), (to) += (size), (from) += (size))
 
-/* Copies `n` bytes. A compiler would call memcpy(3) in place of a loop without the empty instruction. */
+/* Copies `n` bytes. Without the empty assembly statement, a compiler might replace the loop by a call of memcpy(3). */
 HELPER void copy_bytes(unsigned char *to, const unsigned char *from, uint64_t n)
 {
 	for (; n >= 16; n -= 16) {
@@ -482,9 +482,9 @@ PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 }
 
 /*
- * The rest is for the calls that programs make most. Before a usual call, nothing is captured, and its record changes no notes.
- * What is captured after most calls is described by enum memory_copy. Here is done what the functions above do, in fewer
- * instructions.
+ * From here on: a shorter way for the usual calls, those that programs make most. Nothing is captured before such a call, and
+ * its record changes no tables of names or descriptors. enum memory_copy says what is captured after it. All other calls go to
+ * the functions above, and so does a call that turns out to be unusual when it has returned.
  */
 #define COPY_MOST 4096 /* if more bytes are to be copied, the rule is followed */
 /* Records of usual calls begin before this offset, even if the program has overwritten agent_ring.limit. */

@@ -212,10 +212,10 @@ struct agent_scratch {
 	uint64_t ring;   /* the address of struct agent_ring; set by sctrace */
 	uint64_t armed;  /* the address of the thread's rseq_cs, if it shows whether the thread loses its CPU, or 0 */
 	uint32_t serial; /* the value of NAMED_SERIAL before the names were captured */
-	uint32_t usual;  /* what recorder_enter() has found out for recorder_leave(), if the call is usual, or 0: */
+	uint32_t usual;  /* the size of the record so far if the call is usual (recorder.c), otherwise 0 */
 	uint64_t lane;   /* the distance of the thread's lane from the slots of its region, or 0; set by sctrace */
 	/*
-	 * The size of the record so far is `usual`, and it must end before `room`. `ops` are the rules of the arguments, also if
+	 * The record must end before `room`. `ops` are the rules of the arguments, also if
 	 * the call is not usual. They are in `op` if a command decides about them.
 	 */
 	uint64_t room;

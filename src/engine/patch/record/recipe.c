@@ -137,7 +137,7 @@ static void make_file(struct patch *p, struct record *rec)
 }
 
 /* Is the call in the set? If `set` is NULL, it stands for all calls. */
-/* Which numbers the rows from AGENT_NUMBERS on will have is not known yet, so they are in each set. */
+/* The rows from AGENT_NUMBERS on get their numbers only during the run, so these rows are in each set of calls. */
 static bool is_in(const struct call_set *set, int64_t nr)
 {
 	return !set || nr >= AGENT_NUMBERS || (set->bits[nr / 64] >> (nr % 64) & 1);

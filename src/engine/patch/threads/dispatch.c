@@ -317,8 +317,9 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 	img->handlers.unsteady |= call->arch != CPU_ARCH;
 	*why = call->arch != CPU_ARCH ? STOP_FOREIGN : STOP_SHARED;
 	/*
-	 * The agent does not make exit(2) while counters.apart is not 0 (BASE_APART in agent.S): a thread that is moved
-	 * to its stub would stop again and again until the child process of vfork(2) has its own memory.
+	 * While a child process of vfork(2) whose calls are not counted has this memory (counters.apart), the agent
+	 * refuses exit(2). If the thread were sent to the agent again, it would stop again, until the child has its
+	 * own memory.
 	 */
 	if (call->arch != CPU_ARCH || img->state != IMAGE_READY || img->counters.off ||
 	    (call->nr == SYS_exit && img->counters.apart > 0))

@@ -185,7 +185,7 @@ static inline struct cpu_regs cpu_first(const struct cpu_regs *r, uint64_t entry
 				 .eflags = r->eflags & ~arithmetic};
 }
 
-/* 512 to 547 were calls in older kernels, and 0x40000000 is a bit (arch/x86/entry/syscalls/syscall_64.tbl). */
+/* 512 to 547 are calls of x32, which older kernels also make without the bit of x32, 0x40000000 (syscall_64.tbl). */
 static inline bool cpu_has_no_call(int64_t nr)
 {
 	return nr < 0 || (nr > 547 && nr < 0x40000000);
