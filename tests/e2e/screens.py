@@ -158,12 +158,15 @@ def in_order(text, *written):
 def test_programs(tmp):
     """Thirty programs show the same screen under both engines"""
     (tmp / "in").write_text("".join(f"line {i}\n" for i in range(30)))
+    inner = tmp / "inner"  # whose parent, which ls shows as well, no other test changes
+    inner.mkdir()
+    (inner / "file").write_text("x")
     prompts = "read -p 'name? ' x; echo got $x; read y; echo and $y >&2"
     lines = (("", "\nread(0, ", "bob\n"), ("bob\n", "\nread(0, ", "\4"))
     answers = (("6name? ", "\nread(0, ", "bob\n"), ("8got bob\n", "\nread(0, ", "eve\n"))
     mixed = "import sys; print('a'); sys.stderr.write('b\\n'); print('c', flush=True); sys.stderr.write('d\\n'); sys.exit(3)"
     programs = [
-        (["ls", tmp], ()), (["ls", "-la", tmp], ()), (["cat", tmp / "in"], ()), (["cat", tmp / "in", tmp / "none"], ()),
+        (["ls", tmp], ()), (["ls", "-la", inner], ()), (["cat", tmp / "in"], ()), (["cat", tmp / "in", tmp / "none"], ()),
         (["cat"], lines), (["head", "-c", "20", "/dev/zero"], ()),
         (["tee", "/dev/stderr", tmp / "out"], lines),
         (["dash", "-c", prompts], answers), (["bash", "-c", prompts], answers),
