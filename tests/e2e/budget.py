@@ -331,6 +331,13 @@ def test_returns(folder):
         assert stops < 10, f"{stops} of 200"
 
 
+def test_returns_beside_a_restarted_call(folder):
+    """Handlers that return do not stop because another thread is in a call that was interrupted and has begun again"""
+    for options in (["-c"], ["-o", str(folder / "trace")]):
+        stops = returns_that_stop(options, str(BUILD / "tests" / "e2e" / "inside"), "restarted", "200")
+        assert stops < 10, f"{stops} of 200"
+
+
 def test_returns_of_go(folder):
     """Handlers of a Go program that has no code of C do not stop when they return"""
     program = BUILD / "tests" / "e2e" / "pump-go"

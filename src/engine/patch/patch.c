@@ -100,6 +100,8 @@ static bool on_syscall_stop(struct tracer *t, struct task *task)
 	tracer_syscall_stop(t, task);
 	if (returns)
 		site_follow_moved(task);
+	if (thread_of(task)->in_call)
+		image_note_frames(task); /* an interrupted call that has begun again may last as long as the program */
 	if (t->serves_pages != served)
 		record_permit_all(p);
 	if (masked && thread_of(task)->in_call)

@@ -6,6 +6,7 @@
  */
 #include "e2e.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -326,8 +327,43 @@ static void test_returns(int argc, char **argv)
 	}
 }
 
+/* --- a thread is in a call that was interrupted and has begun again, while handlers of another thread return --- */
+
+static int waited_for[2];
+
+static void on_waiting(int sig)
+{
+	(void)sig;
+	nreturns++;
+}
+
+static void *wait_for_byte(void *arg)
+{
+	char byte;
+	CHECK(read(waited_for[0], &byte, 1) == 1);
+	return arg;
+}
+
+static void test_restarted(int argc, char **argv)
+{
+	const struct sigaction sa = {.sa_handler = on_waiting, .sa_flags = SA_RESTART};
+	const int n = number(argc, argv, 0, 200);
+	const struct timespec pause = {0, 20000000};
+	pthread_t waiting;
+	CHECK(sigaction(SIGUSR1, &sa, NULL) == 0 && pipe(waited_for) == 0);
+	CHECK(pthread_create(&waiting, NULL, wait_for_byte, NULL) == 0 && nanosleep(&pause, NULL) == 0);
+	CHECK(pthread_kill(waiting, SIGUSR1) == 0);
+	while (!nreturns)
+		CHECK(nanosleep(&pause, NULL) == 0);
+	CHECK(nanosleep(&pause, NULL) == 0);
+	for (int i = 0; i < n; i++)
+		CHECK(raise(SIGUSR1) == 0);
+	CHECK(nreturns == n + 1);
+	CHECK(write(waited_for[1], "x", 1) == 1 && pthread_join(waiting, NULL) == 0);
+}
+
 static const struct test tests[] = {
 	{"leaves", test_leaves}, {"step", test_step},     {"faults", test_faults},   {"remap", test_remap},
-	{"edges", test_edges},   {"errors", test_errors}, {"returns", test_returns},
+	{"edges", test_edges},   {"errors", test_errors}, {"returns", test_returns}, {"restarted", test_restarted},
 };
 TEST_MAIN(tests)
