@@ -35,6 +35,7 @@ struct call_row {
 struct calls {
 	VEC(struct call_row) rows;
 	size_t nruns;
+	bool waited; /* in some run, a call is known to have waited */
 };
 
 static void calls_free(struct calls *c)
@@ -69,6 +70,7 @@ static void calls_init(struct calls *c, const struct page *p)
 			for (size_t i = 0; i < s->groups.v[g]->calls.n; i++) {
 				const struct call_stats *from = s->groups.v[g]->calls.v[i];
 				call_stats_add(&row_of(c, from->arch, from->nr)->in[k], from);
+				c->waited |= from->waits > 0;
 			}
 	}
 }
@@ -155,8 +157,10 @@ static void change_words(const struct call_stats *a, const struct call_stats *b,
 	}
 }
 
-/* The groups of columns. Each group has one column for each run. */
-enum { C_CALLS, C_SECONDS, C_P50, C_PER_RUN };
+/* The groups of columns. Each group has one column for each run. Those of waits are hidden if no call waited. */
+enum { C_CALLS, C_SECONDS, C_P50, C_WAITS, C_WAITED, C_PER_RUN };
+/* The column of a figure for run `k` of `n`; C_PER_RUN: the column of changes, which the first run does not have. */
+#define COL_OF(what, k, n) ((size_t)(1 + (what) * (n) + (k) - ((what) == C_PER_RUN)))
 
 /*
  * Returns "calls host" for the figure "calls" and the label "host" of a run. The page keeps the string, because the
@@ -172,11 +176,11 @@ static const char *keep(struct page *p, const char *what, const char *label)
 /* Returns the columns of the table of calls. If there is only one run, the titles do not contain its label. */
 static struct column *columns_new(struct page *p)
 {
-	static const char *const keys[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50_ns"};
-	static const char *const titles[] = {[C_CALLS] = "calls", [C_SECONDS] = "seconds", [C_P50] = "p50"};
+	static const char *const keys[] = {"calls", "seconds", "p50_ns", "waits", "waited_s"};
+	static const char *const titles[] = {"calls", "seconds", "p50", "waits", "waited"};
 	size_t n = p->n;
 	unsigned further = n > 2 ? COL_CONTINUED : 0;
-	struct column *v = memory_zeroed(1 + n * (C_PER_RUN + 1), sizeof(*v));
+	struct column *v = memory_zeroed(COL_OF(C_PER_RUN, n, n), sizeof(*v));
 	v[0] = (struct column){"name", "syscall", 0};
 	size_t at = 1;
 	for (int what = 0; what < C_PER_RUN; what++)
@@ -195,7 +199,13 @@ static struct column *columns_new(struct page *p)
 	return v;
 }
 
-static void set_call_cells(struct table *t, size_t n, const struct call_row *row)
+static void set_waits(struct table *t, size_t n, size_t k, uint64_t waits, double waited_ns)
+{
+	cell_count(t, COL_OF(C_WAITS, k, n), (double)waits, false);
+	cell_time(t, COL_OF(C_WAITED, k, n), waits ? waited_ns * 1e-9 : NAN, 1);
+}
+
+static void set_call_cells(struct table *t, size_t n, const struct call_row *row, bool waits)
 {
 	for (size_t k = 0; k < n; k++) {
 		const struct call_stats *c = &row->in[k];
@@ -203,10 +213,12 @@ static void set_call_cells(struct table *t, size_t n, const struct call_row *row
 			continue;
 		char text[40];
 		snprintf(text, sizeof(text), "%.6f", c->ns > 0 ? c->ns * 1e-9 : 0);
-		cell_count(t, 1 + k, (double)call_stats_calls(c), false);
-		table_real(t, 1 + n + k, c->ns * 1e-9, text);
+		cell_count(t, COL_OF(C_CALLS, k, n), (double)call_stats_calls(c), false);
+		table_real(t, COL_OF(C_SECONDS, k, n), c->ns * 1e-9, text);
 		if (!c->returned)
 			continue;
+		if (waits && c->judged)
+			set_waits(t, n, k, c->waits, c->waited_ns);
 		auto_buf p50 = {0};
 		double typical = call_stats_quantile(c, 0.5);
 		enum resolved resolved = call_stats_resolved(c);
@@ -215,7 +227,7 @@ static void set_call_cells(struct table *t, size_t n, const struct call_row *row
 		else if (resolved == DOUBTFUL)
 			buf_addc(&p50, '~');
 		duration_human(&p50, resolved == UNRESOLVED ? call_stats_resolution(c) : typical);
-		table_real(t, 1 + 2 * n + k, typical, buf_str(&p50));
+		table_real(t, COL_OF(C_P50, k, n), typical, buf_str(&p50));
 	}
 }
 
@@ -225,15 +237,15 @@ static void set_changes(struct table *t, size_t n, const struct call_row *row)
 		auto_buf words = {0};
 		enum table_mark mark;
 		change_words(&row->in[0], &row->in[k], &words, &mark);
-		table_string(t, 3 * n + k, buf_str(&words));
-		table_mark_cell(t, 3 * n + k, mark);
+		table_string(t, COL_OF(C_PER_RUN, k, n), buf_str(&words));
+		table_mark_cell(t, COL_OF(C_PER_RUN, k, n), mark);
 	}
 }
 
 /* The calls of a run as a whole. */
 struct sum {
-	uint64_t calls;
-	double ns;
+	uint64_t calls, judged, waits;
+	double ns, waited_ns;
 };
 
 static struct sum sum_of(const struct calls *c, size_t run)
@@ -242,8 +254,12 @@ static struct sum sum_of(const struct calls *c, size_t run)
 	for (size_t i = 0; i < c->rows.n; i++) {
 		if (c->rows.v[i].is_request)
 			continue;
-		s.calls += call_stats_calls(&c->rows.v[i].in[run]);
-		s.ns += c->rows.v[i].in[run].ns;
+		const struct call_stats *in = &c->rows.v[i].in[run];
+		s.calls += call_stats_calls(in);
+		s.ns += in->ns;
+		s.judged += in->judged;
+		s.waits += in->waits;
+		s.waited_ns += in->waited_ns;
 	}
 	return s;
 }
@@ -259,8 +275,10 @@ static void set_totals(struct table *t, const struct calls *c)
 		auto_buf change = {0};
 		char text[40];
 		snprintf(text, sizeof(text), "%.6f", s.ns > 0 ? s.ns * 1e-9 : 0);
-		cell_count(t, 1 + k, (double)s.calls, false);
-		table_real(t, 1 + c->nruns + k, s.ns * 1e-9, text);
+		cell_count(t, COL_OF(C_CALLS, k, c->nruns), (double)s.calls, false);
+		table_real(t, COL_OF(C_SECONDS, k, c->nruns), s.ns * 1e-9, text);
+		if (c->waited && s.judged)
+			set_waits(t, c->nruns, k, s.waits, s.waited_ns);
 		if (!k)
 			continue;
 		if (s.calls != first.calls)
@@ -271,7 +289,7 @@ static void set_totals(struct table *t, const struct calls *c)
 			buf_adds(&change, " instead of ");
 			duration_human(&change, first.ns);
 		}
-		table_string(t, 3 * c->nruns + k, buf_str(&change));
+		table_string(t, COL_OF(C_PER_RUN, k, c->nruns), buf_str(&change));
 	}
 }
 
@@ -320,15 +338,17 @@ static void add_table(struct page *p, struct calls *c)
 		"distinguished from the cost of tracing. Single runs do not show how much repeated runs would differ.";
 	size_t n = p->n;
 	auto_free struct column *columns = columns_new(p);
-	struct table *t = table_new(columns, 1 + 3 * n + n - 1);
+	struct table *t = table_new(columns, COL_OF(C_PER_RUN, n, n));
 	calls_sort(c);
 	for (size_t i = 0; i < c->rows.n; i++) {
 		table_row(t);
 		table_string(t, 0, c->rows.v[i].name);
-		set_call_cells(t, n, &c->rows.v[i]);
+		set_call_cells(t, n, &c->rows.v[i], c->waited);
 		set_changes(t, n, &c->rows.v[i]);
 	}
 	set_totals(t, c);
+	for (size_t k = COL_OF(C_WAITS, 0, n); k < COL_OF(C_PER_RUN, 1, n); k++)
+		table_hide_if_empty(t, k);
 	page_add_part(p, "calls", n > 1 ? "System calls" : NULL, t, n > 1 ? note : NULL);
 }
 

@@ -485,9 +485,10 @@ static struct table *bins_table(const struct page *p)
 static struct table *calls_table(const struct page *p)
 {
 	static const struct column columns[] = {
-		{"run", "", 0},    {"name", "", 0},     {"group", "", 0},   {"calls", "", 0},  {"errors", "", 0},
-		{"bytes", "", 0},  {"total_ns", "", 0}, {"mean_ns", "", 0}, {"p50_ns", "", 0}, {"p90_ns", "", 0},
-		{"p99_ns", "", 0}, {"min_ns", "", 0},   {"max_ns", "", 0},  {"cost_ns", "", 0}};
+		{"run", "", 0},    {"name", "", 0},     {"group", "", 0},   {"calls", "", 0},   {"errors", "", 0},
+		{"bytes", "", 0},  {"total_ns", "", 0}, {"mean_ns", "", 0}, {"p50_ns", "", 0},  {"p90_ns", "", 0},
+		{"p99_ns", "", 0}, {"min_ns", "", 0},   {"max_ns", "", 0},  {"cost_ns", "", 0}, {"judged", "", 0},
+		{"waits", "", 0},  {"waited_ns", "", 0}};
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < p->n; i++) {
 		const struct summary *s = &p->runs[i].run->calls;
@@ -513,6 +514,11 @@ static struct table *calls_table(const struct page *p)
 				table_integer(t, 5, (long long)c->bytes, NULL);
 				for (size_t n = 0; c->returned && n < sizeof(times) / sizeof(*times); n++)
 					table_real(t, 6 + n, times[n], NULL);
+				table_integer(t, 14, (long long)c->judged, NULL);
+				if (c->judged) {
+					table_integer(t, 15, (long long)c->waits, NULL);
+					table_real(t, 16, c->waited_ns, NULL);
+				}
 			}
 	}
 	return t;

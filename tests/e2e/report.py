@@ -283,6 +283,31 @@ def compared(folder, name, *args):
     return path
 
 
+def with_waits(path, judged):
+    """Changes a saved run: of the calls of execve(2), one is known to have waited (or it is unknown), and no other is known."""
+    doc = json.loads(path.read_text())
+    for call in doc["results"]:
+        one = judged and call["name"] == "execve"
+        call.update(judged=int(one), waits=int(one), waited_ns=call["total_ns"] if one else 0)
+    path.write_text(json.dumps(doc))
+    return path
+
+
+def test_calls_that_waited(folder):
+    """Two -c summaries: which calls waited, and for how long, in the table, JSON and CSV, if a run has such calls"""
+    runs = {name: with_waits(counted(folder, f"{name}.json", "/bin/true"), name == "known") for name in ("known", "unknown", "none")}
+    title = next(line for line in report(runs["known"], runs["unknown"]).splitlines() if line.startswith("syscall"))
+    assert "waits known  waited known  change" in title and "waits unknown" not in title, title
+    assert "waits" not in report(runs["none"], runs["unknown"])
+    rows = {r["name"]: r for r in json.loads(report("--format=json", runs["unknown"], runs["known"]))["calls"]}
+    assert rows["execve"]["waits known"] == 1 and rows["execve"]["waited_s known"] > 0, rows["execve"]
+    assert rows["execve"].get("waits unknown") is None and rows["exit_group"].get("waits known") is None, rows
+    table = list(csv.DictReader(io.StringIO(report("--format=csv", runs["known"], runs["unknown"]))))
+    calls = {(r["run"], r["name"]): r for r in table}
+    assert calls["known", "execve"]["waits"] == "1" and calls["known", "execve"]["waited_ns"] == calls["known", "execve"]["total_ns"]
+    assert calls["unknown", "execve"]["judged"] == "0" and calls["unknown", "execve"]["waits"] == ""
+
+
 def test_comparisons(folder):
     """Runs of compare: every sample in CSV, pictures in valid XML, refusals"""
     a = compared(folder, "a.json", "--size=64K")
