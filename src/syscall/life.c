@@ -61,10 +61,12 @@ void life_enter(struct call_life *l, struct call *c, struct life_ends *out)
 	out->n = 0;
 	c->restart = it && continues(it, c);
 	l->carried_ns = 0;
+	l->carried_wait = WAIT_UNKNOWN;
 	if (c->restart) {
 		c->nr = it->call.nr;
 		memcpy(c->args, it->call.args, sizeof(c->args));
 		l->carried_ns = it->ns;
+		l->carried_wait = it->call.wait;
 		l->tag = it->tag;
 		end_newest(l, CALL_RESTARTED, out);
 	} else if (it)
@@ -98,10 +100,15 @@ void life_exit(struct call_life *l, struct call *c, uint64_t ns, struct life_end
 	}
 	ns += l->carried_ns;
 	l->carried_ns = 0;
+	/* A call has waited if one of its entries has. The caller's copy tells only of the last entry. */
+	struct call whole = *c;
+	whole.wait = l->carried_wait == WAIT_YES ? WAIT_YES : c->wait;
+	l->carried_wait = WAIT_UNKNOWN;
 	if (c->error && IS_RESTART_ERROR(c->err))
-		interrupt(l, &(struct life_interrupted){.call = *c, .ns = ns, .restarting = true, .tag = l->tag}, out);
+		interrupt(l, &(struct life_interrupted){.call = whole, .ns = ns, .restarting = true, .tag = l->tag},
+			  out);
 	else
-		add_end(out, CALL_RETURNED, c, ns, l->tag);
+		add_end(out, CALL_RETURNED, &whole, ns, l->tag);
 }
 
 void life_interrupt_unseen(struct call_life *l, const struct call *c, uint64_t ns, struct life_ends *out)

@@ -53,8 +53,9 @@ struct life_interrupted {
 
 /* The calls of one thread. A struct of zeros means that no call was made. Free with life_free(). */
 struct call_life {
-	uint64_t carried_ns; /* time that the call in progress spent in the kernel before its restart */
-	void *tag;           /* the caller's value for the call in progress; its restart inherits it */
+	uint64_t carried_ns;         /* time that the call in progress spent in the kernel before its restart */
+	enum call_wait carried_wait; /* whether it waited before its restart */
+	void *tag;                   /* the caller's value for the call in progress; its restart inherits it */
 	VEC(struct life_interrupted) interrupted; /* interrupted calls, oldest first */
 };
 

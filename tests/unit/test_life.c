@@ -286,12 +286,45 @@ static void a_restart_keeps_arguments_and_tag(void **state)
 	life_free(&l);
 }
 
+/* A call has waited if one of its entries has. What is known of the last entry remains with that entry. */
+static void a_restart_keeps_that_the_call_waited(void **state)
+{
+	(void)state;
+	static const struct {
+		enum call_wait first, last, whole;
+	} rows_of_waits[] = {{WAIT_YES, WAIT_UNKNOWN, WAIT_YES},
+			     {WAIT_YES, WAIT_NO, WAIT_YES},
+			     {WAIT_UNKNOWN, WAIT_NO, WAIT_NO},
+			     {WAIT_UNKNOWN, WAIT_YES, WAIT_YES}};
+	for (size_t i = 0; i < sizeof(rows_of_waits) / sizeof(*rows_of_waits); i++) {
+		struct call_life l = {0};
+		struct life_ends ends;
+		for (int entry = 0; entry < 3; entry++) {
+			struct call c = {.arch = syscall_native_arch(), .ip = HERE, .sp = PROGRAM};
+			life_enter(&l, &c, &ends);
+			assert_int_equal(c.restart, entry > 0);
+			c.error = entry < 2;
+			c.err = entry < 2 ? ERESTARTSYS : 0;
+			c.wait = entry ? rows_of_waits[i].last : rows_of_waits[i].first;
+			life_exit(&l, &c, 1, &ends);
+			assert_int_equal(c.wait, entry ? rows_of_waits[i].last : rows_of_waits[i].first);
+		}
+		assert_int_equal(ends.v[0].call.wait, rows_of_waits[i].whole);
+		struct call next = {.arch = syscall_native_arch(), .ip = HERE, .sp = PROGRAM};
+		life_enter(&l, &next, &ends);
+		life_exit(&l, &next, 1, &ends);
+		assert_int_equal(ends.v[0].call.wait, WAIT_UNKNOWN);
+		life_free(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_gives_its_ends),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(a_restart_keeps_arguments_and_tag),
+		cmocka_unit_test(a_restart_keeps_that_the_call_waited),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
