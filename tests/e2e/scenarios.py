@@ -330,6 +330,32 @@ def attach_sigsys(world, mode):
                 raise Failed(f"the target ended with {status}: {stderr}")
 
 
+@scenario("attach", ATTACHING)
+def attach_dispatching(world, mode):
+    """A program that uses Syscall User Dispatch itself, also in a child or since before sctrace attached, works as before."""
+    if not world.dispatches():
+        raise Skip("the kernel has no Syscall User Dispatch")
+    for how in "kept", "child", "own":
+        with running([world.program("nest"), "dispatch-attached", how], stdin=subprocess.PIPE) as target:
+            wait_ready(target)
+
+            def check(target=target):
+                target.stdin.write(b".")
+                target.stdin.flush()
+                wait_ready(target, b"checked\n")
+
+            check()
+            for _ in range(2):
+                with attached(world, mode, target.pid, "-f") as process:
+                    check()
+                    check()
+                    end_attached(process)
+                check()
+            status, _, stderr = wait_end(target)
+            if status != 0:
+                raise Failed(f"the target ({how}) ended with {status}: {stderr}")
+
+
 @scenario("attach", ["trace", "record", "record-small"])
 def attach_ignoring(world, mode):
     """

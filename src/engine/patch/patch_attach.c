@@ -71,6 +71,17 @@ static bool wait_for_stop(struct patch *p, struct task *task, uint64_t until)
 	return true;
 }
 
+/* Has a thread of this process turned Syscall User Dispatch on? Arming would replace its settings. */
+static bool dispatches(struct patch *p, const struct process *proc)
+{
+	size_t i = 0;
+	const struct task *task;
+	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (task->proc == proc && task->stopped && sud_is_on(task->tid))
+			return true;
+	return false;
+}
+
 /* Sets `why` if the agent cannot be put into this process, otherwise *s to its /proc/PID/status. */
 static void find_obstacle(struct patch *p, struct task *task, struct proc_status *s, struct buf *why)
 {
@@ -81,6 +92,8 @@ static void find_obstacle(struct patch *p, struct task *task, struct proc_status
 		buf_adds(why, "a signal was pending");
 	else if (cpu_get(task->tid, &r) < 0 || !cpu_is_native(&r))
 		buf_adds(why, "it is a 32-bit program");
+	else if (dispatches(p, task->proc))
+		buf_adds(why, SUD_IS_ITS_OWN);
 	else {
 		proc_status(task->tid, s);
 		/* Filters that were installed before sctrace attached belong to the baseline. */

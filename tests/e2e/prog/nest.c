@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <ucontext.h>
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59
@@ -47,10 +48,17 @@ static void test_ptrace(int argc, char **argv)
 static volatile unsigned char selector;
 static volatile int dispatched;
 
+#define DISPATCHED 2110 /* the result of a call of which the handler has been told */
+
 static void on_sigsys(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
-	(void)context;
+	mcontext_t *m = &((ucontext_t *)context)->uc_mcontext;
+#ifdef __x86_64__
+	m->gregs[REG_RAX] = DISPATCHED;
+#else
+	m->regs[0] = DISPATCHED;
+#endif
 	selector = 0;
 	CHECK(info->si_code == 2 /* SYS_USER_DISPATCH */);
 	dispatched++;
@@ -68,7 +76,7 @@ static void test_dispatch(int argc, char **argv)
 	CHECK(prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &selector) == 0);
 	for (int i = 0; i < 50; i++) {
 		selector = 1;
-		syscall(SYS_getppid);
+		CHECK(syscall(SYS_getppid) == DISPATCHED);
 		CHECK(dispatched == i + 1 && selector == 0);
 		syscall(SYS_getpgid, 0);
 	}
@@ -127,9 +135,42 @@ static void test_dispatch_others(int argc, char **argv)
 	calls("getppid", 41, 0);
 }
 
+/*
+ * The same for each byte of standard input. `kept`: dispatch is never switched off. `child`: a child process does it.
+ * Before and after, sctrace attaches and detaches.
+ */
+static void test_dispatch_attached(int argc, char **argv)
+{
+	const bool kept = argc > 0 && strcmp(argv[0], "kept") == 0, child = argc > 0 && strcmp(argv[0], "child") == 0;
+	struct sigaction act = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO};
+	char byte;
+	CHECK(sigaction(SIGSYS, &act, NULL) == 0);
+	if (kept)
+		CHECK(prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &selector) == 0);
+	CHECK(write(1, "ready\n", 6) == 6);
+	while (read(0, &byte, 1) == 1) {
+		pid_t pid = child ? fork() : 0;
+		if (pid == 0) {
+			if (!kept)
+				CHECK(prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &selector) == 0);
+			for (int i = 0; i < 10; i++) {
+				selector = 1;
+				CHECK(syscall(SYS_getppid) == DISPATCHED && selector == 0);
+			}
+			if (!kept)
+				CHECK(prctl(PR_SET_SYSCALL_USER_DISPATCH, 0, 0, 0, 0) == 0);
+			if (child)
+				_exit(0);
+		} else
+			CHECK(reap(pid) == 0);
+		CHECK(write(1, "checked\n", 8) == 8);
+	}
+}
+
 static const struct test tests[] = {
 	{"ptrace", test_ptrace},
 	{"dispatch-others", test_dispatch_others},
+	{"dispatch-attached", test_dispatch_attached},
 	{"dispatch", test_dispatch},
 };
 TEST_MAIN(tests)

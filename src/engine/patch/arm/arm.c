@@ -208,6 +208,7 @@ void seccomp_mask_exit(struct task *task)
 
 /* Defined in linux/ptrace.h, which cannot be included together with sys/ptrace.h. */
 #define PTRACE_SET_SUD 0x4210
+#define PTRACE_GET_SUD 0x4211
 struct sud_config {
 	uint64_t mode, selector, offset, len;
 };
@@ -220,6 +221,12 @@ int sud_arm(pid_t tid, bool on, uint64_t selector)
 	if (on)
 		c = (struct sud_config){SUD_ON, selector, AGENT_CODE, AGENT_AT(agent_allowed_end) - AGENT_CODE};
 	return ptrace_retry(PTRACE_SET_SUD, tid, sizeof(c), &c) < 0 ? -errno : 0;
+}
+
+bool sud_is_on(pid_t tid)
+{
+	struct sud_config c = {.mode = SUD_OFF};
+	return ptrace_retry(PTRACE_GET_SUD, tid, sizeof(c), &c) == 0 && c.mode == SUD_ON;
 }
 
 /* Turns dispatch on in a child. Returns 0 or -errno. */

@@ -66,6 +66,9 @@ void seccomp_mask_exit(struct task *task);
  * byte is 0, dispatch has no effect. `selector` is 0 if there is no such byte. Returns 0 or -errno.
  */
 int sud_arm(pid_t tid, bool on, uint64_t selector);
+/* Is dispatch on in a stopped thread? If sctrace has not armed it, the program uses dispatch itself. */
+bool sud_is_on(pid_t tid);
+#define SUD_IS_ITS_OWN "it uses Syscall User Dispatch itself" /* why an image falls back */
 /* Does this kernel support dispatch that a tracer sets? Returns 0, or -errno with the reason in `why`. */
 int sud_probe(struct buf *why);
 

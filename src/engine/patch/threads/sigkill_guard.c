@@ -87,7 +87,9 @@ void sigkill_guard_waited(struct tracer *t, pid_t tid, int status)
 	siginfo_t si;
 	struct cpu_regs r;
 	const struct task *task = patch_of(t)->watchdog_fd >= 0 ? tasks_find(&t->tasks, tid) : NULL;
-	if (!task || !task->proc || !patch_task_of(task) || !WIFSTOPPED(status) || status >> 8 != SIGSYS)
+	/* A thread that is not armed has armed itself: the signal is the program's. */
+	if (!task || !task->proc || !patch_task_of(task) || !patch_task_of(task)->armed || !WIFSTOPPED(status) ||
+	    status >> 8 != SIGSYS)
 		return;
 	if (ptrace_retry(PTRACE_GETSIGINFO, tid, NULL, &si) < 0 || cpu_get(tid, &r) < 0) {
 		send_again(task);
