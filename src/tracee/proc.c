@@ -178,7 +178,9 @@ void proc_status_parse(const char *text, struct proc_status *s)
 	s->ignored = number_at(ignored, 16);
 	s->caught = number_at(caught, 16);
 	s->permitted = number_of(&l, "CapPrm", 16);
-	s->filtered = number_of(&l, "Seccomp", 10) == SECCOMP_MODE_FILTER;
+	const uint64_t seccomp = number_of(&l, "Seccomp", 10);
+	s->strict = seccomp == SECCOMP_MODE_STRICT;
+	s->filtered = seccomp == SECCOMP_MODE_FILTER;
 	s->filters = (uint32_t)number_of(&l, "Seccomp_filters", 10);
 }
 

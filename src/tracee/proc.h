@@ -38,6 +38,7 @@ struct proc_status {
 	uint64_t pending;   /* pending signals of the thread or the process */
 	uint32_t uid, gid;  /* ID_MIXED if the real, effective, saved and file-system ids are not all equal */
 	uint64_t permitted; /* permitted capabilities */
+	bool strict;        /* it is in seccomp's strict mode */
 	bool filtered;      /* it has at least one seccomp filter; `filters` is their number, which is 0 (unknown)
 			     * before Linux 5.9 */
 	uint32_t filters;

@@ -356,6 +356,30 @@ def attach_dispatching(world, mode):
                 raise Failed(f"the target ({how}) ended with {status}: {stderr}")
 
 
+@scenario("attach", ATTACHING)
+def attach_confined(world, mode):
+    """Programs and threads that a seccomp filter or strict mode ends for a call that they do not need are not ended."""
+    for how in "process", "thread", "strict":
+        with running([world.program("seccomp"), "attached", how], stdin=subprocess.PIPE) as target:
+            wait_ready(target)
+
+            def check(target=target, how=how):
+                target.stdin.write(b"s" if how == "strict" else b".")
+                target.stdin.flush()
+                wait_ready(target, b"checked\n")
+
+            check()
+            for _ in range(2):
+                with attached(world, mode, target.pid, "-f") as process:
+                    check()
+                    check()
+                    end_attached(process)
+                check()
+            status, _, stderr = wait_end(target)
+            if status != 0:
+                raise Failed(f"the target ({how}) ended with {status}: {stderr}")
+
+
 @scenario("attach", ["trace", "record", "record-small"])
 def attach_ignoring(world, mode):
     """

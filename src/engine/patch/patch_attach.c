@@ -71,35 +71,40 @@ static bool wait_for_stop(struct patch *p, struct task *task, uint64_t until)
 	return true;
 }
 
-/* Has a thread of this process turned Syscall User Dispatch on? Arming would replace its settings. */
-static bool dispatches(struct patch *p, const struct process *proc)
+/*
+ * Sets `why` if sctrace must not arm a stopped thread or make calls in it. sctrace needs calls that the program does not
+ * make, such as mmap(2). A seccomp filter may end the process for them, and cannot be asked before.
+ */
+static void find_obstacle_of(const struct patch *p, const struct task *task, struct buf *why)
 {
-	size_t i = 0;
-	const struct task *task;
-	while ((task = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (task->proc == proc && task->stopped && sud_is_on(task->tid))
-			return true;
-	return false;
+	struct proc_status s;
+	if (sud_is_on(task->tid)) /* arming would replace its settings */
+		buf_adds(why, SUD_IS_ITS_OWN);
+	else if (proc_status(task->tid, &s) == 0 && s.strict)
+		buf_adds(why, "it is in seccomp's strict mode");
+	else if (arm_is_filtered(p, &s))
+		buf_adds(why, "it has a seccomp filter, which could refuse calls that the engine needs");
 }
 
 /* Sets `why` if the agent cannot be put into this process, otherwise *s to its /proc/PID/status. */
 static void find_obstacle(struct patch *p, struct task *task, struct proc_status *s, struct buf *why)
 {
 	struct cpu_regs r;
+	size_t i = 0;
+	const struct task *other;
 	if (task->listening)
 		buf_adds(why, "the process is stopped");
 	else if (task->deliver || task->exiting)
 		buf_adds(why, "a signal was pending");
 	else if (cpu_get(task->tid, &r) < 0 || !cpu_is_native(&r))
 		buf_adds(why, "it is a 32-bit program");
-	else if (dispatches(p, task->proc))
-		buf_adds(why, SUD_IS_ITS_OWN);
-	else {
-		proc_status(task->tid, s);
-		/* Filters that were installed before sctrace attached belong to the baseline. */
-		p->filters = s->filters > p->filters ? s->filters : p->filters;
-		setup_is_refused(s, why);
-	}
+	while (!why->len && (other = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (other->proc == task->proc && other->stopped)
+			find_obstacle_of(p, other, why);
+	if (why->len)
+		return;
+	proc_status(task->tid, s);
+	setup_is_refused(s, why);
 }
 
 /* Returns the address of the first instruction of the process's loader, or of a program without a loader; 0: not known. */

@@ -376,7 +376,68 @@ static void test_many(int argc, char **argv)
 	calls("getppid", 30, 30);
 }
 
+/* Refuses all calls but those of rounds(), and ends the process for them. */
+static void confine(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof code / sizeof *code, code};
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+/* Makes 20 calls for each byte of standard input. */
+static void rounds(void)
+{
+	char byte;
+	CHECK(write(1, "ready\n", 6) == 6);
+	while (read(0, &byte, 1) == 1) {
+		for (int i = 0; i < 20; i++)
+			CHECK(byte == 's' || syscall(SYS_getppid) > 0);
+		CHECK(write(1, "checked\n", 8) == 8);
+	}
+}
+
+static void *confined_rounds(void *arg)
+{
+	confine();
+	rounds();
+	_exit(0);
+	return arg;
+}
+
+/*
+ * sctrace attaches to a program that a filter, or strict mode, ends for any other call. With `thread`, the filter is that
+ * of one thread.
+ */
+static void test_attached(int argc, char **argv)
+{
+	pthread_t thread;
+	CHECK(argc > 0);
+	if (strcmp(argv[0], "thread") == 0) {
+		CHECK(pthread_create(&thread, NULL, confined_rounds, NULL) == 0);
+		for (;;)
+			pause();
+	}
+	if (strcmp(argv[0], "strict") == 0)
+		CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0);
+	else
+		confine();
+	rounds();
+	if (strcmp(argv[0], "strict") == 0)
+		syscall(SYS_exit, 0); /* strict mode refuses exit_group(2) */
+	_exit(0);
+}
+
 static const struct test tests[] = {
+	{"attached", test_attached},
 	{"errno", test_errno},
 	{"errors", test_errors},
 	{"trap", test_trap},
