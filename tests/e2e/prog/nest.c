@@ -48,7 +48,7 @@ static void test_ptrace(int argc, char **argv)
 static volatile unsigned char selector;
 static volatile int dispatched;
 
-#define DISPATCHED 2110 /* the result of a call of which the handler has been told */
+#define DISPATCHED 2110 /* the result of a call that the handler has seen */
 
 static void on_sigsys(int sig, siginfo_t *info, void *context)
 {

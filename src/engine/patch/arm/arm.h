@@ -59,7 +59,8 @@ void seccomp_mask_exit(struct task *task);
  * a thread since Linux 6.4.
  */
 
-#define SUD_SIGSYS 2 /* si_code SYS_USER_DISPATCH (asm-generic/siginfo.h) */
+#define SUD_PRCTL  59 /* PR_SET_SYSCALL_USER_DISPATCH (linux/prctl.h, Linux 5.11) */
+#define SUD_SIGSYS 2  /* si_code SYS_USER_DISPATCH (asm-generic/siginfo.h) */
 
 /*
  * Turns dispatch on or off in a stopped thread. `selector` is the address of a byte in the thread's memory; while this

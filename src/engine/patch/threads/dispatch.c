@@ -250,10 +250,9 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->CPU_ARG1 & SECCOMP_FILTER_FLAG_TSYNC);
 	if (strict || (nr == SYS_prctl && r->CPU_ARG0 == PR_SET_TSC))
 		image_fall_back(p, task, "it has disabled the time stamp counter");
-	if (nr == SYS_prctl && r->CPU_ARG0 == 59) { /* PR_SET_SYSCALL_USER_DISPATCH */
+	if (nr == SYS_prctl && r->CPU_ARG0 == SUD_PRCTL) {
 		image_fall_back(p, task, SUD_IS_ITS_OWN);
-		sigkill_guard_remove(p, task, false); /* it would take the program's SIGSYS for one of sctrace */
-		site_restore_running(task);           /* the kernel compares the address of each call with a range */
+		site_restore_running(task); /* the kernel compares the address of each call with a range */
 	}
 	if (nr == SYS_rt_sigaction && r->CPU_ARG0 != SIGSYS)
 		watch_action(task, r);

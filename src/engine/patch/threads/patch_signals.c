@@ -235,6 +235,9 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 		dispatch_mend_forced(p, task);
 		if (task->stopped && (call.nr == SYS_execve || call.nr == SYS_execveat))
 			sigkill_guard_inherit(p, task);
+		/* The agent's handler would take the program's own SIGSYS for one of sctrace. */
+		if (task->stopped && call.nr == SYS_prctl && r.CPU_ARG0 == SUD_PRCTL)
+			sigkill_guard_remove(p, task, false);
 		if (task->stopped && withdraw_before(p, task, &call, &r))
 			return task->stopped ? STOP_HANDLED : STOP_RESUMED;
 		return task->stopped ? dispatch_stop(p, task, &call, &r) : STOP_RESUMED;
