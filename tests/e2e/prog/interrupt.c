@@ -43,7 +43,7 @@ static struct timespec now(void)
 
 /*
  * Starts a child that sends its parent `sig` `n` times, each time after the parent has begun to sleep, and then runs
- * `last`.
+ * `last` when the parent sleeps again: on a busy machine, it may take long to notice the last signal.
  */
 static pid_t start_signals(int sig, int n, void (*last)(int), int arg)
 {
@@ -57,8 +57,10 @@ static pid_t start_signals(int sig, int n, void (*last)(int), int arg)
 		kill(parent, sig);
 	}
 	sleep_us(2000);
-	if (last != NULL)
+	if (last != NULL) {
+		until_asleep(parent);
 		last(arg);
+	}
 	_exit(0);
 }
 
