@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct opt common[] = {
+const struct opt opt_common[] = {
 	{.letter = 'h', .name = "help", .help = "print this help"},
 	{.letter = 'V', .name = "version", .help = "print the version"},
 	{0},
@@ -60,9 +60,9 @@ static const struct opt *find_name(const struct opt *table, const char *name, si
  */
 static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *typed, const char *value)
 {
-	if (o == &common[0])
+	if (o == &opt_common[0])
 		return OPT_HELP;
-	if (o == &common[1])
+	if (o == &opt_common[1])
 		return OPT_VERSION;
 	auto_buf why = {0};
 	int r = o->parse(p->settings, o, value, &why);
@@ -110,7 +110,7 @@ static enum opt_outcome parse_letters(struct parse *p, const char *word)
 		char typed[3] = {'-', *c, '\0'};
 		const struct opt *o = find_letter(p->command->table, *c);
 		if (!o)
-			o = find_letter(common, *c);
+			o = find_letter(opt_common, *c);
 		if (!o) {
 			buf_addf(p->why, "unknown option '-%c'%s%s", *c, c[1] || c > word + 1 ? " in " : "",
 				 c[1] || c > word + 1 ? word : "");
@@ -135,8 +135,8 @@ static enum opt_outcome unknown_name(struct parse *p, const char *name, size_t l
 	for (const struct opt *o = p->command->table; !opt_is_end(o); o++)
 		if (o->name)
 			near_offer(&near, o->name);
-	near_offer(&near, "help");
-	near_offer(&near, "version");
+	for (const struct opt *o = opt_common; !opt_is_end(o); o++)
+		near_offer(&near, o->name);
 	buf_addf(p->why, "unknown option '--%s'", buf_str(&word));
 	near_say(&near, "--", p->why);
 	return OPT_ERROR;
@@ -167,7 +167,7 @@ static enum opt_outcome parse_name(struct parse *p, const char *word)
 	if (matches > 1)
 		return ambiguous_name(p, name, len);
 	if (!o)
-		o = find_name(common, name, len, &matches);
+		o = find_name(opt_common, name, len, &matches);
 	if (!o)
 		return unknown_name(p, name, len);
 	char typed[64] = "--";
@@ -307,8 +307,8 @@ void opt_help(const struct opt_command *c, struct buf *out, int width, bool colo
 			help_row(o, out, column, width);
 	}
 	buf_addc(out, '\n');
-	help_row(&(struct opt){.letter = 'h', .name = "help", .help = "print this help"}, out, column, width);
-	help_row(&(struct opt){.letter = 'V', .name = "version", .help = "print the version"}, out, column, width);
+	for (const struct opt *o = opt_common; !opt_is_end(o); o++)
+		help_row(o, out, column, width);
 	if (c->epilog) {
 		buf_addc(out, '\n');
 		buf_add_wrapped(out, c->epilog, 0, 0, width);

@@ -51,6 +51,9 @@ static inline bool opt_is_end(const struct opt *o)
 	return !o->letter && !o->name && !o->help;
 }
 
+/* The options that each command has besides those of its table: -h and -V. Ends with {0}. */
+extern const struct opt opt_common[];
+
 /*
  * Ready-made parsers. Each sets the member at `offset` of the settings `ctx`. The comment beside a parser names the
  * type of that member.

@@ -499,9 +499,11 @@ static void fish_context(const struct opt_command *const *commands, size_t n, co
 		 "function __%s_command\n\t__%s_is $argv[1]; and test (__%s_program $argv[1]) -gt (count (commandline "
 		 "-opc))\n"
 		 "end\n"
+		 "# fish also runs this for an option of %s, which begins with -.\n"
 		 "function __%s_arguments\n\tset -l words (commandline -opc) (commandline -ct)\n"
-		 "\tset -l i (__%s_program $argv[1])\n\tcomplete -C (string join ' ' -- $words[$i..-1])\nend\n",
-		 name, name, name, name, name);
+		 "\tset -l i (__%s_program $argv[1])\n\tstring match -q -- '-*' $words[$i]; and return\n"
+		 "\tcomplete -C (string join ' ' -- $words[$i..-1])\nend\n",
+		 name, name, name, name, name, name);
 }
 
 static void fish_script(const struct opt_command *const *commands, size_t n, struct buf *out)
@@ -526,10 +528,13 @@ static void fish_script(const struct opt_command *const *commands, size_t n, str
 			buf_addf(out, "complete -c %s -n '__%s_command \"%s\"' -x -a '(__fish_complete_command)'\n",
 				 name, name, subcommand(c));
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		for (const struct opt *o = commands[i]->table; !opt_is_end(o); o++)
 			if (is_shown(o))
 				fish_option(out, name, subcommand(commands[i]), o);
+		for (const struct opt *o = opt_common; !opt_is_end(o); o++)
+			fish_option(out, name, subcommand(commands[i]), o);
+	}
 }
 
 int opt_completion(const struct opt_command *const *commands, size_t n, const char *shell, struct buf *out)
