@@ -377,9 +377,10 @@ def test_engines_that_cannot(_):
         wanted = f"engine {engine} cannot count every process (--all)"
         assert r.returncode == 125 and wanted in r.stderr and "; ptrace is used" not in r.stderr, r
         assert "; engine bpf can, so leave out --engine" in r.stderr or "bpf" not in run("--list-engines").stdout, r
-    r = run("-c", "--engine=patch", "true", env={**os.environ, "SCTRACE_ARM": "sdu"})
-    if not any(x in r.stderr for x in ("there is no engine", "left out", "invariant")):
-        assert "the variable SCTRACE_ARM is 'sdu', but must be sud or filter; ptrace is used instead" in r.stderr, r
+    for name, words, expected in (("SCTRACE_ARM", "sdu", "sud or filter"), ("SCTRACE_PATCH", "short,lnog", "a list of short, long and redirect")):
+        r = run("-c", "--engine=patch", "true", env={**os.environ, name: words})
+        if not any(x in r.stderr for x in ("there is no engine", "left out", "invariant")):
+            assert f"the variable {name} is '{words}', but must be {expected}; ptrace is used instead" in r.stderr, r
 
 
 def test_inside_another_tracer(tmp):

@@ -175,6 +175,27 @@ static int memory_probe(struct buf *why)
 	return got == at || errno != ENOMEM ? 0 : -ENOTSUP;
 }
 
+/* Returns the ways (WAY_*) that SCTRACE_PATCH permits: all if it is not set, and 0 if one of its words is not known. */
+static unsigned ways_allowed(void)
+{
+	static const struct {
+		const char *name;
+		unsigned way;
+	} ways[] = {{"short", WAY_SHORT}, {"long", WAY_LONG}, {"redirect", WAY_REDIRECT}};
+	const char *s = getenv("SCTRACE_PATCH");
+	unsigned allowed = s ? 0 : WAY_SHORT | WAY_LONG | WAY_REDIRECT;
+	while (s && *s) {
+		size_t i = 0, len = strcspn(s, ",");
+		while (i < 3 && (strlen(ways[i].name) != len || memcmp(ways[i].name, s, len) != 0))
+			i++;
+		if (i == 3)
+			return 0;
+		allowed |= ways[i].way;
+		s += len + (s[len] == ',');
+	}
+	return allowed;
+}
+
 static int patch_probe(unsigned want, struct buf *why)
 {
 	enum arming how;
@@ -188,6 +209,11 @@ static int patch_probe(unsigned want, struct buf *why)
 	}
 	if (CPU_PAGES_VARY && memory_probe(why) < 0)
 		return -ENOTSUP;
+	if (!ways_allowed()) {
+		buf_addf(why, "the variable SCTRACE_PATCH is '%s', but must be a list of short, long and redirect",
+			 getenv("SCTRACE_PATCH"));
+		return -EINVAL;
+	}
 	if (want & CAP_WAITS && !CPU_JUDGES_WAITS) {
 		buf_adds(why, "on this processor, it cannot tell which calls waited");
 		return -ENOTSUP;
@@ -199,15 +225,6 @@ static int patch_probe(unsigned want, struct buf *why)
 	}
 	int r = want & CAP_EVENTS && !(want & CAP_COUNTS) ? record_probe(why) : 0;
 	return r < 0 ? r : arm_choose(want, &how, why);
-}
-
-static unsigned ways_allowed(void)
-{
-	const char *s = getenv("SCTRACE_PATCH");
-	if (!s)
-		return WAY_SHORT | WAY_LONG | WAY_REDIRECT;
-	return (strstr(s, "short") ? WAY_SHORT : 0) | (strstr(s, "long") ? WAY_LONG : 0) |
-	       (strstr(s, "redirect") ? WAY_REDIRECT : 0);
 }
 
 static struct patch *patch_new(void)
