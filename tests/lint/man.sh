@@ -26,6 +26,10 @@ done
 while read -r name; do
 	[ -e "man/$name" ] || { echo "man/: .Xr refers to $name, which does not exist"; status=1; }
 done < <(grep -hoE '^\.Xr (sctrace|copy)[a-z-]* [1-8]' man/*.[1-8] | awk '{ print $2 "." $3 }' | sort -u)
+# Each environment variable that sctrace reads must be described.
+while read -r variable; do
+	grep -qE "^\.It Ev.* $variable( |$)" man/*.1 || { echo "man/: no page describes the variable $variable, which sctrace reads"; status=1; }
+done < <(grep -rhoE 'getenv\("[A-Z_]+"\)' src | grep -oE '[A-Z_]{2,}' | sort -u)
 # The page of each command must have the options of its --help.
 for command in '' compare report show bench 'bench syscall' 'bench switch' 'bench sched' 'bench latency' 'bench load'; do
 	page=man/sctrace${command:+-${command%% *}}.1

@@ -177,9 +177,7 @@ static int on_ring(void *ctx, void *data, size_t size)
 
 int bpf_load(struct bpf_engine *b, struct buf *why)
 {
-	if (!getenv("DBG"))
-		libbpf_set_print(
-			NULL); /* libbpf would print to standard error; sctrace's messages are returned in `why` */
+	libbpf_set_print(NULL); /* libbpf would print to standard error; sctrace's messages are returned in `why` */
 	int r = libbpf_num_possible_cpus();
 	if (r > 0) {
 		b->cpus = (unsigned int)r;
