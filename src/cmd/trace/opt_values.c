@@ -356,8 +356,9 @@ int trace_opt_sort(void *ctx, const struct opt *row, const char *arg, struct buf
 	(void)row;
 	int r = summary_sort_parse(arg, &((struct trace_opts *)ctx)->view.sort, why);
 	if (r < 0)
-		buf_adds(why, " (-S selects the order of the table; to hide signals, write -e signal=none, or run "
-			      "sctrace under the name truss, whose -S hides them)");
+		buf_adds(why,
+			 " (-S selects the order of the table; none: the order of appearance; to hide signals, write "
+			 "-e signal=none, or run sctrace under the name truss, whose -S hides them)");
 	return r;
 }
 

@@ -149,7 +149,7 @@ static const struct opt trace_table[] = {
 	{0, "raw", "SET", trace_opt_named_expr, "print the arguments of these calls as numbers",
 	 .complete = COMPLETE_SET},
 	{'q', NULL, NULL, trace_opt_quiet,
-	 "print no messages about attaching; -qq: nor about exits; -qqq: no messages at all"},
+	 "print no messages about attaching; -qq: nor about exits; -qqq: print only calls and signals"},
 	{0, "quiet", "[SET]", trace_opt_quiet, "omit these messages: attach, exit, thread-execve, all",
 	 .complete = COMPLETE_LIST, .words = "attach exit thread-execve all"},
 	{0, "json", NULL, trace_opt_json, "print one JSON object per line; see sctrace-trace(5)"},
