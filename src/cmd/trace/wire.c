@@ -412,8 +412,10 @@ void trace_say_unseen(const struct trace *t)
 	auto_buf lines = {0};
 	if (t->shows && !t->totals.c.tabled)
 		uring_say(&t->pipeline.uring, &lines);
-	for (const char *line = buf_str(&lines); *line; line += strcspn(line, "\n") + 1)
-		diag_note("%.*s", (int)strcspn(line, "\n"), line);
+	for (size_t at = 0, length; at < lines.len; at += length + 1) {
+		length = strcspn(buf_str(&lines) + at, "\n");
+		diag_note("%.*s", (int)length, buf_str(&lines) + at);
+	}
 }
 
 void trace_hint(const struct trace *t)
