@@ -598,6 +598,35 @@ def attach_killed_watchdog(world, mode):
             raise Failed(f"the shell ended with {status}: {stdout} {stderr}")
 
 
+@scenario("attach", ["record", "record-small", "patch"])
+def attach_falling_back(world, mode):
+    """
+    Most calls of eight threads stop, so the process falls back to ptrace, at about the time at which sctrace detaches or is
+    killed. Afterwards sctrace can attach again, so nothing was left in the process.
+    """
+    with running([world.program("threads"), "stopping", "8", "0"]) as target:
+        wait_ready(target)
+        for round_ in range(12):
+            argv, env = tracer(world, mode, *["-f"][:round_ % 2], "-p", target.pid)
+            with running(argv, {**env, "SCTRACE_DEBUG": "1"}) as process:
+                wait_ready(process, b"attached to process", process.stderr)
+                time.sleep(round_ * 0.02)
+                if round_ == 11:
+                    process.kill()
+                    process.wait()
+                else:
+                    process.send_signal(signal.SIGINT)
+                status, _, stderr = wait_end(process)
+                reasons = set(re.findall(rb"traced by ptrace: (.*)", stderr))
+                if round_ < 11 and (status not in (0, -signal.SIGINT, 130) or reasons - FELL_BACK):
+                    raise Failed(f"round {round_}: sctrace ended with {status}\n" + tail(stderr))
+        target.terminate()
+        status, stdout, stderr = wait_end(target)
+        if status != 0:
+            raise Failed(f"the target ended with {status}: {stdout} {stderr}")
+
+
+FELL_BACK = {b"the agent could not make most of its calls", b"several of its threads have the same FS base (arch_prctl(2))"}
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 

@@ -39,7 +39,7 @@ bool children_unseen_clone(struct tracer *t, const struct task *parent, int even
 	const struct image *img = image_of(parent);
 	bool vfork = event == PTRACE_EVENT_VFORK;
 	(void)t;
-	if (event == PTRACE_EVENT_CLONE || !img || img->state != IMAGE_READY || !pt || !pt->armed || pt->slow ||
+	if (event == PTRACE_EVENT_CLONE || !img || !image_has_agent(img) || !pt || !pt->armed || pt->slow ||
 	    (vfork && (img->refs > 1 || parent->proc->ntasks > 1)))
 		return false;
 	*flags = vfork ? CLONE_VM | CLONE_VFORK : 0;

@@ -52,8 +52,10 @@ static enum tracer_verdict on_seccomp(struct tracer *t, struct task *task)
 	enum arm_stop filter_owner = arm_read_stop(task->tid, &call);
 	if (filter_owner == ARM_STOP_PROGRAM)
 		arm_answer_enosys(task->tid);
-	if (filter_owner != ARM_STOP_SCTRACE || thread_of(task)->in_call || !img || img->state != IMAGE_READY || !pt ||
-	    pt->slow || cpu_get(task->tid, &r) < 0)
+	/* If the image has fallen back, ptrace has not seen the entry of a call that an armed thread was about to make. */
+	bool handles = img && pt && (img->state == IMAGE_READY || (img->state == IMAGE_FALLBACK && pt->armed));
+	if (filter_owner != ARM_STOP_SCTRACE || thread_of(task)->in_call || !handles || pt->slow ||
+	    cpu_get(task->tid, &r) < 0)
 		return STOP_HANDLED;
 	if (withdraw_before(p, task, &call, &r))
 		return task->stopped ? STOP_HANDLED : STOP_RESUMED;
@@ -66,40 +68,54 @@ static bool is_of_agent(uint64_t ip)
 	return ip - AGENT_CODE < AGENT_CODE_SIZE && !agent_is_between(ip, agent_allowed_end, agent_announce);
 }
 
+/*
+ * Called at a syscall-stop outside of a call. Returns false if the stop needs no more handling, because the agent makes
+ * and counts the call, or because a call is made again or has ended.
+ */
+static bool begins_call(struct patch *p, struct task *task)
+{
+	struct patch_task *pt = patch_task_of(task);
+	const struct image *img = image_of(task);
+	const bool fallback = img && img->state == IMAGE_FALLBACK, inside = pt && img && image_has_agent(img);
+	struct call call = {.nr = -1};
+	struct cpu_regs r;
+	uint64_t ip;
+	if (inside && (pt->slow || fallback) && arch_ip(task->tid, &ip) == 0 && is_of_agent(ip)) {
+		/*
+		 * A call was to run under ptrace, but a signal handler has run before that call was made, and the handler
+		 * makes this call. The earlier call will stop again. Or the image has fallen back while the thread was in
+		 * the agent. The thread stays armed until it makes a call from outside the agent.
+		 */
+		if (pt->slow)
+			arm_task(p, task, true);
+		pt->slow = false;
+		return false;
+	}
+	if (!fallback || (pt && pt->slow))
+		return true;
+	if (inside && (arm_read_stop(task->tid, &call) != ARM_STOP_ENTRY || cpu_get(task->tid, &r) < 0 ||
+		       withdraw_before(p, task, &call, &r) || !dispatch_begin_fallback(p, task, call.nr, &r)))
+		return false;
+	p->slow_calls++;
+	patch_note_stop(p, STOP_FALLBACK, -1);
+	return true;
+}
+
 static bool on_syscall_stop(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
 	struct patch_task *pt = patch_task_of(task);
-	uint64_t ip;
 	bool masked = p->arming == ARM_FILTER;
-	const struct image *img = image_of(task);
-	if (!thread_of(task)->in_call && img && img->state == IMAGE_FALLBACK) {
-		p->slow_calls++;
-		patch_note_stop(p, STOP_FALLBACK, -1);
-	}
-	/* A handler that began before the image fell back may return to an instruction that has moved into a stub. */
-	bool returns = thread_of(task)->in_call && thread_of(task)->call.nr == SYS_rt_sigreturn && img &&
-		       img->state == IMAGE_FALLBACK;
-	if (!pt || (!pt->slow && !masked && !returns))
-		return false;
-	/*
-	 * A call was to run under ptrace, but a signal handler has run before that call was made. The call that has
-	 * stopped now is one of the handler's calls, and the agent makes and counts it. The earlier call will stop
-	 * again.
-	 */
-	if (pt->slow && !thread_of(task)->in_call && arch_ip(task->tid, &ip) == 0 && is_of_agent(ip)) {
-		pt->slow = false;
-		arm_task(p, task, image_of(task)->state == IMAGE_READY);
+	if (!thread_of(task)->in_call && !begins_call(p, task))
 		return true;
-	}
+	if (!pt || (!pt->slow && !masked))
+		return false;
 	if (masked && thread_of(task)->in_call)
 		seccomp_mask_exit(task);
 	if (pt->slow && !thread_of(task)->in_call)
 		dispatch_leave_stub(p, task);
 	const bool served = t->serves_pages;
 	tracer_syscall_stop(t, task);
-	if (returns)
-		site_follow_moved(task);
 	if (thread_of(task)->in_call)
 		image_note_frames(task); /* an interrupted call that has begun again may last as long as the program */
 	if (t->serves_pages != served)

@@ -353,7 +353,7 @@ void detach_clean(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
 	struct image *img = image_of(task);
-	if (!img || img->state != IMAGE_READY || img->cleaned)
+	if (!img || !image_has_agent(img))
 		return;
 	if (task->proc->attached || image_returns(p, img))
 		site_restore_all(task);

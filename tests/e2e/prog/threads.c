@@ -3,10 +3,12 @@
 #include "e2e.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <ucontext.h>
 
 static pthread_attr_t small;
 
@@ -302,6 +304,159 @@ static void test_together(int argc, char **argv)
 	_exit(0);
 }
 
+/* linux/seccomp.h, which musl does not have */
+#ifndef SECCOMP_GET_ACTION_AVAIL
+#define SECCOMP_GET_ACTION_AVAIL 2
+#define SECCOMP_RET_ALLOW        0x7fff0000
+#endif
+
+/* A call that the patch engine cannot make in the program: each one stops. It asks whether the kernel has an action. */
+static void call_that_stops(void)
+{
+	const uint32_t action = SECCOMP_RET_ALLOW;
+	CHECK(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0);
+}
+
+enum { STOPPING = 12 }; /* so many of these calls for each getppid(2) */
+
+static void call_mostly_stopping(int n)
+{
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < STOPPING; k++)
+			call_that_stops();
+		syscall(SYS_getppid);
+	}
+}
+
+static struct {
+	uintptr_t lo, hi;
+} code[64];
+static int ncode;
+
+static int note_code(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	(void)arg;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		if (h->p_type != PT_LOAD || !(h->p_flags & PF_X) || ncode == sizeof code / sizeof *code)
+			continue;
+		code[ncode].lo = info->dlpi_addr + h->p_vaddr;
+		code[ncode++].hi = info->dlpi_addr + h->p_vaddr + h->p_memsz;
+	}
+	return 0;
+}
+
+static int handled, outside;
+
+/* A handler must see that its thread was in the code of the program or of a library. */
+static void note_place(int sig, siginfo_t *si, void *context)
+{
+	const ucontext_t *uc = context;
+#ifdef __x86_64__
+	const uintptr_t ip = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	const uintptr_t ip = uc->uc_mcontext.pc;
+#else
+	const uintptr_t ip = (uintptr_t)uc->uc_mcontext.gregs[REG_EIP];
+#endif
+	bool inside = false;
+	(void)sig;
+	(void)si;
+	for (int i = 0; i < ncode; i++)
+		inside |= ip >= code[i].lo && ip < code[i].hi;
+	__atomic_add_fetch(&handled, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&outside, !inside, __ATOMIC_SEQ_CST);
+}
+
+static int pipes[2], ended;
+
+static void on_term(int sig)
+{
+	(void)sig;
+	stop_now = 1;
+}
+
+/* Waits in calls, which handlers of signals interrupt. */
+static void *stopping_reader(void *arg)
+{
+	const int n = *(int *)arg;
+	char c;
+	for (int i = 0; i < n; i++)
+		CHECK(read(pipes[0], &c, 1) == 1);
+	return NULL;
+}
+
+static int stopping_child(void *arg)
+{
+	call_mostly_stopping(*(int *)arg);
+	_exit(0);
+}
+
+/* The first thread also has children that share the memory. */
+static void *stopping_body(void *arg)
+{
+	const int n = *(int *)arg;
+	static int first, few = 5;
+	static char stack[65536] __attribute__((aligned(16)));
+	const bool parent = __atomic_add_fetch(&first, 1, __ATOMIC_SEQ_CST) == 1;
+	pid_t sharing = parent ? clone(stopping_child, stack + sizeof stack, CLONE_VM | SIGCHLD, arg) : 0;
+	for (volatile int i = 0; n ? i < n : !stop_now; i += few) {
+		call_mostly_stopping(few);
+		pid_t pid = parent ? vfork() : 0;
+		if (parent && pid == 0)
+			stopping_child(&few);
+		if (parent)
+			reap_ok(pid, 0);
+	}
+	if (parent)
+		reap_ok(sharing, 0);
+	__atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/*
+ * Most calls of the threads stop, so the image falls back to ptrace. Meanwhile, as many threads wait in calls, and signals
+ * with handlers interrupt all of them. If `n` is 0, this lasts until SIGTERM.
+ */
+static void test_stopping(int argc, char **argv)
+{
+	int threads = number(argc, argv, 0, 2), n = number(argc, argv, 1, 250), bytes = 20, got = 0;
+	pthread_t t[64], readers[64];
+	struct sigaction act = {.sa_sigaction = note_place, .sa_flags = SA_SIGINFO | SA_RESTART};
+	CHECK(threads <= 64 && n % 5 == 0 && pipe(pipes) == 0);
+	dl_iterate_phdr(note_code, NULL);
+	sigaction(SIGUSR1, &act, NULL);
+	signal(SIGTERM, on_term);
+	for (int i = 0; i < threads; i++) {
+		CHECK(pthread_create(&readers[i], NULL, stopping_reader, &bytes) == 0);
+		CHECK(pthread_create(&t[i], NULL, stopping_body, &n) == 0);
+	}
+	if (n == 0)
+		CHECK(write(1, "ready\n", 6) == 6);
+	for (int i = 0; __atomic_load_n(&ended, __ATOMIC_SEQ_CST) < threads; i++, got++) {
+		pthread_t to = i % 2 ? t[i / 2 % threads] : readers[i / 2 % threads];
+		if (got < bytes * threads / 2)
+			CHECK(write(pipes[1], "x", 1) == 1);
+		else
+			got--;
+		CHECK(pthread_kill(to, SIGUSR1) == 0);
+		sleep_us(2000);
+	}
+	for (; got < bytes * threads; got++)
+		CHECK(write(pipes[1], "x", 1) == 1);
+	for (int i = 0; i < threads; i++) {
+		CHECK(pthread_join(t[i], NULL) == 0);
+		CHECK(pthread_join(readers[i], NULL) == 0);
+	}
+	CHECK(n == 0 || outside == 0); /* in attached processes, a handler may see an instruction that has moved */
+	if (n == 0)
+		return;
+	calls("seccomp", STOPPING * n * (threads + 2L), 0);
+	calls("getppid", n * (threads + 2L), 0);
+	calls("rt_sigreturn", handled, 0);
+}
+
 static const struct test tests[] = {
 	{"live", test_live},
 	{"short", test_short},
@@ -315,5 +470,6 @@ static const struct test tests[] = {
 	{"leave", test_leave},
 	{"together", test_together},
 	{"same_fs", test_same_fs},
+	{"stopping", test_stopping},
 };
 TEST_MAIN(tests)

@@ -61,7 +61,7 @@ void stepout(struct patch *p, struct task *task, enum stepout_for what)
 
 void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum stepout_for what)
 {
-	if (image_of(task)->state != IMAGE_READY)
+	if (!image_has_agent(image_of(task)))
 		return;
 	if ((p->record && record_step_out(p, task, r, what)) ||
 	    (what != STEPOUT_UNSEEN && leave(image_of(task), task, r)))
@@ -71,7 +71,7 @@ void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum s
 bool stepout_needed(const struct task *task, uint64_t ip)
 {
 	const struct image *img = image_of(task);
-	return img && img->state == IMAGE_READY && (is_in_agent(ip) || record_is_recorder(ip) || site_of_stub(img, ip));
+	return img && image_has_agent(img) && (is_in_agent(ip) || record_is_recorder(ip) || site_of_stub(img, ip));
 }
 
 static bool is_counted_call(uint64_t ip)
@@ -107,7 +107,7 @@ static void remember_interrupted(struct patch *p, struct task *task, const struc
 void stepout_of_frame(struct patch *p, struct task *task)
 {
 	struct cpu_regs r, stored = {.call = CPU_NO_CALL};
-	if (!image_of(task) || image_of(task)->state != IMAGE_READY || cpu_get(task->tid, &r) < 0)
+	if (!image_of(task) || !image_has_agent(image_of(task)) || cpu_get(task->tid, &r) < 0)
 		return;
 	const uint64_t at = r.sp + UC_RESULT;
 	if (remote_read(task->tid, at, &stored, CPU_GIVEN) < 0 || !is_in_agent(stored.pc))

@@ -120,10 +120,12 @@ enum arm_stop arm_read_stop(pid_t tid, struct call *call)
 	struct __ptrace_syscall_info info;
 	unsigned long mark = 0;
 	if (ptrace_retry(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(info), &info) < 0 ||
-	    info.op != PTRACE_SYSCALL_INFO_SECCOMP)
+	    (info.op != PTRACE_SYSCALL_INFO_SECCOMP && info.op != PTRACE_SYSCALL_INFO_ENTRY))
 		return ARM_STOP_NONE;
 	call->arch = info.arch;
-	call->nr = (int64_t)info.seccomp.nr;
+	call->nr = (int64_t)info.entry.nr; /* seccomp.nr is at the same place */
+	if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
+		return ARM_STOP_ENTRY;
 	return ptrace_retry(PTRACE_GETEVENTMSG, tid, NULL, &mark) == 0 && mark == ARM_FILTER_MARK ? ARM_STOP_SCTRACE
 												  : ARM_STOP_PROGRAM;
 }

@@ -28,9 +28,9 @@ bool arm_is_served(const struct patch *p, const struct task *task);
 /* Builds the filter that the program installs before it starts. The caller frees it with call_filter_free(). */
 void arm_filter_build(struct call_filter *f);
 
-/* Which filter stopped the task: none (the task is not in a seccomp stop), sctrace's, or one of the program's. */
-enum arm_stop { ARM_STOP_NONE, ARM_STOP_SCTRACE, ARM_STOP_PROGRAM };
-/* Finds out which filter stopped the task. In a seccomp stop, the function also sets arch and nr of `call`. */
+/* What stopped the task at a call: ptrace at its entry, sctrace's filter, one of the program's, or none of them. */
+enum arm_stop { ARM_STOP_NONE, ARM_STOP_ENTRY, ARM_STOP_SCTRACE, ARM_STOP_PROGRAM };
+/* Finds out what stopped the task. Unless the result is ARM_STOP_NONE, the function also sets arch and nr of `call`. */
 enum arm_stop arm_read_stop(pid_t tid, struct call *call);
 /* Does the process, with /proc/PID/status `s`, have other filters than sctrace's and those that sctrace inherited? */
 bool arm_is_filtered(const struct patch *p, const struct proc_status *s);

@@ -61,6 +61,7 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	const struct image *from = image_of(parent);
 	struct image *img = image_new();
 	img->state = from->state;
+	img->cleaned = from->cleaned;
 	img->start = from->start;
 	img->sigsys = from->sigsys;
 	img->sigsys.blockers = img->sigsys.awaiting = 0; /* the copied numbers count threads of the parent */
@@ -106,6 +107,11 @@ static void image_put(struct patch *p, struct image *img)
 	region_give_words(img->counters.region, img->counters.words);
 	region_put(p, img->counters.region);
 	free(img);
+}
+
+bool image_has_agent(const struct image *img)
+{
+	return img->state != IMAGE_NEW && img->counters.region && !img->cleaned;
 }
 
 struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
@@ -517,6 +523,7 @@ void image_fall_back(struct patch *p, struct task *task, const char *why)
 	struct image *img = image_of(task);
 	if (img->state == IMAGE_FALLBACK)
 		return;
+	img->user = task->tid; /* it is alive, so the map can be written through it */
 	image_switch(p, img, true);
 	img->state = IMAGE_FALLBACK;
 	count_fallback(p, why);

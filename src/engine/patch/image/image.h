@@ -26,8 +26,14 @@ void image_leave(struct patch *p, struct process *proc);
  * the copy of the parent's vfork frame.
  */
 void image_begin_child(struct patch *p, struct task *task);
-/* From now on, ptrace traces the image's calls instead of the agent. The footer shows `why`. */
+/*
+ * From now on, ptrace traces the image's calls instead of the agent. The footer shows `why`. Threads that are in the agent
+ * finish their calls there. Each thread is disarmed at its next call (dispatch_end_slow()). Threads of other processes may
+ * use the image, and no thread needs to be stopped, except with a seccomp filter of the program's (threads/dispatch.c).
+ */
 void image_fall_back(struct patch *p, struct task *task, const char *why);
+/* Has the agent been mapped, and is it still there? In an image that has fallen back, threads may still be in it or in a stub. */
+bool image_has_agent(const struct image *img);
 /* Returns the slot at an address in the program, or NULL if `slot_addr` is not the address of a slot. */
 struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr);
 

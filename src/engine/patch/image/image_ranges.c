@@ -153,7 +153,7 @@ bool ranges_meet(const struct task *task, const struct call *c, const uint64_t a
 	const struct image *img = image_of(task);
 	uint64_t lo, hi;
 	int64_t result;
-	if (c->arch != syscall_native_arch() || img->state != IMAGE_READY)
+	if (c->arch != syscall_native_arch() || !image_has_agent(img))
 		return false;
 	if (is_placing(c->nr, args, &lo, &hi) && overlap_of(img, lo, hi) != OVERLAP_NONE)
 		return true;
@@ -167,7 +167,7 @@ void ranges_hide(struct task *task)
 	struct tamper *tamper = &thread_of(task)->tamper;
 	const uint64_t lo = c->args[0], hi = (lo + c->args[1] + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
 	int64_t result;
-	if (c->arch != syscall_native_arch() || img->state != IMAGE_READY || tamper->set_result)
+	if (c->arch != syscall_native_arch() || !image_has_agent(img) || tamper->set_result)
 		return;
 	if (ranges_meet(task, c, c->args))
 		result = -ENOMEM;

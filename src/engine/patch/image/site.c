@@ -254,8 +254,11 @@ bool site_follow_registers(const struct image *img, struct cpu_regs *r)
 bool site_follow_moved(struct task *task)
 {
 	struct cpu_regs r;
-	if (cpu_get(task->tid, &r) < 0 || !site_follow_registers(image_of(task), &r))
+	const struct site *s = cpu_get(task->tid, &r) < 0 ? NULL : site_moved_from(image_of(task), r.CPU_IP);
+	/* If the jump is no longer there, other code may be at the address, or the program's own is there again. */
+	if (!s || !site_bytes_are(task, &s->change[s->nchanges - 1], true))
 		return false;
+	site_follow_registers(image_of(task), &r);
 	cpu_set(task->tid, &r);
 	return true;
 }

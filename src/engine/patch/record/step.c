@@ -323,7 +323,7 @@ uint64_t record_native_ip(struct tracer *t, const struct task *task, uint64_t ip
 	(void)t;
 	const struct record_thread *th = recorded_of(task);
 	const struct image *img = image_of(task);
-	const struct site *site = img && img->state == IMAGE_READY ? site_of_stub(img, ip) : NULL;
+	const struct site *site = img && image_has_agent(img) ? site_of_stub(img, ip) : NULL;
 	struct agent_scratch s;
 	bool inside = ip - AGENT_CODE < AGENT_CODE_SIZE || record_is_recorder(ip);
 	if (!site && inside && th && read_scratch(task, th, &s))

@@ -47,7 +47,7 @@ static bool sigsys_action(struct task *task, uint64_t args[6])
 	args[0] = SIGSYS;
 	args[1] = AGENT_DATA_AT(scratch);
 	args[3] = sizeof(uint64_t);
-	return image_of(task)->state == IMAGE_READY && a->known && a->sigsys[ACTION_HANDLER] != 0 /* SIG_DFL */ &&
+	return image_has_agent(image_of(task)) && a->known && a->sigsys[ACTION_HANDLER] != 0 /* SIG_DFL */ &&
 	       remote_write(task->tid, args[1], a->sigsys, sizeof(a->sigsys)) == 0;
 }
 
@@ -315,7 +315,7 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 {
 	struct image *img = image_of(task);
 	img->handlers.unsteady |= call->arch != CPU_ARCH;
-	*why = call->arch != CPU_ARCH ? STOP_FOREIGN : STOP_SHARED;
+	*why = call->arch != CPU_ARCH ? STOP_FOREIGN : img->state == IMAGE_FALLBACK ? STOP_FALLBACK : STOP_SHARED;
 	/*
 	 * While a child process of vfork(2) whose calls are not counted has this memory (counters.apart), the agent
 	 * refuses exit(2). If the thread were sent to the agent again, it would stop again, until the child has its
@@ -389,9 +389,9 @@ static void go_slow(struct patch *p, struct task *task, struct cpu_regs *r, int6
 }
 
 /*
- * Called for each call that runs under ptrace while the image has the agent. Such a call stops three times, but only
- * twice if ptrace traces all calls. Falls back if more than three out of four of the image's calls were such calls, and
- * if only one thread uses the image: another one could be between two stops of a call, and ptrace would miss its beginning.
+ * Called for each call that runs under ptrace while the image has the agent. If a SIGSYS has stopped it, it stops three
+ * times, but only twice if ptrace traces all calls. Falls back if more than three out of four of the image's calls were such
+ * calls. With a filter, they stop only twice, and would then stop three times.
  */
 static void judge(struct patch *p, struct task *task)
 {
@@ -399,8 +399,8 @@ static void judge(struct patch *p, struct task *task)
 	const uint64_t n = ++img->slow.calls;
 	if (n == 1)
 		img->slow.others = image_count_calls(p, img);
-	bool alone = task->proc->ntasks == 1 && img->refs == 1;
-	if (alone && n >= SLOW_LEAST && (n & (n - 1)) == 0 && (image_count_calls(p, img) - img->slow.others) < n / 3)
+	if (p->arming == ARM_SUD && n >= SLOW_LEAST && (n & (n - 1)) == 0 &&
+	    (image_count_calls(p, img) - img->slow.others) < n / 3)
 		image_fall_back(p, task, "the agent could not make most of its calls");
 }
 
@@ -446,6 +446,18 @@ static void end_frame(struct task *task, uint64_t ip)
 		pt->moved_frames--;
 }
 
+bool dispatch_begin_fallback(struct patch *p, struct task *task, int64_t nr, struct cpu_regs *r)
+{
+	if (image_of(task)->cleaned) { /* the task has run code since it stopped at the call */
+		redo(task, r, nr);
+		return false;
+	}
+	watch_call(p, task, nr, r);
+	watch_sigsys_action(task, nr, r);
+	patch_task_of(task)->slow = true;
+	return true;
+}
+
 void dispatch_end_slow(struct patch *p, struct task *task)
 {
 	struct patch_task *pt = patch_task_of(task);
@@ -455,7 +467,7 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	bool read = cpu_get(task->tid, &r) == 0;
 	pt->slow = false;
 	pt->completed_ip = r.CPU_IP;
-	if (c->nr == SYS_mlockall && !c->error && image_of(task)->state == IMAGE_READY)
+	if (c->nr == SYS_mlockall && !c->error && image_has_agent(image_of(task)))
 		unlock_agent(p, task);
 	p->seccomp_seen |= !c->error && seccomp_sets_filter(c->nr, c->args);
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))

@@ -27,6 +27,11 @@ bool dispatch_block_again(const struct task *task);
 void dispatch_run_slow(const struct patch *p, struct task *task, struct cpu_regs *r, int64_t nr);
 /* At the entry of a call from a stub: makes it return to its site instead if stacks are read (CAP_STOPS). */
 void dispatch_leave_stub(const struct patch *p, const struct task *task);
+/*
+ * Called at the entry of call `nr`, with registers `r`, if the image has fallen back. From now on, the call is handled like one
+ * that dispatch_run_slow() began. Returns false if the agent has just been removed: the task then makes the call again.
+ */
+bool dispatch_begin_fallback(struct patch *p, struct task *task, int64_t nr, struct cpu_regs *r);
 /* Called when a call that ran under ptrace has ended: notes what the call changed, and arms the task again. */
 void dispatch_end_slow(struct patch *p, struct task *task);
 

@@ -309,7 +309,7 @@ void core_prepare(struct patch *p, struct task *task, const siginfo_t *si)
 	struct cpu_regs saved;
 	siginfo_t again = *si;
 	struct proc_status s;
-	if (img->state != IMAGE_READY)
+	if (!image_has_agent(img))
 		return;
 	stepout(p, task, STEPOUT_CORE);
 	/* The agent stays if another process uses it, or if the program has a filter, which might forbid unmapping. */

@@ -346,7 +346,9 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct cpu_r
 	}
 	r->CPU_SP += sizeof(f) + (uint64_t)skip + CPU_RED_ZONE;
 	site_set_after_call(r, s);
-	if (again && what == STEPOUT_CORE)
+	/* In an image that has fallen back, the thread may have stopped at the beginning of a call that it restarts. */
+	bool begins = p->t.detaching && task->mid_call && result == (uint64_t)-ENOSYS;
+	if ((again && what == STEPOUT_CORE) || begins)
 		return true;
 	if (again && !fails) {
 		__atomic_sub_fetch(&slot->entered, 1, __ATOMIC_RELAXED); /* from now on, the tracer counts the call */
@@ -422,7 +424,7 @@ void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum s
 	struct site *s;
 	bool moved = false;
 	uint64_t ip = r->CPU_IP;
-	if (img->state != IMAGE_READY)
+	if (!image_has_agent(img))
 		return;
 	if (p->record && record_step_out(p, task, r, what))
 		moved = true;
@@ -466,7 +468,7 @@ void stepout_of_frame(struct patch *p, struct task *task)
 bool stepout_needed(const struct task *task, uint64_t ip)
 {
 	const struct image *img = image_of(task);
-	return img && img->state == IMAGE_READY && (in_agent_mapping(img, ip) || map_get(&img->sites.by_hop, ip));
+	return img && image_has_agent(img) && (in_agent_mapping(img, ip) || map_get(&img->sites.by_hop, ip));
 }
 
 void stepout_child(struct task *task, bool copied)
