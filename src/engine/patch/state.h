@@ -193,6 +193,7 @@ struct patch_task {
 	uint32_t serial;      /* image_sites.serial when the task was last resumed */
 	bool awaiting;        /* the tracer must see the thread's rt_sigreturn(2) (image_note_frames) */
 	bool slow;            /* the current call runs under ptrace, and the task is not armed */
+	uint64_t slow_ip;     /* the address after the instruction at which the last such call was to be made */
 	uint64_t step_hidden; /* A single step that ends at this address is not reported to the program; 0: none. */
 	/* The task is resumed by a single step, which ends at the first instruction of a handler (stepout_of_frame()). */
 	bool steps;

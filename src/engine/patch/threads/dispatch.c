@@ -37,6 +37,7 @@ void dispatch_run_slow(const struct patch *p, struct task *task, struct cpu_regs
 	struct patch_task *pt = patch_task_of(task);
 	arm_task(p, task, false);
 	pt->slow = true;
+	pt->slow_ip = r->CPU_IP;
 	redo(task, r, nr);
 }
 
@@ -326,10 +327,13 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 		return 0;
 	struct site *s = site_of_stub(img, r->CPU_IP);
 	const bool refused = s != NULL, surveyed = img->sites.surveyed;
-	if (!s && call->nr >= 0 && call->nr < AGENT_NUMBERS && p->record_way[call->nr] == RECORD_STOPS) {
+	const bool alone = task->proc->ntasks == 1 && img->refs == 1;
+	if (!s && alone && call->nr >= 0 && call->nr < AGENT_NUMBERS && p->record_way[call->nr] == RECORD_STOPS) {
 		/*
-		 * The site is not patched, because this call would stop at a patched site as well. The loader makes
-		 * arch_prctl(2) after it has mapped the libraries, so their known sites can be patched at this stop.
+		 * The site is not patched, because this call would stop at a patched site as well. If there were other
+		 * threads, one of them could make another call at the site, and it would be patched by a long jump while
+		 * this thread returns to the middle of the jump. The loader makes arch_prctl(2) after it has mapped the
+		 * libraries, so their known sites can be patched at this stop.
 		 */
 		if (call->nr == CPU_SET_THREAD_POINTER)
 			plan_apply_mapped(p, task, r->CPU_IP);

@@ -177,13 +177,15 @@ static bool write_long(struct task *task, struct site *s)
 	return false;
 }
 
-/* Is a thread in a call at this site under ptrace? It will return to the instruction after the site. */
+/* Is a thread in a call at this site under ptrace, or about to make it? It will return to the instruction after the site. */
 static bool is_in_call_at(const struct patch *p, const struct image *img, uint64_t ip)
 {
 	size_t i = 0;
 	const struct task *x;
 	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
-		if (x->proc && x->proc->image == img && thread_of(x)->in_call && thread_of(x)->call.ip == ip)
+		if (x->proc && x->proc->image == img &&
+		    ((thread_of(x)->in_call && thread_of(x)->call.ip == ip) ||
+		     (patch_task_of(x) && patch_task_of(x)->slow && patch_task_of(x)->slow_ip == ip)))
 			return true;
 	return false;
 }
