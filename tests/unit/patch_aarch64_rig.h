@@ -287,4 +287,99 @@ static inline size_t get_records(struct kind *kinds)
 	return RECORDS;
 }
 
+/* Stores a value that differs in all registers, and those of the call. */
+static inline struct state before_call(const struct kind *k, unsigned flags)
+{
+	struct state s;
+	unsigned char *bytes = (unsigned char *)&s;
+	for (size_t i = 0; i < sizeof(s); i++)
+		bytes[i] = (unsigned char)(i * 37 + flags + 11);
+	for (unsigned i = 0; i < 6; i++)
+		s.x[i] = k->args[i];
+	s.x[8] = (uint64_t)k->nr;
+	s.sp = AT(stack + BELOW);
+	s.nzcv = (uint64_t)flags << 28;
+	s.fpsr = flags;
+	return s;
+}
+
+static inline void fill_stack(void)
+{
+	for (size_t i = 0; i < sizeof(stack); i++)
+		stack[i] = (unsigned char)(i * 13);
+	memcpy(stack_before, stack, sizeof(stack));
+}
+
+/* The frame is all that may have changed, and the word above it that rig_run uses. */
+static inline void check_stack(void)
+{
+	const size_t frame = BELOW - RED_ZONE - FRAME_SIZE, own = BELOW + 256;
+	assert_memory_equal(stack, stack_before, frame);
+	assert_memory_equal(stack + BELOW - RED_ZONE, stack_before + BELOW - RED_ZONE, own - (BELOW - RED_ZONE));
+	assert_memory_equal(stack + own + 8, stack_before + own + 8, sizeof(stack) - own - 8);
+}
+
+static inline uint64_t sum_of_buckets(const struct agent_slot *s)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < SLOT_BUCKETS; i++)
+		n += s->hist[i];
+	return n;
+}
+
+/* The bucket as struct agent_slot defines it. */
+static inline unsigned bucket_of(uint64_t ticks)
+{
+	unsigned shift = 0;
+	while (ticks >> shift >= 32)
+		shift++;
+	unsigned bucket = 16 * shift + (unsigned)(ticks >> shift);
+	return bucket < SLOT_BUCKETS ? bucket : SLOT_BUCKETS - 1;
+}
+
+/* Checks the slot after a single call with this result. */
+static inline void check_slot(const struct kind *k, int64_t result)
+{
+	const struct agent_slot *s = &slots[agent_row((uint64_t)k->nr)];
+	bool failed = result < 0 && result >= -4095;
+	assert_int_equal(s->entered, 1);
+	assert_int_equal(s->unarmed, 1);
+	assert_int_equal(s->errors + s->fails, failed);
+	assert_int_equal(s->bytes, !failed && k->flags & SLOT_F_BYTES ? result : 0);
+	assert_int_equal(s->max, s->ticks);
+	assert_int_equal(~s->min_not, s->ticks);
+	assert_int_equal(s->waits + s->waited, 0);
+	assert_int_equal(errnos[0].key, s->errors ? (uint64_t)(uint32_t)k->nr << ERRNO_BITS | (uint64_t)-result : 0);
+	assert_int_equal(errnos[0].count, s->errors);
+	if (s->fails)
+		assert_int_equal((int64_t)s->failed, result);
+	assert_int_equal(s->hist[bucket_of(s->ticks)], 1);
+	assert_int_equal(sum_of_buckets(s), 1);
+}
+
+/* Checks that the ring has one record, of this call. */
+static inline void check_record(const struct kind *k, int64_t result)
+{
+	struct record_reader *r = calloc(1, sizeof(*r));
+	r->ring = ring;
+	r->limit = RING_DATA;
+	r->end = RING_END;
+	assert_int_equal(reader_fill(r), 0);
+	const struct record_item item = reader_peek(r);
+	assert_int_equal(item.kind, RECORD_ENTER);
+	assert_true(item.committed);
+	assert_int_equal(item.record->nr, agent_row((uint64_t)k->nr));
+	assert_int_equal(item.record->result, result);
+	assert_true(item.record->t0 <= item.record->t1);
+	assert_int_equal(item.record->sp, BELOW + AT(stack) - BELOW_PROGRAM);
+	for (size_t i = 0; i < (item.record->head - RECORD_HEAD_LEAST) / sizeof(uint64_t); i++)
+		assert_int_equal(item.record->args[i], k->args[i]);
+	reader_pop(r);
+	reader_pop(r);
+	assert_int_equal(reader_peek(r).kind, RECORD_NONE);
+	assert_int_equal(scratch->busy, SCRATCH_IDLE);
+	reader_free(r);
+	free(r);
+}
+
 #endif

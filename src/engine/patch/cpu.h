@@ -41,7 +41,6 @@
  *   CPU_ARG0 ... CPU_ARG5    arguments of a call
  *   CPU_RESTARTED            the number of the call that the kernel may restart, or CPU_NO_CALL
  * Members that have a meaning in the agent only:
- *   CPU_REFUSED              when the agent returns to a stub: 0 if it has made the call
  *   CPU_SLOT                 before a counted call: the address of the slot, and SLOT_F_*
  *   CPU_KIND                 before a recorded call of `kind` KEPT_FIRST or more: the number of the kept frame
  *   CPU_TICKS                after `timed`: the time; at `taken`: the lowest byte is 0 if a frame was reserved. The program's

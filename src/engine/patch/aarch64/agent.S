@@ -8,7 +8,8 @@
  *
  * Entry: called by a stub (encode.h), which has stored x16 and x30 at the stack pointer. A system call changes only x0, so
  *        all other registers are kept, and so are the flags: no instruction of this file changes them.
- * Exit:  if x16 is 0, the call was made, and x0 is its result. If it is 1, nothing was done: the stub makes the call.
+ * Exit:  returns to the stub if the call was made; x0 is its result. Returns to the address REFUSED after that if nothing was
+ *        done: the stub makes the call.
  *
  * Each update of the slot is one instruction with a label (in the variant `excl`, a store that may fail). So when a signal
  * comes, the address of the next instruction shows what remains to be done (resume.h). During the call, x9 is its start,
@@ -24,7 +25,10 @@
 #define AT_MAP 72 /* agent_data.map; an assertion in agent.h compares it with the structure */
 #define AT_WORDS 8
 #define AT_CODE (AT_MAP + 4 * AGENT_CALLS)
-#define SPECIAL_FLAGS (SLOT_F_FORKS | SLOT_F_CHECK | SLOT_F_EXEC | SLOT_F_RECORD | SLOT_F_PLAIN)
+/* Bit 6 is 0 in the addresses of all slots, and 1 in agent_data.base, so it is 1 if the entry is 0. */
+#define NO_ENTRY_BIT  6
+#define SPECIAL_FLAGS (SLOT_F_FORKS | SLOT_F_CHECK | SLOT_F_EXEC | SLOT_F_RECORD | SLOT_F_PLAIN | 1 << NO_ENTRY_BIT)
+#define REFUSED       (STUB_REFUSED - STUB_MADE)
 #define BTI_C hint #34 /* an indirect call or jump may lead here; a no-op for processors without this extension */
 
 	.arch	armv8-a+lse
@@ -96,14 +100,14 @@
 	cbnz	w14, 1b
 	.endm
 
-	.macro	new_row_lse		/* stores x16 if the row at x9 is 0; x10 = 0 if it was */
-	cas	x10, x16, [x9]
+	.macro	if_zero_lse old, value, at	/* stores \value at \at if \old, which is 0, is there; \old = what was there */
+	cas	\old, \value, [\at]
 	.endm
 
-	.macro	new_row_excl
-1:	ldxr	x10, [x9]
-	cbnz	x10, 6f
-	stxr	w14, x16, [x9]
+	.macro	if_zero_excl old, value, at
+1:	ldxr	\old, [\at]
+	cbnz	\old, 6f
+	stxr	w14, \value, [\at]
 	cbnz	w14, 1b
 6:	clrex
 	.endm
@@ -177,7 +181,6 @@ agent_saved_\v:
 	adr	x9, DATA(AT_MAP)
 	ldr	w10, [x9, x8, lsl #2]
 .Lentry_\v:
-	cbz	w10, agent_refuse_\v
 	ldur	x11, [x9, #-AT_MAP]	/* agent_data.base */
 	add	x10, x10, x11
 	tbnz	x10, #BASE_APART, agent_refuse_\v
@@ -198,19 +201,19 @@ agent_timed_\v:
 	add_\v	x16, SLOT_TICKS, agent_add_ticks_\v
 	add_\v	x12, SLOT_UNARMED, agent_add_unarmed_\v
 	most_\v	x16, SLOT_MAX, agent_add_max_\v
-	mvn	x12, x16
-agent_inverted_\v:
-	most_\v	x12, SLOT_MIN_NOT, agent_add_min_not_\v
-	lsr	x9, x16, #39		/* longer calls belong to the last bucket */
+	lsr	x9, x16, #39
 	cbnz	x9, agent_long_\v
-4:	orr	x9, x16, #16		/* shift = 59 - clz; see struct agent_slot */
-	clz	x9, x9
+	mvn	x16, x16
+agent_inverted_\v:
+	most_\v	x16, SLOT_MIN_NOT, agent_add_min_not_\v
+4:	and	x9, x16, #~16		/* the inverted time has x9 + 1 leading ones, and shift = 58 - x9; see struct agent_slot */
+	cls	x9, x9
+agent_shift_\v:				/* resume.c knows these instructions */
 	lsl	x16, x16, x9
-	lsr	x16, x16, #59		/* ticks >> shift */
+	ubfx	x16, x16, #58, #5	/* 31 - (ticks >> shift) */
 	sub	x9, x11, x9, lsl #6
-	add	x9, x9, x16, lsl #2
-	add	x9, x9, #(SLOT_HIST + 4 * 16 * 59)
-	mov	x12, #1
+	sub	x9, x9, x16, lsl #2
+	add	x9, x9, #(SLOT_HIST + BUCKET_AT)
 agent_bucket_\v:
 	bucket_\v agent_add_hist_\v
 	tbnz	w16, #31, agent_half_\v
@@ -219,12 +222,25 @@ agent_bucket_\v:
 	add_\v	x0, SLOT_BYTES, agent_add_bytes_\v
 agent_restore_\v:
 	restore_\v
-	mov	x16, #0
 	ret
-agent_negative_\v:
+agent_negative_\v:			/* most calls with a number that fail have the same error */
+	ldr	x9, [x11, #SLOT_FAILED]
+	sub	x9, x9, x0
+	cbnz	x9, agent_other_error_\v
+5:	add_\v	x12, SLOT_FAILS, agent_add_fails_\v
+agent_restore_fail_\v:
+	restore_\v
+	ret
+agent_other_error_\v:
 	add	x9, x0, #4095
 	tbnz	x9, #63, agent_restore_\v	/* not an error, but a result below -4095 */
-	add_\v	x12, SLOT_ERRORS, agent_add_error_\v
+	ldr	x9, [x11, #SLOT_FAILED]
+	cbnz	x9, 26f
+	add	x16, x11, #SLOT_FAILED
+	if_zero_\v x9, x0, x16
+	cbz	x9, 5b
+	b	agent_negative_\v	/* another thread has stored its error */
+26:	add_\v	x12, SLOT_ERRORS, agent_add_error_\v
 	neg	w16, w0			/* agent_errno.key; the row is found by comparing one row after the other */
 	bfi	x16, x8, #ERRNO_BITS, #32
 	adrp	x9, PAGE(AGENT_STATS + ERRNOS_AT)
@@ -241,7 +257,7 @@ agent_negative_\v:
 25:	orr	x9, x11, #(LANE_SIZE - 1)	/* the slot is in a lane, at whose end the table is */
 	and	x9, x9, #-ERRNOS_SIZE
 	b	21b
-23:	new_row_\v
+23:	if_zero_\v x10, x16, x9
 	cbnz	x10, 21b			/* another thread has written to the row */
 	tbz	x9, #15, 24f
 	row	x16, x10
@@ -251,10 +267,13 @@ agent_negative_\v:
 	count_\v agent_add_errno_\v
 agent_restore_error_\v:
 	restore_\v
-	mov	x16, #0
 	ret
-agent_long_\v:
-	mov	x16, #0x7fffffffff
+agent_long_\v:				/* longer calls belong to the last bucket */
+	mvn	x16, x16
+agent_long_inverted_\v:
+	most_\v	x16, SLOT_MIN_NOT, agent_add_long_\v
+agent_longest_\v:
+	mov	x16, #~0x7fffffffff
 	b	4b
 agent_half_\v:				/* a bucket is half full: the tracer empties all at the next call */
 	row	x16, x9
@@ -265,6 +284,7 @@ agent_half_\v:				/* a bucket is half full: the tracer empties all at the next c
 agent_special_\v:
 	sub	w11, w11, #SLOT_F_RECORD
 	cbz	w11, .Lrecord_\v		/* no other flag is set */
+	tbnz	x10, #NO_ENTRY_BIT, agent_refuse_\v
 	tbnz	x10, #4, 9f		/* SLOT_F_RECORD */
 	tbnz	x10, #5, .Lplain_\v	/* SLOT_F_PLAIN */
 10:	tbnz	x10, #1, agent_refuse_\v	/* SLOT_F_FORKS */
@@ -357,11 +377,10 @@ agent_special_\v:
 	restore_\v
 agent_plain_sys_\v:			/* a call that is neither counted nor recorded */
 	svc	#0
-	mov	x16, #0
 	ret
 agent_refuse_\v:
 	restore_\v
-	mov	x16, #1
+	add	x30, x30, #REFUSED
 	ret
 
 agent_exit_\v:				/* exit(2): uses no stack, because the thread may no longer have one */
@@ -383,8 +402,10 @@ agent_end_\v:
 	.pushsection .data.rel.ro, "aw"	/* struct agent_labels */
 	.quad	agent_entry_\v, agent_saved_\v, agent_add_entered_\v, agent_sys_\v, agent_after_\v
 	.quad	agent_timed_\v, agent_add_ticks_\v, agent_add_unarmed_\v, agent_add_max_\v, agent_inverted_\v
-	.quad	agent_add_min_not_\v, agent_bucket_\v, agent_add_hist_\v, agent_add_bytes_\v, agent_restore_\v
-	.quad	agent_negative_\v, agent_add_error_\v, agent_add_errno_\v, agent_restore_error_\v, agent_long_\v, agent_half_\v
+	.quad	agent_add_min_not_\v, agent_shift_\v, agent_bucket_\v, agent_add_hist_\v, agent_add_bytes_\v, agent_restore_\v
+	.quad	agent_negative_\v, agent_add_fails_\v, agent_restore_fail_\v, agent_other_error_\v
+	.quad	agent_add_error_\v, agent_add_errno_\v, agent_restore_error_\v
+	.quad	agent_long_\v, agent_long_inverted_\v, agent_add_long_\v, agent_longest_\v, agent_half_\v
 	.quad	agent_special_\v, agent_plain_sys_\v, agent_refuse_\v, agent_exit_\v, agent_exit_counts_\v
 	.quad	agent_end_\v
 	.popsection

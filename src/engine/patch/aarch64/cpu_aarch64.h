@@ -92,7 +92,6 @@ _Static_assert(offsetof(struct cpu_regs, call) == CPU_GIVEN, "as in struct user_
 #define CPU_FLAGS          pstate
 #define CPU_RESTARTED      call
 #define CPU_NO_CALL        ((uint64_t)-1)
-#define CPU_REFUSED        regs[16]
 #define CPU_SLOT           regs[10]
 #define CPU_KIND           regs[10]
 #define CPU_TICKS          regs[16]

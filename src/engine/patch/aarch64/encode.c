@@ -47,28 +47,27 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint6
 {
 	uint32_t code[STUB_SIZE / 4] = {
 		0xd1017508u, /*  0 sub x8, x8, #93 */
-		0xb4000168u, /*  4 cbz x8, exit */
+		0xb4000148u, /*  4 cbz x8, exit */
 		0x91017508u, /*  8 add x8, x8, #93 */
 		STP_PUSH,    /* 12 */
 		0,           /* 16 ldr x16, entry */
 		0xd63f0200u, /* 20 blr x16 */
-		0xb5000070u, /* 24 cbnz x16, refused */
-		LDP_POP,     /* 28 */
-		0,           /* 32 b ip */
-		LDP_POP,     /* 36 refused */
-		SITE_CALL,   /* 40 */
-		0,           /* 44 b ip */
-		0,           /* 48 ldr x16, exit */
-		0xd63f0200u, /* 52 blr x16 */
-		0xd4200000u, /* 56 brk #0 */
-		0xd4200000u,
+		LDP_POP,     /* 24 made */
+		0,           /* 28 b ip */
+		LDP_POP,     /* 32 refused */
+		SITE_CALL,   /* 36 */
+		0,           /* 40 b ip */
+		0,           /* 44 ldr x16, exit */
+		0xd63f0200u, /* 48 blr x16 */
+		0xd4200000u, /* 52 brk #0 */
+		0xd4200000u, 0xd4200000u,
 	};
-	_Static_assert(STUB_RAW == 40 && STUB_EXIT == 48 && STUB_BACK == 32 && STUB_REFUSED == 36,
+	_Static_assert(STUB_RAW == 36 && STUB_EXIT == 44 && STUB_BACK == 28 && STUB_REFUSED == 32,
 		       "the offsets in a stub");
 	(void)moved, (void)early;
 	bool ok = n == 0 && put_literal(code + 4, at + 16, head + offsetof(struct stub_head, entry)) &&
-		  put_literal(code + 12, at + STUB_EXIT, head + offsetof(struct stub_head, exit)) &&
-		  encode_branch(code + 8, at + STUB_BACK, ip) && encode_branch(code + 11, at + STUB_AFTER_CALL, ip);
+		  put_literal(code + 11, at + STUB_EXIT, head + offsetof(struct stub_head, exit)) &&
+		  encode_branch(code + 7, at + STUB_BACK, ip) && encode_branch(code + 10, at + STUB_AFTER_CALL, ip);
 	memcpy(out, code, sizeof(code));
 	return ok;
 }

@@ -21,17 +21,20 @@
 #define FRAME_SIZE 64
 #define RED_ZONE   128
 
+/* From the slot, minus the offset of its histogram: where buckets are counted from (agent.S, resume.c). */
+#define BUCKET_AT (4 * (16 * 58 + 31))
+
 /* Offsets in a stub. */
 #define STUB_SIZE       64
 #define STUB_SAVE       12           /* x8 has its value again; nothing is stored yet */
 #define STUB_CALL       20           /* calls the agent */
-#define STUB_DECIDE     24           /* tests whether the agent has made the call */
-#define STUB_BACK       32           /* the agent has made the call */
-#define STUB_REFUSED    36           /* the agent has not made the call */
+#define STUB_MADE       24           /* the agent has made the call */
+#define STUB_BACK       28           /* the registers have their values again */
+#define STUB_REFUSED    32           /* the agent has not made the call */
 #define STUB_STACK_END  STUB_REFUSED /* the last instruction that uses the stack */
-#define STUB_RAW        40           /* the program's own call instruction, which stops */
-#define STUB_AFTER_CALL 44           /* that call has been made */
-#define STUB_EXIT       48           /* exit(2) */
+#define STUB_RAW        36           /* the program's own call instruction, which stops */
+#define STUB_AFTER_CALL 40           /* that call has been made */
+#define STUB_EXIT       44           /* exit(2) */
 /* No instruction moves into a stub. */
 #define STUB_MOVED         STUB_AFTER_CALL
 #define STUB_EARLY         0

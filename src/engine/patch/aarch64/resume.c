@@ -7,6 +7,9 @@
 #include <asm/unistd.h>
 #include <string.h>
 
+_Static_assert(SLOT_SIZE % 128 == 0 && AGENT_STATS % 128 == 0 && LANE_SIZE % 128 == 0 && SLOT_ALIGN == 64,
+	       "NO_ENTRY_BIT of agent.S");
+
 static const struct agent_labels *labels_at(uint64_t pc)
 {
 	for (unsigned i = 0; i < AGENT_VARIANTS; i++)
@@ -22,12 +25,12 @@ static bool is_done(const struct resume_regs *r, const struct agent_labels *l, c
 	return l == &agent_labels[1] && r->pc == at + 4 ? (uint32_t)r->x[14] == 0 : r->pc > at;
 }
 
-/* The time of the call. The register that holds it differs. Meaningless from `bucket` on. */
+/* The time of the call. Meaningless from `shift` on, and from `longest` on. */
 static uint64_t time_of(const struct resume_regs *r, const struct agent_labels *l, uint64_t now)
 {
 	uint64_t start = r->x[9];
-	if (r->pc >= AGENT_AT(l->inverted))
-		return ~r->x[12];
+	if (r->pc >= AGENT_AT(l->inverted) && r->pc != AGENT_AT(l->too_long))
+		return ~r->x[16];
 	if (r->pc >= AGENT_AT(l->timed))
 		return r->x[16];
 	return now > start ? now - start : 0;
@@ -41,13 +44,29 @@ static unsigned bucket_of(uint64_t time)
 	return 16 * (59 - zeros) + (unsigned)(time << zeros >> 59);
 }
 
+/* The bucket whose address is in x9, or is calculated there. */
+static unsigned bucket_at(const struct resume_regs *r, const struct agent_labels *l)
+{
+	const uint64_t done = (r->pc - AGENT_AT(l->shift)) / 4, shift = r->x[9], at = r->x[9] - r->x[11];
+	if (done < 2) /* the inverted time begins with that many ones, and they may be shifted out already */
+		return bucket_of(~(done ? (uint64_t)((int64_t)r->x[16] >> shift) : r->x[16]));
+	if (done == 2)
+		return (unsigned)(16 * (58 - shift) + 31 - r->x[16]);
+	if (done < 5)
+		return (unsigned)((at + BUCKET_AT) / 4 - (done == 3 ? r->x[16] : 0));
+	return (unsigned)((at - SLOT_HIST) / 4);
+}
+
 /* Finds the updates that remain after the call. `r` is the state in the agent, from `after` on. */
 static void find_updates(const struct resume_regs *r, const struct agent_labels *l, uint64_t now,
 			 struct resume_todo *todo)
 {
 	const bool failed = r->x[0] >= (uint64_t)-4095, is_long = agent_is_between(r->pc, l->too_long, l->half);
-	const bool is_half = agent_is_between(r->pc, l->half, l->special);
-	if (agent_is_between(r->pc, l->restore, l->negative) || agent_is_between(r->pc, l->restore_error, l->too_long))
+	const bool is_half = agent_is_between(r->pc, l->half, l->special), again = is_long || is_half;
+	const bool usual = agent_is_between(r->pc, l->negative, l->other_error);
+	if (agent_is_between(r->pc, l->restore, l->negative) ||
+	    agent_is_between(r->pc, l->restore_fail, l->other_error) ||
+	    agent_is_between(r->pc, l->restore_error, l->too_long))
 		return;
 	todo->slot = r->x[11];
 	todo->result = r->x[0];
@@ -55,15 +74,15 @@ static void find_updates(const struct resume_regs *r, const struct agent_labels 
 	todo->ticks = !is_done(r, l, l->add_ticks);
 	todo->unarmed = !is_done(r, l, l->add_unarmed);
 	todo->max = !is_done(r, l, l->add_max);
-	todo->min_not = !is_done(r, l, l->add_min_not);
+	todo->min_not = !is_done(r, l, is_long ? l->add_long : l->add_min_not);
 	todo->hist = is_long || !is_done(r, l, l->add_hist);
-	todo->bucket = bucket_of(todo->time);
-	if (todo->hist && !is_long && r->pc >= AGENT_AT(l->bucket))
-		todo->bucket = (unsigned)(r->x[9] - r->x[11] - SLOT_HIST) / 4;
-	todo->errors = failed && (is_long || is_half || !is_done(r, l, l->add_error));
-	todo->errnos = failed && (is_long || is_half || !is_done(r, l, l->add_errno));
-	todo->bytes = !failed && (int64_t)r->x[0] >= 0 && r->x[10] & SLOT_F_BYTES &&
-		      (is_long || is_half || !is_done(r, l, l->add_bytes));
+	todo->bucket = is_long                       ? SLOT_BUCKETS - 1
+		       : r->pc >= AGENT_AT(l->shift) ? bucket_at(r, l)
+						     : bucket_of(todo->time);
+	todo->errors = failed && (again || !is_done(r, l, usual ? l->add_fails : l->add_error));
+	todo->errnos = failed && (again || !is_done(r, l, usual ? l->add_fails : l->add_errno));
+	todo->bytes =
+		!failed && (int64_t)r->x[0] >= 0 && r->x[10] & SLOT_F_BYTES && (again || !is_done(r, l, l->add_bytes));
 }
 
 static void restore_pair(struct resume_regs *r, const uint64_t *frame, unsigned offset, unsigned first)
@@ -125,8 +144,7 @@ static bool leave_agent(struct resume_regs *r, const struct agent_labels *l, con
 /* The same for a thread in the stub, `at` bytes after its start. */
 static bool leave_stub(struct resume_regs *r, uint64_t at, const uint64_t *frame)
 {
-	const bool made =
-		(at == STUB_DECIDE && !r->x[16]) || (at > STUB_DECIDE && at <= STUB_BACK) || at == STUB_AFTER_CALL;
+	const bool made = at == STUB_MADE || at == STUB_BACK || at == STUB_AFTER_CALL;
 	if ((at > 0 && at < STUB_SAVE) || at >= STUB_EXIT)
 		r->x[8] += __NR_exit;
 	if (at > STUB_SAVE && at < STUB_RAW && at != STUB_BACK)

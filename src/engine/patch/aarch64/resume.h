@@ -9,8 +9,9 @@
 /* The labels of a variant of the agent's code (agent.S, `path`), in the order of their addresses. */
 struct agent_labels {
 	const unsigned char *entry, *saved, *add_entered, *sys, *after, *timed, *add_ticks, *add_unarmed, *add_max,
-		*inverted, *add_min_not, *bucket, *add_hist, *add_bytes, *restore, *negative, *add_error, *add_errno,
-		*restore_error, *too_long, *half, *special, *plain_sys, *refuse, *exit, *exit_counts, *end;
+		*inverted, *add_min_not, *shift, *bucket, *add_hist, *add_bytes, *restore, *negative, *add_fails,
+		*restore_fail, *other_error, *add_error, *add_errno, *restore_error, *too_long, *long_inverted,
+		*add_long, *longest, *half, *special, *plain_sys, *refuse, *exit, *exit_counts, *end;
 };
 #define AGENT_VARIANTS 2
 extern const struct agent_labels agent_labels[AGENT_VARIANTS]; /* `lse`, `excl` */

@@ -45,6 +45,8 @@
 #define SLOT_WAITS   56
 #define SLOT_WAITED  64 /* ticks */
 #define SLOT_BEGAN   72 /* the time stamp of the last call's beginning, if only one thread uses the slot */
+#define SLOT_FAILED  80 /* on aarch64: the first error, negative, */
+#define SLOT_FAILS   88 /* and the number of calls with this error, which are counted only here */
 #define SLOT_HIST    128
 #define SLOT_BUCKETS 576
 #define SLOT_SIZE    (SLOT_HIST + 4 * SLOT_BUCKETS)
@@ -58,6 +60,7 @@
 #define ERRNOS_SIZE 0x10000
 #define STATS_SIZE  (ERRNOS_AT + ERRNOS_SIZE)
 #define ERRNO_BITS  12 /* an error number is at most 4095 */
+#define ERRNO_MOST  ((1 << ERRNO_BITS) - 1)
 
 /*
  * A lane: slots and a table of errors that only one thread uses. It has a copy of the region's first LANE_SLOTS slots. Lanes
@@ -183,8 +186,8 @@
 #include <stdint.h>
 
 struct agent_slot {
-	uint64_t entered, errors, ticks, bytes, max, min_not, unarmed, waits, waited, began;
-	uint8_t pad[48];
+	uint64_t entered, errors, ticks, bytes, max, min_not, unarmed, waits, waited, began, failed, fails;
+	uint8_t pad[32];
 	/* 16 buckets per power of two: bucket = 16 * shift + (ticks >> shift), shift = max(0, log2(ticks) - 4). */
 	uint32_t hist[SLOT_BUCKETS];
 };
@@ -197,6 +200,8 @@ _Static_assert(offsetof(struct agent_slot, unarmed) == SLOT_UNARMED, "agent.S");
 _Static_assert(offsetof(struct agent_slot, waits) == SLOT_WAITS, "agent.S");
 _Static_assert(offsetof(struct agent_slot, waited) == SLOT_WAITED, "agent.S");
 _Static_assert(offsetof(struct agent_slot, began) == SLOT_BEGAN, "agent.S");
+_Static_assert(offsetof(struct agent_slot, failed) == SLOT_FAILED, "agent.S");
+_Static_assert(offsetof(struct agent_slot, fails) == SLOT_FAILS, "agent.S");
 _Static_assert(offsetof(struct agent_slot, hist) == SLOT_HIST, "agent.S");
 _Static_assert(sizeof(struct agent_slot) == SLOT_SIZE && SLOT_SIZE % SLOT_ALIGN == 0, "agent.S");
 

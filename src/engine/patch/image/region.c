@@ -182,6 +182,16 @@ static void take_waits(const struct patch *p, const struct agent_slot *s, struct
 		c->waits = c->judged;
 }
 
+/* Adds the calls that are new in the slot and have failed with its first error. */
+static void take_fails(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, struct call_stats *c,
+		       struct summary_group *g)
+{
+	const uint64_t n = since(&s->fails, &seen->fails), err = -__atomic_load_n(&s->failed, __ATOMIC_RELAXED);
+	c->errors += n;
+	if (n && err - 1 < ERRNO_MOST)
+		summary_errno(&p->t.counts, g, &(struct call_errno){c->arch, c->nr, (int)err, n});
+}
+
 /* Adds what is new in the slot of a row. Adds to *in_progress the number of new calls that have not returned. */
 static void take_slot(struct patch *p, const struct agent_slot *s, struct agent_slot *seen, int row,
 		      struct summary_group *g, uint64_t *in_progress)
@@ -198,6 +208,7 @@ static void take_slot(struct patch *p, const struct agent_slot *s, struct agent_
 	p->agent_calls += entered;
 	*in_progress += entered - n;
 	c->errors += since(&s->errors, &seen->errors);
+	take_fails(p, s, seen, c, g);
 	c->bytes += since(&s->bytes, &seen->bytes);
 	c->ns += (double)since(&s->ticks, &seen->ticks) * p->tick_ns;
 	call_stats_charge(c, (double)n, p->fast.ns, p->fast.spread_ns);
@@ -223,7 +234,7 @@ static void take_errnos(struct patch *p, const unsigned char *errnos, struct reg
 		const uint64_t n = since(&rows[i].count, &seen->errnos.v[i]);
 		const struct call_stats *c =
 			n ? summary_call(&p->t.counts, g, syscall_native_arch(), (int32_t)(key >> ERRNO_BITS)) : NULL;
-		const int err = (int)(key & ((1 << ERRNO_BITS) - 1));
+		const int err = (int)(key & ERRNO_MOST);
 		if (c)
 			summary_errno(&p->t.counts, g, &(struct call_errno){c->arch, c->nr, err, n});
 	}
@@ -455,9 +466,8 @@ static int open_memory(pid_t tid, int their_fd)
 		return -errno;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", there);
 	int fd = is_memfd(there) ? open(path, O_RDWR | O_CLOEXEC) : -1;
-	int err = fd < 0 ? EBADF : 0;
 	close(there);
-	return err ? -err : fd;
+	return fd < 0 ? -EBADF : fd;
 }
 
 /* Sets a memfd's size and maps it. It is sealed, because reading shrunk memory would raise SIGBUS in sctrace. */
@@ -539,17 +549,6 @@ struct region *region_from_pool(struct patch *p, const struct task *task, char *
 
 /* --- the rings of threads, and the words of images --- */
 
-/* Sets the first of `n` bits that is 0, and returns its index, or -1. */
-static int take_bit(uint64_t *bits, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (!(bits[i / 64] >> (i % 64) & 1)) {
-			bits[i / 64] |= 1ull << (i % 64);
-			return i;
-		}
-	return -1;
-}
-
 /* The bits of the first `pages` pages in a word. */
 static uint64_t first_bits(unsigned pages)
 {
@@ -581,11 +580,12 @@ void region_give_ring(struct region *r, unsigned page, unsigned pages, bool keep
 
 struct agent_words *region_take_words(struct region *r)
 {
-	int i = take_bit(r->words_taken, AGENT_WORDS);
-	struct agent_words *words = i < 0 ? NULL : &region_tail(r)->image[i];
-	if (words)
-		*words = (struct agent_words){0};
-	return words;
+	for (size_t i = 0; i < AGENT_WORDS; i++)
+		if (!(r->words_taken[i / 64] >> (i % 64) & 1)) {
+			r->words_taken[i / 64] |= 1ull << (i % 64);
+			return memset(&region_tail(r)->image[i], 0, sizeof(struct agent_words));
+		}
+	return NULL;
 }
 
 void region_give_words(struct region *r, const struct agent_words *words)
