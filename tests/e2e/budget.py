@@ -313,6 +313,19 @@ def test_names_renamed(folder):
             assert made > 6500 and stopped < 200, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
 
 
+def test_vdso(folder):
+    """Calls that the vDSO makes, because it cannot answer them, do not stop"""
+    script = "import time\nfor i in range(3000):\n    time.process_time()\n"
+    for options in (["-c", "-o", str(folder / "counts")], ["-o", str(folder / "trace")]):
+        run = subprocess.run([SCTRACE, "--engine=patch", *options, sys.executable, "-S", "-c", script], check=False, capture_output=True,
+                             text=True, timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+        if run.returncode:
+            raise Skip("the patch engine does not work here")
+        stopped, made = map(int, re.search(r"(?m)^sctrace: stopped (\d+) of (\d+)$", run.stderr).groups())
+        print(f"# {options[0]}: {stopped} of {made} calls stopped")
+        assert made > 3000 and stopped < 1000, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
+
+
 def returns_that_stop(options, *program):
     """Number of handlers of the program that stopped when they returned, by rt_sigreturn(2), whose number is 15."""
     run = subprocess.run([SCTRACE, "--engine=patch", "-f", *options, *program], check=False, capture_output=True, text=True,

@@ -5,7 +5,9 @@
  */
 #include "e2e.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -355,10 +357,76 @@ static void test_overflow(int argc, char **argv)
 	calls("truncate", overflow_calls, overflow_calls);
 }
 
+typedef int clock_fn(clockid_t clock, struct timespec *t);
+
+/* Reads a clock of the process, for which the vDSO makes a call. */
+static long use_clock(clock_fn *fn, long n)
+{
+	struct timespec before = {0}, t;
+	for (long i = 0; i < n; i++, before = t)
+		CHECK(fn(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 &&
+		      (t.tv_sec > before.tv_sec || (t.tv_sec == before.tv_sec && t.tv_nsec >= before.tv_nsec)));
+	return n;
+}
+
+/* Sets the range of the vDSO. Returns false if there is none. */
+static bool find_vdso(char **at, size_t *size)
+{
+	char line[512];
+	uintptr_t lo, hi;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	*at = NULL;
+	while (maps && fgets(line, sizeof line, maps))
+		if (strstr(line, " [vdso]\n") && sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &lo, &hi) == 2)
+			*at = (char *)lo, *size = hi - lo; /* NOLINT(performance-no-int-to-ptr) */
+	if (maps)
+		fclose(maps);
+	return *at != NULL;
+}
+
+/* The vDSO's calls, also in a child, and after the program has made the vDSO writable and has moved it. */
+static void test_vdso(int argc, char **argv)
+{
+	enum { CODE = 256, CALLS = 50 };
+	unsigned char code[CODE];
+	char *vdso;
+	size_t size = 0;
+	long made = 0;
+	void *object = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	char *fn = object ? dlsym(object, "__vdso_clock_gettime") : NULL;
+	fn = object && !fn ? dlsym(object, "__kernel_clock_gettime") : fn;
+	bool found = find_vdso(&vdso, &size) && fn;
+	fn = found ? fn : dlsym(RTLD_DEFAULT, "clock_gettime");
+	memcpy(code, fn, CODE);
+	for (int i = 0; i < number(argc, argv, 0, 5); i++) {
+		made += use_clock((clock_fn *)(void *)fn, CALLS);
+		pid_t pid = fork();
+		if (pid == 0)
+			_exit(use_clock((clock_fn *)(void *)fn, CALLS) != CALLS);
+		reap_ok(pid, 0);
+		made += CALLS;
+		if (!found)
+			continue;
+		/* Since Linux 6.16, the kernel may refuse these two. */
+		if (mprotect(vdso, size, PROT_READ | PROT_WRITE | PROT_EXEC) == 0) {
+			CHECK(memcmp(code, fn, CODE) == 0);
+			made += use_clock((clock_fn *)(void *)fn, CALLS);
+			CHECK(memcmp(code, fn, CODE) == 0 && mprotect(vdso, size, PROT_READ | PROT_EXEC) == 0);
+		}
+		made += use_clock((clock_fn *)(void *)fn, CALLS);
+		char *to = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (mremap(vdso, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
+			continue;
+		made += use_clock((clock_fn *)(void *)(to + (fn - vdso)), CALLS);
+		CHECK(mremap(to, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, vdso) == vdso);
+	}
+	calls("clock_gettime", made, 0);
+}
+
 static const struct test tests[] = {
 	{"efault", test_efault},     {"strings", test_strings},   {"beyond", test_beyond},
 	{"vectors", test_vectors},   {"moving", test_moving},     {"exec_args", test_exec_args},
 	{"cut", test_cut},           {"numbers", test_numbers},   {"userfault", test_userfault},
-	{"unmapped", test_unmapped}, {"overflow", test_overflow},
+	{"unmapped", test_unmapped}, {"overflow", test_overflow}, {"vdso", test_vdso},
 };
 TEST_MAIN(tests)

@@ -29,11 +29,12 @@ void plan_free_all(struct patch *p)
 
 /*
  * Returns the module of a mapped file, with the plans that are kept for it and for the task's program, or NULL. If a
- * traced program may have to provide pages of the file, no plan is used, because its page may not be present.
+ * traced program may have to provide pages of the file, no plan is used, because its page may not be present. The vDSO is
+ * not a file, and has few sites.
  */
 static struct module *known_module(struct patch *p, const struct task *task, const struct mapping *m)
 {
-	struct module *mod = module_of(p, task, m);
+	struct module *mod = m->ino ? module_of(p, task, m) : NULL;
 	if (mod && mod->served && p->t.serves_pages)
 		return NULL;
 	if (mod && image_of(task)->start.kept)

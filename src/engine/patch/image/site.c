@@ -14,7 +14,7 @@ static const char *const kinds[] = {"new", "short jump", "long jump", "early jum
 
 static const char *const reasons[] = {
 	[WHY_NONE] = "",
-	[WHY_NO_FILE] = "the code is not a private, read-only mapping of a file",
+	[WHY_NO_FILE] = "the code is not the vDSO or a private, read-only mapping of a file",
 	[WHY_NO_CALL] = "it is not a syscall instruction",
 	[WHY_RESTORER] = "unwinders recognise the end of a signal handler by this code",
 	[WHY_FORBIDDEN] = "SCTRACE_PATCH does not permit it",

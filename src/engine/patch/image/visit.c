@@ -98,8 +98,10 @@ static bool is_patched_again(struct task *task, struct site *s)
 		return true;
 	for (int i = 0; i < s->nchanges; i++)
 		old = old && site_bytes_are(task, &s->change[i], false);
+	/* The agent's table of ranges must include the mapping, and the program may have made it writable. */
+	const struct mapping *m = mapping_at(task, s->ip);
 	s->serial = ++image_of(task)->sites.serial;
-	return old && site_patch_again(task, s);
+	return old && m && m->patchable && site_patch_again(task, s);
 }
 
 /* Writes the name of the mapped file, without its folder. */

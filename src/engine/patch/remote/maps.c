@@ -33,10 +33,11 @@ void maps_read(const struct task *task)
 	while (r == 0 && proc_map_next(&rest, &line)) {
 		struct mapping m = {
 			.lo = line.lo, .hi = line.hi, .dev = line.dev, .ino = line.ino, .file_offset = line.offset};
-		if (m.ino && m.file_offset == 0)
+		bool vdso = proc_map_is(&line, "[vdso]");
+		if (vdso || (m.ino && m.file_offset == 0))
 			start = m;
 		m.base = start.ino == m.ino && start.dev == m.dev ? start.lo : 0;
-		m.patchable = is_program_code(&line);
+		m.patchable = is_program_code(&line) || (vdso && memcmp(line.perm, "r-xp", 4) == 0);
 		if (line.perm[2] == 'x')
 			vec_push(&img->mappings, m);
 	}

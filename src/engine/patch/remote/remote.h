@@ -108,7 +108,7 @@ struct mapping {
 	uint64_t dev, ino;
 	uint64_t file_offset;
 	uint64_t base;  /* address at which the beginning of the file is mapped, or 0 */
-	bool patchable; /* executable, private and not writable mapping of a file */
+	bool patchable; /* executable, private and not writable mapping of a file, or the vDSO (which has no inode) */
 };
 
 /* Reads the executable mappings of the process into its image. If it has ended, there are none afterwards. */

@@ -289,7 +289,8 @@ static bool unmap_agent(struct patch *p, struct task *task)
 
 /*
  * The kernel dumps the code of a file if that code was written to, and otherwise only the ELF header (vma_dump_size()
- * in fs/coredump.c). The engine has written to this code, so the code is excluded from the dump.
+ * in fs/coredump.c). The engine has written to this code, so the code is excluded from the dump. The vDSO is always
+ * dumped.
  */
 static void keep_code_out(struct patch *p, struct task *task)
 {
@@ -298,7 +299,8 @@ static void keep_code_out(struct patch *p, struct task *task)
 	for (size_t i = 0; i < img->mappings.n; i++) {
 		const struct mapping *m = &img->mappings.v[i];
 		uint64_t lo = m->lo + (m->file_offset ? 0 : AGENT_PAGE);
-		if (m->patchable && lo < m->hi && !make_call(p, task, SYS_madvise, lo, m->hi - lo, MADV_DONTDUMP))
+		if (m->patchable && m->ino && lo < m->hi &&
+		    !make_call(p, task, SYS_madvise, lo, m->hi - lo, MADV_DONTDUMP))
 			return;
 	}
 }
