@@ -78,6 +78,9 @@ struct event_name {
 	const char *text;
 	size_t len;
 	const char *full; /* the name of a socket with its addresses (names.fd_in_full), terminated; NULL: unknown */
+	/* The name is that of the descriptor `of`, which an earlier event has told; the members above except the times are 0. */
+	bool is_copy;
+	int of;
 };
 
 #define EVENT_NAMES_MOST 16

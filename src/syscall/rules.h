@@ -203,9 +203,10 @@ struct captured {
 	uint32_t len;
 	uint32_t before; /* 1: the capture was made before the call, which may have changed the memory since */
 };
-/* Values of `before` for what is not memory: struct captured_name and struct captured_socket of the descriptor `addr`. */
+/* Values of `before` for what is not memory: struct captured_name, captured_socket and captured_copy of the descriptor `addr`. */
 #define CAPTURED_NAME   2
 #define CAPTURED_SOCKET 3
+#define CAPTURED_COPY   4
 
 /* The rule of an argument: its index in memory_tables.needs, and the rule's member `copy`. */
 struct memory_rule_of {

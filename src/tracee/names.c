@@ -101,8 +101,7 @@ static bool is_of(const char *protocol, const struct table *t)
 	       (t->read == read_unix && strncmp(protocol, "UNIX-", 5) == 0);
 }
 
-/* Returns true if the process is in sctrace's network namespace. */
-static bool is_in_our_network(pid_t pid)
+bool names_is_in_our_network(pid_t pid)
 {
 	char path[64], own[64] = "", theirs[64] = "";
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
@@ -110,11 +109,27 @@ static bool is_in_our_network(pid_t pid)
 	       readlink("/proc/self/ns/net", own, sizeof(own) - 1) > 0 && strcmp(own, theirs) == 0;
 }
 
+bool names_finds_peers(void)
+{
+	int ends[2];
+	struct stat st;
+	bool finds = false;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return false;
+	if (fstat(ends[0], &st) == 0) {
+		struct sock_query_unix is = {.inode = (unsigned long)st.st_ino};
+		finds = sock_query_unix(&is) && is.peer;
+	}
+	close(ends[0]);
+	close(ends[1]);
+	return finds;
+}
+
 /* Appends the addresses of a socket, if it belongs to this table. */
 static bool find_ends(pid_t pid, const struct table *t, struct names_socket *s, struct buf *out)
 {
 	struct wanted w = {.inode = s->inode, .v6 = t->name[strlen(t->name) - 1] == '6'};
-	if (t->query && is_in_our_network(pid)) {
+	if (t->query && names_is_in_our_network(pid)) {
 		int found = sock_query_inet(w.v6, t->query, s->inode, &s->ends, out);
 		if (found >= 0)
 			return found;
@@ -239,7 +254,7 @@ static bool live_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out
 {
 	char name[IF_NAMESIZE];
 	(void)ctx;
-	if (!is_in_our_network(tid) || !if_indextoname(index, name))
+	if (!names_is_in_our_network(tid) || !if_indextoname(index, name))
 		return false;
 	buf_adds(out, name);
 	return true;

@@ -83,6 +83,10 @@ struct names_ids {
 bool names_ids_read(pid_t tid, struct names_ids *ids);
 /* Returns the outermost number of `other` if it is the task that the task `from` knows by the number `id`; or else 0. */
 pid_t names_ids_match(const struct names_ids *from, pid_t id, const struct names_ids *other);
+/* Is the task in sctrace's network namespace? */
+bool names_is_in_our_network(pid_t tid);
+/* Does the kernel tell to which other one a Unix socket of sctrace's network namespace is connected? */
+bool names_finds_peers(void);
 /* Is the task in another pid namespace than sctrace? Returns 1 if it is, 0 if not, or -1 if the task has ended. */
 int names_is_apart(pid_t tid);
 /* Appends the type and numbers of a device, for names.device(), if `mode` (st_mode) is that of a device. */

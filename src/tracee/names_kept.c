@@ -215,7 +215,7 @@ static bool kept_fd_in_full(void *ctx, pid_t tid, int fd, struct buf *out)
 	const struct buf *full = !n            ? NULL
 				 : n->full.len ? &n->full
 				 : *n->text.s == '/' || strncmp(buf_str(&n->text), "pipe:", 5) == 0 ||
-						 (strncmp(buf_str(&n->text), "anon_inode:", 11) == 0 && n->mode)
+						 (strncmp(buf_str(&n->text), "socket:", 7) != 0 && n->mode)
 					 ? &n->text
 					 : NULL;
 	if (!full)
@@ -283,14 +283,21 @@ void names_kept_record(struct names_kept *k, const struct event_name *name)
 	}
 	if (name->time_ns < n->time_ns)
 		return;
+	const struct recorded_name *from = name->is_copy ? map_get(&of->fds, (uint32_t)name->of) : NULL;
+	if (name->is_copy && from == n)
+		return;
 	buf_clear(&n->text);
-	buf_add(&n->text, name->text, name->len);
 	buf_clear(&n->full);
-	if (name->full)
-		buf_adds(&n->full, name->full);
-	n->mode = name->mode;
-	n->deleted = name->deleted;
-	n->rdev = name->rdev;
+	if (from) {
+		buf_add(&n->text, from->text.s, from->text.len);
+		buf_add(&n->full, from->full.s, from->full.len);
+	} else {
+		buf_add(&n->text, name->text, name->len);
+		buf_adds(&n->full, name->full ? name->full : "");
+	}
+	n->mode = from ? from->mode : name->mode;
+	n->deleted = from ? from->deleted : name->deleted;
+	n->rdev = from ? from->rdev : name->rdev;
 	n->time_ns = name->time_ns;
 }
 

@@ -242,6 +242,25 @@ def test_names(folder):
         assert made > (30000 if "-e" in options else 31000) and stopped < 100, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
 
 
+def test_names_of_kinds(folder):
+    """Few calls that create or close eventfds, Unix sockets and ranges of descriptors, or end a process, stop for the names"""
+    # Number of stops for each. An eventfd stops where it is created, a socket where its peer is unknown or has been closed, or
+    # may be that of another process.
+    most = {"eventfd": 1, "pair": 1, "inherited-pair": 4, "accepted": 4, "range": 0, "namespace": 0, "child": 0}
+    names = {"290": "eventfd2", "53": "socketpair", "3": "close", "436": "close_range", "257": "openat", "2": "open", "231": "exit_group",
+             "42": "connect", "288": "accept4", "0": "read", "1": "write", "32": "dup"}
+    for options in (["-yy", "-o", str(folder / "trace")], ["--record", str(folder / "recording")]):
+        for kind, each in most.items():
+            run = subprocess.run([SCTRACE, "--engine=patch", "-f", *options, str(BUILD / "tests" / "e2e" / "names"), "kind", kind, "200"],
+                                 check=False, capture_output=True, text=True, timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+            if run.returncode:
+                raise Skip("the patch engine does not work here")
+            reasons = re.findall(r"(?m)^sctrace: stopped (\d+) times at call (\d+): (they change names|sctrace had to read|these calls)", run.stderr)
+            stops = {names[nr]: int(n) for n, nr, _ in reasons if nr in names}
+            print(f"# {options[0]} {kind}: {stops}")
+            assert sum(stops.values()) < 200 * each + 50, (kind, stops)
+
+
 def test_names_inherited(folder):
     """Children that close inherited descriptors do not stop for their names"""
     for option in ("-y", "-yy"):

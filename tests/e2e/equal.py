@@ -60,6 +60,10 @@ REPLACED = [(re.compile(pattern), by) for pattern, by in (
     (r" /\* \d{4}-[^*]*\*/", ""),
     (r"/cc\w{6}\b", "/ccNAME"),
     (r"\b(pipe|socket|UDP|UDPv6):\[\d+\]", r"\1:[N]"),
+    (r"\b(UNIX(?:-STREAM)?:\[)\d+", r"\1N"),
+    (r"->\d+(?=[],])", "->N"),  # the inode of a Unix socket
+    (r'@"[0-9a-f]{5}"', '@"NAME"'),  # an abstract address that the kernel has chosen
+    (r"\beventfd-id=\d+", "eventfd-id=N"),
     (r"\b(127\.0\.0\.1|0\.0\.0\.0):\d+", r"\1:PORT"),
     (r"\bhtons\(\d+\)", "htons(PORT)"),
     (r"(tmp_obj_|\.pyc\.)\w+", r"\1NAME"),
@@ -202,6 +206,11 @@ def test_names_renamed(folder):
     """A process or a thread renames and removes what another has open, -y"""
     for arguments in (["40"], ["40", "thread"]):
         compare(folder, [str(BUILD / "tests" / "e2e" / "names"), "renamed", *arguments], None, ["-y"])
+
+
+def test_names_of_kinds(folder):
+    """Descriptors of eventfds, of connected Unix sockets and of namespaces, and ranges of descriptors, -yy"""
+    compare(folder, [str(BUILD / "tests" / "e2e" / "names"), "kind"], None, ["-yy"])
 
 
 def test_names_at_end(folder):

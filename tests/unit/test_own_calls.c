@@ -128,12 +128,58 @@ static void names_of_descriptors_are_recorded(void **state)
 	close(fd);
 }
 
+/* Records the call dup(2) of `fd`, which has returned `other`. Returns the name that its record has for `other`. */
+static struct event_name name_of_duplicate(int fd, int other)
+{
+	const uint64_t args[6] = {(uint64_t)fd};
+	assert_true(enter(SYS_dup, args));
+	assert_int_equal(leave(other), 0);
+	const struct event_names *names = last_names(false);
+	assert_int_equal(names->n, 1);
+	assert_int_equal(names->v[0].fd, other);
+	return names->v[0];
+}
+
+/* A descriptor that duplicates another one has its name, which need not be looked up again if it is known. */
+static void names_of_duplicates_are_known(void **state)
+{
+	(void)state;
+	const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), other = dup(fd);
+	const uint64_t args[6] = {(uint64_t)fd};
+	recipes[SYS_dup].asks = recipes[SYS_dup].fd = recipes[SYS_close].closes = recipes[SYS_close].announces = 1;
+	recipes[SYS_close].fd = 1;
+	recipes[SYS_dup].names = NAMES_RESULT;
+	for (int full = 0; full < 2; full++) {
+		set_up(RING_DATA);
+		rig.ring->permits = RING_PERMITS_NAMING | (full ? RING_NAMES_IN_FULL : 0);
+		assert_false(
+			name_of_duplicate(fd, other).is_copy); /* its own record is the first with the name of `fd` */
+		const struct event_name name = name_of_duplicate(fd, other);
+		assert_true(name.is_copy && name.of == fd);
+		rig.ring->permits |= RING_NAMES_EACH_TIME; /* another process may change what `fd` refers to */
+		assert_false(name_of_duplicate(fd, other).is_copy);
+		rig.ring->permits &= ~(uint32_t)RING_NAMES_EACH_TIME;
+		assert_true(enter(SYS_close, args)); /* of `fd`, and then it is another file */
+		assert_int_equal(leave(0), 0);
+		assert_false(name_of_duplicate(fd, other).is_copy);
+		assert_true(enter(SYS_close, args));
+		assert_int_equal(leave(0), 0);
+		(void)last_names(true);
+	}
+	recipes[SYS_dup].asks = recipes[SYS_dup].fd = recipes[SYS_close].closes = recipes[SYS_close].announces = 0;
+	recipes[SYS_close].fd = 0;
+	recipes[SYS_dup].names = NAMES_NONE;
+	close(fd);
+	close(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_that_fail_are_complete),
 		cmocka_unit_test(calls_that_fail_without_room_ask),
 		cmocka_unit_test(names_of_descriptors_are_recorded),
+		cmocka_unit_test(names_of_duplicates_are_known),
 	};
 	return cmocka_run_group_tests(tests, set_up_all, NULL);
 }

@@ -116,7 +116,7 @@ void children_on_new_task(struct tracer *t, struct task *parent, struct task *ch
 	if (image_of(parent) && !child->proc->image)
 		give_image(t, parent, child, flags);
 	inherit(parent, child);
-	record_note_parent(patch_of(t), parent, child);
+	record_note_parent(patch_of(t), parent, child, flags);
 }
 
 void children_on_first_stop(struct tracer *t, struct task *task)

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -201,6 +202,118 @@ static void test_many(int argc, char **argv)
 	}
 }
 
+static void take(int fd)
+{
+	char byte;
+	CHECK(read(fd, &byte, 1) == 1);
+}
+
+static void give(int fd)
+{
+	CHECK(write(fd, "t", 1) == 1);
+}
+
+static void use_eventfd(int at)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
+	(void)at;
+	CHECK(fd >= 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC && close(fd) == 0);
+}
+
+/* When one end is closed, the name of the other one changes. */
+static void use_pair(int at)
+{
+	int pair[2], other;
+	(void)at;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+	give(pair[0]);
+	take(pair[1]);
+	CHECK((other = dup(pair[0])) >= 0 && close(pair[0]) == 0);
+	give(other);
+	take(pair[1]);
+	CHECK(close(other) == 0 && close(pair[1]) == 0);
+}
+
+/* A process has one end, and ends before the other end is used again. */
+static void use_inherited_pair(int at)
+{
+	int pair[2];
+	char byte;
+	(void)at;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		CHECK(close(pair[0]) == 0);
+		give(pair[1]);
+		_exit(0);
+	}
+	CHECK(close(pair[1]) == 0);
+	await(pid);
+	take(pair[0]);
+	CHECK(read(pair[0], &byte, 1) == 0 && close(pair[0]) == 0);
+}
+
+static void use_accepted(int at)
+{
+	struct sockaddr_un name;
+	socklen_t size = sizeof(name);
+	int ours = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), theirs;
+	CHECK(ours >= 0 && getsockname(at, (struct sockaddr *)&name, &size) == 0 &&
+	      connect(ours, (struct sockaddr *)&name, size) == 0);
+	theirs = accept4(at, NULL, NULL, SOCK_CLOEXEC);
+	CHECK(theirs >= 0);
+	give(ours);
+	take(theirs);
+	CHECK(close(theirs) == 0 && close(ours) == 0);
+}
+
+static void use_range(int at)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), other = dup(fd);
+	(void)at;
+	CHECK(fd >= 0 && other == fd + 1 && syscall(SYS_close_range, fd, other, 0) == 0);
+	CHECK_FAILS(close(fd), EBADF);
+	fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fd >= 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC && close(fd) == 0);
+}
+
+static void use_namespace(int at)
+{
+	int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	(void)at;
+	CHECK(fd >= 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC && close(fd) == 0);
+}
+
+static void use_in_child(int at)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		CHECK(fcntl(STDOUT_FILENO, F_GETFD) >= 0 && dup2(STDOUT_FILENO, at + 1) == at + 1);
+		_exit(0);
+	}
+	await(pid);
+}
+
+/* "kind NAME N": the descriptors that this name stands for, N times. */
+static void test_kind(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*use)(int at);
+	} kinds[] = {{"eventfd", use_eventfd},   {"pair", use_pair},   {"inherited-pair", use_inherited_pair},
+		     {"accepted", use_accepted}, {"range", use_range}, {"namespace", use_namespace},
+		     {"child", use_in_child}};
+	const struct sockaddr_un any = {.sun_family = AF_UNIX};
+	const long n = argc > 1 ? atol(argv[1]) : 3;
+	int at = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* The kernel chooses an abstract address. */
+	CHECK(at >= 0 && bind(at, (const struct sockaddr *)&any, sizeof(any.sun_family)) == 0 && listen(at, 5) == 0);
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+		for (long i = 0; i < n && (argc == 0 || strcmp(argv[0], kinds[k].name) == 0); i++)
+			kinds[k].use(at);
+	puts("all were used");
+}
+
 /* Each child uses and closes descriptors that it has inherited. */
 static void test_inherited(int argc, char **argv)
 {
@@ -229,17 +342,6 @@ struct turns {
 	int go[2], done[2];
 	long n;
 };
-
-static void take(int fd)
-{
-	char byte;
-	CHECK(read(fd, &byte, 1) == 1);
-}
-
-static void give(int fd)
-{
-	CHECK(write(fd, "t", 1) == 1);
-}
 
 /* Gives a file and a directory, which the other side uses, new names at each turn. */
 static void *rename_in_turn(void *arg)
@@ -354,7 +456,8 @@ static void test_storm(int argc, char **argv)
 }
 
 static const struct test tests[] = {
-	{"each", test_each},           {"apart", test_apart},     {"root", test_root},   {"many", test_many},
-	{"inherited", test_inherited}, {"renamed", test_renamed}, {"storm", test_storm}, {"rights", test_rights},
+	{"each", test_each},   {"apart", test_apart},         {"root", test_root},
+	{"many", test_many},   {"inherited", test_inherited}, {"renamed", test_renamed},
+	{"storm", test_storm}, {"rights", test_rights},       {"kind", test_kind},
 };
 TEST_MAIN(tests)

@@ -61,6 +61,7 @@
 #define SYS_rename     (-1)
 #define SYS_rmdir      (-1)
 #define SYS_unlink     (-1)
+#define __NR_dup2      UINT64_MAX
 #define __NR_poll      UINT64_MAX
 #define __NR_select    UINT64_MAX
 

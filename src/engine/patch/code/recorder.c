@@ -246,6 +246,7 @@ HELPER void forget_closed(struct agent_scratch *s, const struct agent_recipe *re
 		forget_names();
 		return;
 	}
+	*(volatile uint32_t *)named_row(fd) = 0; /* also before the number changes, because of put_made() */
 	const uint32_t before = __atomic_fetch_add((uint32_t *)NAMED_SERIAL, 1, __ATOMIC_SEQ_CST);
 	s->serial += before == s->serial;
 	*(volatile uint32_t *)named_row(fd) = 0;
@@ -269,7 +270,7 @@ HELPER uint8_t bad_descriptor(const struct agent_scratch *s, const struct agent_
 /* Descriptors that a call has created, and whose names are in its record. */
 #define CREATED_MOST 8
 struct created {
-	uint32_t n, fd[CREATED_MOST];
+	uint32_t n, fd[CREATED_MOST], paired[CREATED_MOST]; /* NAMED_PAIRED or 0 */
 	uint32_t serial; /* the value of NAMED_SERIAL before their names were captured */
 };
 
@@ -312,16 +313,6 @@ HELPER struct agent_record *lacks_room(struct agent_ring *r, uint64_t used)
 {
 	r->lacks = used ? RING_FULL : RING_TOO_SMALL;
 	return NULL;
-}
-
-/*
- * Does execve(2) certainly fail? A search in PATH makes many such calls. Those that may succeed must stop if names are shown: the
- * kernel closes descriptors, and sctrace may yet have to look up their names.
- */
-HELPER bool cannot_execute(const struct agent_scratch *s, uint32_t permits)
-{
-	enum { EXECUTE = 1 /* X_OK */ };
-	return permits & RING_PERMITS_TESTING && own_call(__NR_faccessat, CWD, s->args[0], EXECUTE, 0, 0, 0) < 0;
 }
 
 /* See `arm` in agent.S. */
@@ -415,17 +406,19 @@ PART struct agent_record *enter_any(struct agent_scratch *s)
 	struct capture c = capture_in(s, recipe, next, used);
 	if (recipe->before && !may_record(s, &c, recipe))
 		return NULL;
-	if (s->nr == __NR_execve && recipe->announces && !cannot_execute(s, r->permits))
+	if (recipe->announces && ends_names(s, r->permits))
 		return NULL;
 	if (recipe->before && !capture_all_before(s, &c))
 		return lacks_room(r, used);
 	const uint32_t permits = r->permits;
 	const uint8_t known = name_all_used(s, recipe, &c, permits);
-	if (c.full && permits & (RING_NAMES_EACH_TIME | RING_PERMITS_RENAMING))
+	if (c.full && (permits & (RING_NAMES_EACH_TIME | RING_PERMITS_RENAMING) || c.full > 1))
 		return lacks_room(r, used);
 	if (known == REFUSED)
 		return NULL;
 	const uint8_t marks = announces(s, recipe, known, permits) | can_write_to_output(s, recipe);
+	if (known & KNOWS_LACK && !(marks & 1)) /* at a stop, sctrace looks the name up */
+		*(volatile uint32_t *)NAMED_LACKING = 1;
 	struct agent_record *rec = open_record(r, s, row, next, c.head, c.at, marks);
 	forget_closed(s, recipe, permits);
 	if (marks & 1)
@@ -476,7 +469,7 @@ PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 	__atomic_store_n(&r->open, 0, __ATOMIC_RELEASE);
 	note_used(s, recipe, rec, permits); /* sctrace can find the names only now */
 	for (uint32_t i = 0; i < made.n && !(permits & RING_NAMES_EACH_TIME); i++)
-		note_name(made.fd[i], made.serial);
+		note_name(made.fd[i], made.paired[i], made.serial);
 	__atomic_store_n(&s->busy, SCRATCH_IDLE, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -507,8 +500,7 @@ HELPER bool is_usual(const struct agent_scratch *s, const struct agent_recipe *r
 		return true;
 	if (recipe->fd == FD_CWD || r->permits & RING_NAMES_EACH_TIME)
 		return false;
-	const uint32_t fd = (uint32_t)s->args[recipe->fd - 1];
-	return *(const volatile uint32_t *)named_row(fd) == fd + 1;
+	return is_named((uint32_t)s->args[recipe->fd - 1]);
 }
 
 /* Returns the size of a string with its NUL, or a number above COPY_MOST. */

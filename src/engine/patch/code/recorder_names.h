@@ -6,6 +6,8 @@
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RECORDER_NAMES_H
 #define SCTRACE_ENGINE_PATCH_CODE_RECORDER_NAMES_H
 
+#include "engine/patch/code/recorder_sockets.h"
+
 enum { CWD = (uint32_t)-100 /* AT_FDCWD stands for the current directory */ };
 
 /* Writes a number in decimal. Returns the address behind it. */
@@ -41,11 +43,9 @@ HELPER uint64_t end_of(const char *text, uint64_t n)
 HELPER bool is_name(const char *text, uint64_t n, uint32_t permits)
 {
 	const uint64_t end = end_of(text, n);
-	uint32_t first = n > 4 ? *(const uint32_t *)(const void *)text : 0;
 	bool longer = end == 0x5d6466746e657665 /* "eventfd]" */ || end == 0x5d64666c616e6769 /* "ignalfd]" */ ||
 		      end == 0x5d64666469705b3a /* ":[pidfd]" */;
-	return text[0] == '/' || first == 0x65706970 /* "pipe" */ || first == 0x6b636f73 /* "sock" */ ||
-	       (first == 0x6e6f6e61 /* "anon" */ && !longer) || !(permits & RING_NAMES_IN_FULL);
+	return text[0] == '/' || !longer || !(permits & RING_NAMES_IN_FULL);
 }
 
 /* Does the name end in " (deleted)"? The kernel appends this to the path of a file that has been removed. */
@@ -53,112 +53,6 @@ HELPER bool seems_deleted(const char *text, uint64_t n)
 {
 	return text[0] == '/' && end_of(text, n) == 0x29646574656c6564 /* "deleted)" */ && n > 10 &&
 	       text[n - 9] == '(' && text[n - 10] == ' ';
-}
-
-/*
- * Is it a Unix socket that has no address and no peer, and gets none without a call that is known to change names? Then stores
- * the name of its protocol in place of the local address.
- */
-HELPER bool is_loose_unix(struct captured_socket *at, uint32_t fd)
-{
-	enum { AF_UNIX = 1, SOL_SOCKET = 1, SO_TYPE = 3, SO_PASSCRED = 16, DGRAM = 2, ENOTCONN = 107 };
-	uint32_t type = DGRAM, passes = 1, size = sizeof(type);
-	uint64_t name[3];             /* as an initialiser, it would be a constant in another section */
-	name[0] = 0x732e6d6574737973; /* "system.s" */
-	name[1] = 0x6f746f72706b636f; /* "ockproto" */
-	name[2] = 0x656d616e;         /* "name" */
-	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_TYPE, (uint64_t)&type, (uint64_t)&size, 0);
-	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PASSCRED, (uint64_t)&passes, (uint64_t)&size, 0);
-	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
-	    *(const uint16_t *)(const void *)at->local != AF_UNIX || at->nlocal != sizeof(uint16_t) || type == DGRAM ||
-	    passes || own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0) != -ENOTCONN)
-		return false;
-	int64_t n = own_call(__NR_fgetxattr, fd, (uint64_t)name, (uint64_t)at->local, sizeof(at->local) - 1, 0, 0);
-	at->local[n > 0 ? n : 0] = 0;
-	return n > 0;
-}
-
-/*
- * Stores the addresses of an internet socket. Returns 1 if only calls that are known to change names can change them, 2 if any
- * call can (a UDP socket gets a port when it sends), and 0 if sctrace must look them up. A socket without a port has no peer and
- * makes no connection. Only TCP_INFO shows whether one with a port and without a peer makes a connection.
- */
-HELPER int is_internet(struct captured_socket *at, uint32_t fd)
-{
-	enum { TCP = 6, UDP = 17, TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
-	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
-	uint32_t state = 0, one = 1;
-	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
-	    (local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local))
-		return 0;
-	const int64_t peer = local[1]
-				     ? own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0)
-				     : -ENOTCONN;
-	at->npeer = peer < 0 ? 0 : at->npeer;
-	if (at->npeer > sizeof(at->peer) || (peer < 0 && peer != -ENOTCONN))
-		return 0;
-	if (at->protocol == UDP)
-		return local[1] ? 1 : 2;
-	if (!local[1] || !peer)
-		return 1;
-	return own_call(__NR_getsockopt, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) >= 0 &&
-	       state != SYN_SENT && state != CLOSED;
-}
-
-/*
- * Captures the addresses of a socket. Returns what is_internet() returns, and 0 if sctrace must look them up: those of other
- * sockets than these two, and of sockets that wait for their connection.
- */
-PART int put_socket(struct capture *c, uint32_t fd, uint32_t protocol)
-{
-	enum { TCP = 6, UDP = 17 };
-	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
-	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
-	if (c->room - c->at < sizeof(*to) + sizeof(*at))
-		return 0;
-	at->protocol = protocol;
-	at->nlocal = at->npeer = sizeof(at->local);
-	const int put = protocol == TCP || protocol == UDP ? is_internet(at, fd) : !protocol && is_loose_unix(at, fd);
-	if (!put)
-		return 0;
-	at->changing = put == 2;
-	to->addr = fd;
-	to->len = sizeof(*at);
-	to->before = CAPTURED_SOCKET;
-	c->at += sizeof(*to) + sizeof(*at);
-	return put;
-}
-
-/* What is known of the file of a descriptor before its name is. */
-struct file_is {
-	struct statx at;
-	uint32_t protocol;      /* of a socket, or NOT_SOCKET */
-	uint32_t known;         /* 1: the members above are */
-	uint64_t piped;         /* 1: it is a pipe that the call has made */
-	struct kept_name *kept; /* the row for the way by which the call has got to the file, or NULL */
-	uint64_t way;           /* see way_of() */
-	uint64_t alone;         /* 1: such a call makes files without a path, and the way alone says which */
-	uint32_t turn;          /* the value of NAMED_TURN before the look at the file */
-};
-#define NOT_SOCKET UINT32_MAX
-
-/*
- * Looks at the file of a descriptor. Returns 0 or a negative error number. This does not ask the server of a remote file
- * system or of FUSE, which may not answer, and which would see a request that the program does not make.
- */
-PART int64_t look_at(struct file_is *f, uint32_t fd)
-{
-	enum { DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, SOL_SOCKET = 1, SO_PROTOCOL = 38 };
-	uint64_t wanted = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_CTIME | STATX_MNT_ID, empty = 0;
-	uint32_t size = sizeof(f->protocol);
-	const int64_t err =
-		own_call(__NR_statx, fd, (uint64_t)&empty, EMPTY_PATH | DONT_SYNC, wanted, (uint64_t)&f->at, 0);
-	f->known = !err;
-	f->protocol = NOT_SOCKET;
-	if (f->known && (f->at.stx_mode & 0170000) == 0140000 /* S_IFSOCK; with O_PATH, it may be a file */ &&
-	    own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&f->protocol, (uint64_t)&size, 0) < 0)
-		f->protocol = NOT_SOCKET;
-	return err;
 }
 
 /* Stores what the name says besides its text. */
@@ -245,7 +139,8 @@ HELPER void keep_name(const struct file_is *f, const char *text, uint64_t n)
 /*
  * Captures the name of a descriptor. In `f`, only what the call says is filled in. Returns
  *    1  if the name is captured,
- *    2  if it is captured, but any call may change it,
+ *    2  if it is captured, but any call may change it (PASSES),
+ *    3  if it is captured, but changes when the other end of the socket is closed (PAIRED),
  *    0  if sctrace must look it up,
  *   -1  if sctrace must look it up, and it is a path, which calls such as rename(2) can change.
  * If there is no room, sets capture.full.
@@ -289,7 +184,9 @@ PART int put_name_of(struct capture *c, uint32_t fd, uint32_t permits, struct fi
 	to->before = CAPTURED_NAME;
 	c->at += sizeof(*to) + ((to->len + 7) & ~7u);
 	c->full |= c->at > c->room;
-	return c->at > c->room ? 0 : name->text[0] != 's' || !in_full ? 1 : put_socket(c, fd, f->protocol);
+	if (c->at > c->room)
+		return 0;
+	return name->text[0] != 's' || !in_full ? LASTS : (int)put_socket(c, fd, f, permits);
 }
 
 /* The same for a descriptor about which the call says nothing. */
@@ -322,8 +219,36 @@ HELPER void put_unknown(struct capture *c, uint32_t fd)
 	c->at += sizeof(*to) + ((head + 7) & ~7u);
 }
 
+/* Captures that a new descriptor refers to the same as another one, whose name is in an earlier record. Returns what put_name_of() does. */
+HELPER int put_same(struct capture *c, uint32_t fd, uint32_t of)
+{
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	struct captured_copy *copy = (struct captured_copy *)(void *)(to + 1);
+	if (c->room - c->at < sizeof(*to) + sizeof(*copy))
+		return 0;
+	copy->ticks = cpu_ticks();
+	copy->of = of;
+	to->addr = fd;
+	to->len = sizeof(*copy);
+	to->before = CAPTURED_COPY;
+	c->at += sizeof(*to) + sizeof(*copy);
+	return 1;
+}
+
+/* Is the name of the descriptor in a record, and does it last? */
+HELPER bool is_named(uint32_t fd)
+{
+	return *(const volatile uint32_t *)named_row(fd) == fd + 1;
+}
+
 /* The result of name_used(). */
-enum known { KNOWN, UNKNOWN, CHANGING /* unknown, and calls such as rename(2) can change it */ };
+enum known {
+	KNOWN,
+	KNOWN_PAIRED, /* until the other end of the socket is closed */
+	UNKNOWN,      /* it is not open */
+	LACKING,      /* sctrace must look it up */
+	CHANGING,     /* the same, and calls such as rename(2) can change it */
+};
 
 /*
  * Makes sure that a record contains the name of a descriptor: captures it before the call, unless an earlier record contains it
@@ -338,17 +263,24 @@ PART enum known name_used(struct capture *c, uint32_t fd, uint32_t permits)
 		return KNOWN;
 	if (fd > INT32_MAX && fd != CWD)
 		return UNKNOWN;
+	if (*row == ((fd + 1) | NAMED_PAIRED) && !each_time) {
+		if (!has_hung_up(fd))
+			return KNOWN_PAIRED;
+		put_unknown(c, fd);
+		c->full <<= 1; /* an earlier record contains the name, so this one must say that it has changed */
+		*row = ~fd;
+	}
 	if (!each_time && (*row == ~fd || *(const volatile uint32_t *)NAMED_UNSURE))
-		return UNKNOWN;
+		return LACKING;
 	const int put = put_name(c, fd, permits);
 	if (put > 0)
-		return KNOWN;
+		return put == PAIRED ? KNOWN_PAIRED : KNOWN;
 	c->at = at;
 	if (each_time)
 		put_unknown(c, fd);
 	else if (own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) != -EBADF)
 		*row = ~fd;
-	return put < 0 ? CHANGING : UNKNOWN;
+	return put < 0 ? CHANGING : each_time || *row == ~fd ? LACKING : UNKNOWN;
 }
 
 /* Captures the names of the descriptors that poll(2) or select(2) waits for. Returns false for other calls, and if that is not possible. */
@@ -367,8 +299,11 @@ PART bool name_awaited(const struct agent_scratch *s, struct capture *c, uint32_
 			const int32_t fd = polls ? ((const int32_t *)at)[2 * i] : (int32_t)i;
 			if (polls ? fd < 0 : !(((const uint64_t *)at)[i / 64] >> i % 64 & 1))
 				continue;
-			if (++found > AWAITED_MOST || name_used(c, (uint32_t)fd, permits) == CHANGING)
+			const enum known is = ++found > AWAITED_MOST ? CHANGING : name_used(c, (uint32_t)fd, permits);
+			if (is == CHANGING)
 				return false;
+			if (is == LACKING)
+				*(volatile uint32_t *)NAMED_LACKING = 1;
 		}
 	}
 	return true;
@@ -403,10 +338,19 @@ HELPER bool has_others(const struct agent_scratch *s)
 }
 
 /* What is known of the names of the descriptors that a call uses. */
-#define KNOWS_FIRST  1 /* agent_recipe.fd */
-#define KNOWS_SECOND 2 /* agent_recipe.second */
-#define KNOWS_FOLDER 4 /* the current directory, which the call changes */
-#define REFUSED      8 /* sctrace must see the call, because names that it looks up later may have changed until then */
+#define KNOWS_FIRST  1  /* agent_recipe.fd */
+#define KNOWS_SECOND 2  /* agent_recipe.second */
+#define KNOWS_FOLDER 4  /* the current directory, which the call changes */
+#define KNOWS_ABSENT 8  /* the second descriptor, which the call would close, is not open */
+#define KNOWS_LACK   16 /* the record lacks a name of a descriptor that is open */
+#define REFUSED      32 /* sctrace must see the call, because names that it looks up later may have changed until then */
+
+/* May sctrace have to look up the name of a descriptor for an earlier record, of this process or of another one? */
+HELPER bool lacks_names(uint32_t permits)
+{
+	return !(permits & RING_PERMITS_NAMING) || permits & RING_OTHERS_LACK ||
+	       *(const volatile uint32_t *)NAMED_UNSURE || *(const volatile uint32_t *)NAMED_LACKING;
+}
 
 /* Captures the names of the descriptors that the call uses. Returns KNOWS_*, or REFUSED. */
 HELPER uint8_t name_all_used(struct agent_scratch *s, const struct agent_recipe *recipe, struct capture *c,
@@ -428,24 +372,31 @@ HELPER uint8_t name_all_used(struct agent_scratch *s, const struct agent_recipe 
 		first = name_used(c, (uint32_t)s->args[recipe->fd - 1], permits);
 	const uint32_t other = recipe->second ? (uint32_t)s->args[recipe->fd - 1 + recipe->second] : 0;
 	/* The second descriptor of dup2(2) is usually not open, and then the link is a long way for nothing. */
-	if (recipe->second && !(recipe->closes && own_call(__NR_fcntl, other, F_GETFD, 0, 0, 0, 0) == -EBADF))
+	const bool absent = recipe->second && recipe->closes && !is_named(other) &&
+			    own_call(__NR_fcntl, other, F_GETFD, 0, 0, 0, 0) == -EBADF;
+	if (recipe->second && !absent)
 		second = name_used(c, other, permits);
 	if (recipe->others && has_third(s))
 		third = name_used(c, (uint32_t)s->args[2], permits);
+	const bool lacks = first >= LACKING || second >= LACKING || third >= LACKING || folder >= LACKING;
+	/* Closing a Unix socket changes the name of its other end, and that name may have to be looked up. */
+	const enum known paired = recipe->closes && lacks_names(permits) ? UNKNOWN : KNOWN;
+	first = first == KNOWN_PAIRED ? paired : first;
+	second = second == KNOWN_PAIRED ? paired : second;
 	if (renaming && (folder == CHANGING || first == CHANGING || second == CHANGING || third == CHANGING))
 		return REFUSED;
 	return (first == KNOWN ? KNOWS_FIRST : 0) | (second == KNOWN ? KNOWS_SECOND : 0) |
-	       (folder == KNOWN ? KNOWS_FOLDER : 0);
+	       (folder == KNOWN ? KNOWS_FOLDER : 0) | (absent ? KNOWS_ABSENT : 0) | (lacks ? KNOWS_LACK : 0);
 }
 
 /*
- * Notes that a record contains the name of a descriptor. If names have changed since it was captured, when NAMED_SERIAL was
- * `serial`, it may be wrong, and is not noted.
+ * Notes that a record contains the name of a descriptor; `paired` is NAMED_PAIRED or 0. If names have changed since it was
+ * captured, when NAMED_SERIAL was `serial`, it may be wrong, and is not noted.
  */
-HELPER void note_name(uint32_t fd, uint32_t serial)
+HELPER void note_name(uint32_t fd, uint32_t paired, uint32_t serial)
 {
 	volatile uint32_t *row = (volatile uint32_t *)named_row(fd);
-	*row = fd + 1;
+	*row = (fd + 1) | paired;
 	if (__atomic_load_n((uint32_t *)NAMED_SERIAL, __ATOMIC_SEQ_CST) != serial)
 		*row = 0;
 }
@@ -462,12 +413,27 @@ HELPER void note_used(const struct agent_scratch *s, const struct agent_recipe *
 		k += (uint32_t)sizeof(*c) + ((c->len + 7) & ~7u);
 		if (recipe->closes && (uint32_t)c->addr == (uint32_t)s->args[recipe->closes - 1])
 			continue;
-		if (c->before == CAPTURED_NAME)
-			note_name((uint32_t)c->addr, s->serial);
-		else if (c->before == CAPTURED_SOCKET &&
-			 ((const struct captured_socket *)(const void *)(c + 1))->changing)
+		const struct captured_socket *socket = (const struct captured_socket *)(const void *)(c + 1);
+		if (c->before == CAPTURED_NAME && c->len > offsetof(struct captured_name, text))
+			note_name((uint32_t)c->addr, 0, s->serial);
+		else if (c->before == CAPTURED_SOCKET && socket->changing == PAIRED - LASTS)
+			note_name((uint32_t)c->addr, NAMED_PAIRED, s->serial);
+		else if (c->before == CAPTURED_SOCKET && socket->changing)
 			*(volatile uint32_t *)named_row((uint32_t)c->addr) = 0;
 	}
+}
+
+/*
+ * Must sctrace see the call because it closes descriptors whose names may be needed? execve(2) does if it succeeds; a search in
+ * PATH makes many such calls that certainly fail.
+ */
+HELPER bool ends_names(const struct agent_scratch *s, uint32_t permits)
+{
+	enum { EXECUTE = 1 /* X_OK */ };
+	if (s->nr == __NR_exit_group)
+		return lacks_names(permits);
+	return s->nr == __NR_execve &&
+	       !(permits & RING_PERMITS_TESTING && own_call(__NR_faccessat, CWD, s->args[0], EXECUTE, 0, 0, 0) < 0);
 }
 
 /*
@@ -478,12 +444,14 @@ HELPER void note_used(const struct agent_scratch *s, const struct agent_recipe *
 HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recipe *recipe, uint8_t known,
 			 uint32_t permits)
 {
-	enum { PR_SET_NAME = 15 };
-	if (s->nr == __NR_execve) /* it fails (cannot_execute()) */
+	enum { PR_SET_NAME = 15, UNSHARE = 2 /* CLOSE_RANGE_UNSHARE */ };
+	if (s->nr == __NR_execve || s->nr == __NR_exit_group) /* see ends_names() */
 		return 0;
 	const bool closes = recipe->closes && recipe->closes != CLOSES_MANY;
 	if (!recipe->announces || (s->nr == __NR_prctl && (uint32_t)s->args[0] != PR_SET_NAME))
 		return 0;
+	if (s->nr == __NR_close_range)
+		return s->args[2] & UNSHARE || lacks_names(permits);
 	if (recipe->names == NAMES_CWD)
 		return !(known & KNOWS_FOLDER);
 	if (recipe->names == NAMES_RENAME)
@@ -494,7 +462,8 @@ HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recip
 	if (known & (closes && recipe->closes != recipe->fd ? KNOWS_SECOND : KNOWS_FIRST))
 		return 0;
 	uint32_t fd = (uint32_t)s->args[closes ? recipe->closes - 1 : 0];
-	bool absent = permits & RING_PERMITS_TESTING && own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) == -EBADF;
+	bool absent = known & KNOWS_ABSENT ||
+		      (permits & RING_PERMITS_TESTING && own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) == -EBADF);
 	return absent ? MARK_ABSENT : 1;
 }
 
@@ -534,6 +503,13 @@ HELPER int put_made(const struct agent_scratch *s, const struct agent_recipe *re
 		    uint32_t permits, uint32_t fd)
 {
 	struct file_is f;
+	const uint32_t of = (uint32_t)s->args[0];
+	const bool copies =
+		recipe->names == NAMES_COMMAND || s->nr == __NR_dup || s->nr == __NR_dup2 || s->nr == __NR_dup3;
+	/* No descriptor may have been closed since the name of `of` was certain. */
+	if (copies && permits & RING_PERMITS_NAMING && !(permits & RING_NAMES_EACH_TIME) && is_named(of) &&
+	    __atomic_load_n((uint32_t *)NAMED_SERIAL, __ATOMIC_SEQ_CST) == s->serial)
+		return put_same(c, fd, of);
 	f.piped = recipe->names == NAMES_PAIR && s->nr != __NR_socketpair;
 	f.known = f.piped || recipe->names == NAMES_SOCKET || s->nr == __NR_socket || s->nr == __NR_socketpair ||
 		  s->nr == __NR_accept || s->nr == __NR_accept4;
@@ -560,9 +536,10 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 	    (s->result >= 0 || (s->result == -115 /* EINPROGRESS */ && recipe->names == NAMES_SOCKET))) {
 		made->fd[0] = recipe->names == NAMES_CWD ? CWD : (uint32_t)s->args[0];
 		const int put = put_made(s, recipe, c, permits, made->fd[0]);
-		made->n = put == 1;
+		made->n = put == LASTS || put == PAIRED;
+		made->paired[0] = put == PAIRED ? NAMED_PAIRED : 0;
 		volatile uint32_t *row = (volatile uint32_t *)named_row(made->fd[0]);
-		bool named = *row == made->fd[0] + 1;
+		bool named = (*row & ~(uint32_t)NAMED_PAIRED) == ((made->fd[0] + 1) & ~(uint32_t)NAMED_PAIRED);
 		if (!made->n) /* the next call that changes its name stops before it is made */
 			*row = 0;
 		return put > 0 || !named;
@@ -583,6 +560,8 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 		const uint32_t *pair = (const uint32_t *)s->args[s->nr == __NR_socketpair ? 3 : 0];
 		made->fd[made->n++] = pair[0];
 		made->fd[made->n++] = pair[1];
+		if (s->nr == __NR_socketpair && permits & RING_NAMES_IN_FULL && permits & RING_PERMITS_PAIRS)
+			note_pairs(pair);
 	} else if (recipe->names)
 		made->fd[made->n++] = (uint32_t)s->result;
 	const uint32_t n = made->n;
@@ -592,7 +571,8 @@ HELPER bool put_names(const struct agent_scratch *s, const struct agent_recipe *
 		if (put <= 0)
 			return false;
 		made->fd[made->n] = made->fd[i];
-		made->n += put == 1; /* only such a name is noted */
+		made->paired[made->n] = put == PAIRED ? NAMED_PAIRED : 0;
+		made->n += put == LASTS || put == PAIRED; /* only such a name is noted */
 	}
 	return n;
 }

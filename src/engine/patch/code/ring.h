@@ -20,27 +20,30 @@
 #define SCTRACE_ENGINE_PATCH_CODE_RING_H
 
 /*
- * The addresses in the program: read-only code, memory rules and recipes, then four private tables: of threads, two of
- * descriptors, and one of names.
+ * The addresses in the program: read-only code, memory rules and recipes, then five private tables: of threads, two of
+ * descriptors, one of names, and one of sockets.
  */
 #define RECORDER_CODE  (AGENT_DATA + 0x1000)
-#define RECORDER_ROOM  0x7000
+#define RECORDER_ROOM  0x8000
 #define OWN_CALL_AT    (RECORDER_CODE + 16)     /* the address of agent_own_call */
-#define MEMORY_AT      (RECORDER_CODE + 0x5000) /* struct memory_tables, in the same mapping */
+#define MEMORY_AT      (RECORDER_CODE + 0x6000) /* struct memory_tables, in the same mapping */
 #define RECIPES_AT     (RECORDER_CODE + RECORDER_ROOM)
 #define RECIPES_ROOM   0x3000
 #define THREADS_AT     (AGENT_CODE + 0x40000)
-#define THREADS_ROOM   0x46000
+#define THREADS_ROOM   0x47000
 #define ELSEWHERE_AT   (THREADS_AT + 0x40000) /* see elsewhere_row() */
 #define ELSEWHERE_ROWS 1024
 #define NAMED_AT       (ELSEWHERE_AT + 0x1000) /* see named_row() */
 #define NAMED_ROWS     1008
-#define NAMED_UNSURE   (NAMED_AT + 4 * NAMED_ROWS)  /* see named_row() */
-#define NAMED_SERIAL   (NAMED_UNSURE + 4)           /* changes before rows of this table are removed */
-#define NAMED_TURN     (NAMED_SERIAL + 4)           /* see struct kept_name; changes when files get other names */
-#define NAMED_WORDS    1024                         /* with the rows */
+#define NAMED_UNSURE   (NAMED_AT + 4 * NAMED_ROWS) /* see named_row() */
+#define NAMED_LACKING  (NAMED_UNSURE + 4)  /* 1: a record lacks a name, because the recorder could not find it */
+#define NAMED_SERIAL   (NAMED_LACKING + 4) /* changes before rows of this table are removed */
+#define NAMED_TURN     (NAMED_SERIAL + 4)  /* see struct kept_name; changes when files get other names */
+#define NAMED_WORDS    1024                /* with the rows */
 #define KEPT_NAMES_AT  (NAMED_AT + 4 * NAMED_WORDS) /* struct kept_name */
 #define KEPT_NAMES     64
+#define PAIRS_AT       (KEPT_NAMES_AT + 0x4000) /* struct socket_pair */
+#define PAIRS          256
 
 /*
  * The table of threads consists of buckets of 256 bytes, aligned to 256. So the search in a bucket ends when the low byte of
@@ -187,6 +190,13 @@ struct agent_ring {
  * RING_NAMES_EACH_TIME.
  */
 #define RING_PERMITS_RENAMING 32
+/* The names of Unix sockets include the inode of the other end: sctrace could find it, too. */
+#define RING_PERMITS_PAIRS 64
+/*
+ * Records of other processes may lack names that change when this process closes descriptors or ends: those of Unix sockets
+ * that are connected to its own, and of pidfds.
+ */
+#define RING_OTHERS_LACK 128
 
 /* Why the recorder has passed a call to sctrace. sctrace resets it. */
 enum ring_lack {
@@ -252,12 +262,15 @@ static inline uint64_t elsewhere_row(uint32_t fd)
  * `fd % NAMED_ROWS` of the table at NAMED_AT is `fd + 1`, and other calls need not capture it again. Row `~fd` means that it
  * cannot capture this name: then a call that changes the name stops before it is made, so that sctrace can look the name up.
  * So do all such calls, and no names are captured at their first use any more, after a call has used descriptors that are not
- * among its arguments: NAMED_UNSURE is then 1. Only threads with RING_PERMITS_NAMING read and change this table.
+ * among its arguments: NAMED_UNSURE is then 1. Row `fd + 1 | NAMED_PAIRED` is like `fd + 1`, but the name holds only until the
+ * other end of the socket is closed, which poll(2) shows. Only threads with RING_PERMITS_NAMING read and change this table.
  */
 static inline uint64_t named_row(uint32_t fd)
 {
 	return NAMED_AT + fd % NAMED_ROWS * sizeof(uint32_t);
 }
+
+#define NAMED_PAIRED 0x40000000 /* descriptors are smaller */
 
 /* Values of agent_recipe.names: how the call, if it succeeds, gives the program new descriptors. */
 #define NAMES_NONE    0
@@ -281,6 +294,11 @@ struct captured_name {
 	char text[];      /* the target of the link in /proc/self/fd; not terminated; nothing: the name is not known */
 };
 
+/* Follows a struct captured whose `addr` is a new descriptor: it refers to the same as the descriptor `of`, whose name is known. */
+struct captured_copy {
+	uint64_t ticks, of;
+};
+
 /*
  * What the recorder keeps of a file that the program has got to by a way: by a directory and a path, or from another descriptor. If a
  * call gets to a file by the same way again, and if it is the same file, which has not changed and has only one name, then the
@@ -296,14 +314,20 @@ struct kept_name {
 	char text[200];
 };
 
+/* Two Unix sockets that socketpair(2) has connected. Each has a row, `inode % PAIRS`, until another one needs it. */
+struct socket_pair {
+	uint64_t inode, peer;
+};
+
 /*
  * The ends of an internet socket, in a record after the name of its descriptor. `addr` of its struct captured is the descriptor.
- * If `protocol` is 0, it is a Unix socket without ends, and `local` is the name of its protocol, terminated.
+ * If `protocol` is 0, it is a Unix socket without an address, and `local` is the name of its protocol, terminated. If it is
+ * connected, `peer` is the inode of the other end, a uint64_t.
  */
 struct captured_socket {
-	uint32_t protocol;                 /* IPPROTO_TCP or IPPROTO_UDP */
-	uint32_t nlocal, npeer;            /* sizes of these addresses; npeer is 0 if the socket is not connected */
-	uint32_t changing;                 /* 1: any call may change the addresses, so they are those of now only */
+	uint32_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
+	uint32_t nlocal, npeer; /* sizes of these addresses; npeer is 0 if the socket is not connected */
+	uint32_t changing; /* 1: any call may change the addresses, so they are those of now only; 2: NAMED_PAIRED */
 	unsigned char local[28], peer[28]; /* struct sockaddr_in or sockaddr_in6 */
 };
 
@@ -361,7 +385,8 @@ _Static_assert(sizeof(struct agent_ring) == RING_HEAD && THREAD_ROWS * sizeof(st
 _Static_assert(THREADS_AT + THREAD_BUCKETS * THREAD_ROWS * sizeof(struct agent_thread) == ELSEWHERE_AT &&
 		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == NAMED_AT &&
 		       NAMED_AT + NAMED_WORDS * sizeof(uint32_t) == KEPT_NAMES_AT &&
-		       KEPT_NAMES_AT + KEPT_NAMES * sizeof(struct kept_name) == THREADS_AT + THREADS_ROOM,
+		       KEPT_NAMES_AT + KEPT_NAMES * sizeof(struct kept_name) == PAIRS_AT &&
+		       PAIRS_AT + PAIRS * sizeof(struct socket_pair) == THREADS_AT + THREADS_ROOM,
 	       "the tables have room");
 _Static_assert(SCRATCHES_AT + SCRATCH_ROOM <= AGENT_STATS && AGENT_STATS + AGENT_STATS_SIZE + RING_ROOM <= AGENT_LIMIT,
 	       "room");

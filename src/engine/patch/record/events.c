@@ -89,12 +89,24 @@ static uint64_t to_ns(const struct patch *p, uint64_t ticks)
 	return (uint64_t)((int64_t)p->record->sync_ns - (int64_t)ago);
 }
 
-/* Returns the names in a record from before the call, or from after it, if names are recorded; or NULL. */
-static const struct event_names *names_in(struct patch *p, const struct agent_record *r, bool before)
+/*
+ * Returns the names in the record of an item, from before the call or from after it, or what is known of them without a record; NULL:
+ * nothing.
+ */
+static const struct event_names *names_in(struct patch *p, const struct record_thread *th,
+					  const struct record_item *item)
 {
-	struct event_names *names = p->record->names ? record_names(p->record, r, before) : NULL;
-	for (unsigned i = 0; names && i < names->n; i++)
+	struct event_names *names = NULL;
+	if (p->record->names && item->live && item->kind == RECORD_EXIT)
+		names = record_look_up_name(p, th, item->record);
+	else if (p->record->names)
+		names = record_names(p->record, item->record, item->kind == RECORD_ENTER);
+	for (unsigned i = 0; names && i < names->n; i++) {
+		const char *full = names->v[i].full;
 		names->v[i].time_ns = to_ns(p, names->v[i].ticks);
+		if (full && strncmp(full, "UNIX", 4) == 0 && strstr(full, "->"))
+			record_tie(p);
+	}
 	return names;
 }
 
@@ -284,7 +296,7 @@ bool record_next(struct tracer *t, struct event *ev)
 	ev->absent = 0;
 	ev->names = ev->names_before = NULL;
 	if (item.kind == RECORD_ENTER) {
-		ev->names = names_in(p, item.record, true);
+		ev->names = names_in(p, th, &item);
 		ev->absent = record_absent(p, item.record);
 		call_begins(p, th, &item);
 		rec->reported_calls[item.record->nr]++;
@@ -303,7 +315,7 @@ bool record_next(struct tracer *t, struct event *ev)
 	}
 	if (item.kind == RECORD_EXIT) {
 		call_ends(p, th, &item);
-		ev->names = item.live ? NULL : names_in(p, item.record, false);
+		ev->names = names_in(p, th, &item);
 	}
 	ev->tid = th->tid;
 	ev->pid = th->pid;

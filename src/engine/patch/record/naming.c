@@ -7,10 +7,13 @@
 #include "engine/patch/remote/remote.h"
 #include "syscall/call_table.h"
 #include "tracee/names.h"
+#include "tracee/proc.h"
 
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/kcmp.h>
+#include <linux/stat.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -56,6 +59,16 @@ static bool may_rename(const struct patch *p, const struct record_thread *th)
 	return p->record->renaming;
 }
 
+/*
+ * Some records of the process lack names, or names of descriptors that it shares with another process: the calls that close many
+ * descriptors must stop.
+ */
+static void note_lacking(pid_t tid)
+{
+	static const uint32_t one = 1;
+	remote_write(tid, NAMED_LACKING, &one, sizeof(one));
+}
+
 /* A filter of the program could refuse the recorder's own calls. Serving a page could wait for a thread that is stopped. */
 void record_permit(const struct patch *p, struct record_thread *th)
 {
@@ -66,11 +79,14 @@ void record_permit(const struct patch *p, struct record_thread *th)
 		return;
 	if (may_name(th)) {
 		bits |= RING_PERMITS_NAMING | (p->record->full_names ? RING_NAMES_IN_FULL : 0) |
+			(th->knows_pairs ? RING_PERMITS_PAIRS : 0) |
+			(p->record->tied && p->record->several ? RING_OTHERS_LACK : 0) |
 			(each_time ? RING_NAMES_EACH_TIME : 0) | (may_rename(p, th) ? RING_PERMITS_RENAMING : 0);
 		/* A new ring has no records from before. */
 		th->told = each_time && (th->told || !(ring->produced | ring->open));
 		th->told_at = ring->permits & RING_NAMES_EACH_TIME ? th->told_at : ring->produced;
-	}
+	} else if (p->record->names && th->image->threads)
+		note_lacking(th->tid);
 	ring->permits = th->image->sigsys.sealed ? 0 : bits;
 }
 
@@ -106,6 +122,14 @@ void record_permit_all(const struct patch *p)
 		record_permit(p, p->record->threads.v[i]);
 }
 
+void record_tie(const struct patch *p)
+{
+	if (p->record->tied)
+		return;
+	p->record->tied = true;
+	record_permit_all(p);
+}
+
 /* Do both share their descriptors (KCMP_FILES), or their current directory (KCMP_FS)? */
 static bool share(pid_t a, pid_t b, int what)
 {
@@ -118,17 +142,23 @@ void record_begin_names(const struct patch *p, struct record_thread *th)
 	th->shares = th->image->refs != 1;
 	th->names = p->record->names && !th->image->unnamed && has_our_root(th->tid) &&
 		    (th->tid == th->pid || (share(th->pid, th->tid, KCMP_FILES) && share(th->pid, th->tid, KCMP_FS)));
+	th->knows_pairs = th->names && p->record->finds_peers && names_is_in_our_network(th->tid);
 }
 
-void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child)
+void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child, uint64_t flags)
 {
 	if (!p->record || !p->record->names || parent->proc == child->proc)
 		return;
 	const bool shares = share(parent->tid, child->tid, KCMP_FILES) || share(parent->tid, child->tid, KCMP_FS);
-	if (shares && image_of(parent))
-		image_of(parent)->shares = true;
-	if (shares && image_of(child))
-		image_of(child)->shares = true;
+	for (int i = 0; i < 2 && shares; i++) {
+		const struct task *task = i ? child : parent;
+		if (image_of(task))
+			image_of(task)->shares = true;
+		if (image_of(task) && image_of(task)->threads)
+			note_lacking(task->tid);
+	}
+	if (flags & CLONE_PIDFD && p->record->full_names)
+		record_tie(p);
 	if (shares || !p->record->several) {
 		p->record->several = true;
 		record_permit_all(p);
@@ -137,13 +167,16 @@ void record_note_parent(const struct patch *p, const struct task *parent, const 
 
 void record_forget_names(const struct task *task, bool all)
 {
-	static const uint32_t none[NAMED_ROWS + 1];
+	static const uint32_t none[NAMED_ROWS];
+	const uint32_t flags[] = {0, !image_of(task) || image_of(task)->shares || image_of(task)->unnamed};
 	/* The recorder adds 1 at a time, so it finds another number than before. */
 	const uint32_t serial = (uint32_t)(clock_ns() >> 10) << 8, both[] = {serial, serial};
 	if (!image_of(task) || !image_of(task)->threads)
 		return;
 	remote_write(task->tid, NAMED_SERIAL, both, sizeof(both));
-	remote_write(task->tid, NAMED_AT, none, (NAMED_ROWS + all) * sizeof(*none));
+	remote_write(task->tid, NAMED_AT, none, sizeof(none));
+	if (all)
+		remote_write(task->tid, NAMED_UNSURE, flags, sizeof(flags));
 }
 
 /* Removes all notes from the tables of all images. */
@@ -196,8 +229,7 @@ uint32_t record_absent(const struct patch *p, const struct agent_record *r)
 	return r->marks & MARK_ABSENT && arg && arg <= 6 ? (uint32_t)r->args[arg - 1] + 1 : 0;
 }
 
-_Static_assert(NAMED_TURN == NAMED_SERIAL + sizeof(uint32_t) &&
-		       NAMED_UNSURE == NAMED_AT + NAMED_ROWS * sizeof(uint32_t),
+_Static_assert(NAMED_TURN == NAMED_SERIAL + sizeof(uint32_t) && NAMED_LACKING == NAMED_UNSURE + sizeof(uint32_t),
 	       "they are written together");
 _Static_assert(AWAITED_MOST + 2 <= EVENT_NAMES_MOST, "with two descriptors that are arguments");
 
@@ -213,9 +245,12 @@ static void add_socket(struct event_name *to, struct buf *full, const unsigned c
 	memcpy(&ends, at, sizeof(ends));
 	buf_clear(full);
 	bool found = sscanf(link, "socket:[%lu]", &inode) == 1;
-	if (found && !ends.protocol)
-		buf_addf(full, "%.*s:[%lu]", (int)sizeof(ends.local), (const char *)ends.local, inode);
-	else if (found)
+	if (found && !ends.protocol) {
+		uint64_t peer = 0;
+		memcpy(&peer, ends.peer, ends.npeer == sizeof(peer) ? sizeof(peer) : 0);
+		buf_addf(full, "%.*s:", (int)sizeof(ends.local), (const char *)ends.local);
+		proc_unix_ends(inode, peer, NULL, 0, false, full);
+	} else if (found)
 		found = sock_query_name((int)ends.protocol, ends.local, ends.npeer ? ends.peer : NULL, inode, full);
 	if (found)
 		to->full = buf_str(full);
@@ -232,6 +267,7 @@ struct event_names *record_names(struct record *rec, const struct agent_record *
 	for (uint32_t k = before ? r->head : middle; k < (before && middle < r->size ? middle : r->size);) {
 		struct captured c;
 		struct captured_name name;
+		struct captured_copy copy;
 		memcpy(&c, at + k, sizeof(c));
 		k += sizeof(c);
 		if (c.before == CAPTURED_NAME && c.len >= head && to->n < EVENT_NAMES_MOST) {
@@ -243,10 +279,69 @@ struct event_names *record_names(struct record *rec, const struct agent_record *
 							     .rdev = name.rdev,
 							     .text = (const char *)at + k + head,
 							     .len = c.len - head};
+		} else if (c.before == CAPTURED_COPY && c.len == sizeof(copy) && to->n < EVENT_NAMES_MOST) {
+			memcpy(&copy, at + k, sizeof(copy));
+			to->v[to->n++] = (struct event_name){
+				.fd = (int)c.addr, .ticks = copy.ticks, .is_copy = true, .of = (int)copy.of};
 		} else if (c.before == CAPTURED_SOCKET && to->n && to->v[to->n - 1].fd == (int)c.addr) {
 			add_socket(&to->v[to->n - 1], &of->sockets[to->n - 1], at + k, &c);
 		}
 		k += (c.len + 7) & ~7u;
 	}
 	return to->n ? to : NULL;
+}
+
+/*
+ * What can change this name in full? Returns what the row of the descriptor must contain for that (named_row()), or 0 if it is not
+ * certain. An eventfd stays the same. A Unix socket with an address or a peer does, too, until its peer is closed.
+ */
+static uint32_t row_of_name(uint32_t fd, const char *text, const char *full)
+{
+	const bool is_unix = strncmp(full, "UNIX-STREAM:[", 13) == 0;
+	if (strcmp(text, "anon_inode:[eventfd]") == 0)
+		return fd + 1;
+	return is_unix && strstr(full, "->") ? (fd + 1) | NAMED_PAIRED : is_unix && strchr(full, ',') ? fd + 1 : 0;
+}
+
+/* Returns the descriptor that a call has created, or whose addresses it has changed; -1: there is none, or it is not known. */
+static int changed_descriptor(const struct patch *p, const struct agent_record *r)
+{
+	const struct agent_recipe *recipes =
+		(const struct agent_recipe *)(const void *)(p->recorder + (RECIPES_AT - RECORDER_CODE));
+	const uint8_t names = recipes[r->nr].names;
+	if (r->result < 0 || r->result > INT32_MAX || (names != NAMES_RESULT && names != NAMES_SOCKET))
+		return -1;
+	return (int)(names == NAMES_SOCKET ? r->args[0] : (uint64_t)r->result);
+}
+
+struct event_names *record_look_up_name(struct patch *p, const struct record_thread *th, const struct agent_record *r)
+{
+	const uint32_t permits = th->task && th->reader.ring ? th->reader.ring->permits : 0;
+	const int fd =
+		permits & RING_NAMES_IN_FULL && !(permits & RING_NAMES_EACH_TIME) ? changed_descriptor(p, r) : -1;
+	struct record_names *of = &p->record->event_names[0];
+	struct buf *full = &of->sockets[0], *text = &of->sockets[1]; /* there is only one name */
+	const uint64_t ticks = cpu_ticks();
+	char link[64];
+	struct statx is;
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)th->tid, fd);
+	buf_clear(full);
+	buf_clear(text);
+	if (fd < 0 || !names_live.fd(NULL, th->tid, fd, text) || !names_live.fd_in_full(NULL, th->tid, fd, full) ||
+	    proc_stat(link, &is) < 0)
+		return NULL;
+	const bool connects = r->nr == SYS_connect || strstr(buf_str(full), "->");
+	if ((connects && strncmp(buf_str(full), "UNIX", 4) == 0) || strcmp(buf_str(text), "anon_inode:[pidfd]") == 0)
+		record_tie(p);
+	const uint32_t row = row_of_name((uint32_t)fd, buf_str(text), buf_str(full));
+	if (remote_write(th->tid, named_row((uint32_t)fd), &row, sizeof(row)) < 0 || !row)
+		return NULL;
+	of->names = (struct event_names){.n = 1};
+	of->names.v[0] = (struct event_name){.fd = fd,
+					     .mode = is.stx_mode,
+					     .ticks = ticks,
+					     .text = buf_str(text),
+					     .len = text->len,
+					     .full = buf_str(full)};
+	return &of->names;
 }

@@ -6,6 +6,7 @@
 #include "decode/kinds.h"
 #include "syscall/call_table.h"
 #include "tracee/mem.h"
+#include "tracee/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -307,8 +308,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool wanted = is_in(config->only, nr) || use || first;
 		bool creates = d && config->names && creates_names(d);
 		bool changes = d && config->names && changes_names(d, config->full_names);
-		bool stops =
-			must_stop(nr, wanted) || (changes && (!wanted || nr == SYS_exit_group)) || (wanted && asked);
+		bool stops = must_stop(nr, wanted) || (changes && !wanted) || (wanted && asked);
 		recipes[nr].fence = fences[config->times];
 		recipes[nr].announces = changes || first;
 		recipes[nr].asks = creates;
@@ -328,6 +328,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 	rec->output = config->output;
 	rec->names = config->names && follows_names(config);
 	rec->full_names = config->full_names;
+	rec->finds_peers = config->names && config->full_names && names_finds_peers();
 	rec->several = config->nattach > 1;
 	p->record = rec;
 	p->recorder = rec->program;

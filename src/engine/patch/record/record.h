@@ -46,6 +46,7 @@ struct record_thread {
 	bool has_ring;           /* the thread's scratch memory contains the address of the ring */
 	bool contended;          /* other threads have the same thread pointer, so the program cannot find the ring */
 	bool names;              /* the recorder may record the names of descriptors (RING_PERMITS_NAMING) */
+	bool knows_pairs;        /* RING_PERMITS_PAIRS */
 	bool shares;             /* another process has the same memory, as after vfork(2) */
 	bool told;               /* the thread has certainly seen RING_NAMES_EACH_TIME, */
 	uint64_t told_at;        /* which was set at this value of agent_ring.produced */
@@ -66,6 +67,8 @@ struct record {
 	uint64_t string_max;
 	const struct statx *output; /* engine_config.output */
 	bool names, full_names;     /* names of descriptors may be recorded, and must be names in full */
+	bool finds_peers;           /* the names in full of Unix sockets have the inodes of both ends */
+	bool tied;                  /* a program has used a connected Unix socket, or a pidfd: RING_OTHERS_LACK */
 	bool renaming;              /* a program has given a file another name, or removed one */
 	bool several;               /* several processes are or were traced */
 	struct record_names {
@@ -137,8 +140,13 @@ void record_plan_rings(struct patch *p);
 void record_free_groups(struct record *rec);
 /* Decides whether the thread, which is new, may record the names of descriptors. */
 void record_begin_names(const struct patch *p, struct record_thread *th);
-/* Must be called for each new task: a process that shares the descriptors of its parent must look up each name again. */
-void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child);
+/* Must be called for each new task, with the flags of its clone(2): a process that shares the descriptors of its parent looks up each name. */
+void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child, uint64_t flags);
+/*
+ * From now on, names in full may depend on what other processes do: closing descriptors, and exiting, stops if names may have to be
+ * looked up (RING_OTHERS_LACK).
+ */
+void record_tie(const struct patch *p);
 /* Must be called before a call of the task, if that may change the names of descriptors that stay open. */
 void record_watch_names(struct patch *p, const struct task *task, int64_t nr, const uint64_t args[3]);
 /*
@@ -153,6 +161,12 @@ uint32_t record_absent(const struct patch *p, const struct agent_record *r);
  * They are valid until the next call with the same `before`.
  */
 struct event_names *record_names(struct record *rec, const struct agent_record *r, bool before);
+/*
+ * The same for a call that has ended, whose record sctrace completes because the recorder could not find the name of a descriptor:
+ * looks the name up. If only calls that are known to change names can change it, notes in the program's table that it is
+ * recorded. The thread must be stopped. Returns NULL if it is not certain that the name stays the same.
+ */
+struct event_names *record_look_up_name(struct patch *p, const struct record_thread *th, const struct agent_record *r);
 
 /* Sets agent_ring.permits: which calls the recorder may make on its own. */
 void record_permit(const struct patch *p, struct record_thread *th);

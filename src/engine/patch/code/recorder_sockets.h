@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of recorder.c that finds out what kind of file a descriptor refers to, and what a socket is connected to. It is
+ * included only in recorder_names.h.
+ */
+#ifndef SCTRACE_ENGINE_PATCH_CODE_RECORDER_SOCKETS_H
+#define SCTRACE_ENGINE_PATCH_CODE_RECORDER_SOCKETS_H
+
+/* What is known of the file of a descriptor before its name is. */
+struct file_is {
+	struct statx at;
+	uint32_t protocol;      /* of a socket, or NOT_SOCKET */
+	uint32_t known;         /* 1: the members above are */
+	uint64_t piped;         /* 1: it is a pipe that the call has made */
+	struct kept_name *kept; /* the row for the way by which the call has got to the file, or NULL */
+	uint64_t way;           /* see way_of() */
+	uint64_t alone;         /* 1: such a call makes files without a path, and the way alone says which */
+	uint32_t turn;          /* the value of NAMED_TURN before the look at the file */
+};
+#define NOT_SOCKET UINT32_MAX
+
+/*
+ * Looks at the file of a descriptor. Returns 0 or a negative error number. This does not ask the server of a remote file
+ * system or of FUSE, which may not answer, and which would see a request that the program does not make.
+ */
+PART int64_t look_at(struct file_is *f, uint32_t fd)
+{
+	enum { DONT_SYNC = 0x4000, EMPTY_PATH = 0x1000, SOL_SOCKET = 1, SO_PROTOCOL = 38 };
+	uint64_t wanted = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_CTIME | STATX_MNT_ID, empty = 0;
+	uint32_t size = sizeof(f->protocol);
+	const int64_t err =
+		own_call(__NR_statx, fd, (uint64_t)&empty, EMPTY_PATH | DONT_SYNC, wanted, (uint64_t)&f->at, 0);
+	f->known = !err;
+	f->protocol = NOT_SOCKET;
+	if (f->known && (f->at.stx_mode & 0170000) == 0140000 /* S_IFSOCK; with O_PATH, it may be a file */ &&
+	    own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&f->protocol, (uint64_t)&size, 0) < 0)
+		f->protocol = NOT_SOCKET;
+	return err;
+}
+
+/* Returns the row for a Unix socket. */
+HELPER volatile struct socket_pair *pair_of(uint64_t inode)
+{
+	return (volatile struct socket_pair *)PAIRS_AT + inode % PAIRS;
+}
+
+/* Notes that the socket `inode` is connected to the socket `peer`. */
+HELPER void note_pair(uint64_t inode, uint64_t peer)
+{
+	volatile struct socket_pair *row = pair_of(inode);
+	row->inode = 0;
+	row->peer = peer;
+	row->inode = inode;
+}
+
+/* Notes which ends socketpair(2) has connected. */
+PART void note_pairs(const uint32_t fd[2])
+{
+	struct file_is f;
+	uint64_t inode[2];
+	for (int i = 0; i < 2; i++) {
+		if (look_at(&f, fd[i]))
+			return;
+		inode[i] = f.at.stx_ino;
+	}
+	note_pair(inode[0], inode[1]);
+	note_pair(inode[1], inode[0]);
+}
+
+/*
+ * Has the other end of a connected Unix socket been closed? The kernel also says so if both directions were shut down, so
+ * sctrace must look then.
+ */
+PART bool has_hung_up(uint32_t fd)
+{
+	uint64_t wait = fd /* of struct pollfd; no events */, none[2] = {0, 0};
+	return own_call(__NR_ppoll, (uint64_t)&wait, 1, (uint64_t)none, 0, 0, 0) != 0;
+}
+
+/* The results of is_unix(), is_internet() and put_socket(): what can change the addresses of a socket. */
+enum lasting {
+	NOT_FOUND, /* sctrace must look them up */
+	LASTS,     /* calls that are known to change names */
+	PASSES,    /* any call: a UDP socket gets a port when it sends */
+	PAIRED,    /* the same as LASTS, and the end of the socket that it is connected to */
+};
+
+/*
+ * Is it a Unix socket that has no address, gets none without a call that is known to change names, and is not connected, or is
+ * one of two that socketpair(2) has made? Then stores the name of its protocol in place of the local address, and the inode of
+ * the other end in place of the address of the peer.
+ */
+HELPER enum lasting is_unix(struct captured_socket *at, uint32_t fd, uint64_t inode, uint32_t permits)
+{
+	enum { AF_UNIX = 1, SOL_SOCKET = 1, SO_TYPE = 3, SO_PASSCRED = 16, DGRAM = 2, ENOTCONN = 107 };
+	uint32_t type = DGRAM, passes = 1, size = sizeof(type);
+	uint64_t name[3];             /* as an initialiser, it would be a constant in another section */
+	name[0] = 0x732e6d6574737973; /* "system.s" */
+	name[1] = 0x6f746f72706b636f; /* "ockproto" */
+	name[2] = 0x656d616e;         /* "name" */
+	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_TYPE, (uint64_t)&type, (uint64_t)&size, 0);
+	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PASSCRED, (uint64_t)&passes, (uint64_t)&size, 0);
+	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
+	    *(const uint16_t *)(const void *)at->local != AF_UNIX || at->nlocal != sizeof(uint16_t) || type == DGRAM ||
+	    passes)
+		return NOT_FOUND;
+	const bool alone =
+		own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0) == -ENOTCONN;
+	const volatile struct socket_pair *row = pair_of(inode);
+	const uint64_t peer = row->peer;
+	if (!alone && (!(permits & RING_PERMITS_PAIRS) || row->inode != inode || has_hung_up(fd)))
+		return NOT_FOUND;
+	__builtin_memcpy(at->peer, &peer, sizeof(peer));
+	at->npeer = alone ? 0 : sizeof(peer);
+	int64_t n = own_call(__NR_fgetxattr, fd, (uint64_t)name, (uint64_t)at->local, sizeof(at->local) - 1, 0, 0);
+	at->local[n > 0 ? n : 0] = 0;
+	return n <= 0 ? NOT_FOUND : alone ? LASTS : PAIRED;
+}
+
+/*
+ * Stores the addresses of an internet socket. A socket without a port has no peer and makes no connection. Only TCP_INFO shows whether one with a port and without a peer makes a connection.
+ */
+HELPER enum lasting is_internet(struct captured_socket *at, uint32_t fd)
+{
+	enum { TCP = 6, UDP = 17, TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
+	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
+	uint32_t state = 0, one = 1;
+	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
+	    (local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local))
+		return NOT_FOUND;
+	const int64_t peer = local[1]
+				     ? own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0)
+				     : -ENOTCONN;
+	at->npeer = peer < 0 ? 0 : at->npeer;
+	if (at->npeer > sizeof(at->peer) || (peer < 0 && peer != -ENOTCONN))
+		return NOT_FOUND;
+	if (at->protocol == UDP)
+		return local[1] ? LASTS : PASSES;
+	if (!local[1] || !peer)
+		return LASTS;
+	const bool found = own_call(__NR_getsockopt, fd, TCP, TCP_INFO, (uint64_t)&state, (uint64_t)&one, 0) >= 0;
+	return found && state != SYN_SENT && state != CLOSED ? LASTS : NOT_FOUND;
+}
+
+/* Captures the addresses of a socket. Sockets of other kinds, and those that wait for their connection, are NOT_FOUND. */
+PART enum lasting put_socket(struct capture *c, uint32_t fd, const struct file_is *f, uint32_t permits)
+{
+	enum { TCP = 6, UDP = 17 };
+	const uint32_t protocol = f->protocol;
+	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
+	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
+	enum lasting put = NOT_FOUND;
+	if (c->room - c->at < sizeof(*to) + sizeof(*at))
+		return NOT_FOUND;
+	at->protocol = protocol;
+	at->nlocal = at->npeer = sizeof(at->local);
+	if (protocol == TCP || protocol == UDP)
+		put = is_internet(at, fd);
+	else if (!protocol)
+		put = is_unix(at, fd, f->at.stx_ino, permits);
+	if (put == NOT_FOUND)
+		return NOT_FOUND;
+	at->changing = put - LASTS;
+	to->addr = fd;
+	to->len = sizeof(*at);
+	to->before = CAPTURED_SOCKET;
+	c->at += sizeof(*to) + sizeof(*at);
+	return put;
+}
+
+#endif
