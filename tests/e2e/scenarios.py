@@ -359,20 +359,20 @@ def attach_dispatching(world, mode):
 @scenario("attach", ATTACHING)
 def attach_confined(world, mode):
     """Programs and threads that a seccomp filter or strict mode ends for a call that they do not need are not ended."""
-    for how in "process", "thread", "strict":
+    for how in "process", "thread", "strict", "later":
         with running([world.program("seccomp"), "attached", how], stdin=subprocess.PIPE) as target:
             wait_ready(target)
 
-            def check(target=target, how=how):
-                target.stdin.write(b"s" if how == "strict" else b".")
+            def check(word=b"s" if how == "strict" else b".", target=target):
+                target.stdin.write(word)
                 target.stdin.flush()
                 wait_ready(target, b"checked\n")
 
             check()
-            for _ in range(2):
+            for i in range(2):
                 with attached(world, mode, target.pid, "-f") as process:
                     check()
-                    check()
+                    check(*[b"f"] if how == "later" and not i else [])
                     end_attached(process)
                 check()
             status, _, stderr = wait_end(target)

@@ -329,8 +329,11 @@ static void unmap_all(struct patch *p, struct task *task)
 {
 	struct image *img = image_of(task);
 	struct areas areas = {0};
-	/* A thread would have to leave its group-stop to unmap the agent. So the agent stays, unused. */
-	if (task->listening || task->deliver || !leave_call(p, task))
+	/*
+	 * A thread would have to leave its group-stop to unmap the agent, and a filter of the program could end it for that. So
+	 * the agent stays, unused.
+	 */
+	if (task->listening || task->deliver || img->sigsys.sealed || !leave_call(p, task))
 		return;
 	sigkill_guard_remove(p, task, false);
 	setup_areas(img, &areas);

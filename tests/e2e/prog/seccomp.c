@@ -393,12 +393,14 @@ static void confine(void)
 	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }
 
-/* Makes 20 calls for each byte of standard input. */
+/* Makes 20 calls for each byte of standard input, except for s, and is confined from the byte f on. */
 static void rounds(void)
 {
 	char byte;
 	CHECK(write(1, "ready\n", 6) == 6);
 	while (read(0, &byte, 1) == 1) {
+		if (byte == 'f')
+			confine();
 		for (int i = 0; i < 20; i++)
 			CHECK(byte == 's' || syscall(SYS_getppid) > 0);
 		CHECK(write(1, "checked\n", 8) == 8);
@@ -414,8 +416,8 @@ static void *confined_rounds(void *arg)
 }
 
 /*
- * sctrace attaches to a program that a filter, or strict mode, ends for any other call. With `thread`, the filter is that
- * of one thread.
+ * sctrace attaches to a program that a filter, or strict mode, ends for any other call. `thread`: the filter is that of one
+ * thread. `later`: the filter is installed while sctrace is attached.
  */
 static void test_attached(int argc, char **argv)
 {
@@ -428,7 +430,7 @@ static void test_attached(int argc, char **argv)
 	}
 	if (strcmp(argv[0], "strict") == 0)
 		CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0);
-	else
+	else if (strcmp(argv[0], "later") != 0)
 		confine();
 	rounds();
 	if (strcmp(argv[0], "strict") == 0)

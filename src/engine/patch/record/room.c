@@ -141,12 +141,12 @@ static void count_bytes(struct patch *p, const struct record_thread *th, int sig
 
 /* --- where --- */
 
-/* Makes the stopped task extend the mapping at `at`. */
+/* Makes the stopped task extend the mapping at `at`, unless a filter of the program could end it for that. */
 static bool extend(struct patch *p, struct task *task, uint64_t at, uint64_t old, uint64_t new)
 {
 	struct cpu_regs r;
 	const uint64_t args[6] = {at, old, new};
-	return cpu_get(task->tid, &r) == 0 &&
+	return !image_of(task)->sigsys.sealed && cpu_get(task->tid, &r) == 0 &&
 	       remote_excursion_call(&p->t, task, AGENT_AT(agent_call), &r, SYS_mremap, args) == 0 && r.CPU_MADE == at;
 }
 

@@ -471,7 +471,7 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	bool read = cpu_get(task->tid, &r) == 0;
 	pt->slow = false;
 	pt->completed_ip = r.CPU_IP;
-	if (c->nr == SYS_mlockall && !c->error && image_has_agent(image_of(task)))
+	if (c->nr == SYS_mlockall && !c->error && image_has_agent(image_of(task)) && !image_of(task)->sigsys.sealed)
 		unlock_agent(p, task);
 	p->seccomp_seen |= !c->error && seccomp_sets_filter(c->nr, c->args);
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
