@@ -327,12 +327,15 @@ static uint64_t fast_way(struct patch *p, struct task *task, const struct cpu_re
 		return 0;
 	struct site *s = site_of_stub(img, r->CPU_IP);
 	const bool refused = s != NULL, surveyed = img->sites.surveyed;
+	const bool ends = call->nr == SYS_exit || call->nr == SYS_exit_group;
 	const bool alone = task->proc->ntasks == 1 && img->refs == 1;
-	if (!s && alone && call->nr >= 0 && call->nr < AGENT_NUMBERS && p->record_way[call->nr] == RECORD_STOPS) {
+	if (!s && (alone || ends) && call->nr >= 0 && call->nr < AGENT_NUMBERS &&
+	    p->record_way[call->nr] == RECORD_STOPS) {
 		/*
 		 * The site is not patched, because this call would stop at a patched site as well. If there were other
 		 * threads, one of them could make another call at the site, and it would be patched by a long jump while
-		 * this thread returns to the middle of the jump. The loader makes arch_prctl(2) after it has mapped the
+		 * this thread returns to the middle of the jump. exit(2) does not return. At a patched site, it would stop in
+		 * the agent, from where stepout() does not move a thread. The loader makes arch_prctl(2) after it has mapped the
 		 * libraries, so their known sites can be patched at this stop.
 		 */
 		if (call->nr == CPU_SET_THREAD_POINTER)
