@@ -57,10 +57,9 @@ static pid_t start_signals(int sig, int n, void (*last)(int), int arg)
 		kill(parent, sig);
 	}
 	sleep_us(2000);
-	if (last != NULL) {
-		until_asleep(parent);
+	until_asleep(parent);
+	if (last != NULL)
 		last(arg);
-	}
 	_exit(0);
 }
 
