@@ -9,8 +9,10 @@
 #define COUNTED_MOST 60
 #define FAILED_MOST  60
 #define FIRST_MOST   67 /* the first of these calls that fails */
-#define OTHER_ERROR_MOST                                                                                               \
-	75 /* fails otherwise than that one; has the first row of the table of errors. Each row before it costs 7 */
+#define ANOTHER_MOST                                                                                                   \
+	76 /* fails otherwise than that one; has the first row of the table of errors. Each row before it costs 7 */
+#define ARMED_MOST    80  /* it is found out whether the call waits */
+#define WAITED_MOST   115 /* or its area is not in the first row of its bucket, or in none */
 #define CHECKED_MOST  120
 #define RECORDED_MOST 250
 #define OTHER_MOST    80 /* a number that no call has: it fails, and its row is looked up */
@@ -330,17 +332,17 @@ static uint64_t end_steps(void)
 
 static uint64_t instructions_most(const struct kind *k, const struct state *native, int64_t failed)
 {
-	const bool fails = native->x[0] >= (uint64_t)-4095;
+	const bool fails = native->x[0] >= (uint64_t)-4095, again = failed == (int64_t)native->x[0];
+	const uint64_t row = failed && !again ? ANOTHER_MOST - FAILED_MOST : 0;
 	if (k->made == RECORDED)
 		return fails ? UINT64_MAX : RECORDED_MOST;
 	if ((uint64_t)k->nr >= AGENT_NUMBERS)
-		return failed && failed != (int64_t)native->x[0] ? UINT64_MAX : OTHER_MOST;
+		return OTHER_MOST + row;
 	if (k->flags & SLOT_F_CHECK)
-		return CHECKED_MOST;
-	return !fails                            ? COUNTED_MOST
-	       : !failed                         ? FIRST_MOST
-	       : failed == (int64_t)native->x[0] ? FAILED_MOST
-						 : OTHER_ERROR_MOST;
+		return CHECKED_MOST + row;
+	if (arms.has_area)
+		return arms.waits == DID_NOT_WAIT && !arms.later ? ARMED_MOST : WAITED_MOST;
+	return !fails ? COUNTED_MOST : !failed ? FIRST_MOST : FAILED_MOST + row;
 }
 
 /*
@@ -432,8 +434,10 @@ static void leave_each(const struct variant *v, const struct kind *k, const stru
 static void leave_all(const struct variant *v, const struct kind *k, const struct state *native, int64_t failed)
 {
 	uint64_t stop = 1;
+	arms.left = true;
 	while (leave_kind(v, k, native, stop, NULL, failed))
 		stop++;
+	arms.left = false;
 	assert_true(stop > 10);
 }
 
@@ -463,6 +467,42 @@ static void test_signals(void **state)
 	}
 }
 
+/* It is found out whether calls wait, if the thread has an area, and an area of which it is not known is not changed. */
+static void test_waits(void **state)
+{
+	static const struct {
+		struct kind kind;
+		struct arms arms;
+	} rows[] = {
+		{{"getppid, armed", SYS_getppid, {1, 2, 3, 4, 5, 6}, 0, COUNTED}, {true, true, 0, DID_NOT_WAIT}},
+		{{"mmap, armed", SYS_mmap, {0, 0}, SLOT_F_CHECK, COUNTED}, {true, true, 0, DID_NOT_WAIT}},
+		{{"a later row", SYS_getppid, {1, 2}, 0, COUNTED}, {true, true, 0, DID_NOT_WAIT, .later = true}},
+		{{"foreign", SYS_getppid, {1, 2}, 0, COUNTED}, {true, true, 0x4000, DID_NOT_WAIT}},
+		{{"unknown area", SYS_getppid, {1, 2}, 0, COUNTED}, {true, false, 0, UNKNOWN}},
+		{{"read, waited", SYS_read, {0, 0, 8}, SLOT_F_BYTES, COUNTED}, {true, true, 0, WAITED}},
+		{{"foreign, waited", SYS_read, {0, 0, 8}, SLOT_F_BYTES, COUNTED}, {true, true, 64, WAITED}},
+	};
+	(void)state;
+	for (size_t i = 0; i < VARIANTS * sizeof(rows) / sizeof(rows[0]); i++) {
+		struct kind k = rows[i / VARIANTS].kind;
+		const struct variant *v = &variants[i % VARIANTS];
+		if (!may_use(v))
+			continue;
+		if (k.nr == SYS_read) {
+			k.args[0] = FD(zero);
+			k.args[1] = AT(&area.cs);
+		}
+		arms = rows[i / VARIANTS].arms;
+		check_kind(v, &k, 5);
+		struct state in = before_call(&k, 5), native;
+		memset(&native, 0, sizeof(native));
+		rig_run(&in, &native);
+		step_kind(v, &k, &native, 0);
+		leave_all(v, &k, &native, 0);
+	}
+	arms = (struct arms){.has_area = false};
+}
+
 /* Leaves the agent at `label` + `offset`, with x14 and the time of the call in x16. */
 static struct resume_todo leave_at(const unsigned char *label, uint64_t offset, uint64_t x14, uint64_t time)
 {
@@ -470,6 +510,7 @@ static struct resume_todo leave_at(const unsigned char *label, uint64_t offset, 
 	struct resume_regs r = {.sp = AT(stack), .pc = AGENT_AT(label) + offset};
 	struct resume_todo todo;
 	r.x[10] = r.x[11] = AGENT_STATS;
+	r.x[12] = 1;
 	r.x[14] = x14;
 	r.x[16] = time;
 	assert_true(resume_leave(&r, 0, AT(rig_site), frame, 0, &todo));
@@ -543,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_half_full),
 		cmocka_unit_test(test_errors),  cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_signals), cmocka_unit_test(test_rare_states),
+		cmocka_unit_test(test_waits),
 	};
 	if (!has_address(AGENT_CODE)) {
 		printf("1..0 # SKIP this kernel gives programs too few addresses for the agent "

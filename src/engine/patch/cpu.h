@@ -17,7 +17,10 @@
  *   CPU_JUMP_REACH           a distance that jumps reach, although only the addresses of the areas that contain the jump and its
  *                            target are compared, and both may be anywhere in their areas
  *   CPU_STUBS_BELOW          how far stubs are placed below the loader
- *   CPU_DISPATCHES, CPU_JUDGES_WAITS   can the engine use Syscall User Dispatch, and find out whether calls wait?
+ *   CPU_DISPATCHES           can the engine use Syscall User Dispatch?
+ *   CPU_JUDGES_WAITS, CPU_MARKS_WAITS   can the agent find out whether calls wait that it counts, and that it records?
+ *   RELEASING_CALLS          see code/agent.h
+ *   AGENT_DATA_SIZE          size of the memory at AGENT_DATA
  *   CPU_PAGES_VARY           do kernels differ in the size of pages and in the number of address bits?
  *   CPU_RESTARTS_EARLY       does the kernel move a thread back to an interrupted call before the tracer sees the signal?
  *   CPU_SET_THREAD_POINTER   the call by which the loader, after it has mapped the libraries, sets the thread pointer
@@ -72,6 +75,8 @@
  *   cpu_is_call              is this the instruction that makes a call?
  *   cpu_ticks, cpu_has_steady_ticks  the clock that the agent reads, and whether it runs evenly at all times
  *   cpu_own_call             in the program: makes a call by the code at `at` (agent_own_call)
+ *   cpu_note_area            in the program: the thread has registered an area for rseq(2), whose rseq_cs is at `at`. Returns
+ *                            the distance of this address from the thread pointer
  *   CPU_CONTROL_BLOCK        in the program: reads a word of the thread's control block, or 0 if it has no address of its own
  *   cpu_wait_loads, cpu_wait_all  in the program: wait for earlier instructions before the clock is read
  */

@@ -230,7 +230,7 @@ static int patch_probe(unsigned want, struct buf *why)
 			 getenv("SCTRACE_PATCH"));
 		return -EINVAL;
 	}
-	if (want & CAP_WAITS && !CPU_JUDGES_WAITS) {
+	if (want & CAP_WAITS && !CPU_MARKS_WAITS) {
 		buf_adds(why, "on this processor, it cannot tell which calls waited");
 		return -ENOTSUP;
 	}

@@ -4,7 +4,7 @@
  *
  * It counts and records calls, also those with SLOT_F_CHECK if their arguments concern neither the engine's memory nor patched
  * code, and makes those with SLOT_F_PLAIN. It refuses all others: calls that create threads and processes, execve(2), and
- * rt_sigreturn(2). It does not find out whether calls wait, so it counts all of them in SLOT_UNARMED.
+ * rt_sigreturn(2).
  *
  * Entry: called by a stub (encode.h), which has stored x16 and x30 at the stack pointer. A system call changes only x0, so
  *        all other registers are kept, and so are the flags: no instruction of this file changes them.
@@ -13,7 +13,17 @@
  *
  * Each update of the slot is one instruction with a label (in the variant `excl`, a store that may fail). So when a signal
  * comes, the address of the next instruction shows what remains to be done (resume.h). During the call, x9 is its start,
- * x10 the slot and the flags, x11 the slot, and x12 is 1. They need no memory, because the kernel keeps them.
+ * x10 the slot and the flags, x11 the slot, and x12 is as follows. They need no memory, because the kernel keeps them.
+ *
+ * Waits. As on x86-64, the agent points the thread's rseq_cs at an empty section before a call: if the kernel has given the
+ * CPU to another thread meanwhile, it has set rseq_cs to 0 (rseq(2), kernel/rseq.c). The area of a thread is at the same
+ * distance from the thread pointer in all threads. But a program can set the thread pointer by an instruction, and
+ * create threads that have no area. So the agent uses an address only if it is in the table AREAS_AT, into which it enters each
+ * area that rseq(2) has registered. It stores the section only over 0, and 0 only over the section, and both by an atomic
+ * instruction, so a section of the program always remains, even if two threads have the same thread pointer. x12 is
+ * - 1, if it will not be known whether the call waits;
+ * - the address of rseq_cs, which points at the agent's section; or
+ * - this address and UNUSUAL_BIT, if rseq_cs points at a section of the program, or if the call is rseq(2), which registers it.
  */
 #include "engine/patch/aarch64/encode.h"
 #include "engine/patch/code/agent.h"
@@ -24,10 +34,13 @@
 #define DATA(offset) .Lagent_base + (AGENT_DATA - AGENT_CODE) + (offset)
 #define AT_MAP 72 /* agent_data.map; an assertion in agent.h compares it with the structure */
 #define AT_WORDS 8
+#define AT_WATCH 40
 #define AT_CODE (AT_MAP + 4 * AGENT_CALLS)
 /* Bit 6 is 0 in the addresses of all slots, and 1 in agent_data.base, so it is 1 if the entry is 0. */
 #define NO_ENTRY_BIT  6
 #define SPECIAL_FLAGS (SLOT_F_FORKS | SLOT_F_CHECK | SLOT_F_EXEC | SLOT_F_RECORD | SLOT_F_PLAIN | 1 << NO_ENTRY_BIT)
+#define UNUSUAL_BIT   1
+#define RSEQ_CS       8 /* offset of rseq_cs in struct rseq (linux/rseq.h) */
 #define REFUSED       (STUB_REFUSED - STUB_MADE)
 #define BTI_C hint #34 /* an indirect call or jump may lead here; a no-op for processors without this extension */
 
@@ -112,6 +125,20 @@
 6:	clrex
 	.endm
 
+	.macro	if_section_lse		/* stores 0 at x12 if x9 is there; x9 = what was there */
+	cas	x9, xzr, [x12]
+	.endm
+
+	.macro	if_section_excl
+1:	ldxr	x13, [x12]
+	sub	x14, x13, x9
+	cbnz	x14, 6f
+	stxr	w14, xzr, [x12]
+	cbnz	w14, 1b
+6:	clrex
+	mov	x9, x13
+	.endm
+
 	.macro	save_lse
 	stp	x9, x10, [sp, #FRAME_X9]
 	stp	x11, x12, [sp, #FRAME_X11]
@@ -160,6 +187,15 @@
 	cbnz	w9, \none		/* SCRATCH_IDLE is 0 */
 	.endm
 
+/* Sets \to to the bucket of AREAS_AT for the address \area, as cpu_note_area() does. Changes \tmp. */
+	.macro	area_bucket to, area, tmp
+	mov	\tmp, #AREA_MIX
+	mul	\tmp, \area, \tmp
+	ubfx	\tmp, \tmp, #22, #10
+	adr	\to, PAGE(AREAS_AT)
+	add	\to, \to, \tmp, lsl #6
+	.endm
+
 /* Sets \to to the row of the call, as agent_row() does. Changes \tmp. */
 	.macro	row to, tmp
 	mov	\to, x8
@@ -190,6 +226,19 @@ agent_saved_\v:
 	and	x11, x10, #-SLOT_ALIGN
 	mov	x12, #1
 	add_\v	x12, SLOT_ENTERED, agent_add_entered_\v
+	ldr	x9, DATA(DATA_RSEQ)
+	cbz	x9, .Lready_\v
+	mrs	x16, tpidr_el0
+	add	x12, x9, x16
+	area_bucket x16, x12, x9
+	ldr	x9, [x16]
+	sub	x9, x9, x12
+	cbnz	x9, .Lmore_areas_\v
+.Lhas_area_\v:
+	adr	x16, .Lagent_base		/* AGENT_SECTION */
+	if_zero_\v x9, x16, x12
+	cbnz	x9, .Lforeign_\v
+.Lready_\v:
 	mrs	x9, cntvct_el0
 agent_sys_\v:
 	svc	#0
@@ -199,7 +248,10 @@ agent_after_\v:
 	bic	x16, x16, x16, asr #63	/* never below zero, even if the counters of processors differ */
 agent_timed_\v:
 	add_\v	x16, SLOT_TICKS, agent_add_ticks_\v
+	tbz	x12, #0, .Larmed_\v
+.Lunarmed_\v:
 	add_\v	x12, SLOT_UNARMED, agent_add_unarmed_\v
+.Ljudged_\v:
 	most_\v	x16, SLOT_MAX, agent_add_max_\v
 	lsr	x9, x16, #39
 	cbnz	x9, agent_long_\v
@@ -281,6 +333,48 @@ agent_half_\v:				/* a bucket is half full: the tracer empties all at the next c
 	str	wzr, [x9, x16, lsl #2]
 	b	7b
 
+agent_unusual_\v:
+	and	x12, x12, #~(1 << UNUSUAL_BIT)
+	sub	x9, x8, #__NR_rseq
+	cbz	x9, 1f
+	ldr	x9, [x12]
+	b	2f
+1:	cbnz	x0, 3f
+	mrs	x9, tpidr_el0
+	sub	x9, x12, x9
+	adr	x11, DATA(DATA_RSEQ)
+	str	x9, [x11]
+	area_bucket x11, x12, x9
+4:	ldr	x9, [x11]
+	cbz	x9, 5f
+	sub	x9, x9, x12
+	cbz	x9, 5f
+	add	x11, x11, #8
+	and	x9, x11, #63
+	cbnz	x9, 4b
+	sub	x11, x11, #64		/* no room: another thread loses its row, and its waits are not known any more */
+5:	str	x12, [x11]
+3:	and	x11, x10, #-SLOT_ALIGN
+	mov	x12, #1
+	b	.Lunarmed_\v
+.Larmed_\v:
+	tbnz	x12, #UNUSUAL_BIT, agent_unusual_\v
+	adr	x9, .Lagent_base
+	if_section_\v
+2:	mov	x12, #1
+	cbnz	x9, .Ljudged_\v
+	.irp	call, RELEASING_CALLS
+	sub	x9, x8, #\call
+	cbz	x9, .Lunarmed_\v
+	.endr
+	sub	x9, x8, #__NR_close
+	cbnz	x9, 3f
+	ldr	x9, DATA(AT_WATCH)
+	tbnz	x9, #5, .Lunarmed_\v	/* WATCH_CLOSES */
+3:	add_\v	x12, SLOT_WAITS, agent_add_waits_\v
+	add_\v	x16, SLOT_WAITED, agent_add_waited_\v
+	b	.Ljudged_\v
+
 agent_special_\v:
 	sub	w11, w11, #SLOT_F_RECORD
 	cbz	w11, .Lrecord_\v		/* no other flag is set */
@@ -294,7 +388,7 @@ agent_special_\v:
 	on	__NR_rt_sigaction, 3f
 	on	__NR_prctl, 4f
 	on	__NR_rt_sigprocmask, .Lchecked_\v
-	on	__NR_rseq, .Lchecked_\v
+	on	__NR_rseq, .Lrseq_\v
 	on	__NR_set_tid_address, 11f
 	.irp	call, __NR_rt_sigreturn, __NR_shmat
 	on	\call, agent_refuse_\v
@@ -383,10 +477,63 @@ agent_refuse_\v:
 	add	x30, x30, #REFUSED
 	ret
 
+/*
+ * The C library registers the area of a thread. The tracer must see areas at other distances and other signatures, and areas
+ * that the program no longer registers.
+ */
+.Lrseq_\v:
+	ldr	x11, DATA(AT_WATCH)
+	tbz	x11, #4, .Lchecked_\v	/* WATCH_WAITS */
+	and	x11, x0, #31		/* then the call fails */
+	cbnz	x11, .Lchecked_\v
+	cbnz	w2, agent_refuse_\v	/* flags */
+	movz	x11, #(RSEQ_SIGNATURE & 0xffff)
+	movk	x11, #(RSEQ_SIGNATURE >> 16), lsl #16
+	sub	w11, w3, w11
+	cbnz	w11, agent_refuse_\v
+	mrs	x12, tpidr_el0
+	sub	x12, x0, x12
+	add	x12, x12, #RSEQ_CS
+	ldr	x11, DATA(DATA_RSEQ)
+	cbz	x11, 1f
+	sub	x11, x11, x12
+	cbnz	x11, agent_refuse_\v
+1:	tbnz	x10, #4, .Lrecord_\v
+	and	x11, x10, #-SLOT_ALIGN
+	mov	x12, #1
+	add_\v	x12, SLOT_ENTERED, agent_add_rseq_\v
+	add	x12, x0, #(RSEQ_CS + (1 << UNUSUAL_BIT))
+	b	.Lready_\v
+.Lmore_areas_\v:			/* the other rows of the bucket */
+	add	x16, x16, #8
+	and	x9, x16, #63
+	cbz	x9, 1f
+	ldr	x9, [x16]
+	sub	x9, x9, x12
+	cbnz	x9, .Lmore_areas_\v
+	b	.Lhas_area_\v
+1:	mov	x12, #1
+	b	.Lready_\v
+.Lforeign_\v:
+	orr	x12, x12, #(1 << UNUSUAL_BIT)
+	b	.Lready_\v
+
 agent_exit_\v:				/* exit(2): uses no stack, because the thread may no longer have one */
 	BTI_C
 	mov	x8, #__NR_exit
-	adr	x9, DATA(AT_MAP)
+	ldr	x9, DATA(DATA_RSEQ)	/* the memory of the thread's area may get another use */
+	mrs	x10, tpidr_el0
+	add	x9, x9, x10
+	area_bucket x10, x9, x11
+1:	ldr	x11, [x10]
+	sub	x11, x11, x9
+	cbz	x11, 2f
+	add	x10, x10, #8
+	and	x11, x10, #63
+	cbnz	x11, 1b
+	b	3f
+2:	str	xzr, [x10]
+3:	adr	x9, DATA(AT_MAP)
 	ldr	w10, [x9, x8, lsl #2]
 	ldur	x11, [x9, #-AT_MAP]
 	cbz	w10, agent_trap
@@ -406,7 +553,9 @@ agent_end_\v:
 	.quad	agent_negative_\v, agent_add_fails_\v, agent_restore_fail_\v, agent_other_error_\v
 	.quad	agent_add_error_\v, agent_add_errno_\v, agent_restore_error_\v
 	.quad	agent_long_\v, agent_long_inverted_\v, agent_add_long_\v, agent_longest_\v, agent_half_\v
-	.quad	agent_special_\v, agent_plain_sys_\v, agent_refuse_\v, agent_exit_\v, agent_exit_counts_\v
+	.quad	agent_unusual_\v, agent_add_waits_\v, agent_add_waited_\v
+	.quad	agent_special_\v, agent_plain_sys_\v, agent_refuse_\v, agent_add_rseq_\v, agent_exit_\v
+	.quad	agent_exit_counts_\v
 	.quad	agent_end_\v
 	.popsection
 	.endm
@@ -483,7 +632,11 @@ agent_back_\s:
 agent_labels:				/* filled in by the uses of `path` */
 	.popsection
 agent_begin:
-.Lagent_base:
+.Lagent_base:				/* AGENT_SECTION: struct rseq_cs (linux/rseq.h), a section of one byte without code */
+	.long	0, 0			/* version, flags */
+	.quad	AGENT_DATA, 1, AGENT_CODE + 40
+	.long	0, RSEQ_SIGNATURE	/* the signature is before the abort address, which is never used */
+	.balign	64
 	path	lse
 	path	excl
 #include "engine/patch/aarch64/record.S.inc"
@@ -591,7 +744,7 @@ setup_begin:
 	tbnz	x0, #63, setup_closed
 	map	AGENT_CODE, AGENT_CODE_SIZE, 5, MAP_ANON_AT, -1
 	mov	x21, x0
-	map	AGENT_DATA, AGENT_PAGE, 3, MAP_ANON_AT, -1
+	map	AGENT_DATA, AGENT_DATA_SIZE, 3, MAP_ANON_AT, -1
 	mov	x22, x0
 	number	x0, AGENT_STATS
 	number	x1, STATS_SIZE

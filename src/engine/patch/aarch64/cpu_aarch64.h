@@ -14,16 +14,24 @@
 #define CPU_ARCH           AUDIT_ARCH_AARCH64 /* linux/audit.h */
 #define CPU_DISPATCHES     0
 #define CPU_PAGES_VARY     1
-#define CPU_JUDGES_WAITS   0
+#define CPU_JUDGES_WAITS   1
+#define CPU_MARKS_WAITS    0 /* it would take too many instructions */
 #define CPU_RESTARTS_EARLY 1
 #define RSEQ_SIGNATURE     0xd428bc00 /* sys/rseq.h: brk #0x45e0 */
-#define BELOW_PROGRAM      (CPU_RED_ZONE + FRAME_SIZE)
-#define UC_RESULT          (128 + 184) /* asm/ucontext.h: after the siginfo_t, uc_mcontext.regs[0], */
-#define UC_IP              (128 + 440) /* pc, */
-#define UC_MASK            (128 + 40)  /* and the signal mask */
-#define CPU_RECORD_POP     0           /* the first instruction after the call stores the result */
-#define CPU_SAVED          16
-#define CPU_FRAME_WORDS    6
+#define RELEASING_CALLS                                                                                                \
+	__NR_mmap, __NR_munmap, __NR_mremap, __NR_shmctl, __NR_shmdt, __NR_umount2, __NR_dup3, __NR_close_range,       \
+		__NR_rseq
+/* The agent's data: struct agent_data, and after it a table of addresses of rseq_cs, whose buckets have 8 rows (agent.S). */
+#define AGENT_DATA_SIZE 0x11000
+#define AREAS_AT        (AGENT_DATA + 0x1000)
+#define AREA_MIX        0x9e37
+#define BELOW_PROGRAM   (CPU_RED_ZONE + FRAME_SIZE)
+#define UC_RESULT       (128 + 184) /* asm/ucontext.h: after the siginfo_t, uc_mcontext.regs[0], */
+#define UC_IP           (128 + 440) /* pc, */
+#define UC_MASK         (128 + 40)  /* and the signal mask */
+#define CPU_RECORD_POP  0           /* the first instruction after the call stores the result */
+#define CPU_SAVED       16
+#define CPU_FRAME_WORDS 6
 #define CPU_TRAP                                                                                                       \
 	{                                                                                                              \
 		0, 0, 0x20, 0xd4                                                                                       \
@@ -253,8 +261,19 @@ static inline bool cpu_has_steady_ticks(void)
 	return true;
 }
 
-/* The control block of a thread does not contain its own address. */
+/* Not used: records do not say whether calls wait. */
 #define CPU_CONTROL_BLOCK(offset) ((uint64_t)0)
+
+static inline __attribute__((always_inline)) uint64_t cpu_note_area(uint64_t at)
+{
+	uint64_t own;
+	__asm__("mrs %0, tpidr_el0" : "=r"(own));
+	volatile uint64_t *row = (volatile uint64_t *)(AREAS_AT + (at * AREA_MIX >> 22 & 1023) * 64);
+	for (int i = 1; i < 8 && *row && *row != at; i++)
+		row++;
+	*row = at;
+	return at - own;
+}
 
 static inline __attribute__((always_inline)) int64_t cpu_own_call(uint64_t at, int64_t nr, uint64_t a, uint64_t b,
 								  uint64_t c, uint64_t d, uint64_t e, uint64_t f)

@@ -5,6 +5,7 @@
 #include "engine/patch/code/agent.h"
 
 #include <asm/unistd.h>
+#include <errno.h>
 #include <string.h>
 
 _Static_assert(SLOT_SIZE % 128 == 0 && AGENT_STATS % 128 == 0 && LANE_SIZE % 128 == 0 && SLOT_ALIGN == 64,
@@ -57,12 +58,34 @@ static unsigned bucket_at(const struct resume_regs *r, const struct agent_labels
 	return (unsigned)((at - SLOT_HIST) / 4);
 }
 
-/* Finds the updates that remain after the call. `r` is the state in the agent, from `after` on. */
-static void find_updates(const struct resume_regs *r, const struct agent_labels *l, uint64_t now,
+/*
+ * Finds out what remains of whether the call has waited. If the agent had not found out, it is not known: the signal has made
+ * the kernel set rseq_cs to 0. But a call that a signal has ended did wait.
+ */
+static void find_waits(const struct resume_regs *r, const struct agent_labels *l, struct resume_todo *todo)
+{
+	const bool judging = agent_is_between(r->pc, l->unusual, l->special);
+	const bool armed = judging ? r->pc < AGENT_AT(l->add_waits) : !(r->x[12] & 1);
+	if (armed ? r->x[0] == (uint64_t)-EINTR : judging) {
+		todo->waits = !is_done(r, l, l->add_waits) || !judging;
+		todo->waited = !is_done(r, l, l->add_waited) || !judging;
+	} else
+		todo->unarmed = armed || !is_done(r, l, l->add_unarmed);
+}
+
+/* Finds the updates that remain after the call. `in_agent` is the state in the agent, from `after` on. */
+static void find_updates(const struct resume_regs *in_agent, const struct agent_labels *l, uint64_t now,
 			 struct resume_todo *todo)
 {
+	const struct resume_regs *r = in_agent;
+	struct resume_regs judged = *in_agent;
+	if (agent_is_between(in_agent->pc, l->unusual, l->special)) {
+		judged.pc = AGENT_AT(l->add_max);
+		judged.x[11] = in_agent->x[10] & -(uint64_t)SLOT_ALIGN;
+		r = &judged;
+	}
 	const bool failed = r->x[0] >= (uint64_t)-4095, is_long = agent_is_between(r->pc, l->too_long, l->half);
-	const bool is_half = agent_is_between(r->pc, l->half, l->special), again = is_long || is_half;
+	const bool is_half = agent_is_between(r->pc, l->half, l->unusual), again = is_long || is_half;
 	const bool usual = agent_is_between(r->pc, l->negative, l->other_error);
 	if (agent_is_between(r->pc, l->restore, l->negative) ||
 	    agent_is_between(r->pc, l->restore_fail, l->other_error) ||
@@ -72,7 +95,7 @@ static void find_updates(const struct resume_regs *r, const struct agent_labels 
 	todo->result = r->x[0];
 	todo->time = time_of(r, l, now);
 	todo->ticks = !is_done(r, l, l->add_ticks);
-	todo->unarmed = !is_done(r, l, l->add_unarmed);
+	find_waits(in_agent, l, todo);
 	todo->max = !is_done(r, l, l->add_max);
 	todo->min_not = !is_done(r, l, is_long ? l->add_long : l->add_min_not);
 	todo->hist = is_long || !is_done(r, l, l->add_hist);
@@ -127,7 +150,8 @@ static bool leave_agent(struct resume_regs *r, const struct agent_labels *l, con
 	bool made = counted || agent_is_between(r->pc, l->plain_sys + 4, l->refuse);
 	if (counted)
 		find_updates(r, l, now, todo);
-	if (agent_is_between(r->pc, l->add_entered, l->after) && is_done(r, l, l->add_entered)) {
+	if ((agent_is_between(r->pc, l->add_entered, l->after) && is_done(r, l, l->add_entered)) ||
+	    (agent_is_between(r->pc, l->add_rseq, l->exit) && is_done(r, l, l->add_rseq))) {
 		todo->slot = r->x[11];
 		todo->uncount = true;
 	}
@@ -190,6 +214,8 @@ void resume_update(const struct resume_todo *todo)
 	add(&s->entered, todo->uncount ? UINT64_MAX : 0);
 	add(&s->ticks, todo->ticks ? todo->time : 0);
 	add(&s->unarmed, todo->unarmed);
+	add(&s->waits, todo->waits);
+	add(&s->waited, todo->waited ? todo->time : 0);
 	add(&s->errors, todo->errors);
 	add(&s->bytes, todo->bytes ? todo->result : 0);
 	set_most(&s->max, todo->max ? todo->time : 0);

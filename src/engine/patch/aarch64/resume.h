@@ -11,7 +11,8 @@ struct agent_labels {
 	const unsigned char *entry, *saved, *add_entered, *sys, *after, *timed, *add_ticks, *add_unarmed, *add_max,
 		*inverted, *add_min_not, *shift, *bucket, *add_hist, *add_bytes, *restore, *negative, *add_fails,
 		*restore_fail, *other_error, *add_error, *add_errno, *restore_error, *too_long, *long_inverted,
-		*add_long, *longest, *half, *special, *plain_sys, *refuse, *exit, *exit_counts, *end;
+		*add_long, *longest, *half, *unusual, *add_waits, *add_waited, *special, *plain_sys, *refuse, *add_rseq,
+		*exit, *exit_counts, *end;
 };
 #define AGENT_VARIANTS 2
 extern const struct agent_labels agent_labels[AGENT_VARIANTS]; /* `lse`, `excl` */
@@ -24,8 +25,8 @@ struct resume_regs {
 struct resume_todo {
 	uint64_t slot; /* its address */
 	bool uncount;  /* the call was counted but not made, and will be made again */
-	bool ticks, unarmed, max, min_not, hist, bytes, errors, errnos;
-	uint64_t time;   /* for `ticks`, `max`, `min_not` */
+	bool ticks, unarmed, waits, waited, max, min_not, hist, bytes, errors, errnos;
+	uint64_t time;   /* for `ticks`, `waited`, `max`, `min_not` */
 	unsigned bucket; /* for `hist` */
 	uint64_t result; /* for `bytes` and `errnos` */
 };

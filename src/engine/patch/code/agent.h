@@ -18,7 +18,7 @@
 #define AGENT_CODE      0x553670000000 /* read and execute */
 #define AGENT_CODE_SIZE 0x2000
 #define AGENT_SECTION   AGENT_CODE /* a critical section for rseq(2), at the beginning of the code */
-#define AGENT_DATA      (AGENT_CODE + AGENT_CODE_SIZE) /* one page, private: struct agent_data */
+#define AGENT_DATA      (AGENT_CODE + AGENT_CODE_SIZE) /* AGENT_DATA_SIZE bytes, private: struct agent_data */
 #define AGENT_STATS     (AGENT_CODE + 0x8230000)  /* memory shared with the tracer: slots, struct agent_tail, errors */
 #define AGENT_LIMIT     (AGENT_CODE + 0x50000000) /* the end of the addresses of all memory of the agent */
 #define AGENT_PAGE      4096
@@ -105,12 +105,11 @@
 #define WATCH_WAITS   16 /* the agent may find out whether calls wait */
 #define WATCH_CLOSES  32 /* close(2) may release a file in the way that RELEASING_CALLS do */
 /*
- * The calls that may release a file: mmap, munmap, mremap, shmctl, dup2, shmdt, umount2, dup3, close_range. The kernel releases it on its
- * way back to the program, as a task work, and looks at rseq_cs then as well (resume_user_mode_work()). So if rseq_cs is 0
- * after such a call, it is not known whether the thread has lost its CPU. That is so as well after rseq(2), the last one:
- * recent kernels set rseq_cs to 0 when a thread registers its area.
+ * The processor's RELEASING_CALLS may release a file: mmap, munmap, mremap, shmctl, dup2, shmdt, umount2, dup3, close_range. The kernel
+ * releases it on its way back to the program, as a task work, and looks at rseq_cs then as well (resume_user_mode_work()). So if
+ * rseq_cs is 0 after such a call, it is not known whether the thread has lost its CPU. That is so as well after rseq(2), the
+ * last one: recent kernels set rseq_cs to 0 when a thread registers its area.
  */
-#define RELEASING_CALLS 9, 11, 25, 31, 33, 67, 166, 292, 436, 334
 
 /* Offsets in struct agent_back for agent.S. Assertions below compare them with the structure. */
 #define BACK_MASK  0

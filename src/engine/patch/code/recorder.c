@@ -318,7 +318,7 @@ HELPER struct agent_record *lacks_room(struct agent_ring *r, uint64_t used)
 /* See `arm` in agent.S. */
 HELPER void arm(struct agent_scratch *s)
 {
-	if (!CPU_JUDGES_WAITS)
+	if (!CPU_MARKS_WAITS)
 		return;
 	uint64_t rseq = ((volatile struct agent_data *)AGENT_DATA)->rseq, self = rseq ? CPU_CONTROL_BLOCK(0) : 0;
 	s->armed = 0;
@@ -344,7 +344,7 @@ HELPER bool is_disturbed(uint64_t nr)
 /* Returns MARK_*: whether the thread has lost its CPU since arm(). */
 HELPER uint8_t judge(const struct agent_scratch *s)
 {
-	volatile uint64_t *cs = (volatile uint64_t *)(CPU_JUDGES_WAITS ? s->armed : 0);
+	volatile uint64_t *cs = (volatile uint64_t *)(CPU_MARKS_WAITS ? s->armed : 0);
 	uint64_t now = cs ? *cs : 0;
 	if (now == AGENT_SECTION)
 		*cs = 0;
@@ -358,7 +358,7 @@ HELPER void note_rseq(const struct agent_scratch *s)
 {
 	volatile struct agent_data *data = (volatile struct agent_data *)AGENT_DATA;
 	if (CPU_JUDGES_WAITS && s->nr == __NR_rseq && s->result == 0 && data->watch & WATCH_WAITS)
-		data->rseq = s->args[0] + 8 /* rseq_cs in struct rseq */ - CPU_CONTROL_BLOCK(0);
+		data->rseq = cpu_note_area(s->args[0] + 8 /* rseq_cs in struct rseq */);
 }
 
 /* Writes the head of the record at `next`, and opens it. Writes all arguments, if there are no captures yet. */

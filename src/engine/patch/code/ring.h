@@ -23,7 +23,7 @@
  * The addresses in the program: read-only code, memory rules and recipes, then five private tables: of threads, two of
  * descriptors, one of names, and one of sockets.
  */
-#define RECORDER_CODE  (AGENT_DATA + 0x1000)
+#define RECORDER_CODE  (AGENT_DATA + AGENT_DATA_SIZE)
 #define RECORDER_ROOM  0x8000
 #define OWN_CALL_AT    (RECORDER_CODE + 16)     /* the address of agent_own_call */
 #define MEMORY_AT      (RECORDER_CODE + 0x6000) /* struct memory_tables, in the same mapping */

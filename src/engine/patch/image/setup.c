@@ -202,7 +202,7 @@ void setup_unmap(struct patch *p, struct task *task, const struct cpu_regs *r, u
 		struct area area;
 	} made[] = {
 		{r->CPU_SETUP_CODE == AGENT_CODE, {AGENT_CODE, AGENT_CODE_SIZE}},
-		{r->CPU_SETUP_DATA == AGENT_DATA, {AGENT_DATA, AGENT_PAGE}},
+		{r->CPU_SETUP_DATA == AGENT_DATA, {AGENT_DATA, AGENT_DATA_SIZE}},
 		{r->CPU_SETUP_STATS == AGENT_STATS, {AGENT_STATS, AGENT_STATS_SIZE + rings}},
 		{r->CPU_SETUP_STUBS && r->CPU_SETUP_STUBS == stubs, {stubs, STUB_AREA}},
 		{records && !(r->CPU_SETUP_FLAGS & SETUP_NO_RECORDER), {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM}},
@@ -286,7 +286,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct cp
 void setup_areas(const struct image *img, struct areas *areas)
 {
 	const struct area all[] = {{AGENT_CODE, AGENT_CODE_SIZE},
-				   {AGENT_DATA, AGENT_PAGE},
+				   {AGENT_DATA, AGENT_DATA_SIZE},
 				   {AGENT_STATS, AGENT_STATS_SIZE + img->counters.ring_room},
 				   {RECORDER_CODE, RECORDER_ROOM + RECIPES_ROOM},
 				   {THREADS_AT, THREADS_ROOM},

@@ -21,7 +21,10 @@
 #define CPU_DISPATCHES     1
 #define CPU_PAGES_VARY     0
 #define CPU_JUDGES_WAITS   1
+#define CPU_MARKS_WAITS    1
 #define CPU_RESTARTS_EARLY 0
+#define AGENT_DATA_SIZE    AGENT_PAGE
+#define RELEASING_CALLS    9, 11, 25, 31, 33, 67, 166, 292, 436, 334
 #define CPU_TRAP                                                                                                       \
 	{                                                                                                              \
 		0xcc                                                                                                   \
@@ -248,6 +251,11 @@ static inline __attribute__((always_inline)) int64_t cpu_own_call(uint64_t at, i
 		__asm__ volatile("movq %%fs:%c1, %0" : "=r"(word_) : "i"(offset));                                     \
 		word_;                                                                                                 \
 	})
+
+static inline __attribute__((always_inline)) uint64_t cpu_note_area(uint64_t at)
+{
+	return at - CPU_CONTROL_BLOCK(0);
+}
 
 /*
  * rdtsc does not wait for the instructions before it (Intel SDM, volume 2, RDTSC). lfence waits for these instructions,
