@@ -654,6 +654,24 @@ def attach_storm(world, mode):
         list(pool.map(lambda sig: attach_and_end(world, mode, "vforked", [sig], sig.name), ENDING))
 
 
+@scenario("attach", ["record"])
+def attach_storm_kept(world, mode):
+    """The same after a run that has counted and has kept the site of exit(2), at which a run that records stops."""
+    env = {"XDG_RUNTIME_DIR": str(world.scratch)}
+    for _ in range(2):
+        with running([world.program("target"), "storm"]) as target:
+            wait_ready(target)
+            for how in ("patch", mode, mode):
+                argv, more = tracer(world, how, "-f", "-p", target.pid)
+                with running(argv, {**more, **env}) as process:
+                    wait_ready(process, b"attached to process", process.stderr)
+                    time.sleep(0.1)
+                    end_attached(process)
+            time.sleep(0.05)
+            if target.poll() is not None:
+                raise Failed(f"the target ended with {target.returncode}")
+
+
 @scenario("attach", ATTACHING)
 def attach_spawns(world, mode):
     """

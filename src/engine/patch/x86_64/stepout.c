@@ -405,6 +405,22 @@ static bool leave_as_child(const struct task *task, struct cpu_regs *r)
 	return true;
 }
 
+/*
+ * Called for a thread that is about to make exit(2) where it always stops. The thread may have no stack, so it is not known
+ * from which site it came. The call does not return, so any site will do.
+ */
+static bool out_of_exit(const struct task *task, struct cpu_regs *r)
+{
+	size_t i = 0;
+	const struct site *s;
+	while ((s = map_next(&image_of(task)->sites.by_ip, &i, NULL)))
+		if (site_is_patched(s) && site_bytes_are(task, &s->change[s->nchanges - 1], true)) {
+			site_set_before_call(r, s);
+			return true;
+		}
+	return false;
+}
+
 static bool in_agent_mapping(const struct image *img, uint64_t ip)
 {
 	return (ip >= AGENT_CODE && ip < AGENT_CODE + AGENT_CODE_SIZE) || record_is_recorder(ip) ||
@@ -446,6 +462,8 @@ void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum s
 		moved = step_out_after_plain(task, r);
 	else if (ip < AGENT_AT(agent_pre_end))
 		moved = step_out_before_call(img, task, r);
+	else if (ip == AGENT_AT(agent_allowed_end) && r->CPU_NR == SYS_exit)
+		moved = out_of_exit(task, r);
 	if (!moved)
 		return;
 	struct cpu_regs to = *r;
