@@ -1008,6 +1008,14 @@ def test_memory_runs_out(place):
             assert status in (0, 2, 125) and (status == 0 or said), f"{what}, {n}: ended with {status}: {err}"
 
 
+def test_manual_cut(place):
+    """The example of cut(1) in the manual selects the columns that it is meant to select"""
+    manual = Path(__file__).resolve().parents[2] / "man" / "sctrace-compare.1"
+    fields = re.search(r"--format=csv \| cut -d, -f([0-9,]+)$", manual.read_text(), re.M)[1]
+    header = run(place, "--format=csv", "--size=4K", "--runs=1", "-s", "one-shot")[1].splitlines()[0].split(",")
+    assert [header[int(x) - 1] for x in fields.split(",")] == ["strategy", "buffer_bytes", "calls", "wall_median_s"], header
+
+
 def test_the_list(place):
     done = subprocess.run([SCTRACE, "compare", "--list"], capture_output=True, text=True, check=True)
     names = [line.split()[0] for line in done.stdout.splitlines()[1:]]
