@@ -345,6 +345,15 @@ def test_vdso(folder):
         assert made > 3000 and stopped < 1000, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
 
 
+def test_first_page(folder):
+    """Calls of a program whose code is in the first page of its file, beside its headers, do not stop"""
+    program = BUILD / "tests" / "e2e" / "first_page"
+    if not program.exists():
+        raise Skip("the program is for x86-64")
+    stops = stops_of(folder, str(program))
+    assert stops < 100, f"{stops} stops"
+
+
 def returns_that_stop(options, *program):
     """Number of handlers of the program that stopped when they returned, by rt_sigreturn(2), whose number is 15."""
     run = subprocess.run([SCTRACE, "--engine=patch", "-f", *options, *program], check=False, capture_output=True, text=True,

@@ -5,6 +5,7 @@
 #include "tracee/mem.h"
 #include "tracee/proc.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,6 +22,34 @@ static bool is_program_code(const struct proc_map *m)
 	return m->ino != 0 && memcmp(m->perm, "r-xp", 4) == 0 && (m->lo < AGENT_CODE || m->lo >= AGENT_LIMIT);
 }
 
+#define PHDRS_MAX 64
+
+/*
+ * Is this mapping a segment of the ELF object that is loaded at `base`? lld and the linker of Zig place the beginnings of segments
+ * in the page of the file in which the previous segment ends. The first page of the file is then mapped several times.
+ */
+static bool is_segment_of(pid_t pid, uint64_t base, const struct mapping *m)
+{
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph[PHDRS_MAX];
+	bool loads = false;
+	uint64_t bias = 0; /* the difference between addresses in memory and in the file */
+	if (remote_read(pid, base, &eh, sizeof(eh)) < 0 || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_phentsize != sizeof(*ph) || eh.e_phnum > PHDRS_MAX ||
+	    remote_read(pid, base + eh.e_phoff, ph, eh.e_phnum * sizeof(*ph)) < 0)
+		return false;
+	for (unsigned i = 0; i < eh.e_phnum; i++) {
+		if (ph[i].p_type != PT_LOAD)
+			continue;
+		bias = loads ? bias : base - (ph[i].p_vaddr - ph[i].p_offset);
+		uint64_t at = bias + ph[i].p_vaddr;
+		if (loads && at >= m->lo && at < m->hi && at - m->lo + m->file_offset == ph[i].p_offset)
+			return true;
+		loads = true;
+	}
+	return false;
+}
+
 void maps_read(const struct task *task)
 {
 	struct image *img = image_of(task);
@@ -34,7 +63,8 @@ void maps_read(const struct task *task)
 		struct mapping m = {
 			.lo = line.lo, .hi = line.hi, .dev = line.dev, .ino = line.ino, .file_offset = line.offset};
 		bool vdso = proc_map_is(&line, "[vdso]");
-		if (vdso || (m.ino && m.file_offset == 0))
+		bool same = m.ino && start.ino == m.ino && start.dev == m.dev;
+		if (vdso || (m.ino && m.file_offset == 0 && !(same && is_segment_of(task->tid, start.lo, &m))))
 			start = m;
 		m.base = start.ino == m.ino && start.dev == m.dev ? start.lo : 0;
 		m.patchable = is_program_code(&line) || (vdso && memcmp(line.perm, "r-xp", 4) == 0);
