@@ -100,12 +100,11 @@ static void test_never_restarted(int argc, char **argv)
 	CHECK(pipe(fds) == 0 && ep >= 0);
 	struct pollfd p = {fds[0], POLLIN, 0};
 	struct epoll_event event;
-	struct timespec nap = {1000, 0}, left;
+	struct timespec nap = {1000, 0}, left = {0, 0};
 	sigset_t none;
 	sigemptyset(&none);
 	pid_t pid = start_signals(SIGUSR1, 6 * rounds, NULL, 0);
 	for (int i = 0; i < rounds; i++) {
-		left = (struct timespec){0};
 		CHECK_FAILS(poll(&p, 1, 1000000), EINTR);
 		CHECK_FAILS(ppoll(&p, 1, &nap, &none), EINTR);
 		CHECK_FAILS(epoll_wait(ep, &event, 1, 1000000), EINTR);
