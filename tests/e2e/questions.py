@@ -312,6 +312,9 @@ def test_parts_of_a_recording(folder):
     assert calls("--last", "7") == dict.fromkeys(everything, 7)
     first = min(everything)
     assert calls("--pid", first) == {first: everything[first]} == calls("--tid", first)
+    for what, noun in (("--pid", "process"), ("--tid", "thread")):
+        said = run(folder, "show", what, f"1,{first}", "recording").stderr.split("note: ")
+        assert len(said) == 2 and re.match(rf"'recording' has no {noun} 1; it has {first}(, \d+){{3}}\n$", said[1]), said
     before, after = calls("--until", "0.2s"), calls("--since", "0.2s")
     assert {t: before.get(t, 0) + after.get(t, 0) for t in everything} == everything and len(before) < 4, (before, after)
     assert any(e["type"] == "exit" for e in events), events

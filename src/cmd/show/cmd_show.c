@@ -53,12 +53,19 @@ static void progress_end(struct progress *p)
 	p->shown = false;
 }
 
+/* The processes or threads of a recording. */
+struct window_ids {
+	struct map known; /* id -> not NULL */
+	VEC(pid_t) order; /* as they appear */
+};
+
 /* The part of a recording that is shown. */
 struct window {
 	const struct trace_opts *o;
 	bool active; /* false: all of the recording */
 	uint64_t start_ns, last;
 	struct map threads; /* tid -> struct window_thread */
+	struct window_ids pids, tids;
 };
 
 /* The calls of one thread. */
@@ -144,6 +151,29 @@ static bool has_id(const pid_t *v, size_t n, pid_t id)
 	return !n;
 }
 
+static void note_id(struct window_ids *ids, pid_t id)
+{
+	if (map_get(&ids->known, (uint64_t)id))
+		return;
+	map_put(&ids->known, (uint64_t)id, ids);
+	vec_push(&ids->order, id);
+}
+
+/* Says which of the wanted ids do not occur in the recording, and which ones do. `what` is "process" or "thread". */
+static void say_missing(const struct window_ids *ids, const pid_t *wanted, size_t n, const char *what, const char *path)
+{
+	enum { SHOWN = 8 };
+	auto_buf those = {0};
+	for (size_t i = 0; i < ids->order.n && i < SHOWN; i++)
+		buf_addf(&those, "%s%d", i ? ", " : "", (int)ids->order.v[i]);
+	if (ids->order.n > SHOWN)
+		buf_addf(&those, " and %zu more", ids->order.n - SHOWN);
+	for (size_t i = 0; i < n; i++)
+		if (!map_get(&ids->known, (uint64_t)wanted[i]))
+			diag_note("'%s' has no %s %d; it has %s", path, what, (int)wanted[i],
+				  those.len ? buf_str(&those) : "none");
+}
+
 static bool is_in_time(const struct window *w, const struct event *ev)
 {
 	uint64_t at = ev->kind == EV_CALL ? ev->call.enter_ns : ev->time_ns;
@@ -158,6 +188,8 @@ static bool window_has(struct window *w, const struct event *ev)
 	if (!w->active)
 		return true;
 	struct window_thread *t = thread_of(&w->threads, ev->tid);
+	note_id(&w->pids, ev->pid);
+	note_id(&w->tids, ev->tid);
 	bool mine = has_id(o->show_pids.v, o->show_pids.n, ev->pid) && has_id(o->show_tids.v, o->show_tids.n, ev->tid);
 	if (trace_begins(ev)) {
 		t->last = !w->last || t->seen + w->last >= t->calls;
@@ -186,6 +218,10 @@ static void window_free(struct window *w)
 			free(t);
 		}
 	map_free(&w->threads);
+	map_free(&w->pids.known);
+	map_free(&w->tids.known);
+	vec_free(&w->pids.order);
+	vec_free(&w->tids.order);
 }
 
 enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
@@ -401,6 +437,10 @@ static int show(struct trace *t, struct window *window)
 	bool complete = t->failure.err || recording_is_complete(t->recording, &why);
 	if (!complete)
 		diag_error("show: %s", buf_str(&why));
+	if (!t->failure.err) {
+		say_missing(&window->pids, t->o.show_pids.v, t->o.show_pids.n, "process", t->recording_name);
+		say_missing(&window->tids, t->o.show_tids.v, t->o.show_tids.n, "thread", t->recording_name);
+	}
 	return status || complete ? status : EXIT_UNREADABLE;
 }
 
