@@ -380,6 +380,30 @@ def attach_confined(world, mode):
                 raise Failed(f"the target ({how}) ended with {status}: {stderr}")
 
 
+@scenario("attach", ATTACHING)
+def attach_clock(world, mode):
+    """A program that must not read the time stamp counter is not ended, also if sctrace is killed."""
+    with running([world.program("seccomp"), "attached", "clock"], stdin=subprocess.PIPE) as target:
+        wait_ready(target)
+        for sig in (signal.SIGINT, signal.SIGKILL, signal.SIGINT):
+            with attached(world, mode, target.pid, "-f") as process:
+                target.stdin.write(b".")
+                target.stdin.flush()
+                wait_ready(target, b"checked\n")
+                if sig == signal.SIGKILL:
+                    process.kill()
+                    process.wait(TIMEOUT)
+                    until("nothing traces the target", lambda: untraced(target.pid))
+                else:
+                    end_attached(process, sig)
+            target.stdin.write(b".")
+            target.stdin.flush()
+            wait_ready(target, b"checked\n")
+        status, _, stderr = wait_end(target)
+        if status != 0:
+            raise Failed(f"the target ended with {status}: {stderr}")
+
+
 @scenario("attach", ["trace", "record", "record-small"])
 def attach_ignoring(world, mode):
     """

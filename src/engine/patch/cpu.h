@@ -73,6 +73,7 @@
  *   cpu_reads_thread_pointer   may programs read their thread pointer, by which the agent tells threads apart?
  *   cpu_sets_thread_pointer    does this call set it? Its new value is then the second argument.
  *   cpu_is_call              is this the instruction that makes a call?
+ *   cpu_is_clock_read        is this the instruction that reads the clock? A program can forbid it (prctl(2), PR_SET_TSC)
  *   cpu_ticks, cpu_has_steady_ticks  the clock that the agent reads, and whether it runs evenly at all times
  *   cpu_own_call             in the program: makes a call by the code at `at` (agent_own_call)
  *   cpu_note_area            in the program: the thread has registered an area for rseq(2), whose rseq_cs is at `at`. Returns

@@ -417,7 +417,8 @@ static void *confined_rounds(void *arg)
 
 /*
  * sctrace attaches to a program that a filter, or strict mode, ends for any other call. `thread`: the filter is that of one
- * thread. `later`: the filter is installed while sctrace is attached.
+ * thread. `later`: the filter is installed while sctrace is attached. `clock`: in place of a filter, reading the time stamp
+ * counter ends the program.
  */
 static void test_attached(int argc, char **argv)
 {
@@ -430,6 +431,8 @@ static void test_attached(int argc, char **argv)
 	}
 	if (strcmp(argv[0], "strict") == 0)
 		CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0);
+	else if (strcmp(argv[0], "clock") == 0)
+		prctl(PR_SET_TSC, PR_TSC_SIGSEGV); /* processors without it read another clock */
 	else if (strcmp(argv[0], "later") != 0)
 		confine();
 	rounds();

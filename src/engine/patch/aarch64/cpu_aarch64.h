@@ -247,6 +247,13 @@ static inline bool cpu_is_call(const unsigned char code[CPU_CALL_SIZE])
 	return memcmp(code, &call, sizeof(call)) == 0;
 }
 
+static inline bool cpu_is_clock_read(const unsigned char code[CPU_CALL_SIZE])
+{
+	uint32_t instruction;
+	memcpy(&instruction, code, sizeof(instruction));
+	return (instruction & ~0x1fu) == 0xd53be040; /* mrs xN, cntvct_el0 */
+}
+
 /* The virtual counter, whose frequency is cntfrq_el0: 1 GHz on new processors, and often 24 or 54 MHz. */
 static inline uint64_t cpu_ticks(void)
 {

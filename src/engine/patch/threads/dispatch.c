@@ -250,7 +250,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 	if (filter && p->arming == ARM_FILTER)
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->CPU_ARG1 & SECCOMP_FILTER_FLAG_TSYNC);
 	if (strict || (nr == SYS_prctl && r->CPU_ARG0 == PR_SET_TSC))
-		image_fall_back(p, task, "it has disabled the time stamp counter");
+		image_fall_back(p, task, CLOCK_IS_FORBIDDEN);
 	if (nr == SYS_prctl && r->CPU_ARG0 == SUD_PRCTL) {
 		image_fall_back(p, task, SUD_IS_ITS_OWN);
 		site_restore_running(task); /* the kernel compares the address of each call with a range */

@@ -108,6 +108,13 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	return after != NULL;
 }
 
+/* Has the instruction at `ip` faulted because the program had forbidden it before sctrace attached (PR_SET_TSC)? */
+static bool is_clock_read(const struct task *task, uint64_t ip)
+{
+	unsigned char code[CPU_CALL_SIZE];
+	return remote_read(task->tid, ip, code, sizeof(code)) == 0 && cpu_is_clock_read(code);
+}
+
 /*
  * In a stub, only the part up to the return from the agent uses the stack. A fault after it is the program's: the kernel
  * also raises SIGSEGV if rseq_cs is invalid (rseq(2)), whatever the thread is about to execute.
@@ -170,6 +177,8 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 	if (inside) {
 		bool fault = (si->si_signo == SIGSEGV || si->si_signo == SIGBUS) && si->si_code > 0 &&
 			     can_be_ours(image_of(task), ip);
+		if (fault && is_clock_read(task, ip))
+			image_fall_back(p, task, CLOCK_IS_FORBIDDEN);
 		if (fault && (record_survive_fault(p, task) || survive_fault(p, task, ip))) {
 			dispatch_mend_fault(p, task, si->si_signo);
 			return task->stopped ? STOP_HANDLED : STOP_RESUMED;

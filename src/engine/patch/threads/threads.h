@@ -23,6 +23,7 @@ bool dispatch_is_pending(pid_t tid);
 bool dispatch_undo(const struct task *task, int status);
 /* Blocks SIGSYS again in a thread that had blocked it before one was forced. Returns whether it had. */
 bool dispatch_block_again(const struct task *task);
+#define CLOCK_IS_FORBIDDEN "it has disabled the time stamp counter" /* why an image falls back */
 /* Runs call `nr` under ptrace, at the instruction that ends at r->CPU_IP. The task is disarmed for this call. */
 void dispatch_run_slow(const struct patch *p, struct task *task, struct cpu_regs *r, int64_t nr);
 /* At the entry of a call from a stub: makes it return to its site instead if stacks are read (CAP_STOPS). */

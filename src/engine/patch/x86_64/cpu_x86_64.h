@@ -220,6 +220,11 @@ static inline bool cpu_is_call(const unsigned char code[CPU_CALL_SIZE])
 	return code[0] == 0x0f && code[1] == 0x05;
 }
 
+static inline bool cpu_is_clock_read(const unsigned char code[CPU_CALL_SIZE])
+{
+	return code[0] == 0x0f && code[1] == 0x31; /* rdtsc */
+}
+
 /* The time stamp counter. __rdtsc() of x86intrin.h is the same, but that header takes long to compile. */
 static inline __attribute__((always_inline)) uint64_t cpu_ticks(void)
 {
