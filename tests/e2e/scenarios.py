@@ -404,6 +404,27 @@ def attach_clock(world, mode):
             raise Failed(f"the target ended with {status}: {stderr}")
 
 
+@scenario("attach", ["trace", "record", "record-long", "patch", "patch-long"])
+def attach_interrupted(world, mode):
+    """Handlers that interrupt a call return to it, or to the instruction after it, at each kind of jump, also if sctrace is killed."""
+    with running([world.program("inside"), "interrupted"], stdin=subprocess.PIPE) as target:
+        wait_ready(target)
+        for sig in (signal.SIGINT, signal.SIGKILL, signal.SIGINT):
+            with attached(world, mode, target.pid, "-f") as process:
+                for what in (None, sig, None):
+                    if what == signal.SIGKILL:
+                        process.kill()
+                        process.wait(TIMEOUT)
+                    elif what:
+                        end_attached(process, sig)
+                    target.stdin.write(b".")
+                    target.stdin.flush()
+                    wait_ready(target, b"checked\n")
+        status, _, stderr = wait_end(target)
+        if status != 0:
+            raise Failed(f"the target ended with {status}: {stderr}")
+
+
 @scenario("attach", ["trace", "record", "record-small"])
 def attach_ignoring(world, mode):
     """

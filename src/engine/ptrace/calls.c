@@ -50,6 +50,8 @@ static void read_frame(struct tracer *t, struct task *task)
 	struct life_ends ends;
 	if (arch_sigframe(c->arch, tracer_mem(t, task), c->sp, &f.ip, &f.result) < 0)
 		return;
+	if (t->ops->native_ip)
+		f.ip = t->ops->native_ip(t, task, f.ip);
 	life_return_to(&k->life, &f, &ends);
 	record(t, task, &ends);
 }

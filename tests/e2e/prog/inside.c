@@ -362,8 +362,57 @@ static void test_restarted(int argc, char **argv)
 	CHECK(write(waited_for[1], "x", 1) == 1 && pthread_join(waiting, NULL) == 0);
 }
 
+#define READERS 7
+static int pipes[READERS][2];
+
+static void *read_byte(void *arg)
+{
+	char byte;
+	CHECK(read(((int *)arg)[0], &byte, 1) == 1 && byte == 'x');
+	return arg;
+}
+
+static void *set_ids(void *arg)
+{
+	CHECK(setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1) == 0);
+	return arg;
+}
+
+/* setresuid(3) interrupts the reads of all threads by a signal, whose handler makes a call. The reads begin again. */
+static void interrupt_threads(void)
+{
+	const struct timespec pause = {0, 5000000};
+	pthread_t readers[READERS], setter;
+	for (int i = 0; i < READERS; i++)
+		CHECK(pipe(pipes[i]) == 0 && pthread_create(&readers[i], NULL, read_byte, pipes[i]) == 0);
+	for (int i = 0; i < 3; i++) {
+		CHECK(nanosleep(&pause, NULL) == 0);
+		CHECK(pthread_create(&setter, NULL, set_ids, NULL) == 0 && pthread_join(setter, NULL) == 0);
+	}
+	for (int i = 0; i < READERS; i++)
+		CHECK(write(pipes[i][1], "x", 1) == 1 && pthread_join(readers[i], NULL) == 0);
+	_exit(0);
+}
+
+/* For each byte of standard input, signals interrupt the threads of a child. Before and after, sctrace attaches and detaches, or is killed. */
+static void test_interrupted(int argc, char **argv)
+{
+	char byte;
+	(void)argc;
+	(void)argv;
+	CHECK(write(1, "ready\n", 6) == 6);
+	while (read(0, &byte, 1) == 1) {
+		pid_t pid = fork();
+		if (pid == 0)
+			interrupt_threads();
+		reap_ok(pid, 0);
+		CHECK(write(1, "checked\n", 8) == 8);
+	}
+}
+
 static const struct test tests[] = {
-	{"leaves", test_leaves}, {"step", test_step},     {"faults", test_faults},   {"remap", test_remap},
-	{"edges", test_edges},   {"errors", test_errors}, {"returns", test_returns}, {"restarted", test_restarted},
+	{"leaves", test_leaves},   {"step", test_step},           {"faults", test_faults},
+	{"remap", test_remap},     {"edges", test_edges},         {"errors", test_errors},
+	{"returns", test_returns}, {"restarted", test_restarted}, {"interrupted", test_interrupted},
 };
 TEST_MAIN(tests)

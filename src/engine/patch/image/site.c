@@ -266,8 +266,12 @@ bool site_follow_moved(struct task *task)
 uint64_t site_native_of(const struct image *img, uint64_t ip)
 {
 	const struct site *s = site_of_stub(img, ip);
-	bool moved = s && s->kind == SITE_LONG && ip >= s->stub + STUB_MOVED && ip < s->stub + STUB_MOVED + s->moved;
-	return moved ? s->ip + (ip - s->stub - STUB_MOVED) : 0;
+	const int off = s && s->kind == SITE_LONG ? (int)(ip - s->stub) : 0;
+	if (off >= STUB_MOVED)
+		return off < STUB_MOVED + (int)s->moved ? s->ip + (uint64_t)(off - STUB_MOVED) : 0;
+	if (off >= STUB_AFTER_CALL)
+		return s->ip;
+	return off == STUB_AFTER_CALL - CPU_CALL_SIZE ? s->ip - CPU_CALL_SIZE : 0;
 }
 
 void site_restore_frame(const struct task *task, uint64_t sp)

@@ -163,7 +163,10 @@ void site_restore_running(struct task *task);
 bool site_follow_moved(struct task *task);
 /* Does the same for the registers `r` of a thread of this image. */
 bool site_follow_registers(const struct image *img, struct cpu_regs *r);
-/* If `ip` is the address of a moved instruction in the stub of a long jump, returns its native address, and otherwise 0. */
+/*
+ * Returns the native address of an instruction in the stub of a long jump: of one that has moved there, of that after the call,
+ * or of the program's call instruction. 0: `ip` is the address of none of them. A handler may return to these addresses.
+ */
 uint64_t site_native_of(const struct image *img, uint64_t ip);
 /*
  * Called for a thread that has not made its rt_sigreturn(2): if the agent has replaced the address to which the handler

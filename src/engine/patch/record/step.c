@@ -328,7 +328,8 @@ uint64_t record_native_ip(struct tracer *t, const struct task *task, uint64_t ip
 	bool inside = ip - AGENT_CODE < AGENT_CODE_SIZE || record_is_recorder(ip);
 	if (!site && inside && th && read_scratch(task, th, &s))
 		site = site_of_stub(img, s.ret);
-	return site ? site->ip : inside ? 0 : ip;
+	const uint64_t native = site ? site_native_of(img, ip) : 0;
+	return native ? native : site ? site->ip : inside ? 0 : ip;
 }
 
 /* Reports the end of a call that a signal without a handler has interrupted, but only once for each call. */

@@ -422,7 +422,8 @@ static bool restart_slow(const struct patch *p, struct task *task)
 	if (!it || (p->record && !it->begun_unseen) || image_of(task)->state != IMAGE_READY ||
 	    cpu_get(task->tid, &r) < 0)
 		return false;
-	const struct site *s = map_get(&image_of(task)->sites.by_ip, r.CPU_IP + CPU_CALL_SIZE);
+	const uint64_t in_stub = site_native_of(image_of(task), r.CPU_IP);
+	const struct site *s = map_get(&image_of(task)->sites.by_ip, (in_stub ? in_stub : r.CPU_IP) + CPU_CALL_SIZE);
 	if (!s || !s->stub || s->ip != it->call.ip)
 		return false;
 	r.CPU_IP = s->stub + STUB_AFTER_CALL;
