@@ -95,6 +95,13 @@ def wait_ready(process, word=b"ready\n", stream=None):
     return seen
 
 
+def do_round(target, word=b"."):
+    """Makes a program that works in rounds do one, and waits for its end."""
+    target.stdin.write(word)
+    target.stdin.flush()
+    wait_ready(target, b"checked\n")
+
+
 def wait_end(process, seconds=TIMEOUT):
     try:
         stdout, stderr = process.communicate(timeout=seconds)
@@ -314,9 +321,7 @@ def attach_sigsys(world, mode):
             def check(round_):
                 if how == "ignored":
                     target.send_signal(signal.SIGSYS)  # must not interrupt the target's read(2)
-                target.stdin.write(round_)
-                target.stdin.flush()
-                wait_ready(target, b"checked\n")
+                do_round(target, round_)
 
             check(b".")
             for rounds, *flags in (b"..", "-f"), (b"s.",), (b"..", "-f"):
@@ -338,19 +343,13 @@ def attach_dispatching(world, mode):
     for how in "kept", "child", "own":
         with running([world.program("nest"), "dispatch-attached", how], stdin=subprocess.PIPE) as target:
             wait_ready(target)
-
-            def check(target=target):
-                target.stdin.write(b".")
-                target.stdin.flush()
-                wait_ready(target, b"checked\n")
-
-            check()
+            do_round(target)
             for _ in range(2):
                 with attached(world, mode, target.pid, "-f") as process:
-                    check()
-                    check()
+                    do_round(target)
+                    do_round(target)
                     end_attached(process)
-                check()
+                do_round(target)
             status, _, stderr = wait_end(target)
             if status != 0:
                 raise Failed(f"the target ({how}) ended with {status}: {stderr}")
@@ -362,19 +361,14 @@ def attach_confined(world, mode):
     for how in "process", "thread", "strict", "later":
         with running([world.program("seccomp"), "attached", how], stdin=subprocess.PIPE) as target:
             wait_ready(target)
-
-            def check(word=b"s" if how == "strict" else b".", target=target):
-                target.stdin.write(word)
-                target.stdin.flush()
-                wait_ready(target, b"checked\n")
-
-            check()
+            word = b"s" if how == "strict" else b"."
+            do_round(target, word)
             for i in range(2):
                 with attached(world, mode, target.pid, "-f") as process:
-                    check()
-                    check(*[b"f"] if how == "later" and not i else [])
+                    do_round(target, word)
+                    do_round(target, b"f" if how == "later" and not i else word)
                     end_attached(process)
-                check()
+                do_round(target, word)
             status, _, stderr = wait_end(target)
             if status != 0:
                 raise Failed(f"the target ({how}) ended with {status}: {stderr}")
@@ -387,18 +381,14 @@ def attach_clock(world, mode):
         wait_ready(target)
         for sig in (signal.SIGINT, signal.SIGKILL, signal.SIGINT):
             with attached(world, mode, target.pid, "-f") as process:
-                target.stdin.write(b".")
-                target.stdin.flush()
-                wait_ready(target, b"checked\n")
+                do_round(target)
                 if sig == signal.SIGKILL:
                     process.kill()
                     process.wait(TIMEOUT)
                     until("nothing traces the target", lambda: untraced(target.pid))
                 else:
                     end_attached(process, sig)
-            target.stdin.write(b".")
-            target.stdin.flush()
-            wait_ready(target, b"checked\n")
+            do_round(target)
         status, _, stderr = wait_end(target)
         if status != 0:
             raise Failed(f"the target ended with {status}: {stderr}")
@@ -417,9 +407,7 @@ def attach_interrupted(world, mode):
                         process.wait(TIMEOUT)
                     elif what:
                         end_attached(process, sig)
-                    target.stdin.write(b".")
-                    target.stdin.flush()
-                    wait_ready(target, b"checked\n")
+                    do_round(target)
         status, _, stderr = wait_end(target)
         if status != 0:
             raise Failed(f"the target ended with {status}: {stderr}")
@@ -435,9 +423,7 @@ def attach_ignoring(world, mode):
         wait_ready(target)
         with attached(world, mode, target.pid, "-e", "trace=write") as process:
             for _ in range(3):
-                target.stdin.write(b".")
-                target.stdin.flush()
-                wait_ready(target, b"checked\n")
+                do_round(target)
             end_attached(process)
         status, _, stderr = wait_end(target)
         seen = (world.scratch / "out").read_text().count(", 0x1000, 8) ")
