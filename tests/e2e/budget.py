@@ -315,6 +315,12 @@ def test_names_received(folder):
         assert not traces or (len(traces[0]) >= 300 and traces[0] == traces[1]), [a for a in zip(*traces) if a[0] != a[1]][:3]
 
 
+def stopped_calls(said):
+    """From what SCTRACE_DEBUG makes sctrace print: the number of calls that stopped, that of all calls, and the reasons."""
+    lines = [line for line in said.splitlines() if line.startswith("sctrace: stopped")]
+    return *map(int, re.search(r"(?m)^sctrace: stopped (\d+) of (\d+)$", said).groups()), lines
+
+
 def test_names_renamed(folder):
     """A process and a thread that rename and remove files, which others have open, do not stop for the names"""
     for options in (["-y"], ["-yy"], ["--record", str(folder / "recording")]):
@@ -326,10 +332,10 @@ def test_names_renamed(folder):
                                  text=True, timeout=seconds(60), cwd=work, env={**os.environ, "SCTRACE_DEBUG": "1"})
             if run.returncode:
                 raise Skip("the patch engine does not work here")
-            stopped, made = map(int, re.search(r"(?m)^sctrace: stopped (\d+) of (\d+)$", run.stderr).groups())
+            stopped, made, reasons = stopped_calls(run.stderr)
             print(f"# {' '.join(options[:1] + arguments)}: {stopped} of {made} calls stopped")
             # A process that runs all the time may not have seen that names change, and then others stop.
-            assert made > 6500 and stopped < 200, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
+            assert made > 6500 and stopped < 200, reasons
 
 
 def test_vdso(folder):
@@ -340,9 +346,9 @@ def test_vdso(folder):
                              text=True, timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
         if run.returncode:
             raise Skip("the patch engine does not work here")
-        stopped, made = map(int, re.search(r"(?m)^sctrace: stopped (\d+) of (\d+)$", run.stderr).groups())
+        stopped, made, reasons = stopped_calls(run.stderr)
         print(f"# {options[0]}: {stopped} of {made} calls stopped")
-        assert made > 3000 and stopped < 1000, [line for line in run.stderr.splitlines() if line.startswith("sctrace: stopped")]
+        assert made > 3000 and stopped < 1000, reasons
 
 
 def test_first_page(folder):

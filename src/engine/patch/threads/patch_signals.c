@@ -108,7 +108,7 @@ static bool survive_fault(struct patch *p, struct task *task, uint64_t ip)
 	return after != NULL;
 }
 
-/* Has the instruction at `ip` faulted because the program had forbidden it before sctrace attached (PR_SET_TSC)? */
+/* Does the instruction at `ip` read the clock? It faults if the program had forbidden that before sctrace attached (PR_SET_TSC). */
 static bool is_clock_read(const struct task *task, uint64_t ip)
 {
 	unsigned char code[CPU_CALL_SIZE];
@@ -244,7 +244,7 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 		dispatch_mend_forced(p, task);
 		if (task->stopped && (call.nr == SYS_execve || call.nr == SYS_execveat))
 			sigkill_guard_inherit(p, task);
-		/* The agent's handler would take the program's own SIGSYS for one of sctrace. */
+		/* The agent's handler could not tell the SIGSYS of the program's own dispatch from that of sctrace. */
 		if (task->stopped && call.nr == SYS_prctl && r.CPU_ARG0 == SUD_PRCTL)
 			sigkill_guard_remove(p, task, false);
 		if (task->stopped && withdraw_before(p, task, &call, &r))

@@ -87,7 +87,7 @@ void sigkill_guard_waited(struct tracer *t, pid_t tid, int status)
 	siginfo_t si;
 	struct cpu_regs r;
 	const struct task *task = patch_of(t)->watchdog_fd >= 0 ? tasks_find(&t->tasks, tid) : NULL;
-	/* A thread that is not armed has armed itself: the signal is the program's. */
+	/* If sctrace has not armed the thread, the program has turned dispatch on itself, and the signal is for the program. */
 	if (!task || !task->proc || !patch_task_of(task) || !patch_task_of(task)->armed || !WIFSTOPPED(status) ||
 	    status >> 8 != SIGSYS)
 		return;

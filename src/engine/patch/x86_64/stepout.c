@@ -469,8 +469,8 @@ void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum s
 	struct cpu_regs to = *r;
 	if (what == STEPOUT_HANDLER && site_follow_registers(img, &to) && remote_restart_pending(r))
 		/*
-		 * If the handler has SA_RESTART, the kernel moves the thread back by the size of a call instruction, and the
-		 * handler returns to that of the stub. Otherwise it returns to the instruction after it, with EINTR.
+		 * If the handler has SA_RESTART, the kernel moves the thread back by the size of a call instruction, so the
+		 * handler returns to the call instruction of the stub. Otherwise it returns to the instruction after it, with EINTR.
 		 */
 		to.CPU_IP = site_moved_from(img, r->CPU_IP)->stub + STUB_AFTER_CALL;
 	cpu_set(task->tid, &to);
