@@ -243,7 +243,9 @@ static void settle_pending(struct patch *p, struct task *task)
 static bool task_returns(const struct task *task)
 {
 	const struct patch_task *pt = patch_task_of(task);
-	return pt && (pt->moved_frames > 0 || (pt->signalled && image_of(task)->sites.followed[0]));
+	const struct image *img = image_of(task);
+	return pt && (pt->moved_frames > 0 ||
+		      (pt->signalled && (img->sites.followed[0] || img->sites.unfollowed)));
 }
 
 void detach_task(struct tracer *t, struct task *task)

@@ -80,6 +80,9 @@ struct image *image_copy(struct patch *p, const struct task *parent)
 	img->ring_group = from->ring_group;
 	img->ring_most = from->ring_most;
 	img->unnamed = from->unnamed;
+	/* For a child that is not followed. image_begin_child() finds out which rows its memory really has. */
+	memcpy(img->sites.followed, from->sites.followed, sizeof(img->sites.followed));
+	img->sites.unfollowed = from->sites.unfollowed;
 	img->sites.serial = from->sites.serial;
 	img->sites.copied_serial = patch_task_of(parent) ? patch_task_of(parent)->serial : 0;
 	p->images++;
