@@ -724,18 +724,22 @@ def attach_spawns(world, mode):
 def attach_awaited(world, mode):
     """
     The vfork(2) children of 300 threads wait for the main thread. None of these threads stops before its child ends, so
-    attaching does not wait for each of them.
+    attaching does not wait for each of them, also if the main thread waits for such a child itself.
     """
-    with running([world.program("awaited"), "300"]) as target:
-        wait_ready(target)
-        with attached(world, mode, target.pid) as process:
-            end_attached(process)
-        with attached(world, mode, target.pid) as process:
-            target.terminate()
-            status, stdout, stderr = wait_end(target)
-            wait_end(process)
-        if status != 0 or b"ended by itself" not in stdout:
-            raise Failed(f"the target ended with {status}: {stdout} {stderr}")
+    for words in (["300"], ["300", "all"]):
+        with running([world.program("awaited"), *words]) as target:
+            wait_ready(target)
+            with attached(world, mode, target.pid) as process:
+                end_attached(process)
+            with attached(world, mode, target.pid) as process:
+                waiting = [target.pid]
+                while len(words) > 1 and waiting == [target.pid]:  # the child begins after "ready"
+                    waiting = [int(pid) for pid in Path(f"/proc/{target.pid}/task/{target.pid}/children").read_text().split()] or waiting
+                os.kill(waiting[0], signal.SIGTERM)
+                status, stdout, stderr = wait_end(target)
+                wait_end(process)
+            if status != 0 or b"ended by itself" not in stdout:
+                raise Failed(f"the target ended with {status}: {stdout} {stderr}")
 
 
 @scenario("attach", ["ptrace", "patch"])

@@ -140,18 +140,32 @@ static void enter_process(struct patch *p, struct task *task)
 	buf_free(&why);
 }
 
-/* Is there no need to wait for a thread? The agent can be put into its process, and it runs no code before it stops. */
-static bool may_stop_later(struct patch *p, const struct task *task)
+/* Does a thread wait for a disk or for its vfork(2) child? It then runs no code before it stops. */
+static bool waits_for_long(const struct task *task)
 {
 	struct proc_status s;
+	return proc_status(task->tid, &s) == 0 && s.state == 'D';
+}
+
+/* Is there no need to wait for a thread that waits? The agent can be put into its process by another one. */
+static bool may_stop_later(struct patch *p, const struct task *task)
+{
 	size_t i = 0;
 	const struct task *other;
-	if (proc_status(task->tid, &s) < 0 || s.state != 'D')
-		return false;
 	while ((other = map_next(&p->t.tasks.by_tid, &i, NULL)))
 		if (other->proc == task->proc && other->stopped)
 			return true;
 	return false;
+}
+
+/* Waits for the threads that wait for long themselves, or for the others; only once if none of them stops. */
+static void await_late(struct patch *p, struct task **late, size_t n, bool waiting)
+{
+	uint64_t until = clock_ns() + ATTACH_PATIENCE_NS;
+	for (size_t i = 0; i < n; i++)
+		if (!late[i]->stopped && (waiting ? !may_stop_later(p, late[i]) : !waits_for_long(late[i])) &&
+		    wait_for_stop(p, late[i], until))
+			until = clock_ns() + ATTACH_PATIENCE_NS;
 }
 
 /* Waits until all tasks have stopped. The stop loop handles the stops of tasks that are created during this wait. */
@@ -172,9 +186,9 @@ static void stop_all(struct patch *p)
 		if (!task->stopped && !wait_for_stop(p, task, soon))
 			vec_push(&late, task);
 	}
-	for (i = 0; i < late.n; i++)
-		if (!may_stop_later(p, late.v[i]))
-			wait_for_stop(p, late.v[i], clock_ns() + ATTACH_PATIENCE_NS);
+	/* A busy machine may not have given a thread that can run the time to stop. Those that wait come after all of these. */
+	await_late(p, late.v, late.n, false);
+	await_late(p, late.v, late.n, true);
 	for (i = 0; i < all.n; i++)
 		resume_point_note(p, all.v[i]);
 	vec_free(&late);

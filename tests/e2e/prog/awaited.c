@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* awaited N: the vfork(2) children of N threads wait for the main thread, which waits for SIGTERM. */
+/*
+ * awaited N: the vfork(2) children of N threads wait for the main thread, which waits for SIGTERM.
+ * awaited N all: the main thread waits for a vfork(2) child as well, and this child waits for SIGTERM.
+ */
 #include "e2e.h"
 
 #include <pthread.h>
@@ -30,7 +33,10 @@ static void *wait_by_child(void *arg)
 
 int main(int argc, char **argv)
 {
-	int n = number(argc, argv, 1, 4);
+	static int n; /* static, because vfork(2) might change variables in registers */
+	static bool all;
+	n = number(argc, argv, 1, 4);
+	all = argc > 2;
 	pthread_t t[1000];
 	CHECK(n <= 1000 && pipe(go) == 0);
 	signal(SIGTERM, on_term);
@@ -39,10 +45,16 @@ int main(int argc, char **argv)
 	while (begun < n)
 		sleep_us(1000);
 	CHECK(write(1, "ready\n", 6) == 6);
-	while (!stop_now)
-		sleep_us(1000);
-	for (int i = 0; i < n; i++)
-		CHECK(write(go[1], "", 1) == 1);
+	pid_t child = all ? vfork() : 0;
+	if (child == 0) {
+		while (!stop_now)
+			sleep_us(1000);
+		for (int i = 0; i < n; i++)
+			CHECK(write(go[1], "", 1) == 1);
+		if (all)
+			_exit(0);
+	} else
+		reap_ok(child, 0);
 	for (int i = 0; i < n; i++)
 		CHECK(pthread_join(t[i], NULL) == 0);
 	puts("ended by itself");
