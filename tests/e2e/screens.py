@@ -80,7 +80,8 @@ class Screen:
     def __init__(self, command):
         self.master, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
-        env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "LC_ALL": "C", "PYTHONHASHSEED": "0"}
+        # Programs such as less(1) keep a history in the home directory, which others change meanwhile.
+        env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "LC_ALL": "C", "PYTHONHASHSEED": "0", "HOME": "/nonexistent"}
         self.process = subprocess.Popen(self.LEADER + command, stdin=terminal, stdout=terminal, stderr=terminal, env=env,
                                         start_new_session=True, preexec_fn=self.prepare)
         os.close(terminal)
