@@ -351,9 +351,11 @@ bool decode_netlink(const struct decode *d, uint64_t addr, uint64_t n)
 {
 	struct nlmsghdr h;
 	const struct names *names = d->opts->names;
-	if (!names || !names->netlink || !get_header(d, addr, n, &h))
+	int32_t protocol;
+	if (!get_header(d, addr, n, &h))
 		return false;
-	int protocol = names->netlink(names->ctx, d->pid, (int)d->call->args[0]);
+	if (!decode_get(d, CAPTURED_PROTOCOL_AT, &protocol, sizeof(protocol)))
+		protocol = names && names->netlink ? names->netlink(names->ctx, d->pid, (int)d->call->args[0]) : -1;
 	if (protocol < 0 || protocol == NETLINK_KOBJECT_UEVENT)
 		return false;
 	const struct protocol *p = protocol_of(protocol);

@@ -13,6 +13,8 @@
  *   CAPTURE_TEXT_MOST(c)           how many bytes of a string are captured at most
  *   capture_load(to, memory, addr, n)   copies up to `n` bytes of memory, and returns how many
  *   capture_text(to, memory, addr, n)   copies a string and its NUL, but at most `n` bytes, and returns how many
+ *   capture_protocol(fd)                if CAPTURE_SURE is 0: what to store at CAPTURED_PROTOCOL_AT for a socket, or
+ *                                       CAPTURE_UNKNOWN
  *
  * If CAPTURE_SURE is 0, these functions return false if sctrace must capture the memory instead. Otherwise they capture
  * what can be read and has room.
@@ -38,25 +40,18 @@ struct capture {
 	bool unfinished;    /* the call is in progress: only its input can be captured */
 	uint32_t word;      /* for CAPTURE_WORD() */
 	uint32_t tries;     /* 1: any memory can be read, although CAPTURE_SURE is 0 */
+	uint32_t asks;      /* 1: capture_protocol() may be called for the first argument */
+	int32_t protocol;   /* what it has returned, or CAPTURE_UNKNOWN */
 	uint32_t full;      /* set to 1 if sctrace must capture the memory, because there was no room, for example */
 	const void *memory; /* for capture_load() and capture_text() */
 };
 
+#define CAPTURE_UNKNOWN (-2)
 #define FD_SET_MOST     65536 /* the largest number of descriptors that are shown */
 #define CAPTURE_PAGE    4096
 #define CAPTURE_LEAST   4  /* a structure that begins with its own size is read at least so far */
 #define STATMOUNT_LEAST 16 /* size and mask of a struct statmount, which the kernel always writes */
 #define PERF_LEAST      64 /* the kernel reads at least so much of a struct perf_event_attr */
-
-/*
- * May a buffer of `n` bytes contain a netlink message (struct nlmsghdr), whose contents the decoders show? That depends
- * on the descriptor. `first` holds the first 4 bytes of the buffer. In a netlink message they are nlmsg_len, a small
- * little-endian number that is at least the size of the header.
- */
-CAPTURE_HELPER bool may_be_netlink(uint32_t first, uint64_t n)
-{
-	return n >= 16 && first >= 16 && first < 0x10000;
-}
 
 CAPTURE_HELPER uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -339,110 +334,7 @@ CAPTURE_PART bool put_need(struct capture *c, const struct memory_need *n, uint6
 	return !n->parts || (c->before && n->rule == MEMORY_CHANGED) || put_parts(c, copy, n->parts);
 }
 
-/*
- * Captures the buffer of a socket's call that transferred `n` bytes: all of them if they may be a netlink message. sctrace
- * must then decode the message while its descriptor is open.
- */
-CAPTURE_PART bool put_sock_bytes(struct capture *c, uint64_t addr, uint64_t n)
-{
-	bool all = n >= 16 && may_be_netlink((uint32_t)load_number(c, addr, sizeof(uint32_t)), n);
-	if (all && !CAPTURE_SURE)
-		return false;
-	return put_any(c, addr, all ? n : smaller(n, c->string_max));
-}
-
-/*
- * Captures a vector of `n` buffers, to or from which the call transferred `done` bytes. The vector is copied first, and
- * the buffers' addresses are read from the copy, so changes by another thread have no effect.
- */
-CAPTURE_PART bool put_vector(struct capture *c, uint64_t addr, uint64_t n, uint64_t done, bool out, bool socket)
-{
-	if (!addr || !n)
-		return true;
-	const uint64_t size = IOVEC_WORDS * CAPTURE_WORD(c);
-	const void *v = n <= IOVECS_MOST || CAPTURE_SURE ? put_copy(c, addr, smaller(n, IOVECS_MOST) * size) : NULL;
-	if (!v)
-		return is_unreadable(c);
-	n = ((const struct captured *)v - 1)->len / size;
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t base = word_at(c, v, i * IOVEC_WORDS), len = word_at(c, v, i * IOVEC_WORDS + 1);
-		uint64_t shown = smaller(len, done);
-		if (!out && shown < len && !may_try(c))
-			return false; /* the kernel may not have read the whole buffer */
-		done -= shown;
-		if (socket ? !put_sock_bytes(c, base, shown) : !put_any(c, base, smaller(shown, c->string_max)))
-			return false;
-	}
-	return true;
-}
-
-/* How many bytes the call has transferred. Of a call that is in progress, all input is captured. */
-CAPTURE_HELPER uint64_t transferred(const struct capture *c, bool out)
-{
-	return may_try(c) && !out ? UINT64_MAX : c->result > 0 ? (uint64_t)c->result : 0;
-}
-
-CAPTURE_HELPER bool put_iovec(struct capture *c, const struct memory_need *n, unsigned arg, bool out)
-{
-	uint64_t elements = c->args[n->from];
-	if (c->result < 0 && (out || !may_try(c)))
-		return out || !c->args[arg] || !elements;
-	return put_vector(c, c->args[arg], elements, transferred(c, out), out, false);
-}
-
-/* Returns the number of 32 bits at word `i` of a captured structure. */
-CAPTURE_HELPER uint32_t number_at(const struct capture *c, const void *structure, uint64_t i)
-{
-	(void)c;
-	return *(const uint32_t *)(const void *)((const unsigned char *)structure + i * CAPTURE_WORD(c));
-}
-
-/*
- * Captures a message: a structure of `words` words, and what it points to. The call has transferred `done` bytes; a struct
- * mmsghdr contains this number itself.
- */
-CAPTURE_PART bool put_message(struct capture *c, uint64_t addr, uint64_t words, uint64_t done, bool out)
-{
-	const uint64_t size = words * CAPTURE_WORD(c);
-	const void *m = put_copy(c, addr, size);
-	if (!m || ((const struct captured *)m - 1)->len < size)
-		return is_unreadable(c);
-	if (words > MSG_WORDS && (out || !may_try(c)))
-		done = number_at(c, m, MMSG_BYTES);
-	uint64_t length = word_at(c, m, MSG_CONTROLLEN), control = length < CONTROL_LEAST ? CONTROL_LEAST : length;
-	return put_any(c, word_at(c, m, MSG_NAME), smaller(number_at(c, m, MSG_NAMELEN), ADDRESS_MOST)) &&
-	       put_any(c, length ? word_at(c, m, MSG_CONTROL) : 0, smaller(control, CONTROL_MOST)) &&
-	       put_vector(c, word_at(c, m, MSG_IOV), word_at(c, m, MSG_IOVLEN), done, out, true);
-}
-
-CAPTURE_HELPER bool put_messages(struct capture *c, unsigned rule, unsigned arg)
-{
-	uint64_t addr = c->args[arg], n = c->result > 0 ? (uint64_t)c->result : 0;
-	bool out = rule == MEMORY_OUT_MSG || rule == MEMORY_OUT_MMSG;
-	if (!addr || (c->result < 0 && (out || !may_try(c))))
-		return out || !addr;
-	if (rule == MEMORY_MSG || rule == MEMORY_OUT_MSG)
-		return put_message(c, addr, MSG_WORDS, transferred(c, out), out);
-	if (!out && n < (uint32_t)c->args[arg + 1]) {
-		if (!may_try(c))
-			return false; /* the kernel did not read the other messages */
-		n = (uint32_t)c->args[arg + 1];
-	}
-	/* The kernel transfers at most this number of messages, but a program can pass any number, and forge a result. */
-	n = smaller(n, IOVECS_MOST);
-	for (uint64_t i = 0; i < n; i++, addr += MMSG_WORDS * CAPTURE_WORD(c))
-		if (!put_message(c, addr, MMSG_WORDS, UINT64_MAX, out))
-			return false;
-	return true;
-}
-
-CAPTURE_HELPER bool put_sock(struct capture *c, unsigned rule, unsigned arg)
-{
-	uint64_t addr = c->args[arg], n = c->args[arg + 1], done = c->result > 0 ? (uint64_t)c->result : 0;
-	if (rule == MEMORY_OUT_SOCK_BYTES)
-		return put_sock_bytes(c, addr, smaller(n, done));
-	return !addr || ((may_try(c) || (c->result >= 0 && done >= n)) && put_sock_bytes(c, addr, n));
-}
+#include "syscall/capture_messages.h"
 
 /* Captures the id of a new thread and the descriptor for it. The struct clone_args was captured before the call. */
 CAPTURE_HELPER bool put_clone_results(struct capture *c, uint64_t addr)

@@ -56,8 +56,8 @@ enum memory_rule {
 	/* Like MEMORY_IN_IOVEC, but only if the call succeeded; the kernel fills as many bytes as the result says. */
 	MEMORY_OUT_IOVEC,
 	/*
-	 * Like MEMORY_WRITTEN and MEMORY_OUT, for a socket: what may be a netlink message is captured in full, by sctrace.
-	 * The next argument is the size of the buffer.
+	 * Like MEMORY_WRITTEN and MEMORY_OUT, for a socket: what may be a netlink message is captured in full. The next
+	 * argument is the size of the buffer.
 	 */
 	MEMORY_SOCK_BYTES,
 	MEMORY_OUT_SOCK_BYTES,
@@ -207,6 +207,12 @@ struct captured {
 #define CAPTURED_NAME   2
 #define CAPTURED_SOCKET 3
 #define CAPTURED_COPY   4
+/*
+ * Where the recorder captures, as if it were memory, the protocol of the socket to which a message belongs: a number of
+ * netlink(7), or CAPTURED_NO_NETLINK. No program has memory at this address.
+ */
+#define CAPTURED_PROTOCOL_AT ((uint64_t)-8)
+#define CAPTURED_NO_NETLINK  (-1)
 
 /* The rule of an argument: its index in memory_tables.needs, and the rule's member `copy`. */
 struct memory_rule_of {

@@ -244,10 +244,12 @@ static int live_netlink(void *ctx, pid_t pid, int fd)
 	link_of(pid, fd, link);
 	if (readlink(link, target, sizeof(target) - 1) < 0 || sscanf(target, "socket:[%lu]", &w.inode) != 1)
 		return -1;
+	protocol_of(link, protocol); /* reading the table for the messages of other sockets would take long */
+	if (*protocol && strcmp(protocol, "NETLINK") != 0)
+		return -1;
 	if (find_in(pid, "netlink", find_netlink, &w, NULL))
 		return w.protocol < NETLINK_UNTOLD ? (int)w.protocol : NETLINK_UNTOLD;
-	protocol_of(link, protocol);
-	return strcmp(protocol, "NETLINK") == 0 ? NETLINK_UNTOLD : -1;
+	return *protocol ? NETLINK_UNTOLD : -1;
 }
 
 static bool live_interface(void *ctx, pid_t tid, uint32_t index, struct buf *out)

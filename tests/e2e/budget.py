@@ -7,6 +7,7 @@ with few, divided by the number of children, is the cost of a child whose progra
 returns 0 is not counted, because the load determines how often sctrace polls before it sleeps.
 """
 import json
+import itertools
 import os
 import re
 import shutil
@@ -319,6 +320,51 @@ def stopped_calls(said):
     """From what SCTRACE_DEBUG makes sctrace print: the number of calls that stopped, that of all calls, and the reasons."""
     lines = [line for line in said.splitlines() if line.startswith("sctrace: stopped")]
     return *map(int, re.search(r"(?m)^sctrace: stopped (\d+) of (\d+)$", said).groups()), lines
+
+
+MESSAGES = """
+import os, socket, struct
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind(("127.0.0.1", 0))
+other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+other.connect(udp.getsockname())
+ends = [socket.socketpair(socket.AF_UNIX, kind) for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET)] + [(other, udp)]
+netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+netlink.bind((0, 0))  # otherwise ptrace sees the first message before the socket has a port
+request = struct.pack("<IHHIIBxHiII", 32, 18, 1, 1, 0, 0, 0, 1, 0, 0)  # RTM_GETLINK of the interface 1
+for i in range(100):
+    for length in (3, 16, 200, 65536):  # as in the header of netlink, and of other protocols
+        message = struct.pack("<IIII", length, i, 0, 0) + b"x" * 184
+        for one, another in ends:
+            one.send(message)
+            another.recv(4096)
+            one.sendmsg([message[:20], message[20:]])
+            another.recvmsg(4096, 64)
+    netlink.send(request)
+    netlink.recv(8192)
+    netlink.send(struct.pack("<IIII", 3, 0, 0, 0))
+"""
+
+
+def test_messages(folder):
+    """Messages that may be netlink messages do not stop, whether they are or not; they are shown as by ptrace"""
+    (folder / "messages.py").write_text(MESSAGES)
+    traces = []
+    for engine in ("patch", "ptrace"):
+        run = subprocess.run([SCTRACE, f"--engine={engine}", "-v", "-e", "trace=%network", "-o", str(folder / engine), sys.executable, "-S",
+                              str(folder / "messages.py")], check=False, capture_output=True, text=True, timeout=seconds(60),
+                             env={**os.environ, "SCTRACE_DEBUG": "1"})
+        if run.returncode:
+            raise Skip("the patch engine does not work here")
+        text = re.sub(r"htons\(\d+\)|nlmsg_pid=\d+|@\"\w+\"|0x[0-9a-f]+", "N", (folder / engine).read_text())
+        text = re.sub(r"IFLA_STATS.*", "", text)  # the interface counts the messages of all
+        traces.append([line for line in text.splitlines() if re.match(r"(send|recv)\w+\(", line)])
+        if engine == "patch":
+            stopped, made, lines = stopped_calls(run.stderr)
+            print(f"# {stopped} of {made} calls stopped")
+            assert made > 5000 and stopped < 100, lines
+    assert len(traces[0]) >= 100 * 51 and traces[0] == traces[1], [a for a in itertools.zip_longest(*traces) if a[0] != a[1]][:3]
+    assert sum("nlmsg_type=RTM_NEWLINK" in line for line in traces[0]) == 100, traces[0][-3:]
 
 
 def test_names_renamed(folder):

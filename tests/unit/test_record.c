@@ -399,7 +399,10 @@ static void unverified_memory_is_not_read(void **state)
 	assert_int_equal(leave(8), 0); /* the kernel wrote nothing to the second buffer */
 }
 
-/* A message may be one of netlink. sctrace must then decode it while its descriptor is open, so the call stops. */
+/*
+ * A message may be one of netlink. If the recorder may not find out, sctrace must decode it while its descriptor is open, so the
+ * call stops.
+ */
 static void possible_netlink_messages_stop(void **state)
 {
 	(void)state;

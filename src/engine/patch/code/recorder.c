@@ -62,6 +62,8 @@ HELPER uint64_t capture_text(void *at, const void *memory, uint64_t addr, uint64
 	return i;
 }
 
+PART int32_t capture_protocol(uint64_t fd);
+
 #define CAPTURE_PART         PART
 #define CAPTURE_HELPER       HELPER
 #define CAPTURE_SURE         0
@@ -182,6 +184,8 @@ HELPER struct capture capture_in(const struct agent_scratch *s, const struct age
 	c.head = c.at = head_of(recipe);
 	c.room = room < RECORD_MOST ? room : RECORD_MOST;
 	c.before = c.word = c.tries = c.full = 0;
+	c.asks = (r->permits & RING_PERMITS_TESTING) != 0;
+	c.protocol = CAPTURE_UNKNOWN;
 	c.unfinished = false;
 	c.memory = NULL;
 	return c;

@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of recorder.c that finds out what kind of file a descriptor refers to, and what a socket is connected to. It is
- * included only in recorder_names.h.
+ * The part of recorder.c that finds out what kind of file or socket a descriptor refers to, and what a socket is connected
+ * to. It is included only in recorder_names.h.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RECORDER_SOCKETS_H
 #define SCTRACE_ENGINE_PATCH_CODE_RECORDER_SOCKETS_H
+
+/* For syscall/capture.h. agent_ring.permits allows these calls (capture_in()). */
+PART int32_t capture_protocol(uint64_t fd)
+{
+	enum { SOL_SOCKET = 1, SO_PROTOCOL = 38, SO_DOMAIN = 39, AF_NETLINK = 16 };
+	int32_t domain = 0, protocol = 0;
+	uint32_t size = sizeof(domain);
+	if (own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, (uint64_t)&domain, (uint64_t)&size, 0) < 0)
+		return CAPTURE_UNKNOWN;
+	if (domain != AF_NETLINK)
+		return CAPTURED_NO_NETLINK;
+	return own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PROTOCOL, (uint64_t)&protocol, (uint64_t)&size, 0) < 0
+		       ? CAPTURE_UNKNOWN
+		       : protocol;
+}
 
 /* What is known of the file of a descriptor before its name is. */
 struct file_is {

@@ -175,7 +175,8 @@ struct agent_ring {
 
 /* Values of agent_ring.permits: calls that the recorder may make, although the program has not made them. */
 #define RING_PERMITS_READING 1 /* process_vm_readv(2), which reads memory without faulting (capture_load) */
-#define RING_PERMITS_TESTING 2 /* fcntl(2), which tests whether a descriptor is open */
+/* fcntl(2), which tests whether a descriptor is open, and getsockopt(2), which says what kind of socket it is */
+#define RING_PERMITS_TESTING 2
 #define RING_PERMITS_NAMING  4 /* readlink(2) of /proc/self/fd, statx(2) and getsockopt(2): names (named_row()) */
 #define RING_NAMES_IN_FULL                                                                                             \
 	8 /* not a permission: the kinds of devices and the addresses of sockets will be shown, too */
