@@ -367,6 +367,47 @@ def test_messages(folder):
     assert sum("nlmsg_type=RTM_NEWLINK" in line for line in traces[0]) == 100, traces[0][-3:]
 
 
+UNREAD = """
+import ctypes, os, socket, struct
+libc = ctypes.CDLL(None, use_errno=True)
+NR = {"x86_64": (206, 209, 208), "aarch64": (0, 2, 4)}[os.uname().machine]  # io_setup, io_submit, io_getevents
+context = ctypes.c_ulong()
+libc.syscall(NR[0], 8, ctypes.byref(context))
+data = ctypes.create_string_buffer(b"data of requests", 4096)
+fd = os.open("file", os.O_RDWR | os.O_CREAT)
+r, w = os.pipe2(os.O_NONBLOCK)
+one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+one.setblocking(False)
+for i in range(500):
+    request = ctypes.create_string_buffer(struct.pack("<QIIHhIQQqQII", 0, 0, 0, 1, 0, fd, ctypes.addressof(data), 512, 0, 0, 0, 0))
+    pointer = (ctypes.c_ulong * 1)(ctypes.addressof(request))
+    libc.syscall(NR[1], context, 1, pointer)
+    libc.syscall(NR[2], context, 1, 1, ctypes.create_string_buffer(32), None)
+    os.writev(w, [b"a" * 60000, b"b" * 60000])  # only a part of the second fits
+    os.read(r, 1 << 20)
+    one.sendmsg([b"c" * 100000, b"d" * 1000000])
+    other.recv(1 << 21)
+"""
+
+
+def test_unread(folder):
+    """Calls whose data the kernel has perhaps not read do not stop: requests of io_submit, and what only a part was written of"""
+    (folder / "unread.py").write_text(UNREAD)
+    traces = []
+    for engine in ("patch", "ptrace"):
+        run = subprocess.run([SCTRACE, f"--engine={engine}", "-e", "trace=io_submit,writev,sendmsg", "-o", str(folder / engine), sys.executable,
+                              "-S", str(folder / "unread.py")], check=False, capture_output=True, text=True, timeout=seconds(60), cwd=folder,
+                             env={**os.environ, "SCTRACE_DEBUG": "1"})
+        if run.returncode:
+            raise Skip("the patch engine does not work here")
+        traces.append(re.sub(r"0x[0-9a-f]+", "ADDRESS", (folder / engine).read_text()).splitlines())
+        if engine == "patch":
+            stopped, made, lines = stopped_calls(run.stderr)
+            print(f"# {stopped} of {made} calls stopped")
+            assert made >= 1500 and stopped < 100, lines
+    assert len(traces[0]) >= 1500 and traces[0] == traces[1], [a for a in itertools.zip_longest(*traces) if a[0] != a[1]][:3]
+
+
 def test_names_renamed(folder):
     """A process and a thread that rename and remove files, which others have open, do not stop for the names"""
     for options in (["-y"], ["-yy"], ["--record", str(folder / "recording")]):

@@ -184,7 +184,7 @@ HELPER struct capture capture_in(const struct agent_scratch *s, const struct age
 	c.head = c.at = head_of(recipe);
 	c.room = room < RECORD_MOST ? room : RECORD_MOST;
 	c.before = c.word = c.tries = c.full = 0;
-	c.asks = (r->permits & RING_PERMITS_TESTING) != 0;
+	c.asks = 0;
 	c.protocol = CAPTURE_UNKNOWN;
 	c.unfinished = false;
 	c.memory = NULL;
@@ -269,37 +269,6 @@ HELPER uint8_t bad_descriptor(const struct agent_scratch *s, const struct agent_
 	if (recipe->second || !(permits & RING_PERMITS_TESTING))
 		return 1;
 	return own_call(__NR_fcntl, s->args[recipe->fd - 1], F_GETFD, 0, 0, 0, 0) == -EBADF ? MARK_ABSENT : 0;
-}
-
-/* Descriptors that a call has created, and whose names are in its record. */
-#define CREATED_MOST 8
-struct created {
-	uint32_t n, fd[CREATED_MOST], paired[CREATED_MOST]; /* NAMED_PAIRED or 0 */
-	uint32_t serial; /* the value of NAMED_SERIAL before their names were captured */
-};
-
-/* Lists the descriptors that a message has brought (cmsg(3)). Returns false if there may be others, or too many. */
-HELPER bool list_received(const struct capture_message *m, struct created *made)
-{
-	enum { SOCKET = 1 /* SOL_SOCKET */, RIGHTS = 1, CREDENTIALS = 2 };
-	struct header {
-		uint64_t len;
-		int32_t level, type;
-		uint32_t fd[];
-	};
-	for (uint64_t k = 0; k + sizeof(struct header) <= m->controllen;) {
-		const struct header *h = (const struct header *)(m->control + k);
-		const uint64_t len = h->len;
-		if (len < sizeof(*h) || len > m->controllen - k || (h->level == SOCKET && h->type > CREDENTIALS))
-			return false;
-		const uint64_t n = h->level == SOCKET && h->type == RIGHTS ? (len - sizeof(*h)) / sizeof(uint32_t) : 0;
-		if (n > CREATED_MOST - made->n)
-			return false;
-		for (uint64_t i = 0; i < n; i++)
-			made->fd[made->n++] = h->fd[i];
-		k += (len + 7) & ~7ul;
-	}
-	return true;
 }
 
 #include "engine/patch/code/recorder_names.h"
@@ -435,6 +404,25 @@ PART struct agent_record *enter_any(struct agent_scratch *s)
 	return rec;
 }
 
+/*
+ * Captures memory after the call. If `tries` is set, the kernel copies it (load_carefully()). Returns false if sctrace must
+ * capture it.
+ */
+PART bool capture_all_after(const struct agent_scratch *s, struct capture *c, uint32_t at, bool tries)
+{
+	const struct agent_ring *r = (const struct agent_ring *)s->ring;
+	c->at = at;
+	c->tries = tries;
+	c->memory = tries ? c : NULL;
+	c->asks = (r->permits & RING_PERMITS_TESTING) != 0;
+	if (tries && !(r->permits & RING_PERMITS_READING))
+		return false;
+	for (const struct memory_rule_of *op = s->ops; op < s->ops + s->nops; op++)
+		if (!capture_after(c, &c->tables->needs[op->need], op->arg))
+			return false;
+	return true;
+}
+
 /* Does recorder_leave() for any call. `marks` is what judge() has returned. */
 PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 {
@@ -452,15 +440,14 @@ PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 		return 1;
 	uint64_t used = r->produced - __atomic_load_n(&r->consumed, __ATOMIC_ACQUIRE);
 	struct capture c = capture_in(s, recipe, off, used);
-	c.at = rec->before;
+	const uint32_t before = rec->before;
 	c.result = s->result;
-	c.tries = s->result < 0 && r->permits & RING_PERMITS_READING;
-	c.memory = c.tries ? &c : NULL;
-	if (c.at < c.head || c.at > c.room)
+	if (before < c.head || before > c.room)
 		return 1;
-	for (const struct memory_rule_of *op = s->ops; op < s->ops + s->nops; op++)
-		if (!capture_after(&c, &c.tables->needs[op->need], op->arg))
-			return 1;
+	/* What the kernel has perhaps not read is copied by the kernel. */
+	const bool tries = s->result < 0 && r->permits & RING_PERMITS_READING;
+	if (!capture_all_after(s, &c, before, tries) && (tries || c.full || !capture_all_after(s, &c, before, true)))
+		return 1;
 	const uint32_t permits = r->permits;
 	if (recipe->names == NAMES_RENAME && permits & RING_PERMITS_NAMING && s->result >= 0)
 		forget_names();

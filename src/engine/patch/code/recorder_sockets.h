@@ -1,10 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of recorder.c that finds out what kind of file or socket a descriptor refers to, and what a socket is connected
- * to. It is included only in recorder_names.h.
+ * The part of recorder.c that finds out what kind of file or socket a descriptor refers to, what a socket is connected to, and
+ * which descriptors it has received. It is included only in recorder_names.h.
  */
 #ifndef SCTRACE_ENGINE_PATCH_CODE_RECORDER_SOCKETS_H
 #define SCTRACE_ENGINE_PATCH_CODE_RECORDER_SOCKETS_H
+
+/* Descriptors that a call has created, and whose names are in its record. */
+#define CREATED_MOST 8
+struct created {
+	uint32_t n, fd[CREATED_MOST], paired[CREATED_MOST]; /* NAMED_PAIRED or 0 */
+	uint32_t serial; /* the value of NAMED_SERIAL before their names were captured */
+};
+
+/* Lists the descriptors that a message has brought (cmsg(3)). Returns false if there may be others, or too many. */
+HELPER bool list_received(const struct capture_message *m, struct created *made)
+{
+	enum { SOCKET = 1 /* SOL_SOCKET */, RIGHTS = 1, CREDENTIALS = 2 };
+	struct header {
+		uint64_t len;
+		int32_t level, type;
+		uint32_t fd[];
+	};
+	for (uint64_t k = 0; k + sizeof(struct header) <= m->controllen;) {
+		const struct header *h = (const struct header *)(m->control + k);
+		const uint64_t len = h->len;
+		if (len < sizeof(*h) || len > m->controllen - k || (h->level == SOCKET && h->type > CREDENTIALS))
+			return false;
+		const uint64_t n = h->level == SOCKET && h->type == RIGHTS ? (len - sizeof(*h)) / sizeof(uint32_t) : 0;
+		if (n > CREATED_MOST - made->n)
+			return false;
+		for (uint64_t i = 0; i < n; i++)
+			made->fd[made->n++] = h->fd[i];
+		k += (len + 7) & ~7ul;
+	}
+	return true;
+}
 
 /* For syscall/capture.h. agent_ring.permits allows these calls (capture_in()). */
 PART int32_t capture_protocol(uint64_t fd)
