@@ -258,8 +258,7 @@ static bool task_returns(const struct task *task)
 {
 	const struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
-	return pt && (pt->moved_frames > 0 ||
-		      (pt->signalled && (img->sites.followed[0] || img->sites.unfollowed)));
+	return pt && (pt->moved_frames > 0 || (pt->signalled && (img->sites.followed[0] || img->sites.unfollowed)));
 }
 
 void detach_task(struct tracer *t, struct task *task)
