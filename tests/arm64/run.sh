@@ -74,6 +74,10 @@ finish_root() {
 	cp -a src examples man "$ROOT/sctrace/"
 	install -m 755 tests/arm64/guest.sh "$ROOT/sctrace/guest.sh"
 	install -m 755 tests/arm64/init "$ROOT/init"
+	# The cases of sockets need these. The kernel cannot load them itself, because the machine has no other modules.
+	mkdir -p "$ROOT/sctrace/modules"
+	find "$ROOT/lib/modules" \( -name inet_diag.ko -o -name tcp_diag.ko -o -name unix_diag.ko -o -name netlink_diag.ko \) \
+		-exec cp {} "$ROOT/sctrace/modules/" \;
 	# Programs that contain the path of the build folder find the folder there.
 	mkdir -p "$ROOT$WORK" && ln -sfn /sctrace/build "$ROOT$BUILD"
 	find "$BUILD" -type f -perm -u+x | (cd "$BUILD" && sed "s|^$BUILD/||" | cpio -pdm --quiet \

@@ -357,6 +357,8 @@ static void note_place(int sig, siginfo_t *si, void *context)
 	const uintptr_t ip = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)
 	const uintptr_t ip = uc->uc_mcontext.pc;
+#elif defined(__arm__)
+	const uintptr_t ip = uc->uc_mcontext.arm_pc;
 #else
 	const uintptr_t ip = (uintptr_t)uc->uc_mcontext.gregs[REG_EIP];
 #endif
