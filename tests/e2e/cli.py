@@ -528,6 +528,18 @@ def test_calls_that_stop(_):
         assert r.returncode == 0 and (reason in r.stderr) == dispatches, r
 
 
+def test_threads_without_a_pointer(tmp):
+    """On aarch64, the calls of threads whose thread pointer is 0, as those of Go, are recorded without stops"""
+    if os.uname().machine != "aarch64":
+        raise Skip("the processor is not aarch64")
+    program = [BUILD / "tests/e2e/threads", "no_pointer", "1000"]
+    for words in (["-o", tmp / "trace"], ["--record", tmp / "calls"], ["-c", "--by=thread", "-o", tmp / "table"]):
+        r = run("--engine=patch", "-f", *words, *program)
+        assert r.returncode == 0 and "stopped the program" not in r.stderr, (words, r)
+        assert "stopped the program" not in (tmp / "table").read_text() if words[0] == "-c" else True
+    assert len(re.findall(r"getppid\(", (tmp / "trace").read_text())) == 4000
+
+
 def test_statuses(tmp):
     """The exit status is the program's; failures of sctrace have other statuses"""
     assert run("sh", "-c", "exit 7").returncode == 7

@@ -73,6 +73,8 @@
  *   cpu_reads_thread_pointer   may programs read their thread pointer, by which the agent tells threads apart?
  *   cpu_sets_thread_pointer    does this call set it? Its new value is then the second argument.
  *   cpu_is_call              is this the instruction that makes a call?
+ *   cpu_give_thread_pointer    sets that of a stopped thread, if programs may not use it at all, and it is 0 in all their threads.
+ *                            Returns a negative number if it has not been set
  *   cpu_is_clock_read        is this the instruction that reads the clock? A program can forbid it (prctl(2), PR_SET_TSC)
  *   cpu_ticks, cpu_has_steady_ticks  the clock that the agent reads, and whether it runs evenly at all times
  *   cpu_own_call             in the program: makes a call by the code at `at` (agent_own_call)

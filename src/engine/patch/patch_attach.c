@@ -265,8 +265,10 @@ void detach_task(struct tracer *t, struct task *task)
 {
 	struct patch *p = patch_of(t);
 	const struct image *img = image_of(task);
-	if (p->record)
+	if (p->record) {
 		record_free_child(task);
+		record_take_pointer(task);
+	}
 	if (!img)
 		image_refuse_all(task);
 	if (!img || !img->counters.region)

@@ -241,8 +241,8 @@ static void test_leave(int argc, char **argv)
 
 static int calls_left[4], threads_left = 4;
 
-/* Uses no thread-local storage, because it has that of the first thread. syscall(2) uses it only if the call fails. */
-static int same_fs_body(void *arg)
+/* Uses no thread-local storage. syscall(2) uses it only if the call fails. */
+static int raw_body(void *arg)
 {
 	for (int *left = arg; *left; --*left)
 		syscall(SYS_getppid);
@@ -251,20 +251,32 @@ static int same_fs_body(void *arg)
 	return 0;
 }
 
-/* Threads have the same thread-local storage, and so the same fs base, as those of valgrind. */
-static void test_same_fs(int argc, char **argv)
+/* Creates 4 threads, each of which makes `n` calls. `more` are flags of clone(2). */
+static void run_raw(int n, int more)
 {
-	int n = number(argc, argv, 0, 3000);
-	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | more;
+	syscall(SYS_gettid); /* at the first use of a function, the loader looks it up, and uses thread-local storage */
 	for (int i = 0; i < 4; i++) {
 		char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		CHECK(stack != MAP_FAILED);
 		calls_left[i] = n;
-		CHECK(clone(same_fs_body, stack + 65536, flags, &calls_left[i]) > 0);
+		CHECK(clone(raw_body, stack + 65536, flags, &calls_left[i], NULL, NULL) > 0);
 	}
 	while (__atomic_load_n(&threads_left, __ATOMIC_SEQ_CST))
 		usleep(1000);
 	calls("getppid", 4L * n, 0);
+}
+
+/* Threads have the same thread-local storage, and so the same fs base, as those of valgrind. */
+static void test_same_fs(int argc, char **argv)
+{
+	run_raw(number(argc, argv, 0, 3000), 0);
+}
+
+/* The thread pointer is 0 in all threads, as in Go programs on aarch64. */
+static void test_no_pointer(int argc, char **argv)
+{
+	run_raw(number(argc, argv, 0, 3000), CLONE_SETTLS);
 }
 
 static void *end_together(void *arrived)
@@ -472,6 +484,7 @@ static const struct test tests[] = {
 	{"leave", test_leave},
 	{"together", test_together},
 	{"same_fs", test_same_fs},
+	{"no_pointer", test_no_pointer},
 	{"stopping", test_stopping},
 };
 TEST_MAIN(tests)

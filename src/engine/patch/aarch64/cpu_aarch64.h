@@ -142,7 +142,7 @@ static inline long cpu_get(pid_t tid, struct cpu_regs *r)
 	return 0;
 }
 
-/* The thread pointer is not written, because the engine never changes it. */
+/* The thread pointer is not written: only cpu_give_thread_pointer() changes it. */
 static inline long cpu_set(pid_t tid, const struct cpu_regs *r)
 {
 	int call = (int)r->call;
@@ -239,6 +239,12 @@ static inline bool cpu_sets_thread_pointer(int64_t nr, const struct cpu_regs *r)
 {
 	(void)nr, (void)r;
 	return false;
+}
+
+static inline long cpu_give_thread_pointer(pid_t tid, uint64_t value)
+{
+	struct iovec tls = {&value, sizeof(value)};
+	return ptrace_retry(PTRACE_SETREGSET, tid, (void *)NT_ARM_TLS, &tls);
 }
 
 static inline bool cpu_is_call(const unsigned char code[CPU_CALL_SIZE])

@@ -110,6 +110,8 @@ bool record_admit(struct patch *p, struct task *task);
 void record_adopt(struct patch *p, struct task *task, unsigned page);
 /* Like record_admit(), for a task whose thread pointer is known. */
 bool record_admit_at(struct patch *p, struct task *task, uint64_t thread_pointer);
+/* Called before the stopped task is detached: if the engine has given it a thread pointer, sets it to the program's, which is 0. */
+void record_take_pointer(const struct task *task);
 /*
  * Called before a call that sets the thread pointer of the stopped task, so that the task's next call finds the ring. The ring
  * is registered under the old thread pointer as well, because the call may fail.

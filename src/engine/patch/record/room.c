@@ -371,6 +371,38 @@ static bool is_contended(const struct patch *p, const struct agent_thread *row, 
 	return false;
 }
 
+#define POINTERS_TRIED 64
+
+/* Is it the thread pointer of a program that does not use it, or one that give_pointer() has set in its place? */
+static bool is_unused(uint64_t thread_pointer)
+{
+	return thread_pointer == 0 || thread_pointer - SCRATCHES_AT < SCRATCH_ROOM;
+}
+
+/*
+ * On aarch64, Go programs without C code do not use the thread pointer, which is 0 in all their threads. All threads but the
+ * first get one of their own. It is an address in the thread's scratch memory, which no program uses. A new thread inherits the
+ * thread pointer of the thread that creates it; a process, too, so it may be in use although the scratch memory was free.
+ * Returns the thread's row, and sets *thread_pointer.
+ */
+static struct agent_thread *give_pointer(const struct task *task, const struct record_thread *th, uint64_t *thread_pointer)
+{
+	const struct agent_thread *row = NULL;
+	uint64_t value = th->scratch - sizeof(value);
+	for (int i = 0; i < POINTERS_TRIED && (!row || row->scratch); i++)
+		row = thread_table_row(th->image->threads, value += sizeof(value));
+	if (row && !row->scratch && cpu_give_thread_pointer(task->tid, value) >= 0)
+		*thread_pointer = value;
+	return thread_table_row(th->image->threads, *thread_pointer);
+}
+
+void record_take_pointer(const struct task *task)
+{
+	struct cpu_regs r;
+	if (task->stopped && cpu_get(task->tid, &r) == 0 && r.CPU_THREAD_POINTER && is_unused(r.CPU_THREAD_POINTER))
+		cpu_give_thread_pointer(task->tid, 0);
+}
+
 void record_adopt(struct patch *p, struct task *task, unsigned page)
 {
 	struct record_thread *th = record_thread_new(p, task, page, p->ring_pages, 0);
@@ -458,6 +490,10 @@ bool record_admit_at(struct patch *p, struct task *task, uint64_t thread_pointer
 		return true;
 	}
 	free_row(p, th);
+	if (is_unused(thread_pointer) && is_contended(p, row, th))
+		row = give_pointer(task, th, &thread_pointer);
+	if (!row)
+		return false;
 	th->thread_pointer = thread_pointer;
 	th->contended = is_contended(p, row, th);
 	if (th->contended)

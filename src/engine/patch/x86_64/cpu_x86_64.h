@@ -215,6 +215,12 @@ static inline bool cpu_sets_thread_pointer(int64_t nr, const struct cpu_regs *r)
 	return nr == SYS_arch_prctl && r->rdi == ARCH_SET_FS;
 }
 
+static inline long cpu_give_thread_pointer(pid_t tid, uint64_t value)
+{
+	(void)tid, (void)value;
+	return -1; /* programs without thread-local storage are rare */
+}
+
 static inline bool cpu_is_call(const unsigned char code[CPU_CALL_SIZE])
 {
 	return code[0] == 0x0f && code[1] == 0x05;
