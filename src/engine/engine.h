@@ -88,6 +88,7 @@ struct engine_config {
 	bool names;      /* the names of descriptors and processes are looked up at each event (-y, -P, --by=path) */
 	bool full_names; /* the addresses of sockets and the kinds of devices are looked up as well (-yy) */
 	enum engine_times times;
+	bool waits; /* events say which calls waited, if the engine can find it out. With CAP_WAITS in `want`, it must */
 	/*
 	 * The file to which the trace is written, if traced processes may write to it as well, for example a terminal. The
 	 * engine then reports all earlier events before such a write. NULL: no process can write to it.

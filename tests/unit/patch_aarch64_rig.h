@@ -399,6 +399,16 @@ static inline void check_slot(const struct kind *k, int64_t result)
 	assert_int_equal(sum_of_buckets(s), 1);
 }
 
+/* Checks what a record says about the wait of its call. */
+static inline void check_marks(unsigned marks)
+{
+	const unsigned known = arms.waits == UNKNOWN ? 0 : MARK_JUDGED | (arms.waits == WAITED ? MARK_WAITED : 0);
+	marks &= MARK_JUDGED | MARK_WAITED;
+	assert_true(marks == known || (arms.left && !marks));
+	if (arms.waits != WAITED && !(arms.left && area.cs == AGENT_SECTION))
+		assert_int_equal(area.cs, arms.before);
+}
+
 /* Checks that the ring has one record, of this call. */
 static inline void check_record(const struct kind *k, int64_t result)
 {
@@ -416,6 +426,7 @@ static inline void check_record(const struct kind *k, int64_t result)
 	assert_int_equal(item.record->sp, BELOW + AT(stack) - BELOW_PROGRAM);
 	for (size_t i = 0; i < (item.record->head - RECORD_HEAD_LEAST) / sizeof(uint64_t); i++)
 		assert_int_equal(item.record->args[i], k->args[i]);
+	check_marks(item.record->marks);
 	reader_pop(r);
 	reader_pop(r);
 	assert_int_equal(reader_peek(r).kind, RECORD_NONE);

@@ -15,6 +15,7 @@
 #define WAITED_MOST   115 /* or its area is not in the first row of its bucket, or in none */
 #define CHECKED_MOST  120
 #define RECORDED_MOST 250
+#define JUDGED_MOST   300 /* it is found out whether the recorded call waits */
 #define OTHER_MOST    80 /* a number that no call has: it fails, and its row is looked up */
 
 static void check_kind(const struct variant *v, const struct kind *k, unsigned flags)
@@ -335,7 +336,7 @@ static uint64_t instructions_most(const struct kind *k, const struct state *nati
 	const bool fails = native->x[0] >= (uint64_t)-4095, again = failed == (int64_t)native->x[0];
 	const uint64_t row = failed && !again ? ANOTHER_MOST - FAILED_MOST : 0;
 	if (k->made == RECORDED)
-		return fails ? UINT64_MAX : RECORDED_MOST;
+		return fails ? UINT64_MAX : arms.has_area ? JUDGED_MOST : RECORDED_MOST;
 	if ((uint64_t)k->nr >= AGENT_NUMBERS)
 		return OTHER_MOST + row;
 	if (k->flags & SLOT_F_CHECK)
@@ -426,8 +427,10 @@ static void leave_each(const struct variant *v, const struct kind *k, const stru
 	leave_kind(v, k, native, 0, NULL, 0);
 	const uint64_t n = stepper.stops;
 	assert_true(n > 150);
+	arms.left = true;
 	for (uint64_t i = 0; i < n; i++)
 		assert_true(leave_kind(v, k, native, 1, stepper.path[i], 0));
+	arms.left = false;
 }
 
 /* Leaves the agent at each instruction that a counted call executes, after one that has failed, if `failed` is not 0. */
@@ -481,7 +484,13 @@ static void test_waits(void **state)
 		{{"unknown area", SYS_getppid, {1, 2}, 0, COUNTED}, {true, false, 0, UNKNOWN}},
 		{{"read, waited", SYS_read, {0, 0, 8}, SLOT_F_BYTES, COUNTED}, {true, true, 0, WAITED}},
 		{{"foreign, waited", SYS_read, {0, 0, 8}, SLOT_F_BYTES, COUNTED}, {true, true, 64, WAITED}},
+		{{"getppid, recorded", SYS_getppid, {1, 2}, SLOT_F_RECORD, RECORDED}, {true, true, 0, DID_NOT_WAIT}},
+		{{"later, recorded", SYS_getppid, {1}, SLOT_F_RECORD, RECORDED}, {true, true, 0, DID_NOT_WAIT, .later = true}},
+		{{"foreign, recorded", SYS_getppid, {1}, SLOT_F_RECORD, RECORDED}, {true, true, 0x4000, DID_NOT_WAIT}},
+		{{"unknown, recorded", SYS_getppid, {1, 2}, SLOT_F_RECORD, RECORDED}, {true, false, 0, UNKNOWN}},
+		{{"waited, recorded", SYS_read, {0, 0, 8}, SLOT_F_RECORD, RECORDED}, {true, true, 0, WAITED}},
 	};
+	struct agent_recipe *recipes = (struct agent_recipe *)RECIPES_AT;
 	(void)state;
 	for (size_t i = 0; i < VARIANTS * sizeof(rows) / sizeof(rows[0]); i++) {
 		struct kind k = rows[i / VARIANTS].kind;
@@ -493,12 +502,17 @@ static void test_waits(void **state)
 			k.args[1] = AT(&area.cs);
 		}
 		arms = rows[i / VARIANTS].arms;
+		recipes[k.nr].waits = k.made == RECORDED;
 		check_kind(v, &k, 5);
 		struct state in = before_call(&k, 5), native;
 		memset(&native, 0, sizeof(native));
 		rig_run(&in, &native);
 		step_kind(v, &k, &native, 0);
-		leave_all(v, &k, &native, 0);
+		if (k.made == RECORDED)
+			leave_each(v, &k, &native);
+		else
+			leave_all(v, &k, &native, 0);
+		recipes[k.nr].waits = 0;
 	}
 	arms = (struct arms){.has_area = false};
 }

@@ -314,6 +314,7 @@ static void make_config(struct trace *t, struct engine_config *c)
 	bool timed =
 		t->by_events || o->record || t->o.times.durations || t->o.select.slower_ns || t->o.format != TRACE_TEXT;
 	c->times = o->io ? TIMES_EXACT : timed ? TIMES_USUAL : TIMES_NONE;
+	c->waits = o->count || o->count_too || o->io || o->select.waited || o->times.waits || o->format != TRACE_TEXT;
 	/* Counts need no data. */
 	bool counts_only = o->count && !o->io && !o->files && !o->tree && !o->folded;
 	c->string_max = counts_only ? 0 : trace_string_max(o);

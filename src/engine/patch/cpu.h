@@ -18,7 +18,8 @@
  *                            target are compared, and both may be anywhere in their areas
  *   CPU_STUBS_BELOW          how far stubs are placed below the loader
  *   CPU_DISPATCHES           can the engine use Syscall User Dispatch?
- *   CPU_JUDGES_WAITS, CPU_MARKS_WAITS   can the agent find out whether calls wait that it counts, and that it records?
+ *   CPU_JUDGES_WAITS         can the agent find out whether calls wait?
+ *   CPU_MARKS_WAITS          does the recorder always find that out? Otherwise it does so on request (agent_recipe.waits)
  *   RELEASING_CALLS          see code/agent.h
  *   AGENT_DATA_SIZE          size of the memory at AGENT_DATA
  *   CPU_PAGES_VARY           do kernels differ in the size of pages and in the number of address bits?
@@ -72,15 +73,18 @@
  *   cpu_has_no_call          is this a number that no kernel makes a call of?
  *   cpu_reads_thread_pointer   may programs read their thread pointer, by which the agent tells threads apart?
  *   cpu_sets_thread_pointer    does this call set it? Its new value is then the second argument.
- *   cpu_is_call              is this the instruction that makes a call?
  *   cpu_give_thread_pointer    sets that of a stopped thread, if programs may not use it at all, and it is 0 in all their threads.
  *                            Returns a negative number if it has not been set
+ *   cpu_is_call              is this the instruction that makes a call?
  *   cpu_is_clock_read        is this the instruction that reads the clock? A program can forbid it (prctl(2), PR_SET_TSC)
  *   cpu_ticks, cpu_has_steady_ticks  the clock that the agent reads, and whether it runs evenly at all times
  *   cpu_own_call             in the program: makes a call by the code at `at` (agent_own_call)
  *   cpu_note_area            in the program: the thread has registered an area for rseq(2), whose rseq_cs is at `at`. Returns
  *                            the distance of this address from the thread pointer
- *   CPU_CONTROL_BLOCK        in the program: reads a word of the thread's control block, or 0 if it has no address of its own
+ *   cpu_area                 in the program: returns the address of the thread's rseq_cs, at the distance `rseq` from the thread
+ *                            pointer, or 0 if it is not certain that the thread has registered an area there
+ *   cpu_change_area          in the program: stores `to` at this address if `from` is there. Returns what was there
+ *   cpu_releases             one of RELEASING_CALLS, or a call that creates a thread or a process
  *   cpu_wait_loads, cpu_wait_all  in the program: wait for earlier instructions before the clock is read
  */
 #ifndef SCTRACE_ENGINE_PATCH_CPU_H

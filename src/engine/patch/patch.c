@@ -230,10 +230,6 @@ static int patch_probe(unsigned want, struct buf *why)
 			 getenv("SCTRACE_PATCH"));
 		return -EINVAL;
 	}
-	if (want & CAP_WAITS && !CPU_MARKS_WAITS) {
-		buf_adds(why, "on this processor, it cannot tell which calls waited");
-		return -ENOTSUP;
-	}
 	if (want & CAP_WAITS && !waits_probe()) {
 		buf_adds(why, "it cannot tell which calls waited, because the kernel or the C library of sctrace lacks "
 			      "restartable sequences (rseq(2)), or the processor lacks " CPU_READS_THREAD_POINTER);

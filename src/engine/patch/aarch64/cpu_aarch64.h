@@ -15,7 +15,7 @@
 #define CPU_DISPATCHES     0
 #define CPU_PAGES_VARY     1
 #define CPU_JUDGES_WAITS   1
-#define CPU_MARKS_WAITS    0 /* it would take too many instructions */
+#define CPU_MARKS_WAITS    0 /* it would take too many instructions at each call */
 #define CPU_RESTARTS_EARLY 1
 #define RSEQ_SIGNATURE     0xd428bc00 /* sys/rseq.h: brk #0x45e0 */
 #define RELEASING_CALLS                                                                                                \
@@ -274,18 +274,42 @@ static inline bool cpu_has_steady_ticks(void)
 	return true;
 }
 
-/* Not used: records do not say whether calls wait. */
-#define CPU_CONTROL_BLOCK(offset) ((uint64_t)0)
+#define AREA_BUCKET(at) ((volatile uint64_t *)(AREAS_AT + ((at) * AREA_MIX >> 22 & 1023) * 64))
 
 static inline __attribute__((always_inline)) uint64_t cpu_note_area(uint64_t at)
 {
 	uint64_t own;
 	__asm__("mrs %0, tpidr_el0" : "=r"(own));
-	volatile uint64_t *row = (volatile uint64_t *)(AREAS_AT + (at * AREA_MIX >> 22 & 1023) * 64);
+	volatile uint64_t *row = AREA_BUCKET(at);
 	for (int i = 1; i < 8 && *row && *row != at; i++)
 		row++;
 	*row = at;
 	return at - own;
+}
+
+static inline __attribute__((always_inline)) uint64_t cpu_area(uint64_t rseq)
+{
+	uint64_t at;
+	__asm__("mrs %0, tpidr_el0" : "=r"(at));
+	at += rseq;
+	for (const volatile uint64_t *row = AREA_BUCKET(at), *end = row + 8; row < end; row++)
+		if (*row == at)
+			return at;
+	return 0;
+}
+
+/* Atomic, as in agent.S: two threads may have the same thread pointer. */
+static inline __attribute__((always_inline)) uint64_t cpu_change_area(uint64_t at, uint64_t from, uint64_t to)
+{
+	__atomic_compare_exchange_n((uint64_t *)at, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return from; /* is what was there, if it was not `from` */
+}
+
+static inline __attribute__((always_inline)) bool cpu_releases(uint64_t nr)
+{
+	return nr == SYS_mmap || nr == SYS_munmap || nr == SYS_mremap || nr == SYS_shmctl || nr == SYS_shmdt ||
+	       nr == SYS_umount2 || nr == SYS_dup3 || nr == SYS_close_range || nr == SYS_rseq || nr == SYS_clone ||
+	       nr == SYS_clone3;
 }
 
 static inline __attribute__((always_inline)) int64_t cpu_own_call(uint64_t at, int64_t nr, uint64_t a, uint64_t b,

@@ -289,18 +289,14 @@ HELPER struct agent_record *lacks_room(struct agent_ring *r, uint64_t used)
 }
 
 /* See `arm` in agent.S. */
-HELPER void arm(struct agent_scratch *s)
+HELPER void arm(struct agent_scratch *s, bool waits)
 {
-	if (!CPU_MARKS_WAITS)
-		return;
-	uint64_t rseq = ((volatile struct agent_data *)AGENT_DATA)->rseq, self = rseq ? CPU_CONTROL_BLOCK(0) : 0;
-	s->armed = 0;
-	if (!self || self != CPU_CONTROL_BLOCK(16))
-		return;
-	volatile uint64_t *cs = (volatile uint64_t *)(self + rseq);
-	s->armed = (uint64_t)cs;
-	if (!*cs)
-		*cs = AGENT_SECTION;
+	if (!CPU_MARKS_WAITS && !waits)
+		return; /* agent_scratch.armed is always 0 */
+	const uint64_t rseq = ((volatile struct agent_data *)AGENT_DATA)->rseq, cs = rseq ? cpu_area(rseq) : 0;
+	s->armed = cs;
+	if (cs)
+		cpu_change_area(cs, 0, AGENT_SECTION);
 }
 
 /*
@@ -309,19 +305,17 @@ HELPER void arm(struct agent_scratch *s)
  */
 HELPER bool is_disturbed(uint64_t nr)
 {
-	return (nr >= 56 && nr <= 58) || nr == 435 || nr == 9 || nr == 11 || nr == 25 || nr == 31 || nr == 33 ||
-	       nr == 67 || nr == 166 || nr == 292 || nr == 436 || nr == 334 ||
-	       (nr == 3 && ((volatile struct agent_data *)AGENT_DATA)->watch & WATCH_CLOSES);
+	return cpu_releases(nr) ||
+	       (nr == __NR_close && ((volatile struct agent_data *)AGENT_DATA)->watch & WATCH_CLOSES);
 }
 
 /* Returns MARK_*: whether the thread has lost its CPU since arm(). */
 HELPER uint8_t judge(const struct agent_scratch *s)
 {
-	volatile uint64_t *cs = (volatile uint64_t *)(CPU_MARKS_WAITS ? s->armed : 0);
-	uint64_t now = cs ? *cs : 0;
-	if (now == AGENT_SECTION)
-		*cs = 0;
-	if (!cs || (!now && is_disturbed(s->nr)))
+	if (!s->armed)
+		return 0;
+	const uint64_t now = cpu_change_area(s->armed, AGENT_SECTION, 0);
+	if (!now && is_disturbed(s->nr))
 		return 0;
 	return now ? MARK_JUDGED : MARK_JUDGED | MARK_WAITED;
 }
@@ -399,7 +393,7 @@ PART struct agent_record *enter_any(struct agent_scratch *s)
 	s->room = smaller(limit - next, limit - used);
 	if (!marks && !recipe->asks && !(permits & RING_PERMITS_NAMING) && s->nr != __NR_rseq && c.at < s->room)
 		s->usual = (uint32_t)c.at;
-	arm(s);
+	arm(s, recipe->waits);
 	wait_before_t0(recipe->fence);
 	return rec;
 }
@@ -539,12 +533,13 @@ IN_PROGRAM struct agent_record *recorder_enter(struct agent_scratch *s)
 		return enter_any(s);
 	const uint64_t head = head_of(recipe);
 	const uint8_t fence = recipe->fence;
+	const bool waits = recipe->waits;
 	s->usual = (uint32_t)head;
 	s->room = (uint64_t)room;
 	s->ops = recipe->op;
 	s->nops = recipe->n;
 	struct agent_record *rec = open_record(r, s, s->nr, next, head, head, 0);
-	arm(s);
+	arm(s, waits);
 	wait_before_t0(fence);
 	return rec;
 }

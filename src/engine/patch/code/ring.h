@@ -342,7 +342,8 @@ struct captured_socket {
 
 /* How the recorder treats a call. The members from `asks` on are 0 if the call is usual (recorder_enter()). */
 struct agent_recipe {
-	uint32_t n : 4, nargs : 4; /* number of operations, and of the call's arguments */
+	uint32_t n : 4, nargs : 3; /* number of operations, and of the call's arguments */
+	uint32_t waits : 1;        /* 1: finds out whether the call waits. Without effect if CPU_MARKS_WAITS */
 	uint32_t fence : 2;        /* FENCE_*: what must be finished before t0 is taken */
 	uint32_t apart : 1;        /* 1: the call goes to sctrace if two arguments point at the same memory */
 	uint32_t asks : 1;         /* 1: if the call succeeds, sctrace must complete the record */

@@ -70,7 +70,7 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct me
 	       struct agent_recipe *recipe)
 {
 	bool in = false, out = false, text = false;
-	*recipe = (struct agent_recipe){.nargs = d->nargs & 15};
+	*recipe = (struct agent_recipe){.nargs = d->nargs & 7};
 	for (unsigned i = 0; i < d->nargs && !is_special(nr); i++) {
 		struct memory_need n = need_of(d, nr, i, verbose);
 		if (n.rule == MEMORY_MISSING)
@@ -310,6 +310,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool changes = d && config->names && changes_names(d, config->full_names);
 		bool stops = must_stop(nr, wanted) || (changes && !wanted) || (wanted && asked);
 		recipes[nr].fence = fences[config->times];
+		recipes[nr].waits = config->waits;
 		recipes[nr].announces = changes || first;
 		recipes[nr].asks = creates;
 		recipes[nr].writes = use ? use->writes : 0;

@@ -268,6 +268,28 @@ static inline __attribute__((always_inline)) uint64_t cpu_note_area(uint64_t at)
 	return at - CPU_CONTROL_BLOCK(0);
 }
 
+/* The block contains its own address twice, unless the fs base is not that of a thread of glibc. */
+static inline __attribute__((always_inline)) uint64_t cpu_area(uint64_t rseq)
+{
+	const uint64_t self = CPU_CONTROL_BLOCK(0);
+	return self && self == CPU_CONTROL_BLOCK(16) ? self + rseq : 0;
+}
+
+static inline __attribute__((always_inline)) uint64_t cpu_change_area(uint64_t at, uint64_t from, uint64_t to)
+{
+	volatile uint64_t *cs = (volatile uint64_t *)at;
+	const uint64_t now = *cs;
+	if (now == from)
+		*cs = to;
+	return now;
+}
+
+static inline __attribute__((always_inline)) bool cpu_releases(uint64_t nr)
+{
+	return (nr >= 56 && nr <= 58) || nr == 435 || nr == 9 || nr == 11 || nr == 25 || nr == 31 || nr == 33 ||
+	       nr == 67 || nr == 166 || nr == 292 || nr == 436 || nr == 334;
+}
+
 /*
  * rdtsc does not wait for the instructions before it (Intel SDM, volume 2, RDTSC). lfence waits for these instructions,
  * but not until the values that they have stored reach the cache; mfence waits for the stores.
