@@ -5,7 +5,7 @@
 # usage: run.sh [build | boot [WHAT...] | run COMMAND...]
 # `build` only builds. `boot` only runs the tests, or the named parts: guest.sh has their names (unit, smoke, a case or
 # a group of cases, ...). `run` runs a shell command in the machine. Without arguments, everything is built and all
-# tests run. cross.sh is a quick check that builds and runs less.
+# tests run. SCTRACE_ARM64_KERNEL is the file of another kernel (vmlinuz). cross.sh is a quick check that builds and runs less.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=tests/arm64/lib.sh
@@ -94,7 +94,7 @@ pack() {
 
 boot() {
 	local kernel
-	kernel=$(find "$ROOT/boot" -name 'vmlinuz-*' | sort | tail -n 1)
+	kernel=${SCTRACE_ARM64_KERNEL:-$(find "$ROOT/boot" -name 'vmlinuz-*' | sort | tail -n 1)}
 	[ -n "$kernel" ] || die "no kernel was unpacked"
 	# --foreground keeps the emulator in this process group. A closed pipe at the output of this script ends everything.
 	setpriv --pdeathsig TERM timeout --foreground --kill-after=10 "$SECONDS_AT_MOST" setpriv --pdeathsig KILL \

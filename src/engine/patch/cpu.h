@@ -21,7 +21,8 @@
  *   CPU_JUDGES_WAITS         can the agent find out whether calls wait?
  *   CPU_MARKS_WAITS          does the recorder always find that out? Otherwise it does so on request (agent_recipe.waits)
  *   RELEASING_CALLS          see code/agent.h
- *   AGENT_DATA_SIZE          size of the memory at AGENT_DATA
+ *   AGENT_CODE_SIZE, AGENT_DATA_SIZE  size of the memory at AGENT_CODE, and at AGENT_DATA
+ *   CPU_PAGE_MOST            the largest size of pages with which the engine works
  *   CPU_PAGES_VARY           do kernels differ in the size of pages and in the number of address bits?
  *   CPU_RESTARTS_EARLY       does the kernel move a thread back to an interrupted call before the tracer sees the signal?
  *   CPU_SET_THREAD_POINTER   the call by which the loader, after it has mapped the libraries, sets the thread pointer

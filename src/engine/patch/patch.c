@@ -179,8 +179,8 @@ static int memory_probe(struct buf *why)
 {
 	void *at = (void *)AGENT_CODE; /* NOLINT(performance-no-int-to-ptr) */
 	const long page = sysconf(_SC_PAGESIZE);
-	if (page != AGENT_PAGE) {
-		buf_addf(why, "pages of this kernel have %ld bytes, and must have %d", page, AGENT_PAGE);
+	if (page > CPU_PAGE_MOST) {
+		buf_addf(why, "pages of this kernel have %ld bytes, and may have %d at most", page, CPU_PAGE_MOST);
 		return -ENOTSUP;
 	}
 	void *got = mmap(at, AGENT_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);

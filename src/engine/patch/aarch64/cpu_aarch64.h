@@ -13,6 +13,7 @@
 #define CPU_RED_ZONE       RED_ZONE           /* of Go (encode.h) */
 #define CPU_ARCH           AUDIT_ARCH_AARCH64 /* linux/audit.h */
 #define CPU_DISPATCHES     0
+#define CPU_PAGE_MOST      16384 /* as on the Raspberry Pi 5; the addresses of all memory of the agent are multiples of it */
 #define CPU_PAGES_VARY     1
 #define CPU_JUDGES_WAITS   1
 #define CPU_MARKS_WAITS    0 /* it would take too many instructions at each call */
@@ -22,7 +23,8 @@
 	__NR_mmap, __NR_munmap, __NR_mremap, __NR_shmctl, __NR_shmdt, __NR_umount2, __NR_dup3, __NR_close_range,       \
 		__NR_rseq
 /* The agent's data: struct agent_data, and after it a table of addresses of rseq_cs, whose buckets have 8 rows (agent.S). */
-#define AGENT_DATA_SIZE 0x11000
+#define AGENT_CODE_SIZE 0x4000
+#define AGENT_DATA_SIZE 0x14000
 #define AREAS_AT        (AGENT_DATA + 0x1000)
 #define AREA_MIX        0x9e37
 #define BELOW_PROGRAM   (CPU_RED_ZONE + FRAME_SIZE)

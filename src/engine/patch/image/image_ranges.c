@@ -95,7 +95,7 @@ static void release(struct image *img, struct task *task, uint64_t lo, uint64_t 
 
 void ranges_watch(struct task *task, int64_t nr, const struct cpu_regs *r)
 {
-	const uint64_t page = AGENT_PAGE - 1;
+	const uint64_t page = maps_page() - 1;
 	struct image *img = image_of(task);
 	bool covers = nr == SYS_munmap || nr == SYS_mprotect || nr == SYS_pkey_mprotect || nr == SYS_madvise ||
 		      nr == SYS_mremap || (nr == SYS_mmap && r->CPU_ARG3 & MAP_FIXED);
@@ -165,14 +165,14 @@ void ranges_hide(struct task *task)
 	const struct image *img = image_of(task);
 	const struct call *c = &thread_of(task)->call;
 	struct tamper *tamper = &thread_of(task)->tamper;
-	const uint64_t lo = c->args[0], hi = (lo + c->args[1] + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
+	const uint64_t page = maps_page(), lo = c->args[0], hi = (lo + c->args[1] + page - 1) & ~(page - 1);
 	int64_t result;
 	if (c->arch != syscall_native_arch() || !image_has_agent(img) || tamper->set_result)
 		return;
 	if (ranges_meet(task, c, c->args))
 		result = -ENOMEM;
 	/* If the range is empty or not aligned, the kernel checks other arguments first, so it must make the call. */
-	else if (lo % AGENT_PAGE || lo >= hi || !result_unmapped(c->nr, &result) ||
+	else if (lo % page || lo >= hi || !result_unmapped(c->nr, &result) ||
 		 overlap_of(img, lo, hi) != OVERLAP_INSIDE)
 		return;
 	tamper->result = result;

@@ -219,7 +219,7 @@ void setup_unmap(struct patch *p, struct task *task, const struct cpu_regs *r, u
 
 uint64_t setup_stubs(uint64_t at)
 {
-	return (at & ~(uint64_t)(AGENT_PAGE - 1)) - CPU_STUBS_BELOW;
+	return (at & ~(uint64_t)(CPU_PAGE_MOST - 1)) - CPU_STUBS_BELOW;
 }
 
 void setup_counters(struct patch *p, const struct task *task, struct region *region)
@@ -295,7 +295,7 @@ void setup_areas(const struct image *img, struct areas *areas)
 		vec_push(areas, all[i]);
 	for (size_t i = 0; i < img->sites.pages.n; i++) {
 		const struct stub_page *page = &img->sites.pages.v[i];
-		uint64_t size = ((uint64_t)page->max * STUB_SIZE + AGENT_PAGE - 1) & ~(uint64_t)(AGENT_PAGE - 1);
+		uint64_t size = ((uint64_t)page->max * STUB_SIZE + CPU_PAGE_MOST - 1) & ~(uint64_t)(CPU_PAGE_MOST - 1);
 		vec_push(areas, (struct area){page->addr, size});
 	}
 }

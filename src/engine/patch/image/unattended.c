@@ -21,7 +21,7 @@
  * Distance of the work area below the stack pointer, in bytes. It is in memory that execve(2) maps (setup_arg_pages()
  * in fs/exec.c).
  */
-#define WORK_BELOW 16384
+#define WORK_BELOW (2 * AGENT_CODE_SIZE)
 #define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_CODE_SIZE + UNATTENDED_DATA + STUB_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
 

@@ -18,16 +18,18 @@
 
 /* --- stubs --- */
 
-/* Has the program map a page of stubs near `ip`. Returns NULL if that is not possible. */
+#define STUBS_ADDED CPU_PAGE_MOST
+
+/* Has the program map more stubs near `ip`. Returns NULL if that is not possible. */
 static struct stub_page *new_page(struct patch *p, struct task *task, uint64_t ip)
 {
-	uint64_t at = maps_gap(task->tid, ip, AGENT_PAGE);
+	uint64_t at = maps_gap(task->tid, ip, STUBS_ADDED);
 	/* MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, PROT_READ | PROT_EXEC */
-	const uint64_t args[6] = {at, AGENT_PAGE, 5, 0x100022, (uint64_t)-1, 0};
+	const uint64_t args[6] = {at, STUBS_ADDED, 5, 0x100022, (uint64_t)-1, 0};
 	int64_t got = at ? remote_call(&p->t, task, SYS_mmap, args) : -ENOMEM;
 	if (got == -EFAULT)
 		image_fall_back(p, task, "the program has changed the agent's code");
-	struct stub_page *page = at && got == (int64_t)at ? site_add_page(task, at, AGENT_PAGE) : NULL;
+	struct stub_page *page = at && got == (int64_t)at ? site_add_page(task, at, STUBS_ADDED) : NULL;
 	if (page)
 		ranges_write(task);
 	return page;

@@ -98,6 +98,11 @@ int64_t maps_changed(pid_t pid, const struct mapping *m)
 	return st.st_ctim.tv_sec * INT64_C(1000000000) + st.st_ctim.tv_nsec;
 }
 
+uint64_t maps_page(void)
+{
+	return CPU_PAGES_VARY ? (uint64_t)sysconf(_SC_PAGESIZE) : AGENT_PAGE;
+}
+
 static uint64_t distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
@@ -112,9 +117,9 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 	int r = proc_read(pid, "maps", &text);
 	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &m); end = m.hi) {
 		/* Keep one page free on each side of the range, and more pages below a stack, which may grow. */
-		uint64_t spare = proc_map_is(&m, "[stack]") ? 64 << 20 : 2 * AGENT_PAGE;
+		uint64_t spare = proc_map_is(&m, "[stack]") ? 64 << 20 : 2 * CPU_PAGE_MOST;
 		uint64_t at = m.lo - spare - size;
-		if (m.lo > end && m.lo - end >= size + spare + AGENT_PAGE && m.lo < 1ull << 48 &&
+		if (m.lo > end && m.lo - end >= size + spare + CPU_PAGE_MOST && m.lo < 1ull << 48 &&
 		    distance(at, near) < CPU_JUMP_REACH && (!best || distance(at, near) < distance(best, near)))
 			best = at;
 	}

@@ -111,13 +111,15 @@ struct mapping {
 	bool patchable; /* executable, private and not writable mapping of a file, or the vDSO (which has no inode) */
 };
 
+/* Returns the size of this kernel's pages, which is at most CPU_PAGE_MOST. */
+uint64_t maps_page(void);
 /* Reads the executable mappings of the process into its image. If it has ended, there are none afterwards. */
 void maps_read(const struct task *task);
 /* Returns the mapping that contains `addr`, or NULL. */
 const struct mapping *maps_find(const struct image *img, uint64_t addr);
 /* Returns when a mapped file was last changed (st_ctime), in ns since 1970, or 0 if that is unknown. */
 int64_t maps_changed(pid_t pid, const struct mapping *m);
-/* Returns the address of a free range of `size` bytes within 2 GiB of `near`, or 0. */
+/* Returns the address of a free range of `size` bytes, a multiple of CPU_PAGE_MOST, within 2 GiB of `near`, or 0. */
 uint64_t maps_gap(pid_t pid, uint64_t near, size_t size);
 /* Returns the address of `n` unused bytes at the end of the last page of a file's code, or 0 if there are none. */
 uint64_t maps_room(pid_t pid, size_t n);

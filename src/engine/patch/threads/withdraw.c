@@ -298,7 +298,7 @@ static void keep_code_out(struct patch *p, struct task *task)
 	maps_read(task);
 	for (size_t i = 0; i < img->mappings.n; i++) {
 		const struct mapping *m = &img->mappings.v[i];
-		uint64_t lo = m->lo + (m->file_offset ? 0 : AGENT_PAGE);
+		uint64_t lo = m->lo + (m->file_offset ? 0 : maps_page());
 		if (m->patchable && m->ino && lo < m->hi &&
 		    !make_call(p, task, SYS_madvise, lo, m->hi - lo, MADV_DONTDUMP))
 			return;

@@ -19,10 +19,12 @@
 #define CPU_JUMP_REACH     0x7f000000 /* of rel32, 2 GiB */
 #define CPU_STUBS_BELOW    (512ull << 20)
 #define CPU_DISPATCHES     1
+#define CPU_PAGE_MOST      4096
 #define CPU_PAGES_VARY     0
 #define CPU_JUDGES_WAITS   1
 #define CPU_MARKS_WAITS    1
 #define CPU_RESTARTS_EARLY 0
+#define AGENT_CODE_SIZE    0x2000
 #define AGENT_DATA_SIZE    AGENT_PAGE
 #define RELEASING_CALLS    9, 11, 25, 31, 33, 67, 166, 292, 436, 334
 #define CPU_TRAP                                                                                                       \
