@@ -540,6 +540,17 @@ def test_threads_without_a_pointer(tmp):
     assert len(re.findall(r"getppid\(", (tmp / "trace").read_text())) == 4000
 
 
+def test_lowest_addresses(tmp):
+    """A program of which all is at the lowest addresses is counted and recorded without stops on aarch64"""
+    program = BUILD / "tests/e2e/threads-low"
+    if not program.exists() or os.sysconf("SC_PAGESIZE") > 4096:
+        raise Skip("no such program can be built or executed here")
+    for words in (["-o", tmp / "trace"], ["-c", "-o", tmp / "table"]):
+        r = run("--engine=patch", "-f", *words, program, "no_pointer", "1000")
+        assert r.returncode == 0 and "stopped the program" not in r.stderr, (words, r)
+    assert "stopped the program" not in (tmp / "table").read_text()
+
+
 def test_statuses(tmp):
     """The exit status is the program's; failures of sctrace have other statuses"""
     assert run("sh", "-c", "exit 7").returncode == 7

@@ -36,6 +36,19 @@
 #define ABOVE 512
 #define BELOW 4096
 
+/* Instructions of sctrace for a counted call, for one with arguments to check, and for a recorded one. */
+#define COUNTED_MOST 60
+#define FAILED_MOST  60
+#define FIRST_MOST   67 /* the first of these calls that fails */
+#define ANOTHER_MOST                                                                                                   \
+	76 /* fails otherwise than that one; has the first row of the table of errors. Each row before it costs 7 */
+#define ARMED_MOST    80  /* it is found out whether the call waits */
+#define WAITED_MOST   115 /* or its area is not in the first row of its bucket, or in none */
+#define CHECKED_MOST  120
+#define RECORDED_MOST 250
+#define JUDGED_MOST   300 /* it is found out whether the recorded call waits */
+#define OTHER_MOST    80  /* a number that no call has: it fails, and its row is looked up */
+
 struct state { /* patch_aarch64.S has the offsets */
 	uint64_t x[31], sp, nzcv, fpsr;
 	unsigned char q[32][16];

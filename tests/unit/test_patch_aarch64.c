@@ -5,19 +5,6 @@
  */
 #include "patch_aarch64_rig.h"
 
-/* Instructions of sctrace for a counted call, for one with arguments to check, and for a recorded one. */
-#define COUNTED_MOST 60
-#define FAILED_MOST  60
-#define FIRST_MOST   67 /* the first of these calls that fails */
-#define ANOTHER_MOST                                                                                                   \
-	76 /* fails otherwise than that one; has the first row of the table of errors. Each row before it costs 7 */
-#define ARMED_MOST    80  /* it is found out whether the call waits */
-#define WAITED_MOST   115 /* or its area is not in the first row of its bucket, or in none */
-#define CHECKED_MOST  120
-#define RECORDED_MOST 250
-#define JUDGED_MOST   300 /* it is found out whether the recorded call waits */
-#define OTHER_MOST    80 /* a number that no call has: it fails, and its row is looked up */
-
 static void check_kind(const struct variant *v, const struct kind *k, unsigned flags)
 {
 	struct state in = before_call(k, flags), native, patched;
@@ -485,7 +472,8 @@ static void test_waits(void **state)
 		{{"read, waited", SYS_read, {0, 0, 8}, SLOT_F_BYTES, COUNTED}, {true, true, 0, WAITED}},
 		{{"foreign, waited", SYS_read, {0, 0, 8}, SLOT_F_BYTES, COUNTED}, {true, true, 64, WAITED}},
 		{{"getppid, recorded", SYS_getppid, {1, 2}, SLOT_F_RECORD, RECORDED}, {true, true, 0, DID_NOT_WAIT}},
-		{{"later, recorded", SYS_getppid, {1}, SLOT_F_RECORD, RECORDED}, {true, true, 0, DID_NOT_WAIT, .later = true}},
+		{{"later, recorded", SYS_getppid, {1}, SLOT_F_RECORD, RECORDED},
+		 {true, true, 0, DID_NOT_WAIT, .later = true}},
 		{{"foreign, recorded", SYS_getppid, {1}, SLOT_F_RECORD, RECORDED}, {true, true, 0x4000, DID_NOT_WAIT}},
 		{{"unknown, recorded", SYS_getppid, {1, 2}, SLOT_F_RECORD, RECORDED}, {true, false, 0, UNKNOWN}},
 		{{"waited, recorded", SYS_read, {0, 0, 8}, SLOT_F_RECORD, RECORDED}, {true, true, 0, WAITED}},

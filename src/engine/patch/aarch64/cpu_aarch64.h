@@ -276,7 +276,7 @@ static inline bool cpu_has_steady_ticks(void)
 	return true;
 }
 
-#define AREA_BUCKET(at) ((volatile uint64_t *)(AREAS_AT + ((at) * AREA_MIX >> 22 & 1023) * 64))
+#define AREA_BUCKET(at) ((volatile uint64_t *)(AREAS_AT + ((at)*AREA_MIX >> 22 & 1023) * 64))
 
 static inline __attribute__((always_inline)) uint64_t cpu_note_area(uint64_t at)
 {

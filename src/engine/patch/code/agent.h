@@ -15,14 +15,14 @@
  * memory does not include it: for them, memory of the program may be from 0x550000000000 on. Stubs must be near their
  * sites, so each area of stubs begins with the agent's addresses (encode.h).
  */
-#define AGENT_CODE      0x553670000000 /* read and execute */
-#define AGENT_SECTION   AGENT_CODE /* a critical section for rseq(2), at the beginning of the code */
-#define AGENT_DATA      (AGENT_CODE + AGENT_CODE_SIZE) /* AGENT_DATA_SIZE bytes, private: struct agent_data (cpu.h) */
-#define AGENT_STATS     (AGENT_CODE + 0x8230000)  /* memory shared with the tracer: slots, struct agent_tail, errors */
-#define AGENT_LIMIT     (AGENT_CODE + 0x50000000) /* the end of the addresses of all memory of the agent */
-#define AGENT_PAGE      4096 /* the unit of rings and of tables. The kernel's pages may be larger (CPU_PAGE_MOST) */
-#define AGENT_AGAIN     -0x5c7            /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
-#define STUB_AREA       (16 * AGENT_PAGE) /* the size of a mapping for stubs */
+#define AGENT_CODE    0x553670000000                 /* read and execute */
+#define AGENT_SECTION AGENT_CODE                     /* a critical section for rseq(2), at the beginning of the code */
+#define AGENT_DATA    (AGENT_CODE + AGENT_CODE_SIZE) /* AGENT_DATA_SIZE bytes, private: struct agent_data (cpu.h) */
+#define AGENT_STATS   (AGENT_CODE + 0x8230000)  /* memory shared with the tracer: slots, struct agent_tail, errors */
+#define AGENT_LIMIT   (AGENT_CODE + 0x50000000) /* the end of the addresses of all memory of the agent */
+#define AGENT_PAGE    4096   /* the unit of rings and of tables. The kernel's pages may be larger (CPU_PAGE_MOST) */
+#define AGENT_AGAIN   -0x5c7 /* si_code of a SIGSYS that sctrace sends: the last call must be made again */
+#define STUB_AREA     (16 * AGENT_PAGE) /* the size of a mapping for stubs */
 
 /*
  * In the tables by number, each call number below AGENT_NUMBERS has a row. All other numbers, also negative ones, belong to

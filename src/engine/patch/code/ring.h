@@ -362,10 +362,11 @@ struct agent_recipe {
 	struct memory_rule_of op[RECIPE_OPS];
 };
 
-_Static_assert(AGENT_DATA % CPU_PAGE_MOST == 0 && RECORDER_CODE % CPU_PAGE_MOST == 0 && THREADS_AT % CPU_PAGE_MOST == 0 &&
-		       SCRATCHES_AT % CPU_PAGE_MOST == 0 && AGENT_STATS % CPU_PAGE_MOST == 0 &&
-		       RING_ROOM_AT_FIRST % CPU_PAGE_MOST == 0 && SCRATCH_ROOM_AT_FIRST % CPU_PAGE_MOST == 0 &&
-		       STATS_SIZE % CPU_PAGE_MOST == 0 && STUB_AREA % CPU_PAGE_MOST == 0,
+_Static_assert(AGENT_DATA % CPU_PAGE_MOST == 0 && RECORDER_CODE % CPU_PAGE_MOST == 0 &&
+		       THREADS_AT % CPU_PAGE_MOST == 0 && SCRATCHES_AT % CPU_PAGE_MOST == 0 &&
+		       AGENT_STATS % CPU_PAGE_MOST == 0 && RING_ROOM_AT_FIRST % CPU_PAGE_MOST == 0 &&
+		       SCRATCH_ROOM_AT_FIRST % CPU_PAGE_MOST == 0 && STATS_SIZE % CPU_PAGE_MOST == 0 &&
+		       STUB_AREA % CPU_PAGE_MOST == 0,
 	       "mappings begin at pages");
 _Static_assert(RECORDER_CODE + RECORDER_ROOM + RECIPES_ROOM <= THREADS_AT, "room");
 _Static_assert(RECORD_MOST <= UINT16_MAX && offsetof(struct agent_record, t0) == RECORD_T0 &&

@@ -172,8 +172,7 @@ void ranges_hide(struct task *task)
 	if (ranges_meet(task, c, c->args))
 		result = -ENOMEM;
 	/* If the range is empty or not aligned, the kernel checks other arguments first, so it must make the call. */
-	else if (lo % page || lo >= hi || !result_unmapped(c->nr, &result) ||
-		 overlap_of(img, lo, hi) != OVERLAP_INSIDE)
+	else if (lo % page || lo >= hi || !result_unmapped(c->nr, &result) || overlap_of(img, lo, hi) != OVERLAP_INSIDE)
 		return;
 	tamper->result = result;
 	tamper->set_result = arch_skip_call(task->tid) == 0;

@@ -385,7 +385,8 @@ static bool is_unused(uint64_t thread_pointer)
  * thread pointer of the thread that creates it; a process, too, so it may be in use although the scratch memory was free.
  * Returns the thread's row, and sets *thread_pointer.
  */
-static struct agent_thread *give_pointer(const struct task *task, const struct record_thread *th, uint64_t *thread_pointer)
+static struct agent_thread *give_pointer(const struct task *task, const struct record_thread *th,
+					 uint64_t *thread_pointer)
 {
 	const struct agent_thread *row = NULL;
 	uint64_t value = th->scratch - sizeof(value);

@@ -108,23 +108,31 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+/* The heap (brk(2)) begins somewhere above the program's data, and grows. */
+#define HEAP_ROOM (CPU_JUMP_REACH / 2)
+
 uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 {
 	struct buf text = {0};
 	struct proc_map m;
 	uint64_t end = 0x100000; /* the kernel refuses mappings at the lowest addresses */
-	uint64_t best = 0;
+	uint64_t best = 0, above = 0;
+	bool mapped = false; /* is there a mapping below `end`? */
 	int r = proc_read(pid, "maps", &text);
-	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &m); end = m.hi) {
+	for (const char *p = buf_str(&text); r == 0 && proc_map_next(&p, &m); end = m.hi, mapped = true) {
 		/* Keep one page free on each side of the range, and more pages below a stack, which may grow. */
 		uint64_t spare = proc_map_is(&m, "[stack]") ? 64 << 20 : 2 * CPU_PAGE_MOST;
 		uint64_t at = m.lo - spare - size;
 		if (m.lo > end && m.lo - end >= size + spare + CPU_PAGE_MOST && m.lo < 1ull << 48 &&
 		    distance(at, near) < CPU_JUMP_REACH && (!best || distance(at, near) < distance(best, near)))
 			best = at;
+		at = (end + HEAP_ROOM) & ~(uint64_t)(CPU_PAGE_MOST - 1);
+		if (mapped && !above && m.lo > at && m.lo - at >= size + spare && distance(at, near) < CPU_JUMP_REACH)
+			above = at;
 	}
 	buf_free(&text);
-	return best;
+	/* A program at the lowest addresses, such as one of Go for aarch64, may have no room below its code and its data. */
+	return best ? best : above;
 }
 
 /* Are all these bytes 0, that is, unused? */
