@@ -1575,6 +1575,28 @@ def test_attach(tmp):
         assert "kernel thread" in run("-p", "2").stderr
 
 
+def test_attach_without_ended(tmp):
+    """If some processes of -p have ended, sctrace names them and traces the others; if all have, nothing is traced"""
+    with subprocess.Popen(["true"]) as ended, subprocess.Popen(["true"]) as zombie:
+        ended.wait()
+        until("a zombie", lambda: "State:\tZ" in Path(f"/proc/{zombie.pid}/status").read_text())
+        for words in (["--engine=ptrace"], ["--engine=ptrace", "-c"], [], ["-f"], ["-c"], ["-c", "-f"], ["--record", str(tmp / "r")]):
+            with subprocess.Popen(["sh", "-c", "while [ ! -e stop ]; do sleep 0.05; done"], cwd=tmp) as prog:
+                pids = f"{ended.pid},{prog.pid},{zombie.pid}"
+                with subprocess.Popen([SCTRACE, *words, "-o", str(tmp / "t"), "-p", pids], stderr=subprocess.PIPE, text=True) as p:
+                    first = p.stderr.readline()
+                    (tmp / "stop").touch()
+                    said = first + p.stderr.read()
+                    assert prog.wait(TIMEOUT) == 0
+            (tmp / "stop").unlink()
+            assert p.returncode == 0 and f"attached to process {prog.pid};" in said, (words, said)
+            assert said.count("attached to process") == 1, (words, said)
+            assert f"cannot attach to 2 of 3 processes, which do not exist or have ended: {ended.pid}, {zombie.pid}" in said, (words, said)
+            assert "wait4" in (tmp / "t").read_text(), words
+        r = run("-p", f"{ended.pid},{zombie.pid}")
+        assert r.returncode == 1 and f"cannot attach to process {zombie.pid}: it is a zombie" in r.stderr, r
+
+
 def test_attach_to_threads(tmp):
     """If a process has several threads when sctrace attaches, each line has the id of its thread, from the first line on"""
     script = "import threading, time\nfor i in range(3): threading.Thread(target=lambda: time.sleep(60), daemon=True).start()\n" \

@@ -525,9 +525,12 @@ static void say_how_to_end(const struct trace *t)
 {
 	if (t->o.look.quiet & QUIET_ATTACH)
 		return;
-	for (size_t i = 0; i < t->o.pids.n; i++)
-		diag_note("attached to %s %d; Ctrl-C detaches",
-			  proc_process(t->o.pids.v[i]) == t->o.pids.v[i] ? "process" : "thread", (int)t->o.pids.v[i]);
+	for (size_t i = 0; i < t->o.pids.n; i++) {
+		struct proc_status s;
+		if (!proc_why_untraceable(t->o.pids.v[i], &s)) /* one that has ended is reported by the engine */
+			diag_note("attached to %s %d; Ctrl-C detaches", s.tgid == t->o.pids.v[i] ? "process" : "thread",
+				  (int)t->o.pids.v[i]);
+	}
 	if ((t->o.cgroup || t->o.all) && !t->program)
 		diag_note(trace_opts_watch(&t->o) ? "printing calls; Ctrl-C stops this"
 						  : "counting calls; Ctrl-C stops this and prints the summary");

@@ -55,8 +55,9 @@ static bool wait_for_stop(struct patch *p, struct task *task, uint64_t until)
 		if (status >> 16 == 0 || status >> 16 == PTRACE_EVENT_STOP)
 			break;
 		/* The task has stopped inside clone(2). It must go on to the requested stop. */
+		size_t queued = p->t.events.n; /* the note about processes that have ended */
 		tracer_stop(&p->t, task, status);
-		p->t.events.n = 0;
+		p->t.events.n = queued;
 		p->t.current = NULL;
 		ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL);
 		task->stopped = false;

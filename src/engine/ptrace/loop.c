@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "engine/ptrace/tracer.h"
+#include "tracee/proc.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -343,6 +344,41 @@ static unsigned long options_for(const struct engine_config *config, const struc
 	return o;
 }
 
+/* Returns true if `pid` could not be attached to, with the error `err`, because it has ended or does not exist. */
+static bool has_ended(pid_t pid, int err)
+{
+	struct proc_status s;
+	return err == ESRCH || (proc_status(pid, &s) == 0 && (s.state == 'X' || (s.state == 'Z' && s.threads <= 1)));
+}
+
+/*
+ * Attaches to all processes of the list. A server's workers may end between the command that listed them and this
+ * function. So those that have ended are only reported, unless none is left.
+ */
+static int attach_list(struct tracer *t, struct buf *why)
+{
+	const struct engine_config *c = &t->config;
+	auto_buf ended = {0};
+	size_t n = 0;
+	int r = 0;
+	for (size_t i = 0; i < c->nattach; i++) {
+		buf_clear(why);
+		r = tracer_attach(t, c->attach[i], why);
+		if (r == 0)
+			continue;
+		if (!has_ended(c->attach[i], -r))
+			return r;
+		buf_addf(&ended, "%s%d", n++ ? ", " : "", (int)c->attach[i]);
+	}
+	if (n == c->nattach)
+		return r;
+	buf_clear(why);
+	if (n)
+		tracer_note(t, "cannot attach to %zu of %zu processes, which do not exist or have ended: %s", n,
+			    c->nattach, buf_str(&ended));
+	return 0;
+}
+
 int tracer_start(struct tracer *t, const struct engine_config *config, struct buf *why)
 {
 	t->config = *config;
@@ -352,8 +388,8 @@ int tracer_start(struct tracer *t, const struct engine_config *config, struct bu
 	int r = 0;
 	if (config->spawn.argv)
 		r = start_program(t, why);
-	for (size_t i = 0; r == 0 && i < config->nattach; i++)
-		r = tracer_attach(t, config->attach[i], why);
+	if (r == 0 && config->nattach)
+		r = attach_list(t, why);
 	if (r < 0 && t->root.pid && !t->root.waits)
 		kill(t->root.pid, SIGKILL);
 	if (r < 0 && !why->len)
