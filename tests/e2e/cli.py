@@ -1635,6 +1635,26 @@ def test_attach_again(_):
     assert attached == 2 and sleeper.returncode == 0 and time.monotonic() - start >= slept, (text, sleeper.returncode)
 
 
+def test_attach_again_to_server(_):
+    """Nothing of the agent stays in a process that creates processes and handles their SIGCHLD while sctrace detaches"""
+    code = "import os, signal\nsignal.signal(signal.SIGCHLD, lambda *_: None)\nprint(flush=True)\n" \
+           "while True:\n if not os.fork(): os._exit(0)\n os.wait()"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as prog:
+        try:
+            prog.stdout.readline()
+            for i in range(24):
+                with subprocess.Popen([SCTRACE, "-c", *["-f"] * (i % 2), "-p", str(prog.pid)], stderr=subprocess.PIPE, text=True) as p:
+                    assert "attached" in p.stderr.readline()
+                    time.sleep(0.05)
+                    p.send_signal(signal.SIGINT)
+                    text = p.stderr.read()
+                assert p.returncode == 0 and "addresses of the agent are in use" not in text, (i, text)
+                assert "memfd:sctrace" not in Path(f"/proc/{prog.pid}/maps").read_text(), (i, text)
+                assert prog.poll() is None, (i, text)
+        finally:
+            prog.kill()
+
+
 def test_attach_and_start(tmp):
     """-p and a program are traced together until both have ended"""
     code = "import os, time\nwhile not os.path.exists('stop'): time.sleep(0.01)\nos.getppid()"

@@ -321,26 +321,42 @@ static bool can_unmap(const struct patch *p, const struct image *img)
 	return true;
 }
 
+/* True if the call of a thread returns without waiting: a signal has interrupted it, or it has created a child. */
+static bool call_ends(const struct task *task)
+{
+	struct cpu_regs r;
+	siginfo_t si;
+	if (cpu_get(task->tid, &r) == 0 && remote_restart_pending(&r))
+		return true;
+	if (ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0)
+		return false;
+	return si.si_code == (SIGTRAP | PTRACE_EVENT_FORK << 8) || si.si_code == (SIGTRAP | PTRACE_EVENT_CLONE << 8);
+}
+
 /*
- * Moves a thread from the stop at the end of an interrupted call to an event-stop, in which it can run code (remote.h).
- * Returns false if it is in the middle of another call, or has stopped differently. Any stop discards the event-stop that
- * PTRACE_INTERRUPT has requested (ptrace_stop() in kernel/signal.c), so it is requested again.
+ * Moves a thread to an event-stop, in which it can run code (remote.h). A thread that is about to receive a signal receives
+ * it: the event-stop follows before the first instruction of the handler. Returns false if the thread is in the middle of
+ * a call that may wait, or has stopped differently. Any stop discards the event-stop that PTRACE_INTERRUPT has requested
+ * (ptrace_stop() in kernel/signal.c), so it is requested again.
  */
-static bool leave_call(struct patch *p, struct task *task)
+static bool move_to_event_stop(struct patch *p, struct task *task)
 {
 	int status;
-	struct cpu_regs r;
-	if (!task->mid_call)
+	if (!task->mid_call && !task->deliver)
 		return true;
-	if (cpu_get(task->tid, &r) < 0 || !remote_restart_pending(&r) ||
-	    ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
-	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0 || remote_next_stop(&p->t, task, &status) < 0)
+	if (task->deliver ? tracer_is_stopping(task->deliver) : !call_ends(task))
+		return false;
+	if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
+	    ptrace_retry(PTRACE_CONT, task->tid, NULL, (void *)(intptr_t)task->deliver) < 0)
+		return false;
+	task->deliver = 0;
+	if (remote_next_stop(&p->t, task, &status) < 0)
 		return false;
 	task->mid_call = false;
 	if (status >> 16 == 0)
 		task->deliver = WSTOPSIG(status);
 	task->listening = status >> 16 == PTRACE_EVENT_STOP && tracer_is_stopping(WSTOPSIG(status));
-	return !task->deliver && !task->listening;
+	return status >> 16 == PTRACE_EVENT_STOP && !task->listening;
 }
 
 static void unmap_all(struct patch *p, struct task *task)
@@ -351,7 +367,7 @@ static void unmap_all(struct patch *p, struct task *task)
 	 * A thread would have to leave its group-stop to unmap the agent, and a filter of the program could end it for that. So
 	 * the agent stays, unused.
 	 */
-	if (task->listening || task->deliver || img->sigsys.sealed || !leave_call(p, task))
+	if (task->listening || img->sigsys.sealed || !move_to_event_stop(p, task))
 		return;
 	sigkill_guard_remove(p, task, false);
 	setup_areas(img, &areas);
