@@ -55,6 +55,17 @@ void recording_asked_changed(struct recording_asked *a, bool comm)
 	a->comm_epoch += comm;
 }
 
+void recording_asked_named(struct recording_asked *a, pid_t tid, const struct event_names *names)
+{
+	for (unsigned i = 0; names && i < names->n; i++) {
+		const struct event_name *n = &names->v[i];
+		const struct answer *x =
+			n->full ? map_get(&a->answers, recording_name_key(NAME_FULL, tid, (uint32_t)n->fd)) : NULL;
+		if (x && strcmp(buf_str(&x->text), n->full) != 0)
+			recording_asked_changed(a, false);
+	}
+}
+
 bool recording_asked_comm(const struct recording_asked *a, struct recording_asked_thread *th)
 {
 	const bool asks = th->comm_epoch != a->comm_epoch;

@@ -208,6 +208,8 @@ void recording_asked_event(struct recording_asked *a, struct recording_asked_thr
  * processes.
  */
 void recording_asked_changed(struct recording_asked *a, bool comm);
+/* The engine has captured names. If a socket or another descriptor was recorded with a different name in full, names have changed. */
+void recording_asked_named(struct recording_asked *a, pid_t tid, const struct event_names *names);
 /* Must the names of the thread and its process be looked up? Then notes that they have been. */
 bool recording_asked_comm(const struct recording_asked *a, struct recording_asked_thread *th);
 /*

@@ -270,6 +270,11 @@ bool syscall_changes_names(const struct syscall_desc *d)
 	return d->result == R_FD || d->groups & G_NAMES;
 }
 
+bool syscall_changes_signalfd(const struct syscall_desc *d, const uint64_t args[1])
+{
+	return d->groups & G_SIGNAL && d->result == R_FD && (int32_t)args[0] != -1;
+}
+
 unsigned syscall_word_size(const struct call *c)
 {
 	if (c->arch == AUDIT_ARCH_X86_64)

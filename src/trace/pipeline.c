@@ -143,7 +143,7 @@ static void change_names(struct names_kept *k, const struct event *ev)
 		return;
 	} else if (c->nr == SYS_close_range) {
 		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[1], c->enter_ns, ev->time_ns);
-	} else if (c->desc->groups & G_RENAMES) {
+	} else if (c->desc->groups & G_RENAMES || syscall_changes_signalfd(c->desc, c->args)) {
 		names_kept_change(k, ev->time_ns);
 	} else if (c->nr == SYS_chdir || c->nr == SYS_fchdir) {
 		names_kept_close(k, (uint32_t)AT_FDCWD, (uint32_t)AT_FDCWD, c->enter_ns, ev->time_ns);

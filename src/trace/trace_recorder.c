@@ -131,6 +131,7 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 		recording_asked_changed(&r->asked, true);
 	else if (ev->kind == EV_EXIT)
 		note_changes(r, &ev->call);
+	recording_asked_named(&r->asked, ev->tid, ev->kind == EV_CALL ? ev->names_before : ev->names);
 	begin(r, own, ev);
 	const struct captured_list captures = capture(r, own, ev);
 	ask_shown_names(r, own, ev, &captures);

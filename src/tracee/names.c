@@ -51,15 +51,19 @@ static const char *const netlinks[] = {
 	"ISCSI",   "AUDIT",  "FIB_LOOKUP",    "CONNECTOR", "NETFILTER", "IP6_FW", "DNRTMSG", "KOBJECT_UEVENT",
 	"GENERIC", "",       "SCSITRANSPORT", "ECRYPTFS",  "RDMA",      "CRYPTO", "SMC"};
 
-/* Appends the name of the protocol and the port of a netlink socket: "[ROUTE:4711]". */
+void names_netlink(unsigned protocol, uint32_t port, struct buf *out)
+{
+	if (protocol < sizeof(netlinks) / sizeof(*netlinks) && *netlinks[protocol])
+		buf_addf(out, "[%s:%u]", netlinks[protocol], port);
+	else
+		buf_addf(out, "[%u:%u]", protocol, port);
+}
+
 static bool read_netlink(const char *line, struct wanted *w, struct buf *out)
 {
 	if (!find_netlink(line, w, out))
 		return false;
-	if (w->protocol < sizeof(netlinks) / sizeof(*netlinks) && *netlinks[w->protocol])
-		buf_addf(out, "[%s:%u]", netlinks[w->protocol], w->port);
-	else
-		buf_addf(out, "[%u:%u]", w->protocol, w->port);
+	names_netlink(w->protocol, w->port, out);
 	return true;
 }
 

@@ -91,6 +91,8 @@ bool names_finds_peers(void);
 int names_is_apart(pid_t tid);
 /* Appends the type and numbers of a device, for names.device(), if `mode` (st_mode) is that of a device. */
 bool names_device(uint32_t mode, uint32_t major, uint32_t minor, struct buf *out);
+/* Appends the name of the protocol and the port of a netlink socket: "[ROUTE:4711]". */
+void names_netlink(unsigned protocol, uint32_t port, struct buf *out);
 /* The answers of /proc and sock_diag(7) at the time of the question. `ctx` is a struct names_sockets, or NULL. */
 extern const struct names names_live;
 
@@ -115,7 +117,7 @@ bool sock_query_unix(struct sock_query_unix *s);
  */
 int sock_query_inet(bool v6, int protocol, unsigned long inode, struct inet_diag_sockid *ends, struct buf *out);
 /*
- * Appends the name in full ("TCP:[127.0.0.1:80->10.0.0.1:5]") of the socket `inode` with these addresses, each of which is a struct
+ * Appends the name in full ("TCP:[127.0.0.1:80->10.0.0.1:5]") of the socket `inode` of IPPROTO_TCP, IPPROTO_UDP or IPPROTO_RAW with these addresses, each of which is a struct
  * sockaddr_in or sockaddr_in6. `peer` is NULL if it is not connected. Returns false if they are not such addresses.
  */
 bool sock_query_name(int protocol, const void *local, const void *peer, unsigned long inode, struct buf *out);

@@ -191,7 +191,8 @@ bool sock_query_name(int protocol, const void *local, const void *peer, unsigned
 	memcpy(&to, local, sizeof(to));
 	const bool bound = to.sin_port != 0;
 	const uint8_t family = (uint8_t)to.sin_family;
-	buf_addf(out, "%s%s:[", protocol == IPPROTO_TCP ? "TCP" : "UDP", family == AF_INET6 ? "v6" : "");
+	const char *name = protocol == IPPROTO_TCP ? "TCP" : protocol == IPPROTO_RAW ? "RAW" : "UDP";
+	buf_addf(out, "%s%s:[", name, family == AF_INET6 ? "v6" : "");
 	if (!bound)
 		buf_addf(out, "%lu", inode);
 	else if (!add_address(out, family, local))

@@ -244,11 +244,14 @@ def test_names(folder):
 
 
 def test_names_of_kinds(folder):
-    """Few calls that create or close eventfds, Unix sockets and ranges of descriptors, or end a process, stop for the names"""
+    """Few calls that create or close eventfds, signalfds, pidfds, sockets and ranges of descriptors, or end a process, stop for the names"""
     # Number of stops for each. An eventfd stops where it is created, a socket where its peer is unknown or has been closed, or
     # may be that of another process.
-    most = {"eventfd": 1, "pair": 1, "inherited-pair": 4, "accepted": 4, "range": 0, "namespace": 0, "child": 0}
-    names = {"290": "eventfd2", "53": "socketpair", "3": "close", "436": "close_range", "257": "openat", "2": "open", "231": "exit_group",
+    most = {"eventfd": 1, "pair": 1, "inherited-pair": 4, "accepted": 4, "range": 0, "namespace": 0, "child": 0, "signalfd": 0,
+            "netlink": 1, "socket": 0}
+    if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 13):
+        most["pidfd"] = 0
+    names = {"289": "signalfd4", "434": "pidfd_open", "41": "socket", "72": "fcntl", "49": "bind", "44": "sendto", "290": "eventfd2", "53": "socketpair", "3": "close", "436": "close_range", "257": "openat", "2": "open", "231": "exit_group",
              "42": "connect", "288": "accept4", "0": "read", "1": "write", "32": "dup"}
     for options in (["-yy", "-o", str(folder / "trace")], ["--record", str(folder / "recording")]):
         for kind, each in most.items():

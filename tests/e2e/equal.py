@@ -59,7 +59,8 @@ REPLACED = [(re.compile(pattern), by) for pattern, by in (
     (r'(\\x[0-9a-f]{2})+', "BYTES"),
     (r" /\* \d{4}-[^*]*\*/", ""),
     (r"/cc\w{6}\b", "/ccNAME"),
-    (r"\b(pipe|socket|UDP|UDPv6):\[\d+\]", r"\1:[N]"),
+    (r"\b(pipe|socket|[A-Z][\w-]+):\[\d+\]", r"\1:[N]"),
+    (r"\b(NETLINK:\[[A-Z]+):\d+\]", r"\1:N]"),
     (r"\b(UNIX(?:-STREAM)?:\[)\d+", r"\1N"),
     (r"->\d+(?=[],])", "->N"),  # the inode of a Unix socket
     (r'@"[0-9a-f]{5}"', '@"NAME"'),  # an abstract address that the kernel has chosen
@@ -209,7 +210,7 @@ def test_names_renamed(folder):
 
 
 def test_names_of_kinds(folder):
-    """Descriptors of eventfds, of connected Unix sockets and of namespaces, and ranges of descriptors, -yy"""
+    """Descriptors of eventfds, signalfds, pidfds, of sockets of many families and of namespaces, and ranges of descriptors, -yy"""
     compare(folder, [str(BUILD / "tests" / "e2e" / "names"), "kind"], None, ["-yy"])
 
 

@@ -3,6 +3,7 @@
 #include "e2e.h"
 
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <linux/openat2.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -12,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
@@ -294,15 +296,137 @@ static void use_in_child(int at)
 	await(pid);
 }
 
+/* Uses and closes a descriptor, also by a copy. Not every kernel can make each kind, and some need privileges. */
+static void use_and_close(int fd)
+{
+	const int other = fd < 0 ? -1 : dup(fd);
+	CHECK(fd < 0 || (fcntl(fd, F_GETFL) >= 0 && fcntl(other, F_GETFL) >= 0 && close(fd) == 0 && close(other) == 0));
+}
+
+static int make_signalfd(int fd, int sig, int also)
+{
+	const uint64_t set = UINT64_C(1) << (sig - 1) | UINT64_C(1) << (also - 1);
+	fd = (int)syscall(SYS_signalfd4, fd, &set, sizeof(set), SFD_CLOEXEC);
+	CHECK(fd >= 0);
+	return fd;
+}
+
+static void use_signalfd(int at)
+{
+	(void)at;
+	use_and_close(make_signalfd(-1, SIGUSR1, SIGKILL)); /* the kernel leaves SIGKILL out */
+}
+
+/* The copies of a signalfd have its new signals, also those of another process. */
+static void change_signalfd(int at)
+{
+	const int fd = make_signalfd(-1, SIGUSR1, SIGUSR2), other = dup(fd);
+	(void)at;
+	CHECK(make_signalfd(fd, SIGUSR2, SIGSTOP) == fd && fcntl(other, F_GETFD) == 0 &&
+	      fcntl(fd, F_GETFD) == FD_CLOEXEC);
+	pid_t pid = fork();
+	if (pid == 0) {
+		CHECK(make_signalfd(other, SIGHUP, SIGHUP) == other && fcntl(fd, F_GETFD) == FD_CLOEXEC);
+		_exit(0);
+	}
+	await(pid);
+	CHECK(fcntl(other, F_GETFD) == 0 && close(fd) == 0 && close(other) == 0);
+}
+
+static void use_pidfd(int at)
+{
+	(void)at;
+	use_and_close((int)syscall(SYS_pidfd_open, getpid(), 0));
+}
+
+/* When a process has ended and was waited for, the name of its pidfd changes. */
+static void use_pidfd_of_child(int at)
+{
+	pid_t pid = fork();
+	(void)at;
+	if (pid == 0)
+		_exit(0);
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	CHECK(fd < 0 || fcntl(fd, F_GETFD) == FD_CLOEXEC);
+	await(pid);
+	use_and_close(fd);
+}
+
+static void use_netlink(int at)
+{
+	const struct sockaddr_nl any = {.nl_family = AF_NETLINK};
+	const struct nlmsghdr request = {.nlmsg_len = sizeof(request), .nlmsg_type = NLMSG_NOOP};
+	(void)at;
+	use_and_close(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+	int bound = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	CHECK(bound < 0 || bind(bound, (const struct sockaddr *)&any, sizeof(any)) == 0);
+	use_and_close(bound);
+	int sending = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_ROUTE);
+	CHECK(sending < 0 || (fcntl(sending, F_GETFD) == FD_CLOEXEC &&
+			      send(sending, &request, sizeof(request), 0) == sizeof(request)));
+	use_and_close(sending);
+}
+
+/* A socket for datagrams gets an address by itself if it has SO_PASSCRED. */
+static void use_datagrams(int at)
+{
+	const int on = 1;
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	socklen_t size = sizeof(name.sun_family);
+	int to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), from = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	(void)at;
+	use_and_close(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	CHECK(bind(to, (struct sockaddr *)&name, size) == 0 && (size = sizeof(name)) &&
+	      getsockname(to, (struct sockaddr *)&name, &size) == 0);
+	CHECK(fcntl(from, F_GETFD) == FD_CLOEXEC && sendto(from, "x", 1, 0, (struct sockaddr *)&name, size) == 1 &&
+	      setsockopt(from, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == 0);
+	CHECK(sendto(from, "x", 1, 0, (struct sockaddr *)&name, size) == 1 && fcntl(from, F_GETFD) == FD_CLOEXEC);
+	CHECK(close(from) == 0 && close(to) == 0);
+}
+
+static void use_many_sockets(int at)
+{
+	(void)at;
+	for (int family = 0; family < 46; family++)
+		use_and_close(family == AF_INET || family == AF_UNIX || family == AF_INET6
+				      ? -1
+				      : socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	use_and_close(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+	use_and_close(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 262 /* IPPROTO_MPTCP */));
+	use_and_close(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_ICMP));
+	use_and_close(socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_UDPLITE));
+	use_and_close(socket(AF_INET6, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMPV6));
+	use_and_close(socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_TCP));
+	/* What the kernel shows of a raw socket's peer is only an address. */
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = htons(1025), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int raw = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_UDP);
+	CHECK(raw < 0 || (connect(raw, (struct sockaddr *)&to, sizeof(to)) == 0 && fcntl(raw, F_GETFD) == FD_CLOEXEC));
+	to.sin_family = AF_UNSPEC;
+	CHECK(raw < 0 || connect(raw, (struct sockaddr *)&to, sizeof(to)) == 0);
+	use_and_close(raw);
+}
+
 /* "kind NAME N": the descriptors that this name stands for, N times. */
 static void test_kind(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*use)(int at);
-	} kinds[] = {{"eventfd", use_eventfd},   {"pair", use_pair},   {"inherited-pair", use_inherited_pair},
-		     {"accepted", use_accepted}, {"range", use_range}, {"namespace", use_namespace},
-		     {"child", use_in_child}};
+	} kinds[] = {{"eventfd", use_eventfd},
+		     {"pair", use_pair},
+		     {"inherited-pair", use_inherited_pair},
+		     {"accepted", use_accepted},
+		     {"range", use_range},
+		     {"namespace", use_namespace},
+		     {"child", use_in_child},
+		     {"signalfd", use_signalfd},
+		     {"signals", change_signalfd},
+		     {"pidfd", use_pidfd},
+		     {"ended", use_pidfd_of_child},
+		     {"netlink", use_netlink},
+		     {"datagram", use_datagrams},
+		     {"socket", use_many_sockets}};
 	const struct sockaddr_un any = {.sun_family = AF_UNIX};
 	const long n = argc > 1 ? atol(argv[1]) : 3;
 	int at = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -30,24 +30,6 @@ HELPER void write_link(uint64_t path[4], uint32_t fd)
 		*write_number((char *)path + 14, fd) = 0;
 }
 
-/* Returns the last 8 of `n` bytes, or 0 if there are fewer. */
-HELPER uint64_t end_of(const char *text, uint64_t n)
-{
-	uint64_t end = 0;
-	if (n >= sizeof(end))
-		__builtin_memcpy(&end, text + n - sizeof(end), sizeof(end));
-	return end;
-}
-
-/* Is the target of a link the name in full of its descriptor? The names of eventfds, signalfds and pidfds are longer. */
-HELPER bool is_name(const char *text, uint64_t n, uint32_t permits)
-{
-	const uint64_t end = end_of(text, n);
-	bool longer = end == 0x5d6466746e657665 /* "eventfd]" */ || end == 0x5d64666c616e6769 /* "ignalfd]" */ ||
-		      end == 0x5d64666469705b3a /* ":[pidfd]" */;
-	return text[0] == '/' || !longer || !(permits & RING_NAMES_IN_FULL);
-}
-
 /* Does the name end in " (deleted)"? The kernel appends this to the path of a file that has been removed. */
 HELPER bool seems_deleted(const char *text, uint64_t n)
 {
@@ -100,6 +82,13 @@ HELPER uint64_t write_known(char *text, uint64_t room, const struct file_is *f)
 	const struct kept_name *row = f->kept;
 	if (room < sizeof(row->text))
 		return 0;
+	if (f->mask) {
+		uint64_t *words = (uint64_t *)(void *)text;
+		words[0] = 0x6f6e695f6e6f6e61; /* "anon_ino" */
+		words[1] = 0x6e6769735b3a6564; /* "de:[sign" */
+		words[2] = 0x5d64666c61;       /* "alfd]" */
+		return 21;
+	}
 	if (socket || (f->piped && f->known && (f->at.stx_mode & 0170000) == 0010000 /* S_IFIFO */)) {
 		const uint64_t start = socket ? 0x5b3a74656b636f73 /* "socket:[" */ : 0x5b3a65706970 /* "pipe:[" */;
 		__builtin_memcpy(text, &start, sizeof(start));
@@ -164,7 +153,7 @@ PART int put_name_of(struct capture *c, uint32_t fd, uint32_t permits, struct fi
 		write_link(link, fd);
 		n = read_link(link, name->text, room);
 		c->full |= n > 0 && (uint64_t)n == room;
-		if (n <= 0 || (uint64_t)n == room || !is_name(name->text, (uint64_t)n, permits))
+		if (n <= 0 || (uint64_t)n == room)
 			return 0;
 		if (f->kept)
 			keep_name(f, name->text, (uint64_t)n);
@@ -186,7 +175,7 @@ PART int put_name_of(struct capture *c, uint32_t fd, uint32_t permits, struct fi
 	c->full |= c->at > c->room;
 	if (c->at > c->room)
 		return 0;
-	return name->text[0] != 's' || !in_full ? LASTS : (int)put_socket(c, fd, f, permits);
+	return name->text[0] == '/' || !in_full ? LASTS : (int)put_rest(c, fd, f, permits, name->text, (uint64_t)n);
 }
 
 /* The same for a descriptor about which the call says nothing. */
@@ -195,6 +184,7 @@ PART int put_name(struct capture *c, uint32_t fd, uint32_t permits)
 	struct file_is f;
 	f.known = 0;
 	f.piped = 0;
+	f.mask = 0;
 	f.kept = NULL;
 	return put_name_of(c, fd, permits, &f);
 }
@@ -276,11 +266,12 @@ PART enum known name_used(struct capture *c, uint32_t fd, uint32_t permits)
 	if (put > 0)
 		return put == PAIRED ? KNOWN_PAIRED : KNOWN;
 	c->at = at;
-	if (each_time)
-		put_unknown(c, fd);
-	else if (own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) != -EBADF)
+	if (!each_time && own_call(__NR_fcntl, fd, F_GETFD, 0, 0, 0, 0) == -EBADF)
+		return put < 0 ? CHANGING : UNKNOWN;
+	put_unknown(c, fd); /* an earlier record may contain another name */
+	if (!each_time)
 		*row = ~fd;
-	return put < 0 ? CHANGING : each_time || *row == ~fd ? LACKING : UNKNOWN;
+	return put < 0 ? CHANGING : LACKING;
 }
 
 /* Captures the names of the descriptors that poll(2) or select(2) waits for. Returns false for other calls, and if that is not possible. */
@@ -436,6 +427,16 @@ HELPER bool ends_names(const struct agent_scratch *s, uint32_t permits)
 	       !(permits & RING_PERMITS_TESTING && own_call(__NR_faccessat, CWD, s->args[0], EXECUTE, 0, 0, 0) < 0);
 }
 
+/* Does the call make a signalfd, or change the signals of one? Some processors lack signalfd(2). */
+HELPER bool makes_signalfd(uint64_t nr)
+{
+#ifdef __NR_signalfd
+	return nr == __NR_signalfd4 || nr == __NR_signalfd;
+#else
+	return nr == __NR_signalfd4;
+#endif
+}
+
 /*
  * Must sctrace see the beginning of the call? It need not see that the name of a descriptor changes if records contain this
  * name, or if the descriptor is not open (MARK_ABSENT). The only command of prctl(2) that changes a name is PR_SET_NAME.
@@ -452,6 +453,8 @@ HELPER uint8_t announces(const struct agent_scratch *s, const struct agent_recip
 		return 0;
 	if (s->nr == __NR_close_range)
 		return s->args[2] & UNSHARE || lacks_names(permits);
+	if (makes_signalfd(s->nr)) /* those of a signalfd that the program already has */
+		return (int32_t)s->args[0] != -1;
 	if (recipe->names == NAMES_CWD)
 		return !(known & KNOWS_FOLDER);
 	if (recipe->names == NAMES_RENAME)
@@ -510,6 +513,7 @@ HELPER int put_made(const struct agent_scratch *s, const struct agent_recipe *re
 	if (copies && permits & RING_PERMITS_NAMING && !(permits & RING_NAMES_EACH_TIME) && is_named(of) &&
 	    __atomic_load_n((uint32_t *)NAMED_SERIAL, __ATOMIC_SEQ_CST) == s->serial)
 		return put_same(c, fd, of);
+	f.mask = makes_signalfd(s->nr) ? *(const uint64_t *)s->args[1] : 0;
 	f.piped = recipe->names == NAMES_PAIR && s->nr != __NR_socketpair;
 	f.known = f.piped || recipe->names == NAMES_SOCKET || s->nr == __NR_socket || s->nr == __NR_socketpair ||
 		  s->nr == __NR_accept || s->nr == __NR_accept4;

@@ -61,6 +61,7 @@ struct file_is {
 	struct kept_name *kept; /* the row for the way by which the call has got to the file, or NULL */
 	uint64_t way;           /* see way_of() */
 	uint64_t alone;         /* 1: such a call makes files without a path, and the way alone says which */
+	uint64_t mask;          /* of a signalfd that the call has made or changed: its signals, or 0 */
 	uint32_t turn;          /* the value of NAMED_TURN before the look at the file */
 };
 #define NOT_SOCKET UINT32_MAX
@@ -131,36 +132,41 @@ enum lasting {
 	PAIRED,    /* the same as LASTS, and the end of the socket that it is connected to */
 };
 
-/*
- * Is it a Unix socket that has no address, gets none without a call that is known to change names, and is not connected, or is
- * one of two that socketpair(2) has made? Then stores the name of its protocol in place of the local address, and the inode of
- * the other end in place of the address of the peer.
- */
-HELPER enum lasting is_unix(struct captured_socket *at, uint32_t fd, uint64_t inode, uint32_t permits)
+/* Stores the name of a socket's protocol in place of the local address. Returns false if the kernel does not tell it. */
+HELPER bool has_protocol_name(struct captured_socket *at, uint32_t fd)
 {
-	enum { AF_UNIX = 1, SOL_SOCKET = 1, SO_TYPE = 3, SO_PASSCRED = 16, DGRAM = 2, ENOTCONN = 107 };
-	uint32_t type = DGRAM, passes = 1, size = sizeof(type);
 	uint64_t name[3];             /* as an initialiser, it would be a constant in another section */
 	name[0] = 0x732e6d6574737973; /* "system.s" */
 	name[1] = 0x6f746f72706b636f; /* "ockproto" */
 	name[2] = 0x656d616e;         /* "name" */
+	int64_t n = own_call(__NR_fgetxattr, fd, (uint64_t)name, (uint64_t)at->local, sizeof(at->local) - 1, 0, 0);
+	at->local[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+/*
+ * Has the Unix socket no address, and is it not connected, or is it one of two that socketpair(2) has made? Then stores the name
+ * of its protocol in place of the local address, and the inode of the other end in place of the address of the peer. A socket for
+ * datagrams gets an address when it sends if it has SO_PASSCRED.
+ */
+HELPER enum lasting is_unix(struct captured_socket *at, uint32_t fd, uint64_t inode, uint32_t permits)
+{
+	enum { SOL_SOCKET = 1, SO_TYPE = 3, SO_PASSCRED = 16, DGRAM = 2, ENOTCONN = 107 };
+	uint32_t type = DGRAM, passes = 1, size = sizeof(type);
 	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_TYPE, (uint64_t)&type, (uint64_t)&size, 0);
 	own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_PASSCRED, (uint64_t)&passes, (uint64_t)&size, 0);
-	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
-	    *(const uint16_t *)(const void *)at->local != AF_UNIX || at->nlocal != sizeof(uint16_t) || type == DGRAM ||
-	    passes)
+	if (at->nlocal != sizeof(uint16_t) || (passes && type != DGRAM))
 		return NOT_FOUND;
 	const bool alone =
 		own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0) == -ENOTCONN;
 	const volatile struct socket_pair *row = pair_of(inode);
 	const uint64_t peer = row->peer;
-	if (!alone && (!(permits & RING_PERMITS_PAIRS) || row->inode != inode || has_hung_up(fd)))
+	/* A socket for datagrams does not show that its peer has been closed. */
+	if (!alone && (!(permits & RING_PERMITS_PAIRS) || row->inode != inode || type == DGRAM || has_hung_up(fd)))
 		return NOT_FOUND;
 	__builtin_memcpy(at->peer, &peer, sizeof(peer));
 	at->npeer = alone ? 0 : sizeof(peer);
-	int64_t n = own_call(__NR_fgetxattr, fd, (uint64_t)name, (uint64_t)at->local, sizeof(at->local) - 1, 0, 0);
-	at->local[n > 0 ? n : 0] = 0;
-	return n <= 0 ? NOT_FOUND : alone ? LASTS : PAIRED;
+	return !has_protocol_name(at, fd) ? NOT_FOUND : !alone ? PAIRED : type == DGRAM ? PASSES : LASTS;
 }
 
 /*
@@ -168,12 +174,9 @@ HELPER enum lasting is_unix(struct captured_socket *at, uint32_t fd, uint64_t in
  */
 HELPER enum lasting is_internet(struct captured_socket *at, uint32_t fd)
 {
-	enum { TCP = 6, UDP = 17, TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, AF_INET = 2, AF_INET6 = 10, ENOTCONN = 107 };
+	enum { TCP = 6, UDP = 17, TCP_INFO = 11, SYN_SENT = 2, CLOSED = 7, ENOTCONN = 107 };
 	const uint16_t *local = (const uint16_t *)(const void *)at->local; /* the family, then the port */
 	uint32_t state = 0, one = 1;
-	if (own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0) < 0 ||
-	    (local[0] != AF_INET && local[0] != AF_INET6) || at->nlocal > sizeof(at->local))
-		return NOT_FOUND;
 	const int64_t peer = local[1]
 				     ? own_call(__NR_getpeername, fd, (uint64_t)at->peer, (uint64_t)&at->npeer, 0, 0, 0)
 				     : -ENOTCONN;
@@ -188,24 +191,110 @@ HELPER enum lasting is_internet(struct captured_socket *at, uint32_t fd)
 	return found && state != SYN_SENT && state != CLOSED ? LASTS : NOT_FOUND;
 }
 
-/* Captures the addresses of a socket. Sockets of other kinds, and those that wait for their connection, are NOT_FOUND. */
-PART enum lasting put_socket(struct capture *c, uint32_t fd, const struct file_is *f, uint32_t permits)
+/*
+ * Is an internet socket with this local address one of type SOCK_RAW? The number of its protocol stands for its port, which it does
+ * not have any more after connect(2) has removed the address of its peer.
+ */
+HELPER bool is_raw(uint32_t fd, const struct captured_socket *at)
 {
-	enum { TCP = 6, UDP = 17 };
-	const uint32_t protocol = f->protocol;
+	enum { SOL_SOCKET = 1, SO_TYPE = 3, RAW = 3 };
+	const uint16_t port = ((const uint16_t *)(const void *)at->local)[1];
+	uint32_t type = 0, size = sizeof(type);
+	return (!port || port == (uint16_t)(at->protocol << 8)) &&
+	       own_call(__NR_getsockopt, fd, SOL_SOCKET, SO_TYPE, (uint64_t)&type, (uint64_t)&size, 0) == 0 &&
+	       type == RAW;
+}
+
+/* Stores the addresses of a socket, or the name of its protocol. */
+PART enum lasting find_addresses(struct captured_socket *at, uint32_t fd, uint64_t inode, uint32_t permits)
+{
+	enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, TCP = 6, UDP = 17 };
+	const int64_t err = own_call(__NR_getsockname, fd, (uint64_t)at->local, (uint64_t)&at->nlocal, 0, 0, 0);
+	const uint16_t family = err < 0 ? 0 : *(const uint16_t *)(const void *)at->local;
+	const uint32_t *const words = (const uint32_t *)(const void *)at->local;
+	const uint32_t port = family == AF_NETLINK ? words[1] : words[0] >> 16;
+	const bool internet = family == AF_INET || family == AF_INET6, raw = internet && is_raw(fd, at);
+	if (internet && !raw && (at->protocol == TCP || at->protocol == UDP))
+		return is_internet(at, fd);
+	const uint32_t bound = raw && port ? FULL_RAW : family == AF_NETLINK && port ? FULL_NETLINK : 0;
+	at->protocol = bound == FULL_NETLINK ? FULL_NETLINK | at->protocol : bound;
+	if (family == AF_UNIX)
+		return is_unix(at, fd, inode, permits);
+	at->npeer = 0;
+	if (bound)
+		return LASTS;
+	return !has_protocol_name(at, fd) ? NOT_FOUND : family == AF_NETLINK ? PASSES : LASTS;
+}
+
+/*
+ * Stores the number of the process of a pidfd, as it is in the thread's pid namespace. When the process has ended and its parent
+ * knows that, the descriptor has no longer name any more. Before Linux 6.13, the kernel does not tell the number.
+ */
+HELPER enum lasting find_process(struct captured_socket *at, uint32_t fd, uint32_t permits)
+{
+	enum { GET_INFO = 0xc040ff0b /* PIDFD_GET_INFO */, PID = 1, ESRCH = 3 };
+	uint64_t info[8];
+	for (unsigned i = 0; i < 8; i++) {
+		info[i] = 0;
+		__asm__ volatile("" ::: "memory");
+	}
+	info[0] = PID;
+	if (!(permits & RING_PERMITS_PIDS))
+		return NOT_FOUND;
+	const int64_t err = own_call(__NR_ioctl, fd, GET_INFO, (uint64_t)info, 0, 0, 0);
+	if (err == -ESRCH && own_call(__NR_pidfd_send_signal, fd, 0, 0, 0, 0, 0) == -ESRCH)
+		return LASTS;
+	const uint64_t pid = (uint32_t)info[2];
+	__builtin_memcpy(at->peer, &pid, sizeof(pid));
+	at->npeer = sizeof(pid);
+	at->protocol = FULL_PIDFD;
+	return err || !pid ? NOT_FOUND : PASSES;
+}
+
+/* Stores the signals of a signalfd, if the call tells them. The kernel leaves out SIGKILL and SIGSTOP. */
+HELPER enum lasting find_signals(struct captured_socket *at, uint64_t mask)
+{
+	mask &= ~(uint64_t)(1 << 8 | 1 << 18);
+	__builtin_memcpy(at->peer, &mask, sizeof(mask));
+	at->npeer = sizeof(mask);
+	at->protocol = FULL_SIGNALS;
+	return mask ? LASTS : NOT_FOUND;
+}
+
+/* Returns the last 8 of `n` bytes, or 0 if there are fewer. */
+HELPER uint64_t end_of(const char *text, uint64_t n)
+{
+	uint64_t end = 0;
+	if (n >= sizeof(end))
+		__builtin_memcpy(&end, text + n - sizeof(end), sizeof(end));
+	return end;
+}
+
+/*
+ * Captures what the name in full has besides the name, which is `text`: the addresses of a socket, the process of a pidfd, or the
+ * signals of a signalfd. Sockets that wait for their connection, and eventfds, are NOT_FOUND.
+ */
+PART enum lasting put_rest(struct capture *c, uint32_t fd, const struct file_is *f, uint32_t permits, const char *text,
+			   uint64_t n)
+{
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);
 	struct captured_socket *at = (struct captured_socket *)(void *)(to + 1);
-	enum lasting put = NOT_FOUND;
+	const uint64_t end = end_of(text, n);
+	enum lasting put = LASTS;
 	if (c->room - c->at < sizeof(*to) + sizeof(*at))
 		return NOT_FOUND;
-	at->protocol = protocol;
+	at->protocol = f->protocol;
 	at->nlocal = at->npeer = sizeof(at->local);
-	if (protocol == TCP || protocol == UDP)
-		put = is_internet(at, fd);
-	else if (!protocol)
-		put = is_unix(at, fd, f->at.stx_ino, permits);
-	if (put == NOT_FOUND)
-		return NOT_FOUND;
+	if (*text == 's')
+		put = find_addresses(at, fd, f->at.stx_ino, permits);
+	else if (*text == 'a' && end == 0x5d6466746e657665 /* "eventfd]" */)
+		put = NOT_FOUND;
+	else if (*text == 'a' && end == 0x5d64666c616e6769 /* "ignalfd]" */)
+		put = find_signals(at, f->mask);
+	else if (*text == 'a' && end == 0x5d64666469705b3a /* ":[pidfd]" */)
+		put = find_process(at, fd, permits);
+	if (put == NOT_FOUND || (*text != 's' && put == LASTS && at->protocol != FULL_SIGNALS))
+		return put;
 	at->changing = put - LASTS;
 	to->addr = fd;
 	to->len = sizeof(*at);

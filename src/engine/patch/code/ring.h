@@ -198,6 +198,8 @@ struct agent_ring {
  * that are connected to its own, and of pidfds.
  */
 #define RING_OTHERS_LACK 128
+/* The numbers of processes are the same for the thread and for sctrace: the names of pidfds contain them. */
+#define RING_PERMITS_PIDS 256
 
 /* Why the recorder has passed a call to sctrace. sctrace resets it. */
 enum ring_lack {
@@ -320,16 +322,22 @@ struct socket_pair {
 	uint64_t inode, peer;
 };
 
+/* Values of captured_socket.protocol, besides IPPROTO_TCP, IPPROTO_UDP, and 0. */
+#define FULL_RAW     0xff    /* an internet socket for any protocol */
+#define FULL_NETLINK 0x10000 /* with the number of the netlink protocol */
+#define FULL_PIDFD   0x20000 /* not a socket; `peer` is the number of a process, a uint64_t */
+#define FULL_SIGNALS 0x30000 /* a signalfd; `peer` is a set of signals, a uint64_t */
+
 /*
- * The ends of an internet socket, in a record after the name of its descriptor. `addr` of its struct captured is the descriptor.
- * If `protocol` is 0, it is a Unix socket without an address, and `local` is the name of its protocol, terminated. If it is
- * connected, `peer` is the inode of the other end, a uint64_t.
+ * The ends of an internet or netlink socket, in a record after the name of its descriptor. `addr` of its struct captured is the
+ * descriptor. If `protocol` is 0, it is a Unix socket without an address, or a socket of another family, and `local` is the name of
+ * its protocol, terminated. If a Unix socket is connected, `peer` is the inode of the other end, a uint64_t.
  */
 struct captured_socket {
-	uint32_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
+	uint32_t protocol;
 	uint32_t nlocal, npeer; /* sizes of these addresses; npeer is 0 if the socket is not connected */
 	uint32_t changing; /* 1: any call may change the addresses, so they are those of now only; 2: NAMED_PAIRED */
-	unsigned char local[28], peer[28]; /* struct sockaddr_in or sockaddr_in6 */
+	unsigned char local[28], peer[28]; /* struct sockaddr_in, sockaddr_in6 or sockaddr_nl */
 };
 
 /* Values of agent_recipe.fence. */

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/kcmp.h>
+#include <linux/netlink.h>
 #include <linux/stat.h>
 #include <sched.h>
 #include <stdio.h>
@@ -79,7 +80,7 @@ void record_permit(const struct patch *p, struct record_thread *th)
 		return;
 	if (may_name(th)) {
 		bits |= RING_PERMITS_NAMING | (p->record->full_names ? RING_NAMES_IN_FULL : 0) |
-			(th->knows_pairs ? RING_PERMITS_PAIRS : 0) |
+			(th->knows_pairs ? RING_PERMITS_PAIRS : 0) | (th->knows_pids ? RING_PERMITS_PIDS : 0) |
 			(p->record->tied && p->record->several ? RING_OTHERS_LACK : 0) |
 			(each_time ? RING_NAMES_EACH_TIME : 0) | (may_rename(p, th) ? RING_PERMITS_RENAMING : 0);
 		/* A new ring has no records from before. */
@@ -143,6 +144,7 @@ void record_begin_names(const struct patch *p, struct record_thread *th)
 	th->names = p->record->names && !th->image->unnamed && has_our_root(th->tid) &&
 		    (th->tid == th->pid || (share(th->pid, th->tid, KCMP_FILES) && share(th->pid, th->tid, KCMP_FS)));
 	th->knows_pairs = th->names && p->record->finds_peers && names_is_in_our_network(th->tid);
+	th->knows_pids = th->names && p->record->full_names && names_is_apart(th->tid) == 0;
 }
 
 void record_note_parent(const struct patch *p, const struct task *parent, const struct task *child, uint64_t flags)
@@ -213,6 +215,8 @@ void record_watch_names(struct patch *p, const struct task *task, int64_t nr, co
 		return;
 	if (separates)
 		stop_naming(p, task, nr == SYS_pivot_root);
+	if (d && syscall_changes_signalfd(d, args))
+		forget_all(p);
 	if (d && d->groups & G_RENAMES) {
 		forget_all(p);
 		if (!separates)
@@ -233,27 +237,43 @@ _Static_assert(NAMED_TURN == NAMED_SERIAL + sizeof(uint32_t) && NAMED_LACKING ==
 	       "they are written together");
 _Static_assert(AWAITED_MOST + 2 <= EVENT_NAMES_MOST, "with two descriptors that are arguments");
 
-/* Adds the addresses of a socket to its name. */
-static void add_socket(struct event_name *to, struct buf *full, const unsigned char *at, const struct captured *c)
+/* Appends the name in full of the socket `inode`. Returns false if the program has changed the record. */
+static bool add_socket_name(struct buf *full, const struct captured_socket *ends, unsigned long inode, uint64_t peer)
+{
+	struct sockaddr_nl nl;
+	if (!ends->protocol) {
+		buf_addf(full, "%.*s:", (int)sizeof(ends->local), (const char *)ends->local);
+		proc_unix_ends(inode, peer, NULL, 0, false, full);
+		return true;
+	}
+	if (!(ends->protocol & FULL_NETLINK))
+		return sock_query_name((int)ends->protocol, ends->local, ends->npeer ? ends->peer : NULL, inode, full);
+	memcpy(&nl, ends->local, sizeof(nl));
+	buf_adds(full, "NETLINK:");
+	names_netlink(ends->protocol & ~(unsigned)FULL_NETLINK, nl.nl_pid, full);
+	return true;
+}
+
+/* Makes the name in full of a socket, a pidfd or a signalfd from its name. */
+static void add_rest(struct event_name *to, struct buf *full, const unsigned char *at, const struct captured *c)
 {
 	struct captured_socket ends;
 	unsigned long inode = 0;
 	char link[64] = "";
+	uint64_t peer = 0;
 	if (c->len != sizeof(ends) || to->len >= sizeof(link))
 		return;
 	memcpy(link, to->text, to->len);
 	memcpy(&ends, at, sizeof(ends));
+	memcpy(&peer, ends.peer, ends.npeer == sizeof(peer) ? sizeof(peer) : 0);
 	buf_clear(full);
-	bool found = sscanf(link, "socket:[%lu]", &inode) == 1;
-	if (found && !ends.protocol) {
-		uint64_t peer = 0;
-		memcpy(&peer, ends.peer, ends.npeer == sizeof(peer) ? sizeof(peer) : 0);
-		buf_addf(full, "%.*s:", (int)sizeof(ends.local), (const char *)ends.local);
-		proc_unix_ends(inode, peer, NULL, 0, false, full);
-	} else if (found)
-		found = sock_query_name((int)ends.protocol, ends.local, ends.npeer ? ends.peer : NULL, inode, full);
-	if (found)
-		to->full = buf_str(full);
+	if (ends.protocol == FULL_PIDFD)
+		buf_addf(full, "pid:%llu", (unsigned long long)peer);
+	else if (ends.protocol == FULL_SIGNALS)
+		buf_addf(full, NAMES_SIGNALFD "%016llx", (unsigned long long)peer);
+	else if (sscanf(link, "socket:[%lu]", &inode) != 1 || !add_socket_name(full, &ends, inode, peer))
+		return;
+	to->full = buf_str(full);
 }
 
 struct event_names *record_names(struct record *rec, const struct agent_record *r, bool before)
@@ -284,7 +304,7 @@ struct event_names *record_names(struct record *rec, const struct agent_record *
 			to->v[to->n++] = (struct event_name){
 				.fd = (int)c.addr, .ticks = copy.ticks, .is_copy = true, .of = (int)copy.of};
 		} else if (c.before == CAPTURED_SOCKET && to->n && to->v[to->n - 1].fd == (int)c.addr) {
-			add_socket(&to->v[to->n - 1], &of->sockets[to->n - 1], at + k, &c);
+			add_rest(&to->v[to->n - 1], &of->sockets[to->n - 1], at + k, &c);
 		}
 		k += (c.len + 7) & ~7u;
 	}

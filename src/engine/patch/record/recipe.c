@@ -311,7 +311,7 @@ void record_open(struct patch *p, const struct engine_config *config)
 		bool stops = must_stop(nr, wanted) || (changes && !wanted) || (wanted && asked);
 		recipes[nr].fence = fences[config->times];
 		recipes[nr].waits = config->waits;
-		recipes[nr].announces = changes || first;
+		recipes[nr].announces = changes || first || (creates && config->full_names && d->groups & G_SIGNAL);
 		recipes[nr].asks = creates;
 		recipes[nr].writes = use ? use->writes : 0;
 		recipes[nr].closes = (use || changes) && use_of(nr) ? use_of(nr)->closes : 0;

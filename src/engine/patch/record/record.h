@@ -47,6 +47,7 @@ struct record_thread {
 	bool contended;          /* other threads have the same thread pointer, so the program cannot find the ring */
 	bool names;              /* the recorder may record the names of descriptors (RING_PERMITS_NAMING) */
 	bool knows_pairs;        /* RING_PERMITS_PAIRS */
+	bool knows_pids;         /* RING_PERMITS_PIDS */
 	bool shares;             /* another process has the same memory, as after vfork(2) */
 	bool told;               /* the thread has certainly seen RING_NAMES_EACH_TIME, */
 	uint64_t told_at;        /* which was set at this value of agent_ring.produced */
