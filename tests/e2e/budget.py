@@ -6,6 +6,7 @@ on the load. An outer sctrace traces the inner one by ptrace. The difference bet
 with few, divided by the number of children, is the cost of a child whose program was seen before. A wait4(2) that
 returns 0 is not counted, because the load determines how often sctrace polls before it sleeps.
 """
+import ctypes
 import json
 import itertools
 import os
@@ -180,6 +181,14 @@ def test_numbers(folder):
     for options in (("-c",), (), ("-c", "--errors")):
         stops = stops_of(folder, str(BUILD / "tests" / "e2e" / "abi"), "same", "1000", options=options)
         assert stops < 250, f"{stops} stops for 3,000 calls ({' '.join(options) or 'a trace'})"
+
+
+def test_numbers_of_x32(folder):
+    """512 to 547, which are calls of x32, are made without a stop if the kernel does not have x32"""
+    if "\nSeccomp:\t0\n" not in Path("/proc/self/status").read_text() or ctypes.CDLL(None).syscall(0x40000000 + 39) >= 0:
+        raise Skip("the kernel has x32, or sctrace cannot ask it")
+    stops = stops_of(folder, str(BUILD / "tests" / "e2e" / "abi"), "same", "1000", "546", options=())
+    assert stops < 250, f"{stops} stops for 3,000 calls"
 
 
 def test_crossing(folder):

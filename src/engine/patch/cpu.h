@@ -17,6 +17,7 @@
  *   CPU_JUMP_REACH           a distance that jumps reach, although only the addresses of the areas that contain the jump and its
  *                            target are compared, and both may be anywhere in their areas
  *   CPU_STUBS_BELOW          how far stubs are placed below the loader
+ *   CPU_OTHER_GETPID         the number of getpid(2) in another ABI that 64-bit programs can use, or one that no call has
  *   CPU_DISPATCHES           can the engine use Syscall User Dispatch?
  *   CPU_JUDGES_WAITS         can the agent find out whether calls wait?
  *   CPU_MARKS_WAITS          does the recorder always find that out? Otherwise it does so on request (agent_recipe.waits)
@@ -71,7 +72,7 @@
  *   cpu_exec_taken           at agent_exec_taken: has the thread set the exec word?
  *   cpu_first                the registers with which execve(2) starts a program
  *   cpu_is_native, cpu_is_compat  does the thread run the 64-bit, or the 32-bit instruction set?
- *   cpu_has_no_call          is this a number that no kernel makes a call of?
+ *   cpu_has_no_call          is this a number that no kernel makes a call of, or, with `only_native`, not this kernel?
  *   cpu_reads_thread_pointer   may programs read their thread pointer, by which the agent tells threads apart?
  *   cpu_sets_thread_pointer    does this call set it? Its new value is then the second argument.
  *   cpu_give_thread_pointer    sets that of a stopped thread, if programs may not use it at all, and it is 0 in all their threads.

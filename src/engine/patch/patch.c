@@ -38,6 +38,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
 
@@ -331,6 +332,12 @@ static void stop_at(struct patch *p, const struct call_set *only)
 			p->record_way[nr] = RECORD_STOPS;
 }
 
+/* The kernel must be asked, and a seccomp filter of sctrace's own could answer in its place, or end sctrace. */
+static bool has_only_native_calls(void)
+{
+	return prctl(PR_GET_SECCOMP) == 0 && syscall(CPU_OTHER_GETPID) < 0 && errno == ENOSYS;
+}
+
 static int patch_start(struct engine **out, const struct engine_config *config, struct buf *why)
 {
 	struct engine_config c = *config;
@@ -343,6 +350,7 @@ static int patch_start(struct engine **out, const struct engine_config *config, 
 	if (config->want & CAP_STOPS)
 		p->ways &= ~(unsigned)WAY_LONG;
 	p->debug = getenv("SCTRACE_DEBUG") != NULL;
+	p->only_native = has_only_native_calls();
 	p->waits = waits_probe();
 	r = set_arming(p, &c);
 	if (r == 0) {

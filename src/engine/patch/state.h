@@ -294,6 +294,7 @@ struct patch {
 	uint8_t record_way[AGENT_CALLS]; /* enum record_way */
 	/* The call numbers of the rows from AGENT_NUMBERS on; 0: free. They never change, because slots and records contain only the row. */
 	int32_t others[AGENT_OTHERS];
+	bool only_native;      /* the kernel certainly has no other ABI for 64-bit programs, such as x32 */
 	unsigned scratch_size; /* size of a thread's scratch memory */
 	unsigned ring_pages;   /* size of the ring that the first thread of a new image gets */
 
@@ -334,7 +335,7 @@ static inline int patch_row(struct patch *p, int64_t nr)
 	if (nr >= 0 && nr < AGENT_NUMBERS)
 		return (int)row;
 	int32_t *number = &p->others[row - AGENT_NUMBERS];
-	if (!*number && nr == (int32_t)nr && cpu_has_no_call(nr))
+	if (!*number && nr == (int32_t)nr && cpu_has_no_call(nr, p->only_native))
 		*number = (int32_t)nr;
 	return *number == nr ? (int)row : -1;
 }

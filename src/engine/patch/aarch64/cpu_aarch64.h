@@ -14,6 +14,7 @@
 #define CPU_ARCH           AUDIT_ARCH_AARCH64 /* linux/audit.h */
 #define CPU_DISPATCHES     0
 #define CPU_PAGE_MOST      16384 /* as on the Raspberry Pi 5; the addresses of all memory of the agent are multiples of it */
+#define CPU_OTHER_GETPID   -1 /* there is no other ABI */
 #define CPU_PAGES_VARY     1
 #define CPU_JUDGES_WAITS   1
 #define CPU_MARKS_WAITS    0 /* it would take too many instructions at each call */
@@ -222,8 +223,9 @@ static inline bool cpu_is_compat(const struct cpu_regs *r)
 	return r->pstate & CPU_COMPAT_BIT;
 }
 
-static inline bool cpu_has_no_call(int64_t nr)
+static inline bool cpu_has_no_call(int64_t nr, bool only_native)
 {
+	(void)only_native;
 	return nr < 0 || nr >= 512;
 }
 

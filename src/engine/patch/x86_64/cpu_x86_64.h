@@ -20,6 +20,7 @@
 #define CPU_STUBS_BELOW    (512ull << 20)
 #define CPU_DISPATCHES     1
 #define CPU_PAGE_MOST      4096
+#define CPU_OTHER_GETPID   (0x40000000 + 39) /* of x32 */
 #define CPU_PAGES_VARY     0
 #define CPU_JUDGES_WAITS   1
 #define CPU_MARKS_WAITS    1
@@ -191,9 +192,9 @@ static inline struct cpu_regs cpu_first(const struct cpu_regs *r, uint64_t entry
 }
 
 /* 512 to 547 are calls of x32, which older kernels also make without the bit of x32, 0x40000000 (syscall_64.tbl). */
-static inline bool cpu_has_no_call(int64_t nr)
+static inline bool cpu_has_no_call(int64_t nr, bool only_native)
 {
-	return nr < 0 || (nr > 547 && nr < 0x40000000);
+	return nr < 0 || (nr > (only_native ? 511 : 547) && nr < 0x40000000);
 }
 
 /* __USER_CS and __USER32_CS (arch/x86/include/asm/segment.h) */
