@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "syscall/uring_ops.h"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <pthread.h>
 #include <seccomp.h>
@@ -268,6 +269,12 @@ uint32_t syscall_native_arch(void)
 bool syscall_changes_names(const struct syscall_desc *d)
 {
 	return d->result == R_FD || d->groups & G_NAMES;
+}
+
+bool syscall_keeps_names(const struct call *c)
+{
+	return !syscall_changes_names(c->desc) || (c->desc->result == R_FCNTL && (uint32_t)c->args[1] != F_DUPFD &&
+						   (uint32_t)c->args[1] != F_DUPFD_CLOEXEC);
 }
 
 bool syscall_changes_signalfd(const struct syscall_desc *d, const uint64_t args[1])

@@ -121,6 +121,8 @@ bool syscall_returns_bytes(uint32_t arch, int64_t nr);
  * process.
  */
 bool syscall_changes_names(const struct syscall_desc *desc);
+/* Does this call not do so, although others with its number may? Only the commands F_DUPFD and F_DUPFD_CLOEXEC of fcntl(2) do. */
+bool syscall_keeps_names(const struct call *c);
 /* Does the call change the signals of a signalfd that the program already has, and so its name and those of its copies? */
 bool syscall_changes_signalfd(const struct syscall_desc *desc, const uint64_t args[1]);
 /* Returns the size in bytes of a pointer and of a long in this call: 8, or 4 for 32-bit programs and for the pointers of x32. */

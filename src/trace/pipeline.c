@@ -147,8 +147,7 @@ static void change_names(struct names_kept *k, const struct event *ev)
 		names_kept_change(k, ev->time_ns);
 	} else if (c->nr == SYS_chdir || c->nr == SYS_fchdir) {
 		names_kept_close(k, (uint32_t)AT_FDCWD, (uint32_t)AT_FDCWD, c->enter_ns, ev->time_ns);
-	} else if (c->desc->result == R_FCNTL && (uint32_t)c->args[1] != F_DUPFD &&
-		   (uint32_t)c->args[1] != F_DUPFD_CLOEXEC) {
+	} else if (syscall_keeps_names(c)) {
 		return; /* the result is not a descriptor */
 	} else if (c->desc->result == R_FD || c->desc->result == R_FCNTL) {
 		names_kept_close(k, fd, fd, c->enter_ns, ev->time_ns);
@@ -163,16 +162,25 @@ static void keep_names(struct names_kept *k, const struct event_names *names)
 		names_kept_record(k, &names->v[i]);
 }
 
+/* Is it a close(2) that is passed on as one event? */
+static bool is_whole_close(const struct event *ev)
+{
+	return ev->kind == EV_CALL && ev->call.nr == SYS_close && ev->call.arch == syscall_native_arch() &&
+	       !ev->call.foreign;
+}
+
 static void note_names(struct trace_pipeline *p, const struct event *ev)
 {
 	const struct syscall_desc *d = ev->call.desc;
 	bool late = ev->time_ns > p->kept_until;
-	bool ends = ev->kind == EV_EXIT || ev->kind == EV_VANISH;
+	bool ends = ev->kind == EV_EXIT || ev->kind == EV_VANISH || (ev->kind == EV_CALL && !is_whole_close(ev));
 	names_kept_at(p->kept, ev->tid, ev->pid, trace_begins(ev) && ev->absent ? (int)(ev->absent - 1) : -1);
 	if (ends && d && syscall_changes_names(d))
 		change_names(p->kept, ev);
 	if (ends || trace_begins(ev))
 		keep_names(p->kept, ev->kind == EV_CALL ? ev->names_before : ev->names);
+	if (ev->kind == EV_CALL)
+		keep_names(p->kept, ev->names);
 	if (ev->kind == EV_EXEC || (ev->kind == EV_DEATH && ev->is_process))
 		names_kept_end(p->kept);
 	if (ev->kind == EV_NEW_TASK && !ev->is_thread)
@@ -195,14 +203,32 @@ void trace_pipeline_begin(struct trace_pipeline *p)
 }
 
 /*
- * May this event, EV_CALL, be passed on as it is? Some calls change the names of descriptors or processes, as close(2)
+ * Are the names that the call has changed others than those of its arguments? close(2), whose result has no name, changes names
+ * only after its line. The name of a new descriptor belongs to the result.
+ */
+static bool changes_no_shown(const struct event *ev)
+{
+	const struct call *c = &ev->call;
+	const struct syscall_desc *d = c->desc;
+	const bool native = c->arch == syscall_native_arch() && !c->foreign;
+	if (!native || ev->absent || (d->result != R_FD && d->result != R_FCNTL) || c->nr == SYS_io_uring_setup)
+		return native && !ev->absent && c->nr == SYS_close;
+	for (unsigned i = 0; i < d->nargs; i++)
+		if ((int32_t)c->args[i] == (int32_t)c->result && !c->error)
+			return false;
+	return true;
+}
+
+/*
+ * May this event, EV_CALL, be passed on as it is? Some calls change the names of descriptors or processes, as dup2(2)
  * does. Their arguments are shown with the names before the call, so the beginning is passed on first. A sink that must keep
  * something from the beginning of each call until its end also gets both.
  */
 static bool stays_whole(const struct trace_pipeline *p, const struct event *ev)
 {
 	const struct syscall_desc *d = ev->call.desc;
-	return p->takes_calls && !(d && (syscall_changes_names(d) || uring_concerns(ev)));
+	return p->takes_calls &&
+	       !(d && (uring_concerns(ev) || !(syscall_keeps_names(&ev->call) || changes_no_shown(ev))));
 }
 
 /*
@@ -256,9 +282,11 @@ void trace_pipeline_event(struct trace_pipeline *p, struct event *ev)
 		former = NULL;
 	if (former)
 		become_leader(p, former, k);
-	if (trace_begins(ev) || ev->kind == EV_EXIT || ev->kind == EV_VANISH)
+	if (trace_begins(ev) || ev->kind == EV_EXIT || ev->kind == EV_VANISH) {
 		on_call(p, k, ev);
-	else {
+		if (p->kept && is_whole_close(ev))
+			change_names(p->kept, ev);
+	} else {
 		uring_other(&p->uring, ev);
 		on_other(p, k, ev);
 	}

@@ -21,7 +21,7 @@ struct recorded {
 /* Notes that names of descriptors, threads or processes may have changed, if the call can change them. */
 static void note_changes(struct trace_recorder *r, const struct call *c)
 {
-	if (!c->desc || syscall_changes_names(c->desc))
+	if (!c->desc || !syscall_keeps_names(c))
 		recording_asked_changed(&r->asked, !c->desc || c->nr == SYS_prctl);
 }
 
@@ -129,7 +129,7 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 		return;
 	if (!r->c.all_calls)
 		recording_asked_changed(&r->asked, true);
-	else if (ev->kind == EV_EXIT)
+	else if (ev->kind == EV_EXIT || (ev->kind == EV_CALL && ev->call.nr != SYS_close))
 		note_changes(r, &ev->call);
 	recording_asked_named(&r->asked, ev->tid, ev->kind == EV_CALL ? ev->names_before : ev->names);
 	begin(r, own, ev);
@@ -138,12 +138,14 @@ static void record_call(struct trace_sink *s, struct trace_task *k, const struct
 	ask_names(r, own, k, ev);
 	take_stack(r, own, ev);
 	recording_event(r->c.writer, &own->thread, ev, &captures);
+	if (ev->kind == EV_CALL && ev->call.nr == SYS_close)
+		note_changes(r, &ev->call);
 }
 
 static void unwanted(struct trace_sink *s, struct trace_task *k, const struct event *ev)
 {
 	(void)k;
-	if (ev->kind == EV_EXIT)
+	if (ev->kind == EV_EXIT || ev->kind == EV_CALL)
 		note_changes((struct trace_recorder *)s, &ev->call);
 }
 

@@ -121,7 +121,9 @@ static void give_whole_calls(struct trace_pipeline *p)
 	give_whole(p, SYS_write, 1, 0x1000, 3, 3);
 	give_whole(p, SYS_read, 3, 0x1000, 3, 3);
 	give_whole(p, SYS_read, 3, 0x1000, 3, -EBADF);
-	give_whole(p, SYS_close, 3, 0, 0, 0); /* the pipeline splits a call that changes names */
+	give_whole(p, SYS_dup, 1, 0, 0, 3);
+	give_whole(p, SYS_dup2, 1, 3, 0, 3); /* the pipeline splits a call that changes the name of an argument */
+	give_whole(p, SYS_close, 3, 0, 0, 0);
 	give_whole(p, SYS_write, 1, 0x8000, 3, -EFAULT);
 	give_whole(p, 5000, 1, 2, 3, 4);
 }
@@ -171,7 +173,7 @@ static void test_calls_as_one_event(void **state)
 	assert_non_null(strstr(now, "write(1</file1>, \"BBB\", 3)"));
 	assert_non_null(strstr(now, "read(3</file3>, \"a \\33\", 3)"));
 	assert_string_equal(later, now);
-	assert_int_equal(whole, 5);
+	assert_int_equal(whole, 7);
 	free(now);
 	free(later);
 	rig_free(&live);
