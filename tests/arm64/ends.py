@@ -23,7 +23,7 @@ for i in $(seq 6000); do echo beat 2>/dev/null; sleep 0.1; done
 
 def prepare(work):
     """Creates an unpacked root with a kernel, and the tools, as far as the script checks them."""
-    for folder in ("bin", "arm64/root/boot", "arm64/root/usr/bin", "arm64/root/bin", "arm64/build"):
+    for folder in ("bin", "arm64/root/boot", "arm64/root/usr/bin", "arm64/root/bin", "arm64/root/lib/modules", "arm64/build"):
         (work / folder).mkdir(parents=True)
     for file in ("root.unpacked", "root/boot/vmlinuz-0"):
         (work / "arm64" / file).touch()

@@ -515,8 +515,8 @@ def scale_peak(world, _):
 
 # Another sctrace counts the system calls that sctrace makes after its start, and makes each of them fail (-e inject). These
 # are excluded: calls that cannot fail; close and munmap, because an injected call is not executed; and calls whose
-# failure the C library handles by itself.
-CANNOT_FAIL = set("""arch_prctl brk clock_gettime close execve exit exit_group futex getegid geteuid getgid getpid getppid getrandom
+# failure the C library handles by itself; and the one of x32, which fails if the kernel does not have that interface.
+CANNOT_FAIL = set("""getpid#x32 arch_prctl brk clock_gettime close execve exit exit_group futex getegid geteuid getgid getpid getppid getrandom
                      gettid getuid munmap restart_syscall rseq rt_sigreturn sched_yield set_robust_list set_tid_address tgkill
                      time uname""".split())
 ERRORS = {name: error for error, names in {

@@ -122,7 +122,7 @@ static void give_whole_calls(struct trace_pipeline *p)
 	give_whole(p, SYS_read, 3, 0x1000, 3, 3);
 	give_whole(p, SYS_read, 3, 0x1000, 3, -EBADF);
 	give_whole(p, SYS_dup, 1, 0, 0, 3);
-	give_whole(p, SYS_dup2, 1, 3, 0, 3); /* the pipeline splits a call that changes the name of an argument */
+	give_whole(p, SYS_dup3, 1, 3, 0, 3); /* the pipeline splits a call that changes the name of an argument */
 	give_whole(p, SYS_close, 3, 0, 0, 0);
 	give_whole(p, SYS_write, 1, 0x8000, 3, -EFAULT);
 	give_whole(p, 5000, 1, 2, 3, 4);

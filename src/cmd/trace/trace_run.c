@@ -526,10 +526,13 @@ static void say_how_to_end(const struct trace *t)
 	if (t->o.look.quiet & QUIET_ATTACH)
 		return;
 	for (size_t i = 0; i < t->o.pids.n; i++) {
+		const pid_t pid = t->o.pids.v[i];
 		struct proc_status s;
-		if (!proc_why_untraceable(t->o.pids.v[i], &s)) /* one that has ended is reported by the engine */
-			diag_note("attached to %s %d; Ctrl-C detaches", s.tgid == t->o.pids.v[i] ? "process" : "thread",
-				  (int)t->o.pids.v[i]);
+		if ((kill(pid, 0) < 0 && errno == ESRCH) ||
+		    (proc_status(pid, &s) == 0 && proc_why_untraceable(pid, &s)))
+			continue; /* it has ended, as the engine reports */
+		diag_note("attached to %s %d; Ctrl-C detaches", proc_process(pid) == pid ? "process" : "thread",
+			  (int)pid);
 	}
 	if ((t->o.cgroup || t->o.all) && !t->program)
 		diag_note(trace_opts_watch(&t->o) ? "printing calls; Ctrl-C stops this"
