@@ -117,8 +117,8 @@ bool sock_query_unix(struct sock_query_unix *s);
  */
 int sock_query_inet(bool v6, int protocol, unsigned long inode, struct inet_diag_sockid *ends, struct buf *out);
 /*
- * Appends the name in full ("TCP:[127.0.0.1:80->10.0.0.1:5]") of the socket `inode` of IPPROTO_TCP, IPPROTO_UDP or IPPROTO_RAW with these addresses, each of which is a struct
- * sockaddr_in or sockaddr_in6. `peer` is NULL if it is not connected. Returns false if they are not such addresses.
+ * Appends the name in full ("TCP:[127.0.0.1:80->10.0.0.1:5]") of the socket `inode` of IPPROTO_TCP, IPPROTO_UDP or IPPROTO_RAW
+ * with these addresses, each of which is a struct sockaddr_in or sockaddr_in6. `peer` is NULL if it is not connected. Returns false if they are not such addresses.
  */
 bool sock_query_name(int protocol, const void *local, const void *peer, unsigned long inode, struct buf *out);
 

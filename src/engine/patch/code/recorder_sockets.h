@@ -228,7 +228,7 @@ PART enum lasting find_addresses(struct captured_socket *at, uint32_t fd, uint64
 
 /*
  * Stores the number of the process of a pidfd, as it is in the thread's pid namespace. When the process has ended and its parent
- * knows that, the descriptor has no longer name any more. Before Linux 6.13, the kernel does not tell the number.
+ * knows that, the number is no longer part of the name. Before Linux 6.13, the kernel does not tell the number.
  */
 HELPER enum lasting find_process(struct captured_socket *at, uint32_t fd, uint32_t permits)
 {
