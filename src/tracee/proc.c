@@ -212,6 +212,14 @@ int proc_has_ended(pid_t pid)
 	return r < 0 ? r : s.state == 'Z' || s.state == 'X';
 }
 
+bool proc_is_over(pid_t pid)
+{
+	struct proc_status s;
+	if (kill(pid, 0) < 0 && errno == ESRCH)
+		return true;
+	return proc_status(pid, &s) == 0 && (s.state == 'X' || (s.state == 'Z' && s.threads <= 1));
+}
+
 bool proc_is_usable(void)
 {
 	char pid[16] = "";

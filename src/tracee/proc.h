@@ -56,6 +56,11 @@ pid_t proc_process(pid_t tid);
  * then be alive. Usually, the answer does not depend on /proc, which may not be mounted.
  */
 int proc_has_ended(pid_t pid);
+/*
+ * Does the process not exist, or has it ended? False if that is not known, and if only its main thread has ended. `pid` may also be
+ * a thread.
+ */
+bool proc_is_over(pid_t pid);
 /* Is /proc mounted, and does it show sctrace's own pid namespace (pid_namespaces(7), "/proc and PID namespaces")? */
 bool proc_is_usable(void);
 /* Returns a text that says why proc_status() failed: there is no such process, or /proc hides it. */

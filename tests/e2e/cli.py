@@ -1579,7 +1579,7 @@ def test_attach(tmp):
 
 def test_attach_amid_signals(_):
     """Signals of faults that a process sends while sctrace attaches or detaches, and runs code in the program, are not lost"""
-    program = ["perl", "-e", "$| = 1; print qq(\\n); while (1) { getppid }"]
+    program = [sys.executable, "-S", "-c", "import os\nprint(flush=True)\nwhile True: os.getppid()"]
     for i in range(24):
         sig = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL)[i % 3]
         words = (["-c"], ["-o", "/dev/null"])[i // 3 % 2]

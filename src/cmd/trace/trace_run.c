@@ -527,12 +527,9 @@ static void say_how_to_end(const struct trace *t)
 		return;
 	for (size_t i = 0; i < t->o.pids.n; i++) {
 		const pid_t pid = t->o.pids.v[i];
-		struct proc_status s;
-		if ((kill(pid, 0) < 0 && errno == ESRCH) ||
-		    (proc_status(pid, &s) == 0 && proc_why_untraceable(pid, &s)))
-			continue; /* it has ended, as the engine reports */
-		diag_note("attached to %s %d; Ctrl-C detaches", proc_process(pid) == pid ? "process" : "thread",
-			  (int)pid);
+		if (!proc_is_over(pid)) /* the engine reports those that are */
+			diag_note("attached to %s %d; Ctrl-C detaches", proc_process(pid) == pid ? "process" : "thread",
+				  (int)pid);
 	}
 	if ((t->o.cgroup || t->o.all) && !t->program)
 		diag_note(trace_opts_watch(&t->o) ? "printing calls; Ctrl-C stops this"

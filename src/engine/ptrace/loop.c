@@ -344,13 +344,6 @@ static unsigned long options_for(const struct engine_config *config, const struc
 	return o;
 }
 
-/* Returns true if `pid` could not be attached to, with the error `err`, because it has ended or does not exist. */
-static bool has_ended(pid_t pid, int err)
-{
-	struct proc_status s;
-	return err == ESRCH || (proc_status(pid, &s) == 0 && (s.state == 'X' || (s.state == 'Z' && s.threads <= 1)));
-}
-
 /*
  * Attaches to all processes of the list. A server's workers may end between the command that listed them and this
  * function. So those that have ended are only reported, unless none is left.
@@ -366,7 +359,7 @@ static int attach_list(struct tracer *t, struct buf *why)
 		r = tracer_attach(t, c->attach[i], why);
 		if (r == 0)
 			continue;
-		if (!has_ended(c->attach[i], -r))
+		if (!proc_is_over(c->attach[i]))
 			return r;
 		buf_addf(&ended, "%s%d", n++ ? ", " : "", (int)c->attach[i]);
 	}
