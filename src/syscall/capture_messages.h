@@ -14,7 +14,10 @@ CAPTURE_HELPER bool may_be_netlink(uint32_t first, uint64_t n)
 }
 
 #if !CAPTURE_SURE
-/* Captures the protocol of the socket that is the first argument, once for each call. Returns false if there is no room. */
+/*
+ * Captures the protocol of the socket in the first argument, unless that was done before for this call. Returns false if the record
+ * has no room.
+ */
 CAPTURE_PART bool put_protocol(struct capture *c)
 {
 	struct captured *to = (struct captured *)(void *)(c->bytes + c->at);

@@ -208,8 +208,8 @@ struct captured {
 #define CAPTURED_SOCKET 3
 #define CAPTURED_COPY   4
 /*
- * Where the recorder captures, as if it were memory, the protocol of the socket to which a message belongs: a number of
- * netlink(7), or CAPTURED_NO_NETLINK. No program has memory at this address.
+ * An address at which no program has memory. Under it, the recorder captures the protocol of a message's socket, as if that were
+ * memory: the number of a protocol of netlink(7), or CAPTURED_NO_NETLINK.
  */
 #define CAPTURED_PROTOCOL_AT ((uint64_t)-8)
 #define CAPTURED_NO_NETLINK  (-1)

@@ -17,7 +17,8 @@
  *   CPU_JUMP_REACH           a distance that jumps reach, although only the addresses of the areas that contain the jump and its
  *                            target are compared, and both may be anywhere in their areas
  *   CPU_STUBS_BELOW          how far stubs are placed below the loader
- *   CPU_OTHER_GETPID         the number of getpid(2) in another ABI that 64-bit programs can use, or one that no call has
+ *   CPU_OTHER_GETPID         the number of getpid(2) in the other ABI that 64-bit programs can use; if there is none, a number
+ *                            that no call has
  *   CPU_DISPATCHES           can the engine use Syscall User Dispatch?
  *   CPU_JUDGES_WAITS         can the agent find out whether calls wait?
  *   CPU_MARKS_WAITS          does the recorder always find that out? Otherwise it does so on request (agent_recipe.waits)

@@ -14,7 +14,7 @@
 #define CPU_ARCH           AUDIT_ARCH_AARCH64 /* linux/audit.h */
 #define CPU_DISPATCHES     0
 #define CPU_PAGE_MOST      16384 /* as on the Raspberry Pi 5; the addresses of all memory of the agent are multiples of it */
-#define CPU_OTHER_GETPID   -1 /* there is no other ABI */
+#define CPU_OTHER_GETPID   -1 /* no call has this number: 64-bit programs have only one ABI */
 #define CPU_PAGES_VARY     1
 #define CPU_JUDGES_WAITS   1
 #define CPU_MARKS_WAITS    0 /* it would take too many instructions at each call */

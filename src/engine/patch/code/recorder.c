@@ -438,7 +438,7 @@ PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 	c.result = s->result;
 	if (before < c.head || before > c.room)
 		return 1;
-	/* What the kernel has perhaps not read is copied by the kernel. */
+	/* The call may not have read all this memory, so it may be unreadable: process_vm_readv(2) copies it without a fault. */
 	const bool tries = s->result < 0 && r->permits & RING_PERMITS_READING;
 	if (!capture_all_after(s, &c, before, tries) && (tries || c.full || !capture_all_after(s, &c, before, true)))
 		return 1;

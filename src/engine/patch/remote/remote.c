@@ -200,9 +200,9 @@ int remote_interrupt(struct tracer *t, const struct task *task, uint64_t limit_n
 #define STOPS_MAX 64
 
 /*
- * While the task runs code of the engine, the signals of faults are not blocked, because the kernel would then end the program
- * for a fault. If the task has stopped at such a signal that a process has sent (kill(2)), blocks it for the rest of this code,
- * and sends it again, so that the program gets it afterwards. A process cannot send SI_USER in the name of another
+ * Signals that faults raise are not blocked while the task runs code of the engine: if they were, the kernel would end the program
+ * at a fault. If the task has stopped at such a signal that a process has sent (kill(2)), this function blocks the signal until
+ * that code ends, and sends it again, so that the program gets it afterwards. A process cannot send SI_USER in the name of another
  * (rt_sigqueueinfo(2)), so the signal then carries SI_QUEUE. Returns false for other stops.
  */
 static bool put_off_signal(const struct task *task, int status)
