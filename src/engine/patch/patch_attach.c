@@ -160,8 +160,8 @@ static bool may_stop_later(struct patch *p, const struct task *task)
 }
 
 /*
- * Waits for the stops of the threads in `late` that wait for a disk or a vfork(2) child (`waiting`), or of the others. The time limit
- * is for all of them together, and begins again when one has stopped.
+ * Waits for the stops of the threads in `late` that wait for a disk or a vfork(2) child (`waiting`), or of the others. The time
+ * limit is for all of them together, and begins again when one has stopped.
  */
 static void await_late(struct patch *p, struct task **late, size_t n, bool waiting)
 {
