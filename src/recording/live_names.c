@@ -12,7 +12,7 @@
 #define EPOCH_NS (NSEC_PER_SEC / 100)
 
 struct answer {
-	uint64_t epoch; /* the epoch of the look-up */
+	uint64_t epoch; /* that of the look-up */
 	struct buf text;
 	int64_t number;
 	bool is_text;
@@ -41,18 +41,34 @@ void recording_asked_event(struct recording_asked *a, struct recording_asked_thr
 		recording_asked_free(a); /* the answers belong to the previous block */
 	a->block = block;
 	if (is_new || now_ns >= a->epoch_end_ns) {
-		a->epoch++;
-		a->comm_epoch++;
+		recording_asked_changed(a, true);
 		a->epoch_end_ns = now_ns + EPOCH_NS;
 	}
-	if (th->epoch != a->epoch)
-		*th = (struct recording_asked_thread){.epoch = a->epoch, .comm_epoch = th->comm_epoch};
+	if (th->epoch < a->all_changed)
+		th->fds = 0;
+	for (uint64_t left = th->epoch < a->epoch ? th->fds : 0; left; left &= left - 1)
+		if (th->epoch < a->changed[__builtin_ctzll(left)])
+			th->fds &= ~(left & -left);
+	th->epoch = a->epoch;
 }
 
 void recording_asked_changed(struct recording_asked *a, bool comm)
 {
-	a->epoch++;
+	a->all_changed = ++a->epoch;
 	a->comm_epoch += comm;
+}
+
+/* The slot of a descriptor. Those below RECORDING_FD_SLOTS - 1 and AT_FDCWD have slots of their own. */
+static unsigned slot_of(uint32_t fd)
+{
+	return fd == (uint32_t)AT_FDCWD ? 0 : 1 + fd % (RECORDING_FD_SLOTS - 1);
+}
+
+void recording_asked_changed_fds(struct recording_asked *a, uint32_t first, uint32_t last)
+{
+	a->epoch++;
+	for (uint32_t i = 0; i < RECORDING_FD_SLOTS && i <= last - first; i++)
+		a->changed[slot_of(first + i)] = a->epoch;
 }
 
 void recording_asked_named(struct recording_asked *a, pid_t tid, const struct event_names *names)
@@ -102,12 +118,20 @@ static bool is_same(const struct answer *x, const struct answer *y)
 	       (!x->text.len || memcmp(x->text.s, y->text.s, x->text.len) == 0);
 }
 
+/* Returns the first epoch in which a look-up of this name gave what it would give now. */
+static uint64_t valid_from(const struct recording_asked *a, enum recording_name kind, uint32_t key)
+{
+	if (kind == NAME_COMM)
+		return a->comm_epoch;
+	const uint64_t changed = kind == NAME_INTERFACE ? 0 : a->changed[slot_of(key)];
+	return changed > a->all_changed ? changed : a->all_changed;
+}
+
 static const struct answer *answer_to(struct recording_asked *a, enum recording_name kind, pid_t tid, uint32_t key)
 {
 	const uint64_t id = recording_name_key(kind, tid, key);
-	const uint64_t epoch = kind == NAME_COMM ? a->comm_epoch : a->epoch;
 	struct answer *old = map_get(&a->answers, id), *x = old;
-	if (old && old->epoch == epoch)
+	if (old && old->epoch >= valid_from(a, kind, key))
 		return old;
 	if (!a->spare)
 		a->spare = memory_zeroed(1, sizeof(*a->spare));
@@ -118,7 +142,7 @@ static const struct answer *answer_to(struct recording_asked *a, enum recording_
 		recording_name(a->writer, kind, tid, key, x->is_text ? &x->text : NULL, x->number);
 		map_put(&a->answers, id, x);
 	}
-	x->epoch = epoch;
+	x->epoch = kind == NAME_COMM ? a->comm_epoch : a->epoch;
 	return x;
 }
 
@@ -130,7 +154,7 @@ void recording_asked_decode(struct recording_asked *a, struct recording_asked_th
 /* Returns the bit of `fd` in recording_asked_thread.fds, or 0 if it has none. */
 static uint64_t bit_of(int fd)
 {
-	return fd == AT_FDCWD ? 1 : fd >= 0 && fd < 63 ? UINT64_C(2) << fd : 0;
+	return fd == AT_FDCWD || (fd >= 0 && fd < RECORDING_FD_SLOTS - 1) ? UINT64_C(1) << slot_of((uint32_t)fd) : 0;
 }
 
 bool recording_asked_has(const struct recording_asked_thread *th, int fd)

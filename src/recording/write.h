@@ -173,9 +173,12 @@ void recording_drop(struct recording_writer *w);
 
 /* Names while a recording is made: looked up on the live system, cached for a short time, and recorded (live_names.c). */
 
-/* The names of a thread that were looked up in an epoch. A zeroed struct is a new thread. */
+/* Descriptors in RECORDING_FD_SLOTS groups: one for AT_FDCWD, and the others by their number. */
+enum { RECORDING_FD_SLOTS = 64 };
+
+/* The names of a thread that were looked up. A zeroed struct is a new thread. */
 struct recording_asked_thread {
-	uint64_t epoch;
+	uint64_t epoch;      /* that of the latest event */
 	uint64_t fds;        /* bit N + 1: all names of descriptor N, for N below 63; bit 0: those of AT_FDCWD */
 	uint64_t comm_epoch; /* that in which the names of the thread and its process were looked up */
 };
@@ -189,10 +192,12 @@ struct recording_asked {
 	struct answer *spare; /* for the next answer, or NULL */
 	uint64_t block;
 	/*
-	 * Number of the current epoch. Within an epoch each name is looked up at most once. A new epoch begins with
-	 * each block, when names may have changed, and after a short time.
+	 * Number of the current epoch. A new epoch begins with each block, when names may have changed, and after a short
+	 * time. A name is looked up again if it may have changed after the epoch in which it was looked up.
 	 */
 	uint64_t epoch;
+	uint64_t all_changed;                 /* the latest epoch in which any name may have changed */
+	uint64_t changed[RECORDING_FD_SLOTS]; /* the same for the descriptors of a slot alone */
 	uint64_t comm_epoch; /* the same for the names of threads and processes, which few calls change */
 	uint64_t epoch_end_ns;
 	struct recording_asked_thread *decoding; /* see recording_asked_decode() */
@@ -208,17 +213,19 @@ void recording_asked_event(struct recording_asked *a, struct recording_asked_thr
  * processes.
  */
 void recording_asked_changed(struct recording_asked *a, bool comm);
+/* The same if only names of descriptors `first` to `last` may have changed (AT_FDCWD: that of the current directory). */
+void recording_asked_changed_fds(struct recording_asked *a, uint32_t first, uint32_t last);
 /* The engine has captured names. If a socket or another descriptor was recorded with a different name in full, names have changed. */
 void recording_asked_named(struct recording_asked *a, pid_t tid, const struct event_names *names);
 /* Must the names of the thread and its process be looked up? Then notes that they have been. */
 bool recording_asked_comm(const struct recording_asked *a, struct recording_asked_thread *th);
 /*
  * Must be called before a decoder runs for thread `th` whose output is discarded, and with NULL afterwards. That
- * decoder runs only so that names are looked up, so it gets no name of a descriptor that it has already asked for in
- * this epoch.
+ * decoder runs only so that names are looked up, so it gets no name of a descriptor that it has already asked for
+ * and that has not changed since.
  */
 void recording_asked_decode(struct recording_asked *a, struct recording_asked_thread *th);
-/* Returns true if a decoder has asked for all names of descriptor `fd` in this epoch. */
+/* Returns true if a decoder has asked for all names of descriptor `fd`, and they are still known. */
 bool recording_asked_has(const struct recording_asked_thread *th, int fd);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "syscall/uring_ops.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /* This bit of the number marks x32 calls, whose architecture is that of x86-64 (linux/audit.h, asm/unistd.h). */
 #define X32_BIT 0x40000000
@@ -280,6 +282,44 @@ bool syscall_keeps_names(const struct call *c)
 bool syscall_changes_signalfd(const struct syscall_desc *d, const uint64_t args[1])
 {
 	return d->groups & G_SIGNAL && d->result == R_FD && (int32_t)args[0] != -1;
+}
+
+/* Is it connect(2) or another call that changes the addresses of the socket that is its first argument? */
+static bool changes_addresses(const struct syscall_desc *d)
+{
+	return d->groups & G_NETWORK && d->groups & G_NAMES && d->result == R_INT && d->args[0].kind == K_FD;
+}
+
+static struct syscall_renamed renames_fds(uint64_t first, uint64_t last)
+{
+	return (struct syscall_renamed){RENAMES_FDS, (uint32_t)first, (uint32_t)last};
+}
+
+struct syscall_renamed syscall_renamed(const struct call *c)
+{
+	const struct syscall_desc *d = c->desc;
+	const struct syscall_renamed nothing = {0};
+	if (d && !syscall_changes_names(d))
+		return nothing;
+	if (!d || c->arch != syscall_native_arch() || c->foreign || c->nr == SYS_io_uring_setup)
+		return (struct syscall_renamed){.what = RENAMES_ALL};
+	if (c->nr == SYS_close) /* many errors of close(2) come after the descriptor was closed */
+		return renames_fds(c->args[0], c->args[0]);
+	if (changes_addresses(d) && (!c->error || c->err == EINPROGRESS))
+		return (struct syscall_renamed){RENAMES_ADDRESSES, (uint32_t)c->args[0], (uint32_t)c->args[0]};
+	if (c->error)
+		return nothing;
+	if (c->nr == SYS_close_range)
+		return renames_fds(c->args[0], c->args[1]);
+	if (d->groups & G_RENAMES || syscall_changes_signalfd(d, c->args))
+		return (struct syscall_renamed){.what = RENAMES_FILES};
+	if (c->nr == SYS_chdir || c->nr == SYS_fchdir)
+		return renames_fds((uint32_t)AT_FDCWD, (uint32_t)AT_FDCWD);
+	if (syscall_keeps_names(c))
+		return nothing; /* the result is not a descriptor */
+	if (d->result == R_FD || d->result == R_FCNTL)
+		return renames_fds((uint64_t)c->result, (uint64_t)c->result);
+	return (struct syscall_renamed){.what = RENAMES_OTHERS};
 }
 
 unsigned syscall_word_size(const struct call *c)

@@ -123,6 +123,23 @@ bool syscall_returns_bytes(uint32_t arch, int64_t nr);
 bool syscall_changes_names(const struct syscall_desc *desc);
 /* Does this call not do so, although others with its number may? Only the commands F_DUPFD and F_DUPFD_CLOEXEC of fcntl(2) do. */
 bool syscall_keeps_names(const struct call *c);
+
+/* What a call that has ended may have changed about names. */
+enum syscall_renames {
+	RENAMES_NOTHING,
+	RENAMES_FDS,       /* what descriptors `first` to `last` refer to (AT_FDCWD: the current directory) */
+	RENAMES_ADDRESSES, /* the addresses of the socket `first` */
+	RENAMES_FILES,     /* the path or another part of the name of any file */
+	RENAMES_OTHERS,    /* descriptors whose numbers are in memory, or the name of a process */
+	RENAMES_ALL,       /* not known: the call belongs to another architecture */
+};
+
+struct syscall_renamed {
+	enum syscall_renames what;
+	uint32_t first, last;
+};
+
+struct syscall_renamed syscall_renamed(const struct call *c);
 /* Does the call change the signals of a signalfd that the program already has, and so its name and those of its copies? */
 bool syscall_changes_signalfd(const struct syscall_desc *desc, const uint64_t args[1]);
 /* Returns the size in bytes of a pointer and of a long in this call: 8, or 4 for 32-bit programs and for the pointers of x32. */

@@ -5,8 +5,6 @@
 #include "decode/decode.h"
 #include "syscall/call_table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -121,39 +119,21 @@ static void on_other(struct trace_pipeline *p, struct trace_task *k, const struc
 			p->sinks[i]->ops->other(p->sinks[i], k, ev);
 }
 
-/* Is it connect(2) or another call that changes the addresses of the socket that is its first argument? */
-static bool changes_addresses(const struct syscall_desc *d)
-{
-	return d->groups & G_NETWORK && d->groups & G_NAMES && d->result == R_INT && d->args[0].kind == K_FD;
-}
-
 /* Notes how a call that has ended has changed names. */
 static void change_names(struct names_kept *k, const struct event *ev)
 {
-	const struct call *c = &ev->call;
-	const bool native = c->arch == syscall_native_arch() && !c->foreign;
-	const uint32_t fd = (uint32_t)c->result;
-	if (!native || ev->kind == EV_VANISH || c->nr == SYS_io_uring_setup) {
+	const uint64_t began_ns = ev->call.enter_ns;
+	const struct syscall_renamed r = syscall_renamed(&ev->call);
+	if (r.what == RENAMES_ALL || ev->kind == EV_VANISH)
 		names_kept_end(k);
-	} else if (c->nr == SYS_close) { /* many errors of close(2) come after the descriptor was closed */
-		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[0], c->enter_ns, ev->time_ns);
-	} else if (changes_addresses(c->desc) && (!c->error || c->err == EINPROGRESS)) {
-		names_kept_readdress(k, (uint32_t)c->args[0], c->enter_ns);
-	} else if (c->error) {
-		return;
-	} else if (c->nr == SYS_close_range) {
-		names_kept_close(k, (uint32_t)c->args[0], (uint32_t)c->args[1], c->enter_ns, ev->time_ns);
-	} else if (c->desc->groups & G_RENAMES || syscall_changes_signalfd(c->desc, c->args)) {
+	else if (r.what == RENAMES_FDS)
+		names_kept_close(k, r.first, r.last, began_ns, ev->time_ns);
+	else if (r.what == RENAMES_ADDRESSES)
+		names_kept_readdress(k, r.first, began_ns);
+	else if (r.what == RENAMES_FILES)
 		names_kept_change(k, ev->time_ns);
-	} else if (c->nr == SYS_chdir || c->nr == SYS_fchdir) {
-		names_kept_close(k, (uint32_t)AT_FDCWD, (uint32_t)AT_FDCWD, c->enter_ns, ev->time_ns);
-	} else if (syscall_keeps_names(c)) {
-		return; /* the result is not a descriptor */
-	} else if (c->desc->result == R_FD || c->desc->result == R_FCNTL) {
-		names_kept_close(k, fd, fd, c->enter_ns, ev->time_ns);
-	} else if (!ev->names) {
+	else if (r.what == RENAMES_OTHERS && !ev->names)
 		names_kept_drop(k);
-	}
 }
 
 static void keep_names(struct names_kept *k, const struct event_names *names)

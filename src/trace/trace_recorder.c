@@ -21,7 +21,10 @@ struct recorded {
 /* Notes that names of descriptors, threads or processes may have changed, if the call can change them. */
 static void note_changes(struct trace_recorder *r, const struct call *c)
 {
-	if (!c->desc || !syscall_keeps_names(c))
+	const struct syscall_renamed renamed = syscall_renamed(c);
+	if (renamed.what == RENAMES_FDS || renamed.what == RENAMES_ADDRESSES)
+		recording_asked_changed_fds(&r->asked, renamed.first, renamed.last);
+	else if (renamed.what != RENAMES_NOTHING)
 		recording_asked_changed(&r->asked, !c->desc || c->nr == SYS_prctl);
 }
 
