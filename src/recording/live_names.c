@@ -123,6 +123,8 @@ static uint64_t valid_from(const struct recording_asked *a, enum recording_name 
 {
 	if (kind == NAME_COMM)
 		return a->comm_epoch;
+	if (kind == NAME_RING)
+		return UINT64_MAX; /* mmap(2) changes it, and it is asked for only until it is known */
 	const uint64_t changed = kind == NAME_INTERFACE ? 0 : a->changed[slot_of(key)];
 	return changed > a->all_changed ? changed : a->all_changed;
 }

@@ -2,7 +2,8 @@
 /*
  * The rings of io_uring(7) in traced processes. A program writes requests into a ring that it shares with the kernel, and
  * the kernel writes completions into another one. io_uring_enter(2) only says how many there are, so sctrace reads the
- * rings in the program's memory when such a call begins and when it ends.
+ * rings in the program's memory when such a call begins and when it ends. If the call is recorded, it reads copies of the same
+ * memory, which the recorder has made (engine/patch/code/recorder_uring.h).
  *
  * The addresses of a ring are those of its mappings in /proc (names.ring), and its layout is known from io_uring_setup(2).
  * If the trace does not contain that call, the layout is that of another ring, and its entries are taken to have the usual
@@ -112,6 +113,19 @@ void uring_each_left(struct uring *u, void (*fn)(void *ctx, const struct uring_r
 void uring_say(const struct uring *u, struct buf *out);
 void uring_free(struct uring *u);
 
+/* The addresses at which a process has mapped the two rings of an io_uring and the array of requests. */
+struct uring_places {
+	uint64_t sq, cq, sqes;
+	bool several;               /* kernels before Linux 5.12 give all rings the same inode */
+	struct uring_params layout; /* the numbers of entries and the offsets, if they were asked for */
+};
+
+/*
+ * Finds the addresses for descriptor `fd` of a thread, and with `layout` the layout, whose entries are taken to have the usual size.
+ * Returns false if they cannot be found, or not told from those of other rings. With `layout`, also if a kernel thread takes
+ * the requests.
+ */
+bool uring_places(pid_t tid, int fd, bool layout, struct uring_places *p);
 /*
  * For struct names: appends "SQ CQ SQES POLLED" for descriptor `fd` of a thread: the addresses, in hexadecimal, at which its
  * process has mapped the two rings and the array of requests, and whether a kernel thread takes the requests (1) or not (0).

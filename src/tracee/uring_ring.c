@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* Flags of completions (IORING_CQE_F_..., linux/io_uring.h). */
@@ -114,21 +115,28 @@ void uring_ring_locate(struct uring_ring *r, const struct event *ev, const struc
 	}
 }
 
-/* Reads the numbers of entries. They are powers of two, and the rest of this file relies on it. */
-static bool get_sizes(struct uring *u, struct uring_ring *r, const struct event *ev)
+/*
+ * Sets the numbers of entries from the masks of a ring. They are powers of two, and the rest of this file relies on it. `array`: finds
+ * out where the array is, too.
+ */
+static bool set_sizes(struct uring_params *p, uint32_t sq, uint32_t cq, bool array)
 {
-	struct uring_params *p = &r->params;
-	uint32_t sq, cq;
-	if (!uring_read(u, ev, r->sq + p->sq.mask, &sq, sizeof(sq)) ||
-	    !uring_read(u, ev, r->cq + p->cq.mask, &cq, sizeof(cq)) || sq >= ENTRIES_MOST || cq >= ENTRIES_MOST ||
-	    sq & (sq + 1) || cq & (cq + 1))
+	if (sq >= ENTRIES_MOST || cq >= ENTRIES_MOST || sq & (sq + 1) || cq & (cq + 1))
 		return false;
 	p->sq_entries = sq + 1;
 	p->cq_entries = cq + 1;
 	uint32_t end = p->cq.cqes + p->cq_entries * CQE_SIZE;
-	if (!r->from_setup)
+	if (array)
 		p->sq.array = (end + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 	return true;
+}
+
+static bool get_sizes(struct uring *u, struct uring_ring *r, const struct event *ev)
+{
+	uint32_t sq, cq;
+	return uring_read(u, ev, r->sq + r->params.sq.mask, &sq, sizeof(sq)) &&
+	       uring_read(u, ev, r->cq + r->params.cq.mask, &cq, sizeof(cq)) &&
+	       set_sizes(&r->params, sq, cq, !r->from_setup);
 }
 
 /* Fills in the descriptor and the number of bytes. */
@@ -323,19 +331,14 @@ bool uring_ring_reap(struct uring *u, struct uring_ring *r, const struct event *
 
 #define RING_NAME "anon_inode:[io_uring]"
 
-struct places {
-	uint64_t sq, cq, sqes;
-	bool several; /* kernels before Linux 5.12 give all rings the same inode */
-};
-
-static void note(struct places *p, uint64_t *place, uint64_t addr)
+static void note(struct uring_places *p, uint64_t *place, uint64_t addr)
 {
 	p->several |= *place && *place != addr;
 	*place = addr;
 }
 
 /* Finds the mappings of the file with inode `ino`. */
-static void find_places(const char *maps, uint64_t ino, struct places *p)
+static void find_places(const char *maps, uint64_t ino, struct uring_places *p)
 {
 	struct proc_map m;
 	while (proc_map_next(&maps, &m)) {
@@ -374,20 +377,40 @@ static bool get_layout(struct uring_params *p)
 	return true;
 }
 
-bool uring_find(pid_t tid, int fd, struct buf *out)
+/* Completes the usual layout by the numbers of entries in the memory of the thread. */
+static bool complete_layout(pid_t tid, struct uring_places *p)
+{
+	struct uring_params *l = &p->layout;
+	uint32_t masks[2];
+	if (!get_layout(l))
+		return false;
+	const struct iovec to = {masks, sizeof(masks)};
+	const struct iovec from[] = {{(void *)(uintptr_t)(p->sq + l->sq.mask), sizeof(*masks)},
+				     {(void *)(uintptr_t)(p->cq + l->cq.mask), sizeof(*masks)}};
+	return process_vm_readv(tid, &to, 1, from, 2, 0) == sizeof(masks) && set_sizes(l, masks[0], masks[1], true);
+}
+
+bool uring_places(pid_t tid, int fd, bool layout, struct uring_places *p)
 {
 	struct statx st;
 	auto_buf maps = {0};
-	struct places p = {0};
-	struct uring_params own;
 	char link[64];
+	*p = (struct uring_places){0};
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
 	if (proc_stat(link, &st) == 0 && proc_read(tid, "maps", &maps) == 0)
-		find_places(buf_str(&maps), st.stx_ino, &p);
-	if (!p.sq || !p.sqes || p.several || !get_layout(&own))
+		find_places(buf_str(&maps), st.stx_ino, p);
+	p->cq = p->cq ? p->cq : p->sq;
+	return p->sq && p->sqes && !p->several && (!layout || (!is_polled(tid, fd) && complete_layout(tid, p)));
+}
+
+bool uring_find(pid_t tid, int fd, struct buf *out)
+{
+	struct uring_places p;
+	struct uring_params own;
+	if (!uring_places(tid, fd, false, &p) || !get_layout(&own))
 		return false;
-	buf_addf(out, "%llx %llx %llx %d %u %u %u %u %u %u %u", (unsigned long long)p.sq,
-		 (unsigned long long)(p.cq ? p.cq : p.sq), (unsigned long long)p.sqes, is_polled(tid, fd), own.sq.head,
-		 own.sq.tail, own.sq.mask, own.cq.head, own.cq.tail, own.cq.mask, own.cq.cqes);
+	buf_addf(out, "%llx %llx %llx %d %u %u %u %u %u %u %u", (unsigned long long)p.sq, (unsigned long long)p.cq,
+		 (unsigned long long)p.sqes, is_polled(tid, fd), own.sq.head, own.sq.tail, own.sq.mask, own.cq.head,
+		 own.cq.tail, own.cq.mask, own.cq.cqes);
 	return true;
 }

@@ -379,6 +379,28 @@ def test_messages(folder):
     assert sum("nlmsg_type=RTM_NEWLINK" in line for line in traces[0]) == 100, traces[0][-3:]
 
 
+def test_rings(folder):
+    """Calls of io_uring_enter do not stop, and are shown as by ptrace, also with names and in recordings"""
+    program = BUILD / "tests" / "e2e" / "uring"
+    if subprocess.run([program, "probe"], check=False).returncode == 77:
+        raise Skip("this kernel refuses io_uring")
+    for options in ([], ["-y"], ["--record=" + str(folder / "calls")]):
+        traces = []
+        for engine in ("patch", "ptrace"):
+            run = subprocess.run([SCTRACE, f"--engine={engine}", *options, "-o", str(folder / engine), program, "many"], cwd=folder, check=False,
+                                 capture_output=True, text=True, timeout=seconds(60), env={**os.environ, "SCTRACE_DEBUG": "1"})
+            if run.returncode:
+                raise Skip("the patch engine does not work here")
+            traces.append([line for line in (folder / engine).read_text().splitlines() if line.startswith("io_uring_enter(")])
+            if engine == "patch":
+                stopped, made, lines = stopped_calls(run.stderr)
+                print(f"# {options}: {stopped} of {made} calls stopped")
+                assert made >= 1600 and stopped < 60, lines
+        without = [[re.sub(r"0x[0-9a-f]{5,}", "ADDRESS", line) for line in lines] for lines in traces]
+        assert len(without[0]) >= 1600 and without[0] == without[1], [a for a in itertools.zip_longest(*without) if a[0] != a[1]][:3]
+        (folder / "calls").unlink(missing_ok=True)
+
+
 UNREAD = """
 import ctypes, os, socket, struct
 libc = ctypes.CDLL(None, use_errno=True)

@@ -86,7 +86,7 @@ def test_requests_of_io_uring_are_counted(tmp):
     if subprocess.run([program, "probe"], check=False).returncode == 77:
         raise Skip("this kernel refuses io_uring")
     table = ["-c", "--format=csv", "-U", "calls,errors,bytes"]
-    for what in ("files", "layouts", "threads", "registered", "children", "later"):
+    for what in ("files", "layouts", "threads", "registered", "children", "later", "many", "divides"):
         for how in (["--engine=ptrace", *table], ["--engine=patch", *table], ["--record", "calls"]):
             r = run("-f", *how, "-o" if "-c" in how else "--engine=patch", *(["table"] if "-c" in how else []), program, what, cwd=tmp)
             if "--record" in how:

@@ -360,8 +360,62 @@ static void polled(int argc, char **argv)
 	}
 }
 
+/* Many requests, one at a time and several together, that read and write as the decoders show. */
+static void many(int argc, char **argv)
+{
+	struct ring r;
+	char out[2][BLOCK], in[2][BLOCK];
+	struct iovec to[] = {{in[0], BLOCK}, {in[1], BLOCK}}, from[] = {{out[0], BLOCK}, {out[1], 7}};
+	int fd = open("many", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	(void)argc, (void)argv;
+	CHECK(fd >= 0);
+	setup(&r);
+	for (int i = 0; i < 8 * ROUNDS; i++) {
+		memset(out, 'a' + i % 26, sizeof(out));
+		add(&r, IORING_OP_WRITE, fd, out[0], BLOCK, 0);
+		CHECK(run(&r, 1) == BLOCK);
+		add(&r, IORING_OP_WRITEV, fd, from, 2, BLOCK);
+		CHECK(run(&r, 1) == BLOCK + 7);
+		add(&r, IORING_OP_READV, fd, to, 2, 0);
+		CHECK(run(&r, 1) == 2 * BLOCK && memcmp(in, out, sizeof(in)) == 0);
+		for (uint32_t k = 0; k < ENTRIES; k++)
+			add(&r, k % 2 ? IORING_OP_NOP : IORING_OP_READ, k == 4 ? -1 : fd, in[0], BLOCK, 0);
+		run(&r, ENTRIES);
+	}
+	print();
+}
+
+static struct ring divided;
+
+static void *take_all(void *unused)
+{
+	int result;
+	(void)unused;
+	for (int left = 8 * ROUNDS; left; left -= take(&divided, &result))
+		enter(&divided, 0, 1);
+	return NULL;
+}
+
+/* One thread submits requests, and another one waits for their completions. */
+static void divides(int argc, char **argv)
+{
+	pthread_t taker;
+	(void)argc, (void)argv;
+	setup(&divided);
+	CHECK(pthread_create(&taker, NULL, take_all, NULL) == 0);
+	for (int i = 0; i < 8 * ROUNDS; i++) {
+		add(&divided, IORING_OP_NOP, -1, NULL, 0, 0);
+		while (enter(&divided, 1, 0) != 1)
+			;
+	}
+	CHECK(pthread_join(taker, NULL) == 0);
+	print();
+}
+
 static const struct test tests[] = {
-	{"probe", probe},           {"files", files},       {"layouts", layouts}, {"threads", threads},
-	{"registered", registered}, {"children", children}, {"later", later},     {"polled", polled},
+	{"probe", probe},     {"files", files},           {"layouts", layouts},
+	{"threads", threads}, {"registered", registered}, {"children", children},
+	{"later", later},     {"polled", polled},         {"many", many},
+	{"divides", divides},
 };
 TEST_MAIN(tests)

@@ -272,6 +272,7 @@ HELPER uint8_t bad_descriptor(const struct agent_scratch *s, const struct agent_
 }
 
 #include "engine/patch/code/recorder_names.h"
+#include "engine/patch/code/recorder_uring.h"
 
 /* Can the call write to the output of the trace? Of the requests of ioctl(2), only TIOCSTI makes the terminal echo. */
 HELPER bool can_write_to_output(const struct agent_scratch *s, const struct agent_recipe *recipe)
@@ -305,7 +306,7 @@ HELPER void arm(struct agent_scratch *s, bool waits)
  */
 HELPER bool is_disturbed(uint64_t nr)
 {
-	return cpu_releases(nr) ||
+	return cpu_releases(nr) || nr == __NR_io_uring_enter ||
 	       (nr == __NR_close && ((volatile struct agent_data *)AGENT_DATA)->watch & WATCH_CLOSES);
 }
 
@@ -354,7 +355,7 @@ HELPER struct agent_record *open_record(struct agent_ring *r, const struct agent
 	return rec;
 }
 
-/* Does recorder_enter() for any call. recorder_leave() can do without leave_any() unless the call concerns names or rseq(2). */
+/* Does recorder_enter() for any call. recorder_leave() can do without leave_any() unless the call concerns names, rseq(2) or an io_uring. */
 PART struct agent_record *enter_any(struct agent_scratch *s)
 {
 	struct agent_ring *r = (struct agent_ring *)s->ring;
@@ -377,6 +378,8 @@ PART struct agent_record *enter_any(struct agent_scratch *s)
 		return NULL;
 	if (recipe->before && !capture_all_before(s, &c))
 		return lacks_room(r, used);
+	if (s->nr == __NR_io_uring_enter && !put_uring(s, &c))
+		return c.full ? lacks_room(r, used) : NULL;
 	const uint32_t permits = r->permits;
 	const uint8_t known = name_all_used(s, recipe, &c, permits);
 	if (c.full && (permits & (RING_NAMES_EACH_TIME | RING_PERMITS_RENAMING) || c.full > 1))
@@ -391,7 +394,8 @@ PART struct agent_record *enter_any(struct agent_scratch *s)
 	if (marks & 1)
 		s->kind = KIND_ANNOUNCED;
 	s->room = smaller(limit - next, limit - used);
-	if (!marks && !recipe->asks && !(permits & RING_PERMITS_NAMING) && s->nr != __NR_rseq && c.at < s->room)
+	const bool special = s->nr == __NR_rseq || s->nr == __NR_io_uring_enter;
+	if (!marks && !recipe->asks && !(permits & RING_PERMITS_NAMING) && !special && c.at < s->room)
 		s->usual = (uint32_t)c.at;
 	arm(s, recipe->waits);
 	wait_before_t0(recipe->fence);
@@ -426,6 +430,7 @@ PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 	struct created made;
 	uint32_t off = (uint32_t)(s->record - s->ring - RING_HEAD), limit = r->limit, taken;
 	note_rseq(s);
+	note_uring(s);
 	if (limit > RING_DATA || r->end > RING_END || off >= limit)
 		return 1;
 	const uint8_t bad = rec->marks & MARK_ABSENT ? 0 : bad_descriptor(s, recipe, r->permits);
@@ -441,6 +446,9 @@ PART uint64_t leave_any(struct agent_scratch *s, uint8_t marks)
 	/* The call may not have read all this memory, so it may be unreadable: process_vm_readv(2) copies it without a fault. */
 	const bool tries = s->result < 0 && r->permits & RING_PERMITS_READING;
 	if (!capture_all_after(s, &c, before, tries) && (tries || c.full || !capture_all_after(s, &c, before, true)))
+		return 1;
+	struct uring_row *const u = s->nr == __NR_io_uring_enter ? uring_of(s) : NULL;
+	if (u && !put_completions(&c, u))
 		return 1;
 	const uint32_t permits = r->permits;
 	if (recipe->names == NAMES_RENAME && permits & RING_PERMITS_NAMING && s->result >= 0)

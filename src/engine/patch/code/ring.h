@@ -24,13 +24,13 @@
  * descriptors, one of names, and one of sockets.
  */
 #define RECORDER_CODE  (AGENT_DATA + AGENT_DATA_SIZE)
-#define RECORDER_ROOM  0x8000
+#define RECORDER_ROOM  0x9000
 #define OWN_CALL_AT    (RECORDER_CODE + 16)     /* the address of agent_own_call */
-#define MEMORY_AT      (RECORDER_CODE + 0x6000) /* struct memory_tables, in the same mapping */
+#define MEMORY_AT      (RECORDER_CODE + 0x7000) /* struct memory_tables, in the same mapping */
 #define RECIPES_AT     (RECORDER_CODE + RECORDER_ROOM)
 #define RECIPES_ROOM   0x3000
 #define THREADS_AT     (AGENT_CODE + 0x40000)
-#define THREADS_ROOM   0x47000
+#define THREADS_ROOM   0x48000
 #define ELSEWHERE_AT   (THREADS_AT + 0x40000) /* see elsewhere_row() */
 #define ELSEWHERE_ROWS 1024
 #define NAMED_AT       (ELSEWHERE_AT + 0x1000) /* see named_row() */
@@ -44,6 +44,8 @@
 #define KEPT_NAMES     64
 #define PAIRS_AT       (KEPT_NAMES_AT + 0x4000) /* struct socket_pair */
 #define PAIRS          256
+#define URINGS_AT      (PAIRS_AT + 0x1000) /* struct uring_row */
+#define URINGS         32
 
 /*
  * The table of threads consists of buckets of 256 bytes, aligned to 256. So the search in a bucket ends when the low byte of
@@ -322,6 +324,25 @@ struct socket_pair {
 	uint64_t inode, peer;
 };
 
+/*
+ * An io_uring of the program, in the row `descriptor % URINGS`. The recorder fills in the row after io_uring_setup(2). sctrace adds
+ * what is missing, at least the addresses, when it first sees an io_uring_enter(2) of this ring. From then on, the recorder
+ * captures what sctrace would read of the ring, so that such a call need not stop.
+ */
+struct uring_row {
+	uint32_t fd;    /* the descriptor + 1; 0: none */
+	uint32_t other; /* 1: sctrace must see the calls, because of the kind of ring, or because it is not found */
+	uint32_t seen;  /* the position up to which completions were captured */
+	uint32_t sq_entries, cq_entries;                                      /* powers of two */
+	uint32_t sq_head, sq_tail, sq_mask, sq_array, cq_tail, cq_mask, cqes; /* offsets from `sq` and `cq` */
+	uint64_t sq, cq, sqes;                                                /* addresses; 0: not known */
+};
+
+static inline struct uring_row *uring_row(uint32_t fd)
+{
+	return (struct uring_row *)URINGS_AT + fd % URINGS;
+}
+
 /* Values of captured_socket.protocol, besides IPPROTO_TCP, IPPROTO_UDP, and 0. */
 #define FULL_RAW     0xff    /* an internet socket for any protocol */
 #define FULL_NETLINK 0x10000 /* with the number of the netlink protocol */
@@ -403,7 +424,8 @@ _Static_assert(THREADS_AT + THREAD_BUCKETS * THREAD_ROWS * sizeof(struct agent_t
 		       ELSEWHERE_AT + ELSEWHERE_ROWS * sizeof(uint32_t) == NAMED_AT &&
 		       NAMED_AT + NAMED_WORDS * sizeof(uint32_t) == KEPT_NAMES_AT &&
 		       KEPT_NAMES_AT + KEPT_NAMES * sizeof(struct kept_name) == PAIRS_AT &&
-		       PAIRS_AT + PAIRS * sizeof(struct socket_pair) == THREADS_AT + THREADS_ROOM,
+		       PAIRS_AT + PAIRS * sizeof(struct socket_pair) == URINGS_AT &&
+		       URINGS_AT + URINGS * sizeof(struct uring_row) <= THREADS_AT + THREADS_ROOM,
 	       "the tables have room");
 _Static_assert(SCRATCHES_AT + SCRATCH_ROOM <= AGENT_STATS && AGENT_STATS + AGENT_STATS_SIZE + RING_ROOM <= AGENT_LIMIT,
 	       "room");

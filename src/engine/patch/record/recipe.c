@@ -88,7 +88,8 @@ bool recipe_of(const struct syscall_desc *d, int64_t nr, bool verbose, struct me
 	}
 	/* In sigprocmask(how, &set, &set), for example, the kernel overwrites its input. */
 	recipe->apart = in && out;
-	recipe->before |= recipe->apart || nr == SYS_rseq; /* which is not a usual call: see note_rseq() */
+	/* These are not usual calls: see note_rseq() and put_uring(). */
+	recipe->before |= recipe->apart || nr == SYS_rseq || nr == SYS_io_uring_enter;
 	return !is_special(nr);
 }
 
@@ -150,8 +151,8 @@ static bool is_in(const struct call_set *set, int64_t nr)
  */
 static bool must_stop(int64_t nr, bool wanted)
 {
-	/* Other threads and the kernel use the rings of io_uring at the same time, so sctrace reads them at both ends. */
-	if (wanted && (nr == SYS_io_uring_enter || nr == SYS_io_uring_register))
+	/* sctrace reads what the rings of io_uring refer to. */
+	if (wanted && nr == SYS_io_uring_register)
 		return true;
 	return ((nr == SYS_clone3 || nr == SYS_vfork || nr == SYS_clone) && !wanted) || mem_call_serves_pages(nr);
 }

@@ -8,7 +8,9 @@
 #include "engine/ptrace/tracer.h"
 #include "syscall/call_table.h"
 #include "syscall/restart.h"
+#include "syscall/uring_ops.h"
 #include "tracee/proc.h"
+#include "tracee/uring.h"
 
 #include <linux/major.h>
 #include <stdio.h>
@@ -148,8 +150,41 @@ static void note_elsewhere(const struct patch *p, const struct task *task, const
 		remote_write(task->tid, elsewhere_row(fd), &row, sizeof(row));
 }
 
+/* After an io_uring_enter(2) that has stopped: tells the recorder where the ring is, so that the next one need not stop. */
+static void locate_uring(const struct task *task, const struct call *c)
+{
+	const uint32_t fd = (uint32_t)c->args[0];
+	const uint64_t at = (uint64_t)(uintptr_t)uring_row(fd);
+	struct uring_places p;
+	struct uring_row row;
+	if (c->nr != SYS_io_uring_enter || c->error || uring_is_index(c) ||
+	    remote_read(task->tid, at, &row, sizeof(row)) < 0 || (row.fd == fd + 1 && (row.other || row.sqes)))
+		return;
+	const bool is_new = row.fd != fd + 1; /* the recorder has not seen io_uring_setup(2) */
+	row.other = !uring_places(task->tid, (int)fd, is_new, &p);
+	row.fd = fd + 1;
+	row.sq = p.sq;
+	row.cq = p.cq;
+	row.sqes = row.other ? 0 : p.sqes;
+	if (is_new) {
+		row.seen = 0;
+		row.sq_entries = p.layout.sq_entries;
+		row.cq_entries = p.layout.cq_entries;
+		row.sq_head = p.layout.sq.head;
+		row.sq_tail = p.layout.sq.tail;
+		row.sq_mask = p.layout.sq.mask;
+		row.sq_array = p.layout.sq.array;
+		row.cq_tail = p.layout.cq.tail;
+		row.cq_mask = p.layout.cq.mask;
+		row.cqes = p.layout.cq.cqes;
+	}
+	remote_write(task->tid, at, &row, sizeof(row));
+}
+
 void record_forget_closed(const struct patch *p, const struct task *task, const struct call *c)
 {
+	if (p->record && image_of(task)->threads)
+		locate_uring(task, c);
 	if (p->record && p->record->names && c->desc && syscall_changes_names(c->desc))
 		record_forget_names(task, false);
 	static const uint32_t none[ELSEWHERE_ROWS];
