@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares the table of calls with libseccomp and with the kernel's own list. */
 #include "base/buf.h"
+#include "event.h"
 #include "syscall/call_table.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <seccomp.h>
 #include <setjmp.h>
@@ -88,6 +91,56 @@ static void test_bytes(void **state)
 		assert_false(syscall_returns_bytes(AUDIT_ARCH_X86_64, syscall_number(AUDIT_ARCH_X86_64, no[i])));
 }
 
+/* What calls change about names, and of which descriptors. */
+static void test_renamed(void **state)
+{
+	enum { CWD = AT_FDCWD, ANY = 0 };
+	static const struct {
+		const char *name;
+		uint64_t args[3];
+		int64_t result;
+		int err;
+		enum syscall_renames what;
+		int first, last;
+	} calls[] = {
+		{"read", {3}, 10, 0, RENAMES_NOTHING, ANY, ANY},
+		{"openat", {(uint32_t)CWD}, 7, 0, RENAMES_FDS, 7, 7},
+		{"openat", {(uint32_t)CWD}, -1, ENOENT, RENAMES_NOTHING, ANY, ANY},
+		{"close", {5}, 0, 0, RENAMES_FDS, 5, 5},
+		{"close", {5}, -1, EIO, RENAMES_FDS, 5, 5},
+		{"dup3", {3, 9}, 9, 0, RENAMES_FDS, 9, 9},
+		{"fcntl", {3, F_DUPFD_CLOEXEC, 10}, 12, 0, RENAMES_FDS, 12, 12},
+		{"fcntl", {3, F_SETFD, 1}, 0, 0, RENAMES_NOTHING, ANY, ANY},
+		{"close_range", {3, 20}, 0, 0, RENAMES_FDS, 3, 20},
+		{"connect", {4}, -1, EINPROGRESS, RENAMES_ADDRESSES, 4, 4},
+		{"connect", {4}, -1, ECONNREFUSED, RENAMES_NOTHING, ANY, ANY},
+		{"chdir", {0}, 0, 0, RENAMES_FDS, CWD, CWD},
+		{"renameat2", {0}, 0, 0, RENAMES_FILES, ANY, ANY},
+		{"signalfd4", {3}, 3, 0, RENAMES_FILES, ANY, ANY},
+		{"signalfd4", {(uint64_t)-1}, 3, 0, RENAMES_FDS, 3, 3},
+		{"pipe2", {0}, 0, 0, RENAMES_OTHERS, ANY, ANY},
+		{"prctl", {0}, 0, 0, RENAMES_OTHERS, ANY, ANY},
+		{"io_uring_setup", {8}, 3, 0, RENAMES_ALL, ANY, ANY},
+	};
+	(void)state;
+	const uint32_t arch = syscall_native_arch();
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		struct call c = {.arch = arch,
+				 .nr = syscall_number(arch, calls[i].name),
+				 .result = calls[i].result,
+				 .error = calls[i].err != 0,
+				 .err = calls[i].err};
+		memcpy(c.args, calls[i].args, sizeof(calls[i].args));
+		c.desc = syscall_lookup(arch, c.nr);
+		const struct syscall_renamed r = syscall_renamed(&c);
+		if (r.what != calls[i].what || r.first != (uint32_t)calls[i].first || r.last != (uint32_t)calls[i].last)
+			fail_msg("%s, row %zu: %d, %u to %u", calls[i].name, i, (int)r.what, r.first, r.last);
+		c.arch = arch == AUDIT_ARCH_X86_64 ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64;
+		if (calls[i].what != RENAMES_NOTHING)
+			assert_int_equal(syscall_renamed(&c).what, RENAMES_ALL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_all_are_described),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_renamed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
