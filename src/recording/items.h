@@ -114,7 +114,7 @@ static inline uint64_t recording_name_key(enum recording_name kind, int tid, uin
 typedef bool recording_answer_fn(void *ctx, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
 				 int64_t *number);
 
-/* A source of names that passes all questions to `answer` (names.c). Must not be moved: names.ctx points to it. */
+/* A source of names that passes all questions to `answer`. Must not be moved: names.ctx points to it. */
 struct recording_answers {
 	struct names names;
 	recording_answer_fn *answer;
