@@ -26,21 +26,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 /* Selected calls of the whole system or of a control group are reported with their paths, through the ring. */
 
-/* The call that a thread is in. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct ring_call);
-} calls SEC(".maps");
-
-/* The arguments of the program that a thread executes. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct watch_argv);
-} argvs SEC(".maps");
+/* The call that a thread is in, and the arguments of the program that it executes. */
+MAP(calls, TASK_STORAGE, 0, int, struct ring_call, BPF_F_NO_PREALLOC);
+MAP(argvs, TASK_STORAGE, 0, int, struct watch_argv, BPF_F_NO_PREALLOC);
 
 /* Reads a path. The page that contains it may not be present; the path then gets the address 0. */
 static __noinline int watch_path(struct watch_path *p, unsigned long long addr)

@@ -287,16 +287,6 @@ void site_set_before_call(struct cpu_regs *r, const struct site *s)
 	r->CPU_RESTARTED = CPU_NO_CALL;
 }
 
-void site_set_after_call(struct cpu_regs *r, const struct site *s)
-{
-	cpu_after_call(r, s->ip);
-}
-
-void site_restore_flags(struct cpu_regs *r, uint64_t saved)
-{
-	cpu_set_flags(r, saved);
-}
-
 void resume_point_note(struct patch *p, const struct task *task)
 {
 	struct cpu_regs r = {0}; /* an ip of 0 means that the thread may be anywhere */

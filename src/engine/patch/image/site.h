@@ -175,10 +175,6 @@ uint64_t site_native_of(const struct image *img, uint64_t ip);
 void site_restore_frame(const struct task *task, uint64_t sp);
 /* Sets the native state before the call: the thread is at the site. The call's number must be in CPU_NR. */
 void site_set_before_call(struct cpu_regs *r, const struct site *s);
-/* Sets the native state after the call, as the call instruction leaves it. */
-void site_set_after_call(struct cpu_regs *r, const struct site *s);
-/* Restores the arithmetic flags (CF PF AF ZF SF from lahf, OF from seto), which the agent changes. */
-void site_restore_flags(struct cpu_regs *r, uint64_t saved);
 /* With SCTRACE_DEBUG, prints what was decided about a site, and why. `known`: the decision was kept in a plan. */
 void site_say(const struct patch *p, const struct task *task, const struct site *s, bool known);
 /* Adds lines to the footer about the sites in p->often at which most calls stopped. */
