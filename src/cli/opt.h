@@ -9,12 +9,15 @@
 struct buf;
 struct opt;
 
-/*
- * The type of functions that parse the value of an option, called for each occurrence of the option. `ctx` points at
- * the settings of the command. `arg` is the value of the option, or NULL. Returns 0, or -EINVAL with a reason in `why`
- * ("'12x' is not a size; write 4096, 4K, 1M").
- */
-typedef int opt_parse_fn(void *ctx, const struct opt *o, const char *arg, struct buf *why);
+/* An option of the command line. */
+struct opt_use {
+	void *settings; /* those of the command */
+	const struct opt *row;
+	const char *value; /* NULL: it has none */
+	struct buf *why;
+};
+/* The type of functions that take an option. They return 0, or -EINVAL with a reason in `why`: "'12x' is not a size". */
+typedef int opt_parse_fn(const struct opt_use *u);
 
 /* How the shell completes the value of an option. */
 enum opt_complete {
@@ -66,8 +69,10 @@ opt_parse_fn opt_size;     /* uint64_t: bytes */
 opt_parse_fn opt_duration; /* uint64_t: nanoseconds, at least min */
 opt_parse_fn opt_word;     /* const char *: one of `words` */
 opt_parse_fn opt_svg;      /* const char *: name of an SVG file; rejects names that end in .png, .pdf and the like */
-/* Appends to `why` that `arg` is not one of the option's `words`, and similar words: the message of opt_word. */
-void opt_say_words(const struct opt *o, const char *arg, struct buf *why);
+/* Appends the reason why the value is refused to u->why. Returns -EINVAL. */
+int opt_refuse(const struct opt_use *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Does so with the message of opt_word: the value is not one of the option's `words`, and which are similar. */
+int opt_refuse_word(const struct opt_use *u);
 
 /* One command. */
 struct opt_command {

@@ -14,6 +14,7 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 enum { EVENTS_MOST = 2000 };
 

@@ -160,59 +160,54 @@ static const char use_words[] = "all"
 	;
 
 /* Adds the value of an option that may be given several times to the option's list. */
-static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_text(const struct opt_use *u)
 {
-	struct compare_texts *texts = (struct compare_texts *)(void *)((char *)ctx + o->offset);
-	(void)why;
-	vec_push(texts, arg);
+	struct compare_texts *texts = (struct compare_texts *)(void *)((char *)u->settings + u->row->offset);
+	vec_push(texts, u->value);
 	return 0;
 }
 
 /* Adds the value of a scan or list option. The values keep their order, because rows are shown in that order. */
-static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_scan(const struct opt_use *u)
 {
-	struct compare_options *c = ctx;
-	(void)why;
-	vec_push(&c->scans, (struct compare_scan){arg, o->min});
+	struct compare_options *c = u->settings;
+	vec_push(&c->scans, (struct compare_scan){u->value, u->row->min});
 	return 0;
 }
 
 /* Reads the list of exit statuses that --ignore-failure permits. Without a list, it permits all. */
-static int opt_ignore(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_ignore(const struct opt_use *u)
 {
-	struct compare_options *c = ctx;
-	(void)o;
+	struct compare_options *c = u->settings;
+	const char *arg = u->value;
 	c->ignore_failure |= !arg;
 	while (arg) {
 		char *end;
 		long code = strtol(arg, &end, 10);
-		if (end == arg || code < 1 || code > 255 || (*end && *end != ',')) {
-			buf_addf(why, "'%s' is not a list of exit statuses from 1 to 255; write for example 1,143",
-				 arg);
-			return -EINVAL;
-		}
+		if (end == arg || code < 1 || code > 255 || (*end && *end != ','))
+			return opt_refuse(
+				u, "'%s' is not a list of exit statuses from 1 to 255; write for example 1,143", arg);
 		vec_push(&c->ignored, (int)code);
 		arg = *end ? end + 1 : NULL;
 	}
 	return 0;
 }
 
-static int opt_metric(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_metric(const struct opt_use *u)
 {
-	(void)o;
-	return compare_metric_parse(ctx, arg, why);
+	return compare_metric_parse(u->settings, u->value, u->why);
 }
 
-static int opt_columns(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_columns(const struct opt_use *u)
 {
-	int err = run_use_check(arg, why);
-	return err ? err : opt_string(ctx, o, arg, why);
+	int err = run_use_check(u->value, u->why);
+	return err ? err : opt_string(u);
 }
 
-static int opt_engine(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_engine(const struct opt_use *u)
 {
-	int err = engine_check(arg, why);
-	return err ? err : opt_string(ctx, o, arg, why);
+	int err = engine_check(u->value, u->why);
+	return err ? err : opt_string(u);
 }
 
 static const struct opt table[] = {

@@ -35,11 +35,11 @@ struct report {
 	"major_faults throughput metric"
 #define AT(field) .offset = offsetof(struct report_options, field)
 
-static int opt_fail_if(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+static int opt_fail_if(const struct opt_use *u)
 {
 	size_t at;
-	(void)row;
-	return conditions_parse(&((struct report_options *)ctx)->fail_if, arg, CONDITION_FAIL_IF, &at, why);
+	return conditions_parse(&((struct report_options *)u->settings)->fail_if, u->value, CONDITION_FAIL_IF, &at,
+				u->why);
 }
 
 static const struct opt table[] = {
