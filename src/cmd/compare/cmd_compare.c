@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/outfile.h"
 #include "bench/place.h"
+#include "bench/stop.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
 #include "cmd/display.h"
@@ -18,38 +19,6 @@
 #include <unistd.h>
 
 /* `sctrace compare`: calls its steps in order, and cleans up at the end. */
-/* The signal that asked sctrace to end, or 0. After it, all programs are killed, and the work directory is removed. */
-static volatile sig_atomic_t stop_signal;
-
-static void on_signal(int sig)
-{
-	stop_signal = sig;
-}
-
-/*
- * Installs handlers. SIG_IGN cannot be used instead, because the programs that sctrace runs would inherit it across
- * execve(2). Signals that were already ignored (nohup) stay ignored.
- */
-static void catch_signals(void)
-{
-	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction old;
-	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
-		if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(ending[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
-	outfile_catch_signals();
-	/* If the parent of sctrace ignored SIGCHLD, the kernel would not report the ends of sctrace's children. */
-	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-}
-
-/* Ends sctrace by the signal, as if sctrace had not caught it. */
-static int end_by_signal(int sig)
-{
-	signal(sig, SIG_DFL);
-	raise(sig);
-	return 128 + sig;
-}
-
 static void compare_free(struct compare *c)
 {
 	unsetenv("SCTRACE_RUN"); /* its value is in `c` */
@@ -80,7 +49,8 @@ static int read_cpus(struct compare *c, struct buf *why)
 static int finish(struct compare *c, int err, const struct buf *why)
 {
 	int status = EXIT_OWN;
-	if (err == -EINTR || stop_signal)
+	const int sig = stop_signal(); /* after it, all programs are killed, and the work directory is removed */
+	if (err == -EINTR || sig)
 		status = 0;
 	else if (err)
 		display_usage_error("compare: ", why->len ? buf_str(why) : diag_error_text(-err));
@@ -93,7 +63,11 @@ static int finish(struct compare *c, int err, const struct buf *why)
 	if (err == -EINVAL)
 		status = EXIT_USAGE;
 	compare_free(c);
-	return stop_signal ? end_by_signal(stop_signal) : status;
+	if (sig) {
+		stop_release();
+		raise(sig);
+	}
+	return status;
 }
 
 static int compare_run(struct compare *c, char *const *commands, size_t n)
@@ -404,7 +378,7 @@ void compare_options_free(struct compare_options *o)
 
 int cmd_compare(int argc, char **argv)
 {
-	struct compare c = {.stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
+	struct compare c = {.stop = stop_flag(), .resident = -1, .other_share = -1, .steal_share = -1};
 	int first;
 	int status;
 	int parsed = parse(&c.opt, argc, argv, &first, &status);
@@ -416,9 +390,9 @@ int cmd_compare(int argc, char **argv)
 		compare_options_free(&c.opt);
 		return status;
 	}
-	catch_signals();
+	stop_catch();
 	run_init(&c.run, "compare", argc, argv);
-	c.work.stop = &stop_signal;
+	c.work.stop = stop_flag();
 	c.progress = isatty(STDERR_FILENO) && !c.opt.show_output;
 	c.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	return compare_run(&c, argv + first, (size_t)(argc - first));
