@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits on memory: of control groups (cgroups(7)), versions 1 and 2, and of the machine. */
+/* Files of control groups (cgroups(7)), versions 1 and 2, and the limits on memory of groups and of the machine. */
 #ifndef SCTRACE_TRACEE_CGROUP_H
 #define SCTRACE_TRACEE_CGROUP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct buf;
+
+/* Reads the file `file` of a group, whose folder is `dir`. Returns false if that fails. `file` may be NULL: there is none. */
+bool cgroup_read(const char *dir, const char *file, struct buf *text);
+/* Returns the number after `key` and a blank at the beginning of a line, or 0. */
+uint64_t cgroup_number(const char *text, const char *key);
+/* Is `name` among the `n` bytes at `list`, words that are separated by commas? Both may be empty. */
+bool cgroup_lists(const char *list, size_t n, const char *name);
 
 struct cgroup_memory {
 	uint64_t limit; /* the smallest limit of the groups that contain the process, in bytes; UINT64_MAX: none */
