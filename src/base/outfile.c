@@ -29,10 +29,7 @@ bool outfile_folder_is_shared(const char *path)
 	return is_shared(path, &owner);
 }
 
-/*
- * Returns true if the file belongs neither to sctrace's user nor to the owner of the directory. The owner of such a
- * file could read what sctrace writes to it.
- */
+/* Does the file belong to neither sctrace's user nor the directory's owner? Its owner could read the output. */
 static bool is_foreign(int fd, uid_t folder_owner)
 {
 	struct stat st;
@@ -41,10 +38,7 @@ static bool is_foreign(int fd, uid_t folder_owner)
 	return (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) && st.st_uid != geteuid() && st.st_uid != folder_owner;
 }
 
-/*
- * Opens the file, checks its owner through the descriptor, and only then truncates it. Between a check by name and
- * open(2), another user could replace the file.
- */
+/* Checks the owner through the descriptor before truncating: a file checked by name could be replaced meanwhile. */
 static int open_checked(const char *path, int flags, mode_t mode)
 {
 	uid_t owner;
@@ -133,10 +127,7 @@ int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *
 	return 0;
 }
 
-/*
- * Closes the file. If `err` is set or closing fails, the file is incomplete and is removed: a part of a table might be
- * mistaken for the whole.
- */
+/* Closes the file. After an error, removes it: a part of a table might be mistaken for the whole. */
 static int close_whole(const char *path, int fd, int err)
 {
 	struct stat st;

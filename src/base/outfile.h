@@ -42,10 +42,7 @@ int outfile_check(const char *path);
  */
 int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop);
 
-/*
- * Writes `text` to the file `path`, or to standard output if `path` is NULL. Returns 0, or -errno and a sentence in
- * `why`. Removes the file if it could not be written completely.
- */
+/* Writes `text` to the file `path` (NULL: standard output), or removes it. Returns 0, or -errno with a sentence. */
 int outfile_put(const char *path, const struct buf *text, struct buf *why);
 
 /*

@@ -55,10 +55,7 @@ static const struct opt *find_name(const struct opt *table, const char *name, si
 	return found;
 }
 
-/*
- * Calls the parser of row `o`. If the parser rejects the value, adds to p->why the option as the user typed it, and the
- * reason.
- */
+/* Calls the parser of row `o`. If it rejects the value, adds the option as typed, and the reason, to p->why. */
 static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *typed, const char *value)
 {
 	if (o == &opt_common[0])

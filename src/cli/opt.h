@@ -57,10 +57,7 @@ static inline bool opt_is_end(const struct opt *o)
 /* The options that each command has besides those of its table: -h and -V. Ends with {0}. */
 extern const struct opt opt_common[];
 
-/*
- * Ready-made parsers. Each sets the member at `offset` of the settings `ctx`. The comment beside a parser names the
- * type of that member.
- */
+/* Ready-made parsers. Each sets the member at `offset` of the settings, whose type is beside it. */
 opt_parse_fn opt_flag;     /* bool: becomes true */
 opt_parse_fn opt_count;    /* int: is incremented */
 opt_parse_fn opt_string;   /* const char * (points into argv) */
@@ -103,9 +100,7 @@ enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc
 			   struct buf *why);
 /* Writes the help text, wrapped to `width` columns; headings are bold if `colour`. */
 void opt_help(const struct opt_command *c, struct buf *out, int width, bool colour);
-/*
- * Writes a completion script for `shell` (bash, zsh or fish) for all `n` commands. Returns -EINVAL for any other shell.
- */
+/* Writes a completion script for bash, zsh or fish for all `n` commands. Returns -EINVAL for other shells. */
 int opt_completion(const struct opt_command *const *commands, size_t n, const char *shell, struct buf *out);
 
 #endif

@@ -102,10 +102,7 @@ const char *env_hypervisor_name(const char *signature)
 	return signature;
 }
 
-/*
- * Kernel command-line parameters that change the cost of a system call. The other parameters (disks, addresses) are
- * private, so they are not saved in runs, which people share.
- */
+/* Kernel parameters that change the cost of a call. Others (disks, addresses) are private: runs are shared. */
 static const char *const telling_parameters[] = {
 	"mitigations=",
 	"spectre_v2=",
@@ -142,10 +139,7 @@ bool env_is_telling(const char *word)
 bool env_activity_parse(const char *line, struct env_activity *a)
 {
 	unsigned long long v[8] = {0};
-	/*
-	 * The columns are user, nice, system, idle, iowait, irq, softirq and steal, in ticks. The time of guests is
-	 * included in user (proc_stat(5)).
-	 */
+	/* In ticks: user, nice, system, idle, iowait, irq, softirq, steal. user includes guests (proc_stat(5)). */
 	if (sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6],
 		   &v[7]) < 4)
 		return false;
@@ -163,10 +157,7 @@ int env_runnable_parse(const char *line)
 	return sscanf(line, "%*f %*f %*f %d/%*d", &runnable) == 1 ? runnable : -1;
 }
 
-/*
- * Properties of file systems, by name. A file system that is not listed is assumed to store every byte that is written,
- * and not to share blocks between files.
- */
+/* Properties of file systems. One that is not listed stores every byte, and shares no blocks between files. */
 struct fs_traits {
 	const char *type;
 	bool in_memory, compresses, shares_extents;

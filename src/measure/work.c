@@ -111,10 +111,7 @@ static int check_room(const struct work *w, uint64_t need, struct buf *why)
 	return -ENOSPC;
 }
 
-/*
- * Fills `p` with random bytes, which can hardly be compressed. No byte is NUL, so that programs can read them as
- * strings.
- */
+/* Fills `p` with random bytes, which hardly compress. None is NUL, so that programs can read them as strings. */
 static void fill_random(unsigned char *p, size_t n, struct rng *state)
 {
 	for (size_t i = 0; i < n; i++)

@@ -63,10 +63,7 @@ struct recording {
 
 /* The names and stacks that were recorded. */
 
-/*
- * Checks the type and number of a device, such as "char 1:3". They are printed without escapes, and the file may be
- * damaged.
- */
+/* Is this the type and number of a device ("char 1:3")? It is printed without escapes; the file may be damaged. */
 static bool is_device(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -124,10 +124,7 @@ void recording_end_get(struct engine_result *result, struct buf *footer, struct 
 }
 
 #define LEVEL 1 /* zstd level: the fastest of its usual levels, because the traced program may be waiting */
-/*
- * A block is written when an event is newer by this time than the first event of the block. If sctrace is killed, the
- * file thus lacks only the newest events.
- */
+/* A block is written when an event is this much newer than its first one: sctrace may be killed. */
 #define BLOCK_AGE_NS NSEC_PER_SEC
 
 struct recording_writer {
@@ -174,10 +171,7 @@ void recording_crash(struct recording_writer *w, const struct recording_thread *
 	}
 }
 
-/*
- * Opens and locks the file, and sets its mode to 0600, even if it existed, because a recording contains the program's
- * data.
- */
+/* Opens and locks the file, and sets its mode to 0600, because a recording contains the program's data. */
 static int open_private(const char *path, int how, struct buf *why)
 {
 	struct stat st = {0};

@@ -22,10 +22,7 @@ struct cgroup_memory {
 	uint64_t left;  /* how much of it is not in use, or used only for caches; UINT64_MAX: there is no limit */
 };
 
-/*
- * Appends a text that identifies the groups whose limits on memory apply to the process: lines of /proc/PID/cgroup.
- * Returns 0 or -errno like proc_read().
- */
+/* Appends the groups that limit the process's memory, as lines of /proc/PID/cgroup. Returns 0 or -errno. */
 int cgroup_name(pid_t pid, struct buf *name);
 /*
  * Reads the limits of the groups with this name. `mountinfo` is the contents of /proc/self/mountinfo, which says where

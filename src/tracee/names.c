@@ -177,10 +177,7 @@ static void protocol_of(const char *link, char protocol[PROTOCOL_SIZE])
  */
 #define LOOKS 10
 
-/*
- * Appends the name of a socket. If no table contains it (it is not bound, or of another family), appends its protocol
- * and inode: "TCP:[1039765]".
- */
+/* Appends the name of a socket: if no table contains it, its protocol and inode, "TCP:[1039765]". */
 static bool find_socket(pid_t pid, const char *link, struct names_socket *s, struct buf *out)
 {
 	char protocol[PROTOCOL_SIZE];

@@ -20,10 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * Checks whether execve(2) can run `path`. Returns 0, ENOENT, EISDIR, EACCES for a file without execute permission, or
- * another errno.
- */
+/* Can execve(2) run `path`? Returns 0, ENOENT, EISDIR, EACCES (not executable) or another errno. */
 static int runnable(const char *path)
 {
 	struct stat st;

@@ -327,10 +327,7 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 	return NULL;
 }
 
-/*
- * Parses the options. Sets *first to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with
- * *status.
- */
+/* Sets *first to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with *status. */
 static int parse(struct compare_options *o, int argc, char **argv, int *first, int *status)
 {
 	*o = (struct compare_options){.warmup = 1, .seed = 1, .size = UINT64_MAX};

@@ -163,10 +163,7 @@ static int beside_name(struct beside *b, const char *names, struct buf *why)
 	return -ERANGE;
 }
 
-/*
- * Writes the note "Merged from a.json, b.json; ..." and the label "a+b". For counts, the lines that each run had below
- * its table follow the note.
- */
+/* Writes the note "Merged from a.json, ...", with the lines that runs of counts had, and the label "a+b". */
 static void name_merged(struct beside *b, struct buf *note)
 {
 	struct buf label = {0};

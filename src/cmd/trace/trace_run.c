@@ -462,10 +462,7 @@ static void count_events(struct trace *t, struct engine_config *c)
 	c->only = t->o.select.by_call ? &t->only : NULL;
 }
 
-/*
- * Chooses the engine. The patch engine counts only most of the calls of a thread. It records the others, and they are
- * counted here.
- */
+/* The patch engine counts most calls of a thread, and records the others, which are counted here. */
 static const struct engine_ops *choose(struct trace *t, struct engine_config *c, struct buf *note)
 {
 	const char *name = t->o.engine ? t->o.engine : usual_engine(t);

@@ -89,10 +89,7 @@ static void decide(struct patch *p, struct task *task, struct site *s, int64_t n
 	site_say(p, task, s, false);
 }
 
-/*
- * A call at a patched site has stopped. Either another thread has patched the site in the meantime, or the site's code
- * was mapped again. Returns whether the site is patched now.
- */
+/* A call at a patched site has stopped, because of another thread or a new mapping. Is the site patched now? */
 static bool is_patched_again(struct task *task, struct site *s)
 {
 	bool old = true;
