@@ -124,14 +124,13 @@ static struct stack_frame frame_at(const struct recording *r, size_t i, struct b
 static int stack_recorded(struct stack *s, const struct event *ev, stack_frame_fn fn, void *ctx)
 {
 	const struct recording *r = (const void *)((char *)s - offsetof(struct recording, stack));
-	struct buf texts = {0};
+	auto_buf texts = {0};
 	bool more = true;
 	(void)ev;
 	for (size_t i = 0; i < r->frames.n && more; i++) {
 		struct stack_frame f = frame_at(r, i, &texts);
 		more = fn(ctx, &f);
 	}
-	buf_free(&texts);
 	return (int)r->frames.n;
 }
 
@@ -264,7 +263,7 @@ int recording_open(struct recording **out, const char *path, struct buf *why)
 		r->size = (uint64_t)st.st_size;
 	if (!err)
 		ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, WINDOW);
-	struct buf reason = {0};
+	auto_buf reason = {0};
 	err = err ? err : begin(r, &reason);
 	if (err) {
 		buf_addf(why,
@@ -274,7 +273,6 @@ int recording_open(struct recording **out, const char *path, struct buf *why)
 		recording_close_read(r);
 		r = NULL;
 	}
-	buf_free(&reason);
 	*out = r;
 	return err;
 }

@@ -55,7 +55,7 @@ static void put_head(const struct recording_head *h, struct buf *out)
 
 void recording_head_get(struct recording_head *h, struct item_reader *r)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	size_t n;
 	h->start_ns = item_get(r);
 	h->real_offset_ns = item_get_signed(r);
@@ -70,7 +70,6 @@ void recording_head_get(struct recording_head *h, struct item_reader *r)
 	if (!o || fields_read(&about_fields, &h->about, o, 0, &why) < 0)
 		r->bad = true;
 	json_decref(o);
-	buf_free(&why);
 }
 
 static void put_time(const struct timeval *t, struct buf *out)
@@ -290,19 +289,18 @@ static void flush(struct recording_writer *w)
 	w->pins = 0;
 }
 
-/* Writes a frame with a single item, and frees the item. */
-static void put_alone(struct recording_writer *w, struct buf *item)
+/* Writes a frame with a single item. */
+static void put_alone(struct recording_writer *w, const struct buf *item)
 {
 	pack(w, item);
 	put(w, w->packed.s, w->packed.len);
-	buf_free(item);
 }
 
 static void put_header(struct recording_writer *w)
 {
 	unsigned char header[RECORDING_HEADER] = RECORDING_MAGIC;
 	header[strlen(RECORDING_MAGIC)] = RECORDING_VERSION;
-	struct buf item = {0};
+	auto_buf item = {0};
 	buf_addc(&item, ITEM_HEAD);
 	put_head(w->head, &item);
 	put(w, header, sizeof(header));
@@ -311,7 +309,7 @@ static void put_header(struct recording_writer *w)
 
 static void put_end(struct recording_writer *w, const struct recording_end *end)
 {
-	struct buf item = {0};
+	auto_buf item = {0};
 	buf_addc(&item, ITEM_END);
 	put_end_facts(end, &item);
 	put_alone(w, &item);

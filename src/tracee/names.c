@@ -195,10 +195,9 @@ static bool find_socket(pid_t pid, const char *link, struct names_socket *s, str
 static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 {
 	char name[32];
-	struct buf text = {0};
+	auto_buf text = {0};
 	snprintf(name, sizeof(name), "fdinfo/%d", fd);
 	uint64_t target = proc_read(pid, name, &text) == 0 ? proc_number(buf_str(&text), "Pid") : 0;
-	buf_free(&text);
 	if (target)
 		buf_addf(out, "pid:%llu", (unsigned long long)target);
 	return target != 0;

@@ -274,7 +274,7 @@ int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why)
 	if (r < 0)
 		return r;
 	int err = 0;
-	char *path = spawn_find(s->argv[0], s->envp, &err);
+	auto_free char *path = spawn_find(s->argv[0], s->envp, &err);
 	if (!path) {
 		bool dir = err == EISDIR;
 		buf_addf(why, "cannot run '%s': %s", s->argv[0], dir ? "it is a directory" : diag_error_text(err));
@@ -286,7 +286,6 @@ int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why)
 	if (r < 0)
 		buf_addf(why, "cannot start '%s': %s", s->argv[0], diag_error_text(-r));
 	free(c.argv);
-	free(path);
 	return r;
 }
 
@@ -312,8 +311,7 @@ int spawn_finish(struct spawned *p)
 const char *spawn_error(const char *name, int err)
 {
 	int missing;
-	char *path = err == ENOENT ? spawn_find(name, NULL, &missing) : NULL;
-	free(path);
+	auto_free char *path = err == ENOENT ? spawn_find(name, NULL, &missing) : NULL;
 	return path ? "its interpreter does not exist (the program named after #!, or the dynamic loader)"
 		    : diag_error_text(err);
 }

@@ -150,12 +150,8 @@ void site_copy_all(struct patch *p, struct image *img, const struct image *from)
 
 void site_free_all(struct patch *p, struct image *img)
 {
-	size_t i = 0;
-	struct site *s;
 	p->nsites -= img->sites.by_ip.n;
-	while ((s = map_next(&img->sites.by_ip, &i, NULL)))
-		free(s);
-	map_free(&img->sites.by_ip);
+	map_free_all(&img->sites.by_ip);
 	map_free(&img->sites.by_stub);
 	map_free(&img->sites.by_hop);
 	vec_free(&img->sites.gaps);
