@@ -345,7 +345,7 @@ void trace_outputs_free(struct trace_outputs *o)
 
 void trace_fail(struct trace_failure *f, int err, const char *fmt, ...)
 {
-	if (f->err)
+	if (f->err || !err)
 		return;
 	va_list ap;
 	va_start(ap, fmt);

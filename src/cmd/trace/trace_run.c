@@ -221,8 +221,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 	auto_buf why = {0};
 	int r = trace_out_close(&t->out.common, &why);
 	trace_outputs_free(&t->out);
-	if (r < 0)
-		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	trace_fail(&t->failure, r, "%s", buf_str(&why));
 	if (t->failure.err && !has_been_read(t))
 		diag_error("%s", buf_str(&t->failure.why));
 	if (t->failure.err)
