@@ -38,15 +38,27 @@ static bool is_foreign(int fd, uid_t folder_owner)
 	return (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) && st.st_uid != geteuid() && st.st_uid != folder_owner;
 }
 
+/* Moves a descriptor above 2. The program owns 0 to 2, even if they were closed when sctrace started. */
+static int above_standard(int fd)
+{
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd < 0 ? -errno : fd;
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int err = -errno;
+	close(fd);
+	return moved < 0 ? err : moved;
+}
+
 /* Checks the owner through the descriptor before truncating: a file checked by name could be replaced meanwhile. */
 static int open_checked(const char *path, int flags, mode_t mode)
 {
 	uid_t owner;
 	struct stat st;
 	bool shared = is_shared(path, &owner);
-	int fd = open(path, (flags & ~O_TRUNC) | O_WRONLY | O_CLOEXEC | O_NOCTTY | (shared ? O_NOFOLLOW : 0), mode);
+	int how = (flags & ~O_TRUNC) | O_WRONLY | O_CLOEXEC | O_NOCTTY | (shared ? O_NOFOLLOW : 0);
+	int fd = above_standard(open(path, how, mode));
 	if (fd < 0)
-		return -errno;
+		return fd;
 	int err = shared && is_foreign(fd, owner) ? -EREMOTE : 0;
 	if (!err && flags & O_TRUNC && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0)
 		err = -errno;
@@ -58,6 +70,18 @@ static int open_checked(const char *path, int flags, mode_t mode)
 int outfile_open(const char *path, int how, mode_t mode)
 {
 	return open_checked(path, O_CREAT | how, mode);
+}
+
+int outfile_pipe(int fd[2])
+{
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return -errno;
+	fd[0] = above_standard(fd[0]);
+	fd[1] = above_standard(fd[1]);
+	int r = fd[0] < 0 ? fd[0] : fd[1];
+	for (int i = 0; r < 0 && i < 2; i++)
+		close(fd[i]);
+	return r < 0 ? r : 0;
 }
 
 int outfile_open_special(const char *path)

@@ -14,8 +14,8 @@ struct buf;
 bool outfile_folder_is_shared(const char *path);
 
 /*
- * Opens `path` for writing, and creates it with `mode` if needed. `how` is O_TRUNC or O_APPEND. Returns the descriptor
- * or -errno. In a directory where outfile_folder_is_shared() is true, a symbolic link is refused with -ELOOP, and a
+ * Opens `path` for writing, and creates it with `mode` if needed. `how` is O_TRUNC or O_APPEND. Returns a descriptor
+ * above 2 or -errno. In a directory where outfile_folder_is_shared() is true, a symbolic link is refused with -ELOOP, and a
  * file or FIFO with -EREMOTE if it belongs neither to sctrace's user nor to the owner of the directory. outfile_why()
  * explains both errors.
  */
@@ -23,6 +23,9 @@ int outfile_open(const char *path, int how, mode_t mode);
 
 /* Like outfile_open(), but only for existing terminals, FIFOs and devices. Returns -EBUSY for a regular file. */
 int outfile_open_special(const char *path);
+
+/* Creates a pipe with descriptors above 2. Returns 0 or -errno. */
+int outfile_pipe(int fd[2]);
 
 /*
  * Returns true if both names refer to the same regular file, or are names of one file that does not exist yet.

@@ -175,12 +175,6 @@ static int open_private(const char *path, int how, struct buf *why)
 {
 	struct stat st = {0};
 	int fd = outfile_open(path, how, 0600);
-	if (fd >= 0 && fd <= STDERR_FILENO) {
-		int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-		int err = -errno;
-		close(fd);
-		fd = moved < 0 ? err : moved;
-	}
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 077 && fchmod(fd, 0600) < 0) {
 		int err = -errno;
 		close(fd);

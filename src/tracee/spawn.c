@@ -4,10 +4,10 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/outfile.h"
 #include "base/size.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sched.h>
@@ -187,24 +187,6 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	_exit(spawn_status(err));
 }
 
-/* Creates a pipe with descriptors above 2, even if sctrace was started with one of the descriptors 0 to 2 closed. */
-static int high_pipe(int fd[2])
-{
-	int low[2];
-	if (pipe2(low, O_CLOEXEC) < 0)
-		return -errno;
-	for (int i = 0; i < 2; i++)
-		fd[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
-	int err = errno;
-	close(low[0]);
-	close(low[1]);
-	if (fd[0] >= 0 && fd[1] >= 0)
-		return 0;
-	close(fd[0]);
-	close(fd[1]);
-	return -err;
-}
-
 /*
  * For -D: this process becomes the child, and the function returns only in a grandchild, which becomes the tracer. It
  * returns the pid of the child.
@@ -243,10 +225,10 @@ static pid_t fork_tracer(struct child *c)
 
 static int fork_child(struct child *c, struct spawned *out)
 {
-	int r = high_pipe(c->go);
+	int r = outfile_pipe(c->go);
 	if (r < 0)
 		return r;
-	r = high_pipe(c->err);
+	r = outfile_pipe(c->err);
 	if (r < 0) {
 		close(c->go[0]);
 		close(c->go[1]);
