@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Registers and system calls: what differs between processors. Each architecture has one file that implements this
- * header.
- */
+/* Registers and system calls: what differs between processors. Each architecture has one file for this header. */
 #ifndef SCTRACE_ARCH_ARCH_H
 #define SCTRACE_ARCH_ARCH_H
 
@@ -15,9 +12,7 @@
 
 /* Fills in arch, nr, args, ip and sp at a syscall-enter-stop, for kernels before 5.3. Returns 0 or -errno. */
 int arch_read_call(pid_t tid, struct call *c);
-/*
- * The stopped task is making a call of a foreign architecture. Returns true if its program belongs to that one as well.
- */
+/* The task is making a call of a foreign architecture: does its program belong to that one as well? */
 bool arch_is_foreign(pid_t tid);
 /* Fills in result, error and err from the registers of a task in a syscall-exit-stop. Returns 0 or -errno. */
 int arch_read_result(pid_t tid, struct call *c);
@@ -32,10 +27,7 @@ int arch_set_first_arg(pid_t tid, uint64_t value);
 int arch_restore_first_arg(pid_t tid, uint64_t value);
 /* At a syscall-exit-stop: sets the result that the program sees. Returns 0 or -errno. */
 int arch_set_result(pid_t tid, int64_t result);
-/*
- * `ip` is the address at which a call returns. Returns the address of the instruction that made the call. A restarted
- * call begins at that instruction.
- */
+/* Returns the address of the instruction whose call returns to `ip`. A restarted call begins there. */
 uint64_t arch_call_site(uint32_t arch, uint64_t ip);
 /*
  * Reads the signal frame at stack pointer `sp`, at the entry of rt_sigreturn(2). Sets *ip to the address where the
@@ -43,10 +35,7 @@ uint64_t arch_call_site(uint32_t arch, uint64_t ip);
  * the frame cannot be read or its layout is unknown.
  */
 int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result);
-/*
- * Sets a hardware breakpoint at `addr` in the stopped task; an `addr` of 0 clears it. Returns -errno if no breakpoint
- * register is available.
- */
+/* Sets a hardware breakpoint at `addr`, or clears it if 0. Returns -errno if no register is available. */
 int arch_breakpoint(pid_t tid, uint64_t addr);
 /* Reads the instruction pointer of the stopped task. Returns 0 or -errno. */
 int arch_ip(pid_t tid, uint64_t *ip);

@@ -87,10 +87,7 @@ uint64_t arch_call_site(uint32_t arch, uint64_t ip)
 
 int arch_sigframe(uint32_t arch, const struct mem *m, uint64_t sp, uint64_t *ip, int64_t *result)
 {
-	/*
-	 * The frame's layout is in arch/x86/include/asm/sigframe.h. The `ret` of the signal handler has popped
-	 * `pretcode`, so the stack pointer points at the ucontext.
-	 */
+	/* arch/x86/include/asm/sigframe.h: `ret` has popped `pretcode`, so sp points at the ucontext. */
 	gregset_t g;
 	if (arch != AUDIT_ARCH_X86_64)
 		return -ENOSYS;

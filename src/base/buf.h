@@ -67,10 +67,7 @@ static inline void buf_adds(struct buf *b, const char *s)
 	b->len += n;
 	b->s[b->len] = '\0';
 }
-/*
- * Appends `v` in decimal, with leading zeros if it has fewer than `digits` digits. Used for text that is written for
- * each event, because printf(3) takes ten times as long.
- */
+/* Appends `v` in decimal, with at least `digits` digits: for each event, because printf(3) takes ten times as long. */
 void buf_add_decimal(struct buf *b, uint64_t v, unsigned digits);
 void buf_add_signed(struct buf *b, int64_t v);
 /* Appends `v` in octal (`bits` is 3) or hexadecimal (4), without a prefix and with at least `digits` digits. */

@@ -212,10 +212,7 @@ void escape_csv_quoted(struct buf *out, const char *s, size_t n)
 void escape_csv(struct buf *out, const char *s)
 {
 	auto_buf text = {0};
-	/*
-	 * A formula is dangerous only if it calls a function or starts a program. Texts such as "-O2" and "+1" do
-	 * neither, and are not escaped.
-	 */
+	/* Only a formula that calls a function or starts a program is dangerous, unlike "-O2" and "+1". */
 	bool formula = (*s && strchr("=@", *s) && s[1]) || (*s && strchr("+-", *s) && strpbrk(s, "(|!"));
 	if (formula) {
 		buf_addf(&text, "\\x%02x%s", (unsigned char)*s, s + 1);

@@ -18,10 +18,7 @@ size_t escape_utf8_len(const char *s, size_t n);
 /* Returns the number of bytes at the start of `s` that are printable ASCII characters, but neither " nor \. */
 size_t escape_plain_len(const char *s, size_t n);
 
-/*
- * Appends `s` for a one-line message, without quotes. Printable UTF-8 is unchanged; everything else, also newlines,
- * becomes a C escape (\n, \x1b).
- */
+/* Appends `s` for a one-line message: printable UTF-8 as it is, everything else as a C escape (\n, \x1b). */
 void escape_line(struct buf *out, const char *s, size_t n);
 
 /*
@@ -36,10 +33,7 @@ void escape_angled(struct buf *out, const char *s, size_t n, bool hex);
 /* Appends a word of a shell command. It is in quotes unless all its characters are plain. */
 void escape_shell(struct buf *out, const char *word, size_t n);
 
-/*
- * Appends text for a field of CSV that the caller puts in quotes, as RFC 4180 requires if it contains a comma, a quote
- * or the end of a line. Each quote in the text is doubled.
- */
+/* Appends text for a quoted field of CSV (RFC 4180): each quote in the text is doubled. */
 void escape_csv_quoted(struct buf *out, const char *s, size_t n);
 /*
  * Appends text as a field of CSV, in quotes only if it needs them. Text that a spreadsheet would take for a formula is
@@ -47,10 +41,7 @@ void escape_csv_quoted(struct buf *out, const char *s, size_t n);
  */
 void escape_csv(struct buf *out, const char *s);
 
-/*
- * Appends the JSON document `text`. Inside strings, JSON allows C1 control characters and DEL unescaped; this function
- * writes them as \u escapes, which mean the same.
- */
+/* Appends the JSON document `text`, with \u escapes for C1 control characters and DEL, which JSON allows unescaped. */
 void escape_json(struct buf *out, const char *text);
 
 #endif

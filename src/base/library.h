@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Loads a shared library when it is needed. Libraries that few runs need are loaded this way, because each library that
- * the program is linked with delays every start.
- */
+/* Loads a shared library when it is needed. One that the program is linked with would delay every start. */
 #ifndef SCTRACE_BASE_LIBRARY_H
 #define SCTRACE_BASE_LIBRARY_H
 

@@ -25,6 +25,14 @@ void map_free(struct map *m)
 	*m = (struct map){0};
 }
 
+void map_free_all(struct map *m)
+{
+	void *value;
+	for (size_t i = 0; (value = map_next(m, &i, NULL));)
+		free(value);
+	map_free(m);
+}
+
 /* Returns the slot of `key`, or the empty slot in which it must be stored. There is always an empty slot. */
 static struct map_slot *find(const struct map *m, uint64_t key)
 {

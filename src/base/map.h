@@ -20,6 +20,8 @@ struct map {
 /* Returns the FNV-1a hash of `text`. Different texts may have the same key: callers must compare the texts. */
 uint64_t map_key(const char *text);
 void map_free(struct map *m);
+/* Does the same, and frees the values by free(3). */
+void map_free_all(struct map *m);
 /* Returns the value of `key`, or NULL. */
 void *map_get(const struct map *m, uint64_t key);
 /* Sets the value of `key`, and replaces an earlier value. `value` must not be NULL. */

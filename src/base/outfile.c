@@ -29,10 +29,7 @@ bool outfile_folder_is_shared(const char *path)
 	return is_shared(path, &owner);
 }
 
-/*
- * Returns true if the file belongs neither to sctrace's user nor to the owner of the directory. The owner of such a
- * file could read what sctrace writes to it.
- */
+/* Does the file belong to neither sctrace's user nor the directory's owner? Its owner could read the output. */
 static bool is_foreign(int fd, uid_t folder_owner)
 {
 	struct stat st;
@@ -41,18 +38,27 @@ static bool is_foreign(int fd, uid_t folder_owner)
 	return (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) && st.st_uid != geteuid() && st.st_uid != folder_owner;
 }
 
-/*
- * Opens the file, checks its owner through the descriptor, and only then truncates it. Between a check by name and
- * open(2), another user could replace the file.
- */
+/* Moves a descriptor above 2. The program owns 0 to 2, even if they were closed when sctrace started. */
+static int above_standard(int fd)
+{
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd < 0 ? -errno : fd;
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int err = -errno;
+	close(fd);
+	return moved < 0 ? err : moved;
+}
+
+/* Checks the owner through the descriptor before truncating: a file checked by name could be replaced meanwhile. */
 static int open_checked(const char *path, int flags, mode_t mode)
 {
 	uid_t owner;
 	struct stat st;
 	bool shared = is_shared(path, &owner);
-	int fd = open(path, (flags & ~O_TRUNC) | O_WRONLY | O_CLOEXEC | O_NOCTTY | (shared ? O_NOFOLLOW : 0), mode);
+	int how = (flags & ~O_TRUNC) | O_WRONLY | O_CLOEXEC | O_NOCTTY | (shared ? O_NOFOLLOW : 0);
+	int fd = above_standard(open(path, how, mode));
 	if (fd < 0)
-		return -errno;
+		return fd;
 	int err = shared && is_foreign(fd, owner) ? -EREMOTE : 0;
 	if (!err && flags & O_TRUNC && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0)
 		err = -errno;
@@ -64,6 +70,18 @@ static int open_checked(const char *path, int flags, mode_t mode)
 int outfile_open(const char *path, int how, mode_t mode)
 {
 	return open_checked(path, O_CREAT | how, mode);
+}
+
+int outfile_pipe(int fd[2])
+{
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return -errno;
+	fd[0] = above_standard(fd[0]);
+	fd[1] = above_standard(fd[1]);
+	int r = fd[0] < 0 ? fd[0] : fd[1];
+	for (int i = 0; r < 0 && i < 2; i++)
+		close(fd[i]);
+	return r < 0 ? r : 0;
 }
 
 int outfile_open_special(const char *path)
@@ -133,10 +151,7 @@ int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *
 	return 0;
 }
 
-/*
- * Closes the file. If `err` is set or closing fails, the file is incomplete and is removed: a part of a table might be
- * mistaken for the whole.
- */
+/* Closes the file. After an error, removes it: a part of a table might be mistaken for the whole. */
 static int close_whole(const char *path, int fd, int err)
 {
 	struct stat st;

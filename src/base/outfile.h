@@ -14,8 +14,8 @@ struct buf;
 bool outfile_folder_is_shared(const char *path);
 
 /*
- * Opens `path` for writing, and creates it with `mode` if needed. `how` is O_TRUNC or O_APPEND. Returns the descriptor
- * or -errno. In a directory where outfile_folder_is_shared() is true, a symbolic link is refused with -ELOOP, and a
+ * Opens `path` for writing, and creates it with `mode` if needed. `how` is O_TRUNC or O_APPEND. Returns a descriptor
+ * above 2 or -errno. In a directory where outfile_folder_is_shared() is true, a symbolic link is refused with -ELOOP, and a
  * file or FIFO with -EREMOTE if it belongs neither to sctrace's user nor to the owner of the directory. outfile_why()
  * explains both errors.
  */
@@ -23,6 +23,9 @@ int outfile_open(const char *path, int how, mode_t mode);
 
 /* Like outfile_open(), but only for existing terminals, FIFOs and devices. Returns -EBUSY for a regular file. */
 int outfile_open_special(const char *path);
+
+/* Creates a pipe with descriptors above 2. Returns 0 or -errno. */
+int outfile_pipe(int fd[2]);
 
 /*
  * Returns true if both names refer to the same regular file, or are names of one file that does not exist yet.
@@ -42,10 +45,7 @@ int outfile_check(const char *path);
  */
 int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop);
 
-/*
- * Writes `text` to the file `path`, or to standard output if `path` is NULL. Returns 0, or -errno and a sentence in
- * `why`. Removes the file if it could not be written completely.
- */
+/* Writes `text` to the file `path` (NULL: standard output), or removes it. Returns 0, or -errno with a sentence. */
 int outfile_put(const char *path, const struct buf *text, struct buf *why);
 
 /*

@@ -12,9 +12,7 @@
 
 #define PTRACE_SET_SUD 0x4210 /* from linux/ptrace.h, which conflicts with sys/ptrace.h */
 
-/*
- * Global like errno: requests are made in many places, and the next wait for an event must learn that one was refused.
- */
+/* Global like errno: requests are made in many places, and the next wait must learn that one was refused. */
 static struct {
 	int error;
 	pid_t tid;

@@ -27,10 +27,7 @@ struct buf;
 
 #define NEAR_MAX 3
 
-/*
- * The candidates offered so far that are most similar to `word`, best first. Initialise with {.word = TEXT}. The strings
- * belong to the caller.
- */
+/* The offered candidates most similar to `word`, best first. Initialise with {.word = TEXT}. */
 struct near {
 	const char *word; /* what the user typed */
 	struct {

@@ -9,7 +9,7 @@
 /* The last signal that asked sctrace to stop, or 0. */
 static volatile sig_atomic_t asked;
 
-static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static void ask(int sig)
 {

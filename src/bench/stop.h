@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /*
- * Installs handlers for SIGINT, SIGTERM and SIGHUP unless they are ignored; blocking calls then fail with EINTR. Also
+ * Installs handlers for SIGINT, SIGTERM, SIGHUP and SIGQUIT unless they are ignored (nohup); blocking calls then fail with
+ * EINTR. SIG_IGN cannot be used instead, because the programs that sctrace runs would inherit it across execve(2). Also
  * resets SIGCHLD to its default action, and calls outfile_catch_signals(), so that failing writes return errors.
  */
 void stop_catch(void);

@@ -6,6 +6,7 @@
 #include "base/words.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -54,10 +55,7 @@ static const struct opt *find_name(const struct opt *table, const char *name, si
 	return found;
 }
 
-/*
- * Calls the parser of row `o`. If the parser rejects the value, adds to p->why the option as the user typed it, and the
- * reason.
- */
+/* Calls the parser of row `o`. If it rejects the value, adds the option as typed, and the reason, to p->why. */
 static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *typed, const char *value)
 {
 	if (o == &opt_common[0])
@@ -65,7 +63,7 @@ static enum opt_outcome apply(struct parse *p, const struct opt *o, const char *
 	if (o == &opt_common[1])
 		return OPT_VERSION;
 	auto_buf why = {0};
-	int r = o->parse(p->settings, o, value, &why);
+	int r = o->parse(&(struct opt_use){p->settings, o, value, &why});
 	if (r < 0)
 		buf_addf(p->why, "option %s: %s", typed, why.len ? buf_str(&why) : strerror(-r));
 	return r < 0 ? OPT_ERROR : OPT_OK;
@@ -316,92 +314,82 @@ void opt_help(const struct opt_command *c, struct buf *out, int width, bool colo
 }
 
 /* The ready-made value parsers. */
-static void *target(void *settings, const struct opt *o)
+static void *target(const struct opt_use *u)
 {
-	return (char *)settings + o->offset;
+	return (char *)u->settings + u->row->offset;
 }
 
-int opt_flag(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+int opt_flag(const struct opt_use *u)
 {
-	(void)arg;
-	(void)why;
-	*(bool *)target(ctx, o) = true;
+	*(bool *)target(u) = true;
 	return 0;
 }
 
-int opt_count(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+int opt_count(const struct opt_use *u)
 {
-	(void)arg;
-	(void)why;
-	int *n = target(ctx, o);
+	int *n = target(u);
 	if (*n < 100)
 		++*n;
 	return 0;
 }
 
-int opt_string(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+int opt_string(const struct opt_use *u)
 {
-	(void)why;
-	*(const char **)target(ctx, o) = arg;
+	*(const char **)target(u) = u->value;
 	return 0;
 }
 
-int opt_svg(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+int opt_svg(const struct opt_use *u)
 {
 	static const char *const others[] = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".eps", ".ps"};
-	size_t n = strlen(arg);
+	size_t n = strlen(u->value);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		size_t len = strlen(others[i]);
-		if (n <= len || strcasecmp(arg + n - len, others[i]) != 0)
+		if (n <= len || strcasecmp(u->value + n - len, others[i]) != 0)
 			continue;
-		buf_addf(why,
-			 "pictures are written as SVG only, so '%s' must end in .svg; write %.*s.svg (rsvg-convert "
-			 "converts it to other formats)",
-			 arg, (int)(n - len), arg);
-		return -EINVAL;
+		return opt_refuse(u,
+				  "pictures are written as SVG only, so '%s' must end in .svg; write %.*s.svg "
+				  "(rsvg-convert converts it to other formats)",
+				  u->value, (int)(n - len), u->value);
 	}
-	return opt_string(ctx, o, arg, why);
+	return opt_string(u);
 }
 
-int opt_int(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+int opt_int(const struct opt_use *u)
 {
 	int64_t value;
-	int r = number_parse(arg, o->min, o->max, &value);
+	int r = number_parse(u->value, u->row->min, u->row->max, &value);
 	if (r == -EINVAL)
-		buf_addf(why, "'%s' is not a whole number", arg);
-	else if (r < 0)
-		buf_addf(why, "%s is out of range; write a number from %ld to %ld", arg, o->min, o->max);
+		return opt_refuse(u, "'%s' is not a whole number", u->value);
 	if (r < 0)
-		return -EINVAL;
-	*(int *)target(ctx, o) = (int)value;
+		return opt_refuse(u, "%s is out of range; write a number from %ld to %ld", u->value, u->row->min,
+				  u->row->max);
+	*(int *)target(u) = (int)value;
 	return 0;
 }
 
-int opt_size(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+int opt_size(const struct opt_use *u)
 {
-	int r = size_parse(arg, target(ctx, o));
+	int r = size_parse(u->value, target(u));
 	if (r == -EINVAL)
-		buf_addf(why, "'%s' is not a size; write for example 4096, 4K or 1M", arg);
-	else if (r < 0)
-		buf_addf(why, "%s is too large", arg);
-	return r < 0 ? -EINVAL : 0;
+		return opt_refuse(u, "'%s' is not a size; write for example 4096, 4K or 1M", u->value);
+	return r < 0 ? opt_refuse(u, "%s is too large", u->value) : 0;
 }
 
-int opt_duration(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+int opt_duration(const struct opt_use *u)
 {
-	int r = duration_parse(arg, target(ctx, o));
+	int r = duration_parse(u->value, target(u));
 	if (r == -EINVAL)
-		buf_addf(why, "'%s' is not a duration; write for example 250ms, 1.5s or 10us", arg);
-	else if (r < 0)
-		buf_addf(why, "%s is too long", arg);
-	else if (*(uint64_t *)target(ctx, o) < (uint64_t)o->min) {
-		buf_addf(why, "%s is too short; the shortest %s is ", arg, o->name);
-		duration_human(why, (double)o->min);
-		if (!arg[strspn(arg, "0123456789.")])
-			buf_adds(why, "; a number without a unit means microseconds, so write for example 2s or 250ms");
-		r = -EINVAL;
-	}
-	return r < 0 ? -EINVAL : 0;
+		return opt_refuse(u, "'%s' is not a duration; write for example 250ms, 1.5s or 10us", u->value);
+	if (r < 0)
+		return opt_refuse(u, "%s is too long", u->value);
+	if (*(uint64_t *)target(u) >= (uint64_t)u->row->min)
+		return 0;
+	buf_addf(u->why, "%s is too short; the shortest %s is ", u->value, u->row->name);
+	duration_human(u->why, (double)u->row->min);
+	if (!u->value[strspn(u->value, "0123456789.")])
+		buf_adds(u->why, "; a number without a unit means microseconds, so write for example 2s or 250ms");
+	return -EINVAL;
 }
 
 /* Copies the next of the space-separated `words` into `word`. Returns false if no word is left. */
@@ -417,27 +405,36 @@ static bool next_word(const char **words, char *word, size_t size)
 	return true;
 }
 
-void opt_say_words(const struct opt *o, const char *arg, struct buf *why)
+int opt_refuse(const struct opt_use *u, const char *fmt, ...)
 {
-	char words[16][32];
-	const char *at = o->words;
-	struct near near = {.word = arg};
-	buf_addf(why, "'%s' is not one of", arg);
-	for (size_t i = 0; i < 16 && next_word(&at, words[i], sizeof(words[i])); i++) {
-		buf_addf(why, "%s %s", i ? "," : "", words[i]);
-		near_offer(&near, words[i]);
-	}
-	near_say(&near, "", why);
+	va_list ap;
+	va_start(ap, fmt);
+	buf_addv(u->why, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
 }
 
-int opt_word(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+int opt_refuse_word(const struct opt_use *u)
+{
+	char words[16][32];
+	const char *at = u->row->words;
+	struct near near = {.word = u->value};
+	buf_addf(u->why, "'%s' is not one of", u->value);
+	for (size_t i = 0; i < 16 && next_word(&at, words[i], sizeof(words[i])); i++) {
+		buf_addf(u->why, "%s %s", i ? "," : "", words[i]);
+		near_offer(&near, words[i]);
+	}
+	near_say(&near, "", u->why);
+	return -EINVAL;
+}
+
+int opt_word(const struct opt_use *u)
 {
 	char word[32];
-	bool known = !arg; /* the value of "[WHEN]" was omitted */
-	for (const char *at = o->words; !known && next_word(&at, word, sizeof(word));)
-		known = strcmp(word, arg) == 0;
+	bool known = !u->value; /* the value of "[WHEN]" was omitted */
+	for (const char *at = u->row->words; !known && next_word(&at, word, sizeof(word));)
+		known = strcmp(word, u->value) == 0;
 	if (known)
-		return opt_string(ctx, o, arg ? arg : "", why);
-	opt_say_words(o, arg, why);
-	return -EINVAL;
+		*(const char **)target(u) = u->value ? u->value : "";
+	return known ? 0 : opt_refuse_word(u);
 }

@@ -9,12 +9,15 @@
 struct buf;
 struct opt;
 
-/*
- * The type of functions that parse the value of an option, called for each occurrence of the option. `ctx` points at
- * the settings of the command. `arg` is the value of the option, or NULL. Returns 0, or -EINVAL with a reason in `why`
- * ("'12x' is not a size; write 4096, 4K, 1M").
- */
-typedef int opt_parse_fn(void *ctx, const struct opt *o, const char *arg, struct buf *why);
+/* An option of the command line. */
+struct opt_use {
+	void *settings; /* those of the command */
+	const struct opt *row;
+	const char *value; /* NULL: it has none */
+	struct buf *why;
+};
+/* The type of functions that take an option. They return 0, or -EINVAL with a reason in `why`: "'12x' is not a size". */
+typedef int opt_parse_fn(const struct opt_use *u);
 
 /* How the shell completes the value of an option. */
 enum opt_complete {
@@ -54,10 +57,7 @@ static inline bool opt_is_end(const struct opt *o)
 /* The options that each command has besides those of its table: -h and -V. Ends with {0}. */
 extern const struct opt opt_common[];
 
-/*
- * Ready-made parsers. Each sets the member at `offset` of the settings `ctx`. The comment beside a parser names the
- * type of that member.
- */
+/* Ready-made parsers. Each sets the member at `offset` of the settings, whose type is beside it. */
 opt_parse_fn opt_flag;     /* bool: becomes true */
 opt_parse_fn opt_count;    /* int: is incremented */
 opt_parse_fn opt_string;   /* const char * (points into argv) */
@@ -66,8 +66,10 @@ opt_parse_fn opt_size;     /* uint64_t: bytes */
 opt_parse_fn opt_duration; /* uint64_t: nanoseconds, at least min */
 opt_parse_fn opt_word;     /* const char *: one of `words` */
 opt_parse_fn opt_svg;      /* const char *: name of an SVG file; rejects names that end in .png, .pdf and the like */
-/* Appends to `why` that `arg` is not one of the option's `words`, and similar words: the message of opt_word. */
-void opt_say_words(const struct opt *o, const char *arg, struct buf *why);
+/* Appends the reason why the value is refused to u->why. Returns -EINVAL. */
+int opt_refuse(const struct opt_use *u, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Does so with the message of opt_word: the value is not one of the option's `words`, and which are similar. */
+int opt_refuse_word(const struct opt_use *u);
 
 /* One command. */
 struct opt_command {
@@ -98,9 +100,7 @@ enum opt_outcome opt_parse(const struct opt_command *c, void *settings, int argc
 			   struct buf *why);
 /* Writes the help text, wrapped to `width` columns; headings are bold if `colour`. */
 void opt_help(const struct opt_command *c, struct buf *out, int width, bool colour);
-/*
- * Writes a completion script for `shell` (bash, zsh or fish) for all `n` commands. Returns -EINVAL for any other shell.
- */
+/* Writes a completion script for bash, zsh or fish for all `n` commands. Returns -EINVAL for other shells. */
 int opt_completion(const struct opt_command *const *commands, size_t n, const char *shell, struct buf *out);
 
 #endif

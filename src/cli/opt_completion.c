@@ -13,10 +13,7 @@ static bool is_shown(const struct opt *o)
 	return (o->letter || o->name) && o->help;
 }
 
-/*
- * Returns the name of `c` without "sctrace": "compare" for "sctrace compare", "bench syscall" for "sctrace bench
- * syscall", "" for "sctrace".
- */
+/* Returns the name of `c` without "sctrace": "compare", "bench syscall", or "" for "sctrace" itself. */
 static const char *subcommand(const struct opt_command *c)
 {
 	const char *space = strchr(c->name, ' ');
@@ -29,10 +26,7 @@ static bool is_inner(const struct opt_command *c)
 	return strchr(subcommand(c), ' ') != NULL;
 }
 
-/*
- * Appends the names of all commands (`inner`: of all subcommands such as "bench syscall"). Each name is between two
- * `quote`s, and `between` separates the names.
- */
+/* Appends the names of all commands, or of all subcommands, each between two `quote`s, with `between` between. */
 static void add_subcommands(struct buf *out, const struct opt_command *const *commands, size_t n, bool inner,
 			    const char *quote, const char *between)
 {
@@ -104,10 +98,7 @@ static const char *words_of(const struct opt *o)
 	return o->words ? o->words : "";
 }
 
-/*
- * Appends `text`, which the script contains between single quotes: writes `'` as '\'', and a backslash before each
- * character in `special`.
- */
+/* Appends `text` for single quotes: `'` becomes '\'', and characters in `special` get a backslash. */
 static void add_quoted(struct buf *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -120,9 +111,7 @@ static void add_quoted(struct buf *out, const char *text, const char *special)
 	}
 }
 
-/*
- * Writes bash code that completes the value of -e. It offers names of expressions, such as "trace=", and `set_words`.
- */
+/* bash: completes the value of -e with names of expressions, such as "trace=", and `set_words`. */
 static void bash_expr(struct buf *out, const struct opt_command *c, const struct opt *o)
 {
 	const char *words = o->words;
@@ -431,9 +420,7 @@ static void fish_option(struct buf *out, const char *name, const char *command, 
 	buf_adds(out, "'\n");
 }
 
-/*
- * Writes fish functions that offer each word with the finished part of the token, such as "trace=openat,", before it.
- */
+/* fish: offers each word with the finished part of the token, such as "trace=openat,", before it. */
 static void fish_lists(struct buf *out, const struct opt_command *c)
 {
 	buf_addf(out,

@@ -87,10 +87,7 @@ int display_text(const char *path, const struct buf *text);
 /* Prints each line of `text` as an error that begins with `prefix`. */
 void display_errors(const char *prefix, const struct buf *text);
 
-/*
- * Prints the first line of `text` as an error with `prefix`, and the others, such as one that shows the wrong word,
- * below it.
- */
+/* Prints the first line of `text` as an error, and the others, such as one that shows the wrong word, below it. */
 void display_usage_error(const char *prefix, const char *text);
 
 /*

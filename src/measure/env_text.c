@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "tracee/cgroup.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -101,10 +102,7 @@ const char *env_hypervisor_name(const char *signature)
 	return signature;
 }
 
-/*
- * Kernel command-line parameters that change the cost of a system call. The other parameters (disks, addresses) are
- * private, so they are not saved in runs, which people share.
- */
+/* Kernel parameters that change the cost of a call. Others (disks, addresses) are private: runs are shared. */
 static const char *const telling_parameters[] = {
 	"mitigations=",
 	"spectre_v2=",
@@ -141,10 +139,7 @@ bool env_is_telling(const char *word)
 bool env_activity_parse(const char *line, struct env_activity *a)
 {
 	unsigned long long v[8] = {0};
-	/*
-	 * The columns are user, nice, system, idle, iowait, irq, softirq and steal, in ticks. The time of guests is
-	 * included in user (proc_stat(5)).
-	 */
+	/* In ticks: user, nice, system, idle, iowait, irq, softirq, steal. user includes guests (proc_stat(5)). */
 	if (sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6],
 		   &v[7]) < 4)
 		return false;
@@ -162,10 +157,7 @@ int env_runnable_parse(const char *line)
 	return sscanf(line, "%*f %*f %*f %d/%*d", &runnable) == 1 ? runnable : -1;
 }
 
-/*
- * Properties of file systems, by name. A file system that is not listed is assumed to store every byte that is written,
- * and not to share blocks between files.
- */
+/* Properties of file systems. One that is not listed stores every byte, and shares no blocks between files. */
 struct fs_traits {
 	const char *type;
 	bool in_memory, compresses, shares_extents;
@@ -275,83 +267,34 @@ static const struct controller controllers[] = {
 	{"memory", "/memory", NULL, NULL, "memory.limit_in_bytes", NULL, "memory.oom_control"},
 };
 
-/* Reads the file `name` of the group in `dir` into `text`. Returns false if there is none. */
-static bool read_file(const char *dir, const char *name, char *text, size_t size)
-{
-	auto_buf path = {0};
-	if (!name)
-		return false;
-	buf_addf(&path, "%s/%s", dir, name);
-	FILE *f = memory_fopen(buf_str(&path));
-	if (!f)
-		return false;
-	size_t n = fread(text, 1, size - 1, f);
-	text[n] = '\0';
-	fclose(f);
-	return n > 0;
-}
-
-/* Returns the number after `key` and a blank at the start of a line of the file, or 0. */
-static double number_in(const char *dir, const char *file, const char *key)
-{
-	char text[4096];
-	size_t n = strlen(key);
-	if (!read_file(dir, file, text, sizeof(text)))
-		return 0;
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, key, n) == 0 && line[n] == ' ')
-			return strtod(line + n, NULL);
-	}
-	return 0;
-}
-
 static void read_group(const struct controller *c, const char *dir, struct env_limits *l)
 {
 	enum { NO_LIMIT_BITS = 62 };
-	char text[128];
-	double period = 0;
-	double quota = 0;
-	if (read_file(dir, c->quota, text, sizeof(text)) && sscanf(text, "%lf %lf", &quota, &period) >= 1 &&
-	    quota > 0) {
-		if (read_file(dir, c->period, text, sizeof(text)))
-			period = strtod(text, NULL);
+	auto_buf text = {0};
+	double period = 0, quota = 0, bytes = 0;
+	if (cgroup_read(dir, c->quota, &text) && sscanf(buf_str(&text), "%lf %lf", &quota, &period) >= 1 && quota > 0) {
+		if (cgroup_read(dir, c->period, &text))
+			period = strtod(buf_str(&text), NULL);
 		if (period > 0)
 			l->cpus = fmin(l->cpus, quota / period);
 	}
-	double bytes = 0;
-	if (read_file(dir, c->memory, text, sizeof(text)) && sscanf(text, "%lf", &bytes) == 1 &&
+	if (cgroup_read(dir, c->memory, &text) && sscanf(buf_str(&text), "%lf", &bytes) == 1 &&
 	    bytes < ldexp(1, NO_LIMIT_BITS))
 		l->memory_bytes = fmin(l->memory_bytes, bytes);
-	l->throttled += number_in(dir, c->stat, "nr_throttled");
-	l->oom_kills = fmax(l->oom_kills, number_in(dir, c->oom, "oom_kill"));
+	cgroup_read(dir, c->stat, &text);
+	l->throttled += (double)cgroup_number(buf_str(&text), "nr_throttled");
+	cgroup_read(dir, c->oom, &text);
+	l->oom_kills = fmax(l->oom_kills, (double)cgroup_number(buf_str(&text), "oom_kill"));
 }
 
 /* Reads the limits of the group `path` and of all groups above it. A container sees only a part of the path. */
 static void read_path(const struct controller *c, const char *base, const char *path, struct env_limits *l)
 {
-	struct buf dir = {0};
+	auto_buf dir = {0};
 	buf_addf(&dir, "%s%s%s", base, c->mount, path);
-	size_t top = strlen(base) + strlen(c->mount);
-	auto_free char *p = buf_take(&dir);
-	for (size_t n = strlen(p); n >= top; n--) {
-		if (p[n] != '\0' && p[n] != '/')
-			continue;
-		p[n] = '\0';
-		read_group(c, p, l);
-	}
-}
-
-/* Returns true if the list of words, separated by commas, contains `word`. Both can be empty. */
-static bool lists(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-	for (; list; list = strchr(list, ',')) {
-		list += *list == ',';
-		if (strncmp(list, word, n) == 0 && (list[n] == ',' || list[n] == '\0'))
-			return true;
-	}
-	return false;
+	const size_t top = strlen(base) + strlen(c->mount);
+	for (; dir.len >= top; buf_truncate(&dir, (size_t)(strrchr(dir.s, '/') - dir.s)))
+		read_group(c, dir.s, l);
 }
 
 void env_limits_read(const char *groups, const char *base, struct env_limits *l)
@@ -367,7 +310,7 @@ void env_limits_read(const char *groups, const char *base, struct env_limits *l)
 			continue;
 		*path++ = '\0';
 		for (size_t i = 0; i < sizeof(controllers) / sizeof(*controllers); i++)
-			if (lists(names + 1, controllers[i].name))
+			if (cgroup_lists(names + 1, (size_t)(path - names) - 2, controllers[i].name))
 				read_path(&controllers[i], base, strcmp(path, "/") == 0 ? "" : path, l);
 	}
 	if (f)

@@ -132,10 +132,7 @@ static void config_read(struct kernel_config *c, const char *release, char *boot
 		c->source = piped ? "/proc/config.gz" : boot_path;
 }
 
-/*
- * Appends the preemption model of a kernel with PREEMPT_DYNAMIC: the value of preempt= on the kernel command line, or
- * else the default in the kernel configuration.
- */
+/* Appends the model of a kernel with PREEMPT_DYNAMIC: preempt= on its command line, or else the default. */
 static void say_dynamic_preemption(struct buf *out, const struct kernel_config *c)
 {
 	char line[4096];
@@ -254,9 +251,7 @@ static void collect_mitigations(struct texts *all)
 	closedir(d);
 }
 
-/*
- * Stores the hypervisor's signature from CPUID leaf 0x40000000, for env_hypervisor_name(), or "" without a hypervisor.
- */
+/* Stores the signature of CPUID leaf 0x40000000, for env_hypervisor_name(); "" without a hypervisor. */
 static void hypervisor_signature(char name[13])
 {
 	name[0] = '\0';

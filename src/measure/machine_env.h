@@ -47,10 +47,7 @@ struct env_activity {
 	double steal_s; /* time that the hypervisor gave to other guests */
 };
 
-/*
- * Fills in `a`. Returns 0 or -errno. The difference between the results of two calls shows what all programs did
- * meanwhile.
- */
+/* Fills in `a`. Returns 0 or -errno. The difference of two results shows what all programs did meanwhile. */
 int env_activity_read(struct env_activity *a);
 
 /*
@@ -62,10 +59,7 @@ int env_runnable_read(void);
 
 /* Functions that parse single lines of /proc, /sys and the kernel configuration (env_text.c). */
 
-/*
- * Parses a line `KEY<blanks>: VALUE` or `KEY="VALUE"`, and copies the value, truncated to `size`. Returns false if the
- * line has another key.
- */
+/* Copies the value of a line `KEY<blanks>: VALUE` or `KEY="VALUE"`. Returns false if it has another key. */
 bool env_field(const char *line, const char *key, char *value, size_t size);
 
 /* Returns the name of the debugging option that this line of the kernel configuration enables, or NULL. */
@@ -78,10 +72,7 @@ const char *env_debug_option(const char *line);
  */
 const char *env_preemption_model(const char *line);
 
-/*
- * Returns the name of a hypervisor for its CPUID signature ("KVMKVMKVM": "KVM"), or the signature itself if it is
- * unknown.
- */
+/* Returns the hypervisor's name for its CPUID signature ("KVMKVMKVM": "KVM"), or else the signature. */
 const char *env_hypervisor_name(const char *signature);
 
 /* Returns true if `word`, from the kernel command line, is a parameter that changes the cost of a system call. */

@@ -104,9 +104,7 @@ struct count {
 
 /* Frees what count_take() has stored in `c`. */
 void count_free(struct count *c);
-/*
- * How long after the end of the program the calls of the children that it left behind, such as a daemon, are counted.
- */
+/* How long after the program's end the calls of children that it left behind, such as a daemon, are counted. */
 #define COUNT_PATIENCE_NS 500000000ull
 
 /*

@@ -111,10 +111,7 @@ static int check_room(const struct work *w, uint64_t need, struct buf *why)
 	return -ENOSPC;
 }
 
-/*
- * Fills `p` with random bytes, which can hardly be compressed. No byte is NUL, so that programs can read them as
- * strings.
- */
+/* Fills `p` with random bytes, which hardly compress. None is NUL, so that programs can read them as strings. */
 static void fill_random(unsigned char *p, size_t n, struct rng *state)
 {
 	for (size_t i = 0; i < n; i++)
@@ -124,7 +121,7 @@ static void fill_random(unsigned char *p, size_t n, struct rng *state)
 static int write_input(struct work *w, int fd)
 {
 	static const size_t chunk = CHUNK;
-	unsigned char *p = memory_zeroed(1, chunk);
+	auto_free unsigned char *p = memory_zeroed(1, chunk);
 	struct rng state;
 	rng_seed(&state, RANDOM_INPUT_SEED);
 	int err = 0;
@@ -135,7 +132,6 @@ static int write_input(struct work *w, int fd)
 		err = stopped(w) ? -EINTR : outfile_write(fd, (const char *)p, n, w->stop);
 		left -= n;
 	}
-	free(p);
 	/* An old time, so that work_restore_input() notices a change within the resolution of the clock of the file
 	 * system: the beginning of the year 2000. Some archivers reject times before 1980. */
 	if (!err && futimens(fd, (struct timespec[]){{.tv_sec = 946684800}, {.tv_sec = 946684800}}) < 0)
@@ -432,12 +428,11 @@ static double resident_share(void *map, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t pages = (size + page - 1) / page;
-	unsigned char *in = memory_get(pages);
+	auto_free unsigned char *in = memory_get(pages);
 	size_t resident = 0;
 	int err = mincore(map, size, in);
 	for (size_t i = 0; i < pages && !err; i++)
 		resident += in[i] & 1;
-	free(in);
 	return err ? -1 : (double)resident / (double)pages;
 }
 

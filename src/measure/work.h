@@ -55,20 +55,14 @@ int work_make_part(struct work *w, uint64_t bytes, struct buf *why);
  * of the first difference in `why`; or another -errno with the reason in `why`.
  */
 int work_check_copy(const struct work *w, const char *copy, uint64_t bytes, struct buf *why);
-/*
- * Appends the last line that the last run wrote to standard error, if there is one. Omits "PROGRAM: " at the start of
- * the line.
- */
+/* Appends the last line of the last run's standard error, without "PROGRAM: " at its start. */
 void work_complaint(const struct work *w, const char *program, struct buf *text);
 /*
  * Appends what the last run wrote to standard error, each line after a newline and two blanks: the first lines, and the
  * last one, because programs name the error at the beginning or at the end.
  */
 void work_errors(const struct work *w, struct buf *text);
-/*
- * Deletes the directory with everything in it, and frees `w`. Returns 0, or -errno with the reason in `why`. Does
- * nothing if `w` is zeroed.
- */
+/* Deletes the directory and frees `w`, which may be zeroed. Returns 0, or -errno with the reason in `why`. */
 int work_close(struct work *w, struct buf *why);
 
 /* Removes files from the page cache, and finds out how much of a file is still in the page cache. */

@@ -261,3 +261,71 @@ void item_get_captures(struct item_reader *r, const struct call *c, struct buf *
 			captured_add(list, addr + (base < 6 ? c->args[base] : 0), bytes, len, before);
 	}
 }
+
+static bool text_of(const struct recording_answers *a, enum recording_name kind, pid_t tid, uint32_t key,
+		    struct buf *out)
+{
+	int64_t number;
+	return a->answer(a->ctx, kind, tid, key, out, &number);
+}
+
+static int64_t number_of(const struct recording_answers *a, enum recording_name kind, pid_t tid, int fd, int64_t number)
+{
+	a->answer(a->ctx, kind, tid, (uint32_t)fd, NULL, &number);
+	return number;
+}
+
+static bool name_fd(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_FD, tid, (uint32_t)fd, out);
+}
+
+static bool name_full(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_FULL, tid, (uint32_t)fd, out);
+}
+
+static bool name_device(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_DEVICE, tid, (uint32_t)fd, out);
+}
+
+static bool name_deleted(void *a, pid_t tid, int fd)
+{
+	return number_of(a, NAME_DELETED, tid, fd, 0) > 0;
+}
+
+static int name_netlink(void *a, pid_t tid, int fd)
+{
+	return (int)number_of(a, NAME_NETLINK, tid, fd, -1);
+}
+
+static bool name_interface(void *a, pid_t tid, uint32_t index, struct buf *out)
+{
+	return text_of(a, NAME_INTERFACE, tid, index, out);
+}
+
+static bool name_ring(void *a, pid_t tid, int fd, struct buf *out)
+{
+	return text_of(a, NAME_RING, tid, (uint32_t)fd, out);
+}
+
+static bool name_comm(void *a, pid_t tid, struct buf *out)
+{
+	return text_of(a, NAME_COMM, tid, 0, out);
+}
+
+void recording_answers_init(struct recording_answers *a, recording_answer_fn *answer, void *ctx)
+{
+	*a = (struct recording_answers){.names = {.fd = name_fd,
+						  .fd_in_full = name_full,
+						  .deleted = name_deleted,
+						  .device = name_device,
+						  .netlink = name_netlink,
+						  .interface = name_interface,
+						  .ring = name_ring,
+						  .comm = name_comm,
+						  .ctx = a},
+					.answer = answer,
+					.ctx = ctx};
+}

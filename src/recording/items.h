@@ -18,10 +18,7 @@
  */
 
 #define RECORDING_MAGIC "SCTRACE\n"
-/*
- * Version 1 has no ITEM_CALL, and versions 1 and 2 have no NAME_RING. Versions 1 to 3 have no ITEM_MEMORY: the captures of
- * each event are complete.
- */
+/* Version 1 has no ITEM_CALL, 1 and 2 have no NAME_RING, and 1 to 3 no ITEM_MEMORY: all captures are complete. */
 #define RECORDING_VERSION 4
 /* Bytes of the header: the magic, the version (4 bytes, little-endian), and 4 bytes that are 0. */
 #define RECORDING_HEADER 16
@@ -49,10 +46,7 @@ enum recording_item {
 	ITEM_EXEC,
 	ITEM_DEATH,
 	ITEM_CALL,
-	/*
-	 * Not an event: the captures of the start of the call in progress of a thread. It comes before the end of a call
-	 * whose start is in another block.
-	 */
+	/* Not an event: the captures of the start of a thread's call, which is in another block. */
 	ITEM_MEMORY,
 };
 
@@ -114,7 +108,7 @@ static inline uint64_t recording_name_key(enum recording_name kind, int tid, uin
 typedef bool recording_answer_fn(void *ctx, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
 				 int64_t *number);
 
-/* A source of names that passes all questions to `answer` (names.c). Must not be moved: names.ctx points to it. */
+/* A source of names that passes all questions to `answer`. Must not be moved: names.ctx points to it. */
 struct recording_answers {
 	struct names names;
 	recording_answer_fn *answer;
@@ -163,19 +157,13 @@ int64_t item_get_signed(struct item_reader *r);
 /* Returns the address of a text within the block, and its length in *n. Returns "" if the text is invalid. */
 const char *item_get_text(struct item_reader *r, size_t *n);
 
-/*
- * The last calls of a thread in the block. The slot of a call is its number modulo RECORDING_SLOTS. A call is compared
- * with the call in its slot, if both have the same number.
- */
+/* The last calls of a thread in the block, by number modulo RECORDING_SLOTS, with which equal calls are compared. */
 struct item_calls {
 	struct call slots[RECORDING_SLOTS];
 };
 
 #define ITEM_CALL_MOST 256 /* largest number of bytes of a call */
-/*
- * Stores the call of `ev` at `p`: its number, and its differences from the last call with this number. Returns the
- * address after it.
- */
+/* Stores the differences of the call from the last one with this number at `p`. Returns the address after them. */
 char *item_call_at(char *p, struct item_calls *calls, const struct event *ev);
 /* Reads into ev->call and ev->launch what item_call_at() has written. */
 void item_get_call(struct item_reader *r, struct item_calls *calls, struct event *ev);

@@ -94,7 +94,7 @@ static void ask(const struct recording_asked *a, enum recording_name kind, pid_t
 {
 	const struct names *n = a->live;
 	bool (*const by_fd[])(void *, pid_t, int, struct buf *) = {
-		[NAME_FD] = n->fd, [NAME_FULL] = n->fd_in_full, [NAME_DEVICE] = n->device};
+		[NAME_FD] = n->fd, [NAME_FULL] = n->fd_in_full, [NAME_DEVICE] = n->device, [NAME_RING] = n->ring};
 	buf_clear(&x->text);
 	x->number = 0;
 	x->is_text = false;
@@ -104,8 +104,6 @@ static void ask(const struct recording_asked *a, enum recording_name kind, pid_t
 		x->number = n->netlink(n->ctx, tid, (int)key);
 	else if (kind == NAME_INTERFACE)
 		x->is_text = n->interface && n->interface(n->ctx, tid, key, &x->text);
-	else if (kind == NAME_RING)
-		x->is_text = n->ring && n->ring(n->ctx, tid, (int)key, &x->text);
 	else if (kind == NAME_COMM)
 		x->is_text = n->comm(n->ctx, tid, &x->text);
 	else

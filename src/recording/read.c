@@ -2,8 +2,8 @@
 #include "recording/read.h"
 
 #include "base/diag.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "recording/read_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,141 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #define INPUT     (1u << 17)
 #define WINDOW    26 /* zstd refuses frames that need more than 2^26 bytes of history (RECORDING_BLOCK_MOST) */
 #define ROOM_STEP (1u << 20)
+
+/* A thread that occurs in the current block. */
+struct block_thread {
+	pid_t tid, pid;
+	struct item_calls calls;
+	struct buf captures; /* the memory of the thread's current call */
+	size_t entry;        /* how many bytes of `captures` were captured when the call began */
+};
+
+struct recording {
+	struct engine engine; /* must be the first member */
+	struct engine_ops ops;
+	struct stack stack;
+	struct recording_answers names;
+	struct recording_head head;
+	struct engine_result result;
+	struct buf footer;
+	bool complete; /* the item ITEM_END was read */
+	bool damaged;
+	bool continues; /* the file contains more data after ITEM_END */
+
+	int fd;
+	uint64_t size, done; /* size of the file (0: not a regular one), and bytes read so far */
+	ZSTD_DCtx *zstd;
+	unsigned char *input;
+	ZSTD_inBuffer in;
+	bool ended; /* the end of the file was reached, or the file cannot be read any further */
+	int err;    /* -errno of the read(2) that failed; 0: none did */
+
+	unsigned char *content; /* the decompressed items of the current block */
+	size_t room;
+	bool cut;              /* the file ends within the current block */
+	struct item_reader at; /* position of the next item */
+	uint64_t time_ns;
+	VEC(struct block_thread *) threads; /* the first `nthreads` ones occur in the block; the others are spare */
+	size_t nthreads;
+	struct map known; /* recording_name_key() -> the address of the answer in the current block */
+
+	struct captured_list captures; /* the memory of the last call */
+	struct captured_memory before, after;
+	struct mem mem, entry_mem;
+	VEC(const unsigned char *) frames; /* addresses, in the current block, of the stack frames of the last event */
+	bool told;                         /* an event was returned; its frames are dropped before the next one */
+};
+
+/* The names and stacks that were recorded. */
+
+/* Is this the type and number of a device ("char 1:3")? It is printed without escapes; the file may be damaged. */
+static bool is_device(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!text[i] || !strchr("abcdefghijklmnopqrstuvwxyz 0123456789:", text[i]))
+			return false;
+	return n > 0;
+}
+
+/* Finds the answer that was recorded. */
+static bool recorded(void *recording, enum recording_name kind, pid_t tid, uint32_t key, struct buf *out,
+		     int64_t *number)
+{
+	const struct recording *r = recording;
+	const unsigned char *at = map_get(&r->known, recording_name_key(kind, tid, key));
+	struct item_reader item = {.at = at, .end = r->at.end};
+	size_t n;
+	if (!at)
+		return false;
+	if (!item_get(&item)) {
+		*number = item_get_signed(&item);
+		return false;
+	}
+	const char *text = item_get_text(&item, &n);
+	if (kind == NAME_DEVICE && !is_device(text, n))
+		return false;
+	if (out)
+		buf_add(out, text, n);
+	return true;
+}
+
+/* Reads frame `i`. Its strings are stored in `texts`. */
+static struct stack_frame frame_at(const struct recording *r, size_t i, struct buf *texts)
+{
+	struct item_reader item = {.at = r->frames.v[i], .end = r->at.end};
+	struct stack_frame f = {.index = (unsigned)i};
+	const char **const to[] = {&f.module, &f.function, &f.file};
+	size_t at[3], n;
+	bool has[3];
+	f.ip = item_get(&item);
+	f.module_addr = item_get(&item);
+	f.offset = item_get(&item);
+	f.line = (int)item_get(&item);
+	buf_clear(texts);
+	for (int k = 0; k < 3; k++) {
+		at[k] = texts->len;
+		has[k] = item_get(&item) != 0;
+		const char *text = has[k] ? item_get_text(&item, &n) : NULL;
+		if (text) {
+			buf_add(texts, text, n);
+			buf_addc(texts, '\0');
+		}
+	}
+	for (int k = 0; k < 3; k++)
+		*to[k] = has[k] ? texts->s + at[k] : NULL;
+	return f;
+}
+
+static int stack_recorded(struct stack *s, const struct event *ev, stack_frame_fn fn, void *ctx)
+{
+	const struct recording *r = (const void *)((char *)s - offsetof(struct recording, stack));
+	auto_buf texts = {0};
+	bool more = true;
+	(void)ev;
+	for (size_t i = 0; i < r->frames.n && more; i++) {
+		struct stack_frame f = frame_at(r, i, &texts);
+		more = fn(ctx, &f);
+	}
+	return (int)r->frames.n;
+}
+
+/* forget() and close() are never called: recording_close_read() frees the stack. */
+static const struct stack_ops recorded_stacks = {.name = "recorded", .walk = stack_recorded};
+
+const struct names *recording_names(struct recording *r)
+{
+	return &r->names.names;
+}
+
+struct stack *recording_stack(struct recording *r)
+{
+	return &r->stack;
+}
 
 /* Returns true if there is data that next_block() has not used yet. Reads more if necessary. */
 static bool fill(struct recording *r)
@@ -119,7 +250,8 @@ int recording_open(struct recording **out, const char *path, struct buf *why)
 	struct recording *r = memory_zeroed(1, sizeof(*r));
 	struct stat st;
 	recording_head_init(&r->head);
-	recording_answer(r);
+	r->stack.ops = &recorded_stacks;
+	recording_answers_init(&r->names, recorded, r);
 	r->zstd = ZSTD_createDCtx();
 	if (!r->zstd)
 		memory_exhausted();
@@ -131,7 +263,7 @@ int recording_open(struct recording **out, const char *path, struct buf *why)
 		r->size = (uint64_t)st.st_size;
 	if (!err)
 		ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, WINDOW);
-	struct buf reason = {0};
+	auto_buf reason = {0};
 	err = err ? err : begin(r, &reason);
 	if (err) {
 		buf_addf(why,
@@ -141,7 +273,6 @@ int recording_open(struct recording **out, const char *path, struct buf *why)
 		recording_close_read(r);
 		r = NULL;
 	}
-	buf_free(&reason);
 	*out = r;
 	return err;
 }
@@ -216,6 +347,24 @@ static void get_thread(struct recording *r)
 	th->calls = (struct item_calls){0};
 	buf_clear(&th->captures);
 	th->entry = 0;
+}
+
+/* Reads the rest of an ITEM_NAME, whose first byte was already read, and remembers the position of its answer. */
+static void get_name(struct recording *r)
+{
+	struct item_reader *item = &r->at;
+	uint64_t kind = item_get(item), tid = item_get(item), key = item_get(item);
+	const unsigned char *at = item->at;
+	size_t n;
+	if (item_get(item))
+		(void)item_get_text(item, &n);
+	else
+		(void)item_get_signed(item);
+	if (kind >= NAME_KINDS)
+		item->bad = true;
+	if (!item->bad)
+		map_put(&r->known, recording_name_key((enum recording_name)kind, (pid_t)tid, (uint32_t)key),
+			(void *)(uintptr_t)at);
 }
 
 /* Only the position of the frame is stored. The frame is read when it is needed. */
@@ -323,7 +472,7 @@ static bool next_item(struct recording *r, struct event *ev)
 	else if (item == ITEM_THREAD)
 		get_thread(r);
 	else if (item == ITEM_NAME)
-		recording_learn(r, &r->at);
+		get_name(r);
 	else if (item == ITEM_FRAME)
 		skip_frame(r);
 	else if (item == ITEM_MEMORY)

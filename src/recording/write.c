@@ -55,7 +55,7 @@ static void put_head(const struct recording_head *h, struct buf *out)
 
 void recording_head_get(struct recording_head *h, struct item_reader *r)
 {
-	struct buf why = {0};
+	auto_buf why = {0};
 	size_t n;
 	h->start_ns = item_get(r);
 	h->real_offset_ns = item_get_signed(r);
@@ -70,7 +70,6 @@ void recording_head_get(struct recording_head *h, struct item_reader *r)
 	if (!o || fields_read(&about_fields, &h->about, o, 0, &why) < 0)
 		r->bad = true;
 	json_decref(o);
-	buf_free(&why);
 }
 
 static void put_time(const struct timeval *t, struct buf *out)
@@ -124,10 +123,7 @@ void recording_end_get(struct engine_result *result, struct buf *footer, struct 
 }
 
 #define LEVEL 1 /* zstd level: the fastest of its usual levels, because the traced program may be waiting */
-/*
- * A block is written when an event is newer by this time than the first event of the block. If sctrace is killed, the
- * file thus lacks only the newest events.
- */
+/* A block is written when an event is this much newer than its first one: sctrace may be killed. */
 #define BLOCK_AGE_NS NSEC_PER_SEC
 
 struct recording_writer {
@@ -174,20 +170,11 @@ void recording_crash(struct recording_writer *w, const struct recording_thread *
 	}
 }
 
-/*
- * Opens and locks the file, and sets its mode to 0600, even if it existed, because a recording contains the program's
- * data.
- */
+/* Opens and locks the file, and sets its mode to 0600, because a recording contains the program's data. */
 static int open_private(const char *path, int how, struct buf *why)
 {
 	struct stat st = {0};
 	int fd = outfile_open(path, how, 0600);
-	if (fd >= 0 && fd <= STDERR_FILENO) {
-		int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-		int err = -errno;
-		close(fd);
-		fd = moved < 0 ? err : moved;
-	}
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 077 && fchmod(fd, 0600) < 0) {
 		int err = -errno;
 		close(fd);
@@ -296,19 +283,18 @@ static void flush(struct recording_writer *w)
 	w->pins = 0;
 }
 
-/* Writes a frame with a single item, and frees the item. */
-static void put_alone(struct recording_writer *w, struct buf *item)
+/* Writes a frame with a single item. */
+static void put_alone(struct recording_writer *w, const struct buf *item)
 {
 	pack(w, item);
 	put(w, w->packed.s, w->packed.len);
-	buf_free(item);
 }
 
 static void put_header(struct recording_writer *w)
 {
 	unsigned char header[RECORDING_HEADER] = RECORDING_MAGIC;
 	header[strlen(RECORDING_MAGIC)] = RECORDING_VERSION;
-	struct buf item = {0};
+	auto_buf item = {0};
 	buf_addc(&item, ITEM_HEAD);
 	put_head(w->head, &item);
 	put(w, header, sizeof(header));
@@ -317,7 +303,7 @@ static void put_header(struct recording_writer *w)
 
 static void put_end(struct recording_writer *w, const struct recording_end *end)
 {
-	struct buf item = {0};
+	auto_buf item = {0};
 	buf_addc(&item, ITEM_END);
 	put_end_facts(end, &item);
 	put_alone(w, &item);

@@ -144,10 +144,7 @@ void recording_name(struct recording_writer *w, enum recording_name kind, pid_t 
 		    const struct buf *text, int64_t number);
 /* Writes one frame of the stack of the current event (a stack_frame_fn). `w` is the writer. */
 bool recording_frame(void *w, const struct stack_frame *f);
-/*
- * Writes the event itself, and the memory that was captured for it: for EV_ENTER before the call, for EV_EXIT after it, and
- * for EV_CALL both.
- */
+/* Writes the event, and what was captured for it: for EV_ENTER before the call, for EV_EXIT after it, or both. */
 void recording_event(struct recording_writer *w, struct recording_thread *th, const struct event *ev,
 		     const struct captured_list *captures);
 /*
@@ -208,10 +205,7 @@ void recording_asked_free(struct recording_asked *a);
 /* Must be called before each event of thread `th`: the event belongs to `block` and has the time `now_ns`. */
 void recording_asked_event(struct recording_asked *a, struct recording_asked_thread *th, uint64_t block,
 			   uint64_t now_ns);
-/*
- * Must be called before recording_asked_event() if names of descriptors may have changed; `comm`: and those of threads or
- * processes.
- */
+/* Must be called before the next event if names of descriptors may have changed; `comm`: those of threads too. */
 void recording_asked_changed(struct recording_asked *a, bool comm);
 /* The same if only names of descriptors `first` to `last` may have changed (AT_FDCWD: that of the current directory). */
 void recording_asked_changed_fds(struct recording_asked *a, uint32_t first, uint32_t last);

@@ -175,10 +175,7 @@ static int find_code(struct symbols *s)
 	return r;
 }
 
-/*
- * Returns true if a file, or the vdso, is mapped at this address. elfutils reports a file also for the gaps between its
- * segments, even if something else is mapped there.
- */
+/* Is a file, or the vdso, mapped at this address? elfutils reports a file for the gaps of its segments as well. */
 static bool is_code_of_a_file(const struct symbols *s, uint64_t at)
 {
 	for (size_t i = 0; i < s->code.n; i++)
@@ -204,10 +201,7 @@ static int report(const struct symbols *s)
 	return r;
 }
 
-/*
- * Reads the mappings again, but keeps what is known about modules that are still mapped. Frames from earlier calls
- * become invalid. Returns 0 or -errno.
- */
+/* Reads the mappings again, and drops frames, but not what is known of modules still mapped. Returns 0 or -errno. */
 static int symbol_refresh(struct symbols *s)
 {
 	forget_frames(s);

@@ -43,10 +43,7 @@ struct stack {
 	const struct stack_ops *ops;
 };
 
-/*
- * Prepares for walking stacks. Returns 0 and sets *out, which stack_close() frees, or returns -ENOSYS with the reason
- * in `why`.
- */
+/* Prepares for walking stacks: sets *out. Returns 0, or -ENOSYS with the reason in `why`. */
 int stack_open(struct stack **out, struct buf *why);
 /*
  * Walks the stack of the thread of `ev`, and calls `fn` for each frame. Reads the memory of the process through

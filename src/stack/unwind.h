@@ -24,15 +24,9 @@ int unwind_load(struct buf *why);
 /* Reads /proc/PID/maps, and the ELF headers in `mem`. Returns NULL if there is no such process. */
 struct unwind *unwind_open(pid_t pid, const struct mem *mem);
 void unwind_close(struct unwind *u); /* `u` may be NULL */
-/*
- * Returns true if part of the code has no .eh_frame_hdr table (static programs, Go), or another word size.
- * unwind_walk() would end there: use symbol_walk().
- */
+/* Has some code no .eh_frame_hdr (static programs, Go), or another word size? Then symbol_walk() is needed. */
 bool unwind_is_blind(const struct unwind *u);
-/*
- * Walks the stack, in `mem`, of a thread in a ptrace-stop. Returns the number of frames for which `fn` was called, or
- * -errno.
- */
+/* Walks the stack, in `mem`, of a thread in a ptrace-stop. Returns the number of calls of `fn`, or -errno. */
 int unwind_walk(struct unwind *u, pid_t tid, const struct mem *mem, unwind_fn fn, void *ctx);
 
 /* Returns a hash of the executable mappings of files in `pid`, which changes with them; 0 if they cannot be read. */

@@ -91,10 +91,7 @@ double change_student(double alpha, double df)
 	return sqrt(df * y);
 }
 
-/*
- * Returns the factor (at least 1) by which autocorrelation increases the variance of the mean. `w` contains the values
- * minus their mean.
- */
+/* Returns by how much (at least 1) autocorrelation of `w`, deviations from the mean, increases the variance. */
 static double inflation(const double *w, size_t n, double sum_of_squares)
 {
 	size_t lags = (size_t)sqrt((double)n);

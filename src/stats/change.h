@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Estimates the difference or ratio of two samples, with a confidence interval that is not distorted by outliers or
- * drift.
- */
+/* The difference or ratio of two samples, with an interval that outliers and drift do not distort. */
 #ifndef SCTRACE_STATS_CHANGE_H
 #define SCTRACE_STATS_CHANGE_H
 
@@ -70,15 +67,10 @@ struct change {
  */
 int change_measure(const struct change_spec *spec, struct change *out);
 
-/*
- * Computes the trimmed mean of one sample and its interval, by the method of change_measure(). NANs are ignored.
- * Returns 0, or -EINVAL if there are fewer than two values.
- */
+/* Like change_measure(), computes the trimmed mean of one sample. Returns -EINVAL for fewer than two values. */
 int change_locate(const double *v, size_t n, double alpha, struct change *out);
 
-/*
- * Returns the quantile 1 - alpha / 2 of Student's t distribution with `df` degrees of freedom, which may be fractional.
- */
+/* Returns the quantile 1 - alpha / 2 of Student's t distribution; `df` may be fractional. */
 double change_student(double alpha, double df);
 
 #endif

@@ -53,10 +53,7 @@ double sample_median(double *v, size_t n)
 	return quantile_sorted(v, sample_sort(v, n), 0.5);
 }
 
-/*
- * Computes the mean and the squared deviations in one pass (Welford, Technometrics 4, 1962). This is precise even if
- * the values are large compared with their differences.
- */
+/* In one pass, precise even for large values with small differences (Welford, Technometrics 4, 1962). */
 static void moments(const double *v, size_t n, struct sample_summary *s)
 {
 	double mean = 0;

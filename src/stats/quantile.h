@@ -31,20 +31,14 @@ double sample_median(double *v, size_t n);
  * 1996). Returns NAN if n is 0.
  */
 double quantile_sorted(const double *sorted, size_t n, double q);
-/*
- * Returns the standard deviation of a normal distribution with these quartiles, (q3 - q1) / 1.349. A few outliers do not
- * change it.
- */
+/* Returns the deviation of a normal distribution with these quartiles; a few outliers do not change it. */
 double quantile_sd(double q1, double q3);
 /* Fills in `s` from values in any order, which are not changed. */
 void sample_summarise(const double *v, size_t n, struct sample_summary *s);
 
 /* The figures of a box plot. */
 
-/*
- * The whiskers end at the smallest and the largest value within Tukey's fences. Values outside the fences are outliers
- * (Tukey 1977, 2C).
- */
+/* The whiskers end within Tukey's fences. Values outside the fences are outliers (Tukey 1977, 2C). */
 struct box {
 	struct sample_summary summary;
 	double whisker_low, whisker_high;
@@ -52,10 +46,7 @@ struct box {
 	size_t noutliers;
 };
 
-/*
- * Fills in `b` from `n` values in any order. NANs are ignored. Free it with box_free(). Returns 0, or -EINVAL if there
- * are no values.
- */
+/* Fills in `b`, to be freed by box_free(). NANs are ignored. Returns 0, or -EINVAL if there are no values. */
 int box_init(struct box *b, const double *v, size_t n);
 void box_free(struct box *b);
 

@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A program can make calls with any call numbers and get any error numbers, so the number of rows is limited. Calls
- * beyond this limit share one row.
- */
+/* The number of rows is limited, because a program may use any call numbers. The others share one row. */
 enum { UNKNOWN_MAX = 4096, ERRNOS_MAX = 10000 };
 
 static void group_free(struct summary_group *g)

@@ -77,15 +77,9 @@ struct call_outcome {
 void summary_free(struct summary *s);
 /* Sets all counts to zero. Pointers to groups and rows, and the times of first and last events, stay valid. */
 void summary_clear(struct summary *s);
-/*
- * A program may create any number of processes and open any number of paths. When there are this many groups, the calls
- * of all further groups are counted in one shared group.
- */
+/* When there are this many groups, because of many processes or paths, all further ones share one. */
 #define SUMMARY_GROUPS_MAX 10000
-/*
- * Returns the group with this name and id, and creates it if needed. If there are too many groups, returns the shared
- * group of summary_others().
- */
+/* Returns the group with this name and id, creating it if needed; or else the shared one of summary_others(). */
 struct summary_group *summary_group(struct summary *s, const char *name, int64_t id);
 /* Returns the shared group for the calls of all groups beyond SUMMARY_GROUPS_MAX. */
 struct summary_group *summary_others(struct summary *s);
@@ -140,10 +134,7 @@ enum resolved {
 };
 /* Judges the mean of the returned calls. If there are none, returns RESOLVED. */
 enum resolved call_stats_resolved(const struct call_stats *c);
-/*
- * Returns the smallest mean, in ns, that can be distinguished from the tracer's cost: three standard deviations of the
- * calibration.
- */
+/* Returns the smallest mean in ns that differs from the cost: three deviations of the calibration. */
 double call_stats_resolution(const struct call_stats *c);
 /* Returns false if the histogram, `returned`, `restarted` and `entered` contradict each other. */
 bool call_stats_consistent(const struct call_stats *c);

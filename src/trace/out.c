@@ -22,35 +22,13 @@
 #define BLOCK    32768
 #define GRACE_NS NSEC_PER_SEC /* after a signal that asks sctrace to end, output waits this long for a reader */
 
-/* Moves a descriptor above 2. The program owns 0 to 2, even if they were closed when sctrace started. */
-static int above_standard(int fd)
-{
-	if (fd < 0 || fd > 2)
-		return fd;
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	int err = errno;
-	close(fd);
-	errno = err;
-	return moved;
-}
-
-static int open_file(const char *path, bool append)
-{
-	int fd = outfile_open(path, append ? O_APPEND : O_TRUNC, 0600);
-	if (fd < 0)
-		return fd;
-	fd = above_standard(fd);
-	return fd < 0 ? -errno : fd;
-}
-
 static int open_command(struct trace_out *out, const char *command)
 {
 	int p[2];
-	if (pipe2(p, O_CLOEXEC) < 0)
-		return -errno;
-	p[0] = above_standard(p[0]);
-	p[1] = above_standard(p[1]);
-	pid_t pid = p[0] < 0 || p[1] < 0 ? -1 : fork();
+	int r = outfile_pipe(p);
+	if (r < 0)
+		return r;
+	pid_t pid = fork();
 	if (pid == 0) {
 		dup2(p[0], STDIN_FILENO);
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
@@ -91,7 +69,7 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 			buf_addf(why, "cannot run '%s': %s", path + 1, diag_error_text(-r));
 		return r;
 	}
-	int fd = open_file(path, append);
+	int fd = outfile_open(path, append ? O_APPEND : O_TRUNC, 0600);
 	if (fd < 0)
 		return cannot_open(path, fd, why);
 	out->fd = fd;
@@ -104,7 +82,7 @@ int trace_out_open(struct trace_out *out, const char *path, bool append, struct 
 int trace_out_open_task(struct trace_out *out, const char *path, bool append, struct buf *why)
 {
 	*out = (struct trace_out){.fd = -1, .path = memory_copy(path)};
-	int fd = open_file(out->path, append);
+	int fd = outfile_open(out->path, append ? O_APPEND : O_TRUNC, 0600);
 	if (fd < 0)
 		return cannot_open(out->path, fd, why);
 	out->empty = is_empty(fd);
@@ -197,7 +175,7 @@ static void write_all(struct trace_out *out, int fd)
 void trace_out_flush(struct trace_out *out)
 {
 	if (out->buf.len && !out->failed) {
-		int fd = out->fd >= 0 ? out->fd : open_file(out->path, true);
+		int fd = out->fd >= 0 ? out->fd : outfile_open(out->path, O_APPEND, 0600);
 		if (fd < 0)
 			fail(out, -fd);
 		else
@@ -345,7 +323,7 @@ void trace_outputs_free(struct trace_outputs *o)
 
 void trace_fail(struct trace_failure *f, int err, const char *fmt, ...)
 {
-	if (f->err)
+	if (f->err || !err)
 		return;
 	va_list ap;
 	va_start(ap, fmt);

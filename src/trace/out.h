@@ -99,7 +99,7 @@ struct trace_failure {
 	struct buf why;
 };
 
-/* Records the first failure; ignores later ones. `err` is -errno; `fmt` and the rest are a sentence for the user. */
+/* Records the first failure; ignores later ones. `err` is -errno, or 0: none. The rest is a sentence for the user. */
 void trace_fail(struct trace_failure *f, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -25,13 +25,13 @@ static const struct version versions[] = {
 /* Version 1 shows the largest number of pages if there is no limit. */
 #define UNLIMITED (1ull << 60)
 
-static bool read_text(const char *dir, const char *file, struct buf *text)
+bool cgroup_read(const char *dir, const char *file, struct buf *text)
 {
 	char path[4096], chunk[4096];
 	ssize_t n;
-	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	buf_clear(text);
+	snprintf(path, sizeof(path), "%s/%s", dir, file ? file : "");
+	int fd = file ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return false;
 	while ((n = read(fd, chunk, sizeof(chunk))) > 0)
@@ -43,12 +43,12 @@ static bool read_text(const char *dir, const char *file, struct buf *text)
 /* Reads a number. Returns `none` if the file cannot be read, or contains another text, such as "max". */
 static uint64_t read_number(const char *dir, const char *file, uint64_t none, struct buf *text)
 {
-	return read_text(dir, file, text) && isdigit((unsigned char)*buf_str(text)) ? strtoull(buf_str(text), NULL, 10)
-										    : none;
+	return cgroup_read(dir, file, text) && isdigit((unsigned char)*buf_str(text))
+		       ? strtoull(buf_str(text), NULL, 10)
+		       : none;
 }
 
-/* Returns the number after `key` at the beginning of a line, or 0. */
-static uint64_t number_of(const char *text, const char *key)
+uint64_t cgroup_number(const char *text, const char *key)
 {
 	const size_t n = strlen(key);
 	for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -70,8 +70,8 @@ static void add_group(const struct version *v, const char *dir, struct cgroup_me
 	}
 	if (limit < UNLIMITED) {
 		used = read_number(dir, v->usage, 0, &text);
-		for (size_t i = 0; read_text(dir, "memory.stat", &text) && i < 2; i++) {
-			uint64_t cache = number_of(buf_str(&text), v->caches[i]);
+		for (size_t i = 0; cgroup_read(dir, "memory.stat", &text) && i < 2; i++) {
+			uint64_t cache = cgroup_number(buf_str(&text), v->caches[i]);
 			used -= cache < used ? cache : used;
 		}
 		uint64_t left = limit > used ? limit - used : 0;
@@ -80,12 +80,15 @@ static void add_group(const struct version *v, const char *dir, struct cgroup_me
 	}
 }
 
-/* Is "memory" among the words at `list`, which are separated by commas and end before `end`? */
-static bool has_memory(const char *list, const char *end)
+bool cgroup_lists(const char *list, size_t n, const char *name)
 {
-	for (; list < end; list += strcspn(list, ",:\n") + 1)
-		if (strncmp(list, "memory", 6) == 0 && (list + 6 == end || list[6] == ','))
+	const char *end = list + n;
+	for (const char *next; list <= end; list = next + 1) {
+		next = memchr(list, ',', (size_t)(end - list));
+		next = next ? next : end;
+		if ((size_t)(next - list) == strlen(name) && memcmp(list, name, strlen(name)) == 0)
 			return true;
+	}
 	return false;
 }
 
@@ -97,7 +100,8 @@ static bool is_line_of(const struct version *v, const char *line, const char **p
 	if (!second || (end && second > end))
 		return false;
 	*path = second + 1;
-	return v == &versions[0] ? strncmp(line, "0::", 3) == 0 : has_memory(controllers + 1, second);
+	return v == &versions[0] ? strncmp(line, "0::", 3) == 0
+				 : cgroup_lists(controllers + 1, (size_t)(second - controllers - 1), "memory");
 }
 
 int cgroup_name(pid_t pid, struct buf *name)
@@ -139,7 +143,7 @@ struct cgroup_memory cgroup_memory(const char *name, const char *mountinfo, cons
 	for (const char *line = mountinfo; *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
 		for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++)
 			if (proc_mount_parse(line, &mount) && strcmp(mount.type, versions[i].mount) == 0 &&
-			    (i == 0 || has_memory(mount.options, mount.options + strlen(mount.options))))
+			    (i == 0 || cgroup_lists(mount.options, strlen(mount.options), "memory")))
 				add_hierarchy(&versions[i], &mount, name, root, &m);
 	return m;
 }
@@ -147,6 +151,6 @@ struct cgroup_memory cgroup_memory(const char *name, const char *mountinfo, cons
 uint64_t cgroup_memory_available(void)
 {
 	auto_buf text = {0};
-	uint64_t kib = read_text("/proc", "meminfo", &text) ? proc_number(buf_str(&text), "MemAvailable") : 0;
+	uint64_t kib = cgroup_read("/proc", "meminfo", &text) ? proc_number(buf_str(&text), "MemAvailable") : 0;
 	return kib ? kib * 1024 : UINT64_MAX;
 }

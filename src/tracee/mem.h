@@ -8,17 +8,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/*
- * `read` returns the number of bytes that it has read at `addr`, which may be fewer than `n` at the end of a page, or
- * -errno (-EFAULT if none can be read).
- */
+/* `read` returns how many bytes it has read at `addr`, perhaps fewer than `n` at the end of a page, or -errno. */
 struct mem {
 	ssize_t (*read)(void *ctx, uint64_t addr, void *buf, size_t n);
 	void *ctx;
-	/*
-	 * If not NULL, mem_string() calls this function instead of `read`, so that the memory knows that a string is
-	 * read.
-	 */
+	/* Called by mem_string() in place of `read`, if not NULL: the memory learns that a string is read. */
 	ssize_t (*string)(void *ctx, uint64_t addr, char *buf, size_t n, int *ended);
 };
 
@@ -48,10 +42,7 @@ bool mem_serves_pages(pid_t pid);
 /* Returns true for a call (of the native architecture) by which a program can begin to do so. */
 bool mem_call_serves_pages(int64_t nr);
 
-/*
- * A cache of whole pages for many small reads of memory that does not change meanwhile. Initialise it with
- * mem_pages_init(), and use it as {mem_read_pages, &pages}.
- */
+/* A cache of whole pages for many small reads of memory that does not change: use {mem_read_pages, &pages}. */
 #define MEM_PAGE  4096
 #define MEM_PAGES 8
 struct mem_pages {
@@ -70,10 +61,7 @@ ssize_t mem_read_pages(void *pages, uint64_t addr, void *buf, size_t n);
  * wait for such a file while it holds a thread, because the thread may be the one that serves the file.
  */
 
-/*
- * Returns true if another process or machine serves the files of device `dev` (as in struct proc_map) to process `pid`.
- * Returns false also if this is unknown.
- */
+/* Does another process or machine serve the files of device `dev` (struct proc_map) to `pid`? False if unknown. */
 bool mem_served_device(pid_t pid, uint64_t dev);
 /*
  * Copies a regular file into memory, with a helper process, which gets SERVED_PATIENCE_MS for each part of the file.

@@ -177,10 +177,7 @@ static void protocol_of(const char *link, char protocol[PROTOCOL_SIZE])
  */
 #define LOOKS 10
 
-/*
- * Appends the name of a socket. If no table contains it (it is not bound, or of another family), appends its protocol
- * and inode: "TCP:[1039765]".
- */
+/* Appends the name of a socket: if no table contains it, its protocol and inode, "TCP:[1039765]". */
 static bool find_socket(pid_t pid, const char *link, struct names_socket *s, struct buf *out)
 {
 	char protocol[PROTOCOL_SIZE];
@@ -198,10 +195,9 @@ static bool find_socket(pid_t pid, const char *link, struct names_socket *s, str
 static bool find_pidfd(pid_t pid, int fd, struct buf *out)
 {
 	char name[32];
-	struct buf text = {0};
+	auto_buf text = {0};
 	snprintf(name, sizeof(name), "fdinfo/%d", fd);
 	uint64_t target = proc_read(pid, name, &text) == 0 ? proc_number(buf_str(&text), "Pid") : 0;
-	buf_free(&text);
 	if (target)
 		buf_addf(out, "pid:%llu", (unsigned long long)target);
 	return target != 0;

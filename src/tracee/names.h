@@ -33,10 +33,7 @@ struct names {
 	bool (*deleted)(void *ctx, pid_t tid, int fd);
 	/* The type and numbers of a device, if `fd` refers to one: "char 1:3". */
 	bool (*device)(void *ctx, pid_t tid, int fd, struct buf *out);
-	/*
-	 * The protocol (NETLINK_ROUTE, ...) of a netlink socket; NETLINK_UNTOLD if it is unknown; -1 if `fd` is not
-	 * one.
-	 */
+	/* The protocol of a netlink socket (NETLINK_ROUTE, ...), or NETLINK_UNTOLD; -1 if `fd` is not one. */
 	int (*netlink)(void *ctx, pid_t tid, int fd);
 	/*
 	 * The name of network interface `index`. There is no answer if the thread is in another network namespace than
@@ -52,10 +49,7 @@ struct names {
 	 * is another number only if `tid` is in another pid namespace (pid_namespaces(7)). 0: it is unknown.
 	 */
 	pid_t (*outer_id)(void *ctx, pid_t tid, pid_t id);
-	/*
-	 * Appends what link `link` of /proc/TID/ns refers to: "net:[4026531840]" for "net". NULL if the source of names
-	 * does not know namespaces.
-	 */
+	/* What link `link` of /proc/TID/ns refers to: "net:[4026531840]". NULL: namespaces are not known. */
 	bool (*space)(void *ctx, pid_t tid, const char *link, struct buf *out);
 	void *ctx;
 };

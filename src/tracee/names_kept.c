@@ -97,10 +97,7 @@ void names_kept_free(struct names_kept *k)
 	map_free(&k->recorded);
 	free_names(&k->fds);
 	free_names(&k->comms);
-	struct names_ids *ids;
-	for (size_t i = 0; (ids = map_next(&k->apart, &i, NULL));)
-		free(ids);
-	map_free(&k->apart);
+	map_free_all(&k->apart);
 	for (size_t i = 0; i < NAMES_GONE_MOST; i++)
 		free(k->gone[i]);
 }
@@ -338,12 +335,11 @@ void names_kept_end(struct names_kept *k)
 
 void names_kept_learn(struct names_kept *k, pid_t tid)
 {
-	struct buf name = {0};
+	auto_buf name = {0};
 	struct kept_name *n = map_get(&k->comms, (uint64_t)tid);
 	if (n)
 		n->drops = 0;
 	(void)kept_comm(k, tid, &name);
-	buf_free(&name);
 	if (names_is_apart(tid) == 0)
 		return;
 	struct names_ids *ids = memory_zeroed(1, sizeof(*ids));

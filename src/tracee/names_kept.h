@@ -28,10 +28,7 @@ struct names_kept {
 	size_t ended_at;
 	struct map
 		apart; /* thread id -> struct names_ids: the thread is in another pid namespace, or had ended at once */
-	/*
-	 * The latest threads of other pid namespaces that have ended, for the same reason. `gone_at` is where the next one is
-	 * stored.
-	 */
+	/* The latest threads of other pid namespaces that have ended, and where the next one is stored. */
 	struct names_ids *gone[NAMES_GONE_MOST];
 	size_t gone_at;
 	pid_t said;     /* the thread of the latest names_kept_say() */
@@ -46,17 +43,11 @@ struct names_kept {
 
 /* Initialises an empty cache. */
 void names_keep(struct names_kept *k);
-/*
- * Does the same, but keeps only names of threads and addresses of sockets. They need not be invalidated, because they
- * are verified.
- */
+/* Does the same, but keeps only what is verified: names of threads, and addresses of sockets. */
 void names_keep_sockets(struct names_kept *k);
 /* Invalidates all names in the cache except recorded ones. */
 void names_kept_drop(struct names_kept *k);
-/*
- * Must be called for each event: the recorded names of this process are those of this thread, in which the descriptor `absent` is
- * not open (-1: not known).
- */
+/* Called for each event: says whose names are recorded, and which descriptor is not open there (-1: not known). */
 void names_kept_at(struct names_kept *k, pid_t tid, pid_t pid, int absent);
 /* Adds a recorded name to those of the present process, unless one is known that was looked up later. */
 void names_kept_record(struct names_kept *k, const struct event_name *name);

@@ -152,10 +152,7 @@ void proc_status_parse(const char *text, struct proc_status *s)
 {
 	struct lines l = {text, text};
 	*s = (struct proc_status){.state = '\0'};
-	/*
-	 * The keys are in the order of proc_pid_status() in fs/proc/array.c, so that value_of() rarely searches a line
-	 * twice.
-	 */
+	/* The keys are in the order of proc_pid_status() in fs/proc/array.c: value_of() rarely searches twice. */
 	const char *name = value_of(&l, "Name");
 	if (name)
 		snprintf(s->name, sizeof(s->name), "%.*s", (int)strcspn(name, "\n"), name);

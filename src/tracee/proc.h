@@ -56,10 +56,7 @@ pid_t proc_process(pid_t tid);
  * then be alive. Usually, the answer does not depend on /proc, which may not be mounted.
  */
 int proc_has_ended(pid_t pid);
-/*
- * Does the process not exist, or has it ended? False if that is not known, and if only its main thread has ended. `pid` may also be
- * a thread.
- */
+/* Has the process or thread ended, or never existed? False if unknown, and if only its main thread has ended. */
 bool proc_is_over(pid_t pid);
 /* Is /proc mounted, and does it show sctrace's own pid namespace (pid_namespaces(7), "/proc and PID namespaces")? */
 bool proc_is_usable(void);
@@ -119,10 +116,7 @@ struct proc_mount {
 /* Parses a line of mountinfo. Returns false if the line is invalid, or if its mount point is too long for *m. */
 bool proc_mount_parse(const char *line, struct proc_mount *m);
 
-/*
- * Parses a line of /proc/PID/net/{tcp,udp,raw}[6]. If it describes the socket `inode`, appends its addresses
- * ("[127.0.0.1:80->10.0.0.1:5]") and returns true.
- */
+/* If a line of /proc/PID/net/{tcp,udp,raw}[6] is about this socket, appends "[127.0.0.1:80->10.0.0.1:5]". */
 bool proc_net_inet(const char *line, bool v6, unsigned long inode, struct buf *out);
 /* Does the same for a line of /proc/PID/net/unix, which does not tell the peer. */
 bool proc_net_unix(const char *line, unsigned long inode, struct buf *out);

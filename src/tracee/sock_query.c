@@ -36,10 +36,7 @@ static enum progress end_of(const struct nlmsghdr *h)
 	return h->nlmsg_type == NLMSG_DONE && !error ? NONE : REFUSED;
 }
 
-/*
- * Passes each answer in `bytes` to `look`, until `look` returns true. The kernel may send the answers in several parts,
- * and `bytes` is one part.
- */
+/* Passes each answer in `bytes`, one part of the answers, to `look`, until `look` returns true. */
 static enum progress look_at(const char *bytes, size_t n, answer_fn *look, void *ctx)
 {
 	const struct nlmsghdr *h = (const struct nlmsghdr *)bytes;

@@ -4,10 +4,10 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/memory.h"
+#include "base/outfile.h"
 #include "base/size.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sched.h>
@@ -20,10 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * Checks whether execve(2) can run `path`. Returns 0, ENOENT, EISDIR, EACCES for a file without execute permission, or
- * another errno.
- */
+/* Can execve(2) run `path`? Returns 0, ENOENT, EISDIR, EACCES (not executable) or another errno. */
 static int runnable(const char *path)
 {
 	struct stat st;
@@ -190,24 +187,6 @@ static void __attribute__((noreturn)) child_main(struct child *c)
 	_exit(spawn_status(err));
 }
 
-/* Creates a pipe with descriptors above 2, even if sctrace was started with one of the descriptors 0 to 2 closed. */
-static int high_pipe(int fd[2])
-{
-	int low[2];
-	if (pipe2(low, O_CLOEXEC) < 0)
-		return -errno;
-	for (int i = 0; i < 2; i++)
-		fd[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
-	int err = errno;
-	close(low[0]);
-	close(low[1]);
-	if (fd[0] >= 0 && fd[1] >= 0)
-		return 0;
-	close(fd[0]);
-	close(fd[1]);
-	return -err;
-}
-
 /*
  * For -D: this process becomes the child, and the function returns only in a grandchild, which becomes the tracer. It
  * returns the pid of the child.
@@ -246,10 +225,10 @@ static pid_t fork_tracer(struct child *c)
 
 static int fork_child(struct child *c, struct spawned *out)
 {
-	int r = high_pipe(c->go);
+	int r = outfile_pipe(c->go);
 	if (r < 0)
 		return r;
-	r = high_pipe(c->err);
+	r = outfile_pipe(c->err);
 	if (r < 0) {
 		close(c->go[0]);
 		close(c->go[1]);
@@ -277,7 +256,7 @@ int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why)
 	if (r < 0)
 		return r;
 	int err = 0;
-	char *path = spawn_find(s->argv[0], s->envp, &err);
+	auto_free char *path = spawn_find(s->argv[0], s->envp, &err);
 	if (!path) {
 		bool dir = err == EISDIR;
 		buf_addf(why, "cannot run '%s': %s", s->argv[0], dir ? "it is a directory" : diag_error_text(err));
@@ -289,7 +268,6 @@ int spawn_start(const struct spawn *s, struct spawned *out, struct buf *why)
 	if (r < 0)
 		buf_addf(why, "cannot start '%s': %s", s->argv[0], diag_error_text(-r));
 	free(c.argv);
-	free(path);
 	return r;
 }
 
@@ -315,8 +293,7 @@ int spawn_finish(struct spawned *p)
 const char *spawn_error(const char *name, int err)
 {
 	int missing;
-	char *path = err == ENOENT ? spawn_find(name, NULL, &missing) : NULL;
-	free(path);
+	auto_free char *path = err == ENOENT ? spawn_find(name, NULL, &missing) : NULL;
 	return path ? "its interpreter does not exist (the program named after #!, or the dynamic loader)"
 		    : diag_error_text(err);
 }

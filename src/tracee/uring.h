@@ -98,10 +98,7 @@ struct uring {
 
 /* Is the call of the event one of those that concern rings: io_uring_setup(2), io_uring_enter(2), io_uring_register(2)? */
 bool uring_concerns(const struct event *ev);
-/*
- * Must be called for each event for which uring_concerns() returns true, and which is EV_ENTER, EV_EXIT, EV_VANISH or
- * EV_CALL. Returns what it says about a ring, or NULL.
- */
+/* Returns what the event says about a ring. Must be called for each event for which uring_concerns() is true. */
 const struct uring_batch *uring_call(struct uring *u, const struct event *ev, const struct names *names);
 /* Is the result of the completion a new descriptor, and not an index of registered files? */
 bool uring_opens(const struct uring_completion *c);

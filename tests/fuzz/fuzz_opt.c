@@ -15,9 +15,9 @@ struct settings {
 };
 
 /* An optional value. */
-static int parse_when(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int parse_when(const struct opt_use *u)
 {
-	return arg ? opt_string(ctx, o, arg, why) : 0;
+	return u->value ? opt_string(u) : 0;
 }
 
 #define AT(member) .offset = offsetof(struct settings, member)

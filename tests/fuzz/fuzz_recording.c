@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "recording/read_state.h"
+#include "recording/read.h"
 #include "stats/summary.h"
 #include "trace/count.h"
 #include "trace/json.h"
@@ -14,6 +14,7 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 enum { EVENTS_MOST = 2000 };
 

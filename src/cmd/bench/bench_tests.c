@@ -13,30 +13,26 @@
 #include <string.h>
 
 /* Parses a list of CPUs. This process must be allowed to use the CPUs. */
-static int opt_cpus(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_cpus(const struct opt_use *u)
 {
-	(void)o;
-	struct bench_options *s = ctx;
+	struct bench_options *s = u->settings;
 	s->cpus.n = 0;
-	return cpu_list_parse(&s->cpus, arg, why) ? -EINVAL : 0;
+	return cpu_list_parse(&s->cpus, u->value, u->why) ? -EINVAL : 0;
 }
 
 /* Parses a duration above zero. */
-static int opt_time(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_time(const struct opt_use *u)
 {
-	int r = opt_duration(ctx, o, arg, why);
-	if (r == 0 && ((struct bench_options *)ctx)->time_ns == 0) {
-		buf_adds(why, "a time of 0 is too short; write for example 250ms or 1.5s");
-		return -EINVAL;
-	}
+	int r = opt_duration(u);
+	if (r == 0 && ((struct bench_options *)u->settings)->time_ns == 0)
+		return opt_refuse(u, "a time of 0 is too short; write for example 250ms or 1.5s");
 	return r;
 }
 
 /* Parses a list such as "none,net,suite+disk". */
-static int opt_loads(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_loads(const struct opt_use *u)
 {
-	(void)o;
-	return load_list_parse(&((struct bench_options *)ctx)->loads, arg, why);
+	return load_list_parse(&((struct bench_options *)u->settings)->loads, u->value, u->why);
 }
 
 /* Returns the seed that was given with --seed, or a new one. */
@@ -297,20 +293,19 @@ static int switch_run(struct bench_session *s, char **words, size_t nwords, stru
 #define SCHED_LEAST_NS (5 * 1000 * 1000ull)
 
 /* Parses "1,2,4" into the struct number_list at the option's offset. Each number must be from o->min to o->max. */
-static int opt_numbers(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_numbers(const struct opt_use *u)
 {
-	struct number_list *list = (struct number_list *)((char *)ctx + o->offset);
+	const struct opt *o = u->row;
+	struct number_list *list = (struct number_list *)((char *)u->settings + o->offset);
 	list->n = 0;
-	for (const char *p = arg; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+	for (const char *p = u->value; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
 		char word[16];
 		int64_t value;
 		size_t len = strcspn(p, ",");
 		snprintf(word, sizeof(word), "%.*s", (int)(len < 15 ? len : 15), p);
-		if (number_parse(word, o->min, o->max, &value) < 0 || list->n == SCHED_PROCS) {
-			buf_addf(why, "'%s' is not a list of numbers from %ld to %ld; write for example 1,2,4", arg,
-				 o->min, o->max);
-			return -EINVAL;
-		}
+		if (number_parse(word, o->min, o->max, &value) < 0 || list->n == SCHED_PROCS)
+			return opt_refuse(u, "'%s' is not a list of numbers from %ld to %ld; write for example 1,2,4",
+					  u->value, o->min, o->max);
 		list->v[list->n++] = (int)value;
 	}
 	return 0;

@@ -21,10 +21,7 @@
 
 #define BENCH_DONE (-1)
 
-/*
- * Parses the arguments into `o`. Returns BENCH_DONE, and the index of the first operand in *first. Returns an exit
- * status if it has printed help, or a message about wrong usage.
- */
+/* Returns BENCH_DONE and the index of the first operand, or an exit status after help or a message. */
 static int parse(const struct opt_command *c, struct bench_options *o, int argc, char **argv, int *first)
 {
 	auto_buf why = {0};

@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/outfile.h"
 #include "bench/place.h"
+#include "bench/stop.h"
 #include "cli/opt.h"
 #include "cmd/cmd.h"
 #include "cmd/display.h"
@@ -18,38 +19,6 @@
 #include <unistd.h>
 
 /* `sctrace compare`: calls its steps in order, and cleans up at the end. */
-/* The signal that asked sctrace to end, or 0. After it, all programs are killed, and the work directory is removed. */
-static volatile sig_atomic_t stop_signal;
-
-static void on_signal(int sig)
-{
-	stop_signal = sig;
-}
-
-/*
- * Installs handlers. SIG_IGN cannot be used instead, because the programs that sctrace runs would inherit it across
- * execve(2). Signals that were already ignored (nohup) stay ignored.
- */
-static void catch_signals(void)
-{
-	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction old;
-	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
-		if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(ending[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
-	outfile_catch_signals();
-	/* If the parent of sctrace ignored SIGCHLD, the kernel would not report the ends of sctrace's children. */
-	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-}
-
-/* Ends sctrace by the signal, as if sctrace had not caught it. */
-static int end_by_signal(int sig)
-{
-	signal(sig, SIG_DFL);
-	raise(sig);
-	return 128 + sig;
-}
-
 static void compare_free(struct compare *c)
 {
 	unsetenv("SCTRACE_RUN"); /* its value is in `c` */
@@ -80,7 +49,8 @@ static int read_cpus(struct compare *c, struct buf *why)
 static int finish(struct compare *c, int err, const struct buf *why)
 {
 	int status = EXIT_OWN;
-	if (err == -EINTR || stop_signal)
+	const int sig = stop_signal(); /* after it, all programs are killed, and the work directory is removed */
+	if (err == -EINTR || sig)
 		status = 0;
 	else if (err)
 		display_usage_error("compare: ", why->len ? buf_str(why) : diag_error_text(-err));
@@ -93,7 +63,11 @@ static int finish(struct compare *c, int err, const struct buf *why)
 	if (err == -EINVAL)
 		status = EXIT_USAGE;
 	compare_free(c);
-	return stop_signal ? end_by_signal(stop_signal) : status;
+	if (sig) {
+		stop_release();
+		raise(sig);
+	}
+	return status;
 }
 
 static int compare_run(struct compare *c, char *const *commands, size_t n)
@@ -160,59 +134,54 @@ static const char use_words[] = "all"
 	;
 
 /* Adds the value of an option that may be given several times to the option's list. */
-static int opt_text(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_text(const struct opt_use *u)
 {
-	struct compare_texts *texts = (struct compare_texts *)(void *)((char *)ctx + o->offset);
-	(void)why;
-	vec_push(texts, arg);
+	struct compare_texts *texts = (struct compare_texts *)(void *)((char *)u->settings + u->row->offset);
+	vec_push(texts, u->value);
 	return 0;
 }
 
 /* Adds the value of a scan or list option. The values keep their order, because rows are shown in that order. */
-static int opt_scan(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_scan(const struct opt_use *u)
 {
-	struct compare_options *c = ctx;
-	(void)why;
-	vec_push(&c->scans, (struct compare_scan){arg, o->min});
+	struct compare_options *c = u->settings;
+	vec_push(&c->scans, (struct compare_scan){u->value, u->row->min});
 	return 0;
 }
 
 /* Reads the list of exit statuses that --ignore-failure permits. Without a list, it permits all. */
-static int opt_ignore(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_ignore(const struct opt_use *u)
 {
-	struct compare_options *c = ctx;
-	(void)o;
+	struct compare_options *c = u->settings;
+	const char *arg = u->value;
 	c->ignore_failure |= !arg;
 	while (arg) {
 		char *end;
 		long code = strtol(arg, &end, 10);
-		if (end == arg || code < 1 || code > 255 || (*end && *end != ',')) {
-			buf_addf(why, "'%s' is not a list of exit statuses from 1 to 255; write for example 1,143",
-				 arg);
-			return -EINVAL;
-		}
+		if (end == arg || code < 1 || code > 255 || (*end && *end != ','))
+			return opt_refuse(
+				u, "'%s' is not a list of exit statuses from 1 to 255; write for example 1,143", arg);
 		vec_push(&c->ignored, (int)code);
 		arg = *end ? end + 1 : NULL;
 	}
 	return 0;
 }
 
-static int opt_metric(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_metric(const struct opt_use *u)
 {
-	(void)o;
-	return compare_metric_parse(ctx, arg, why);
+	return compare_metric_parse(u->settings, u->value, u->why);
 }
 
-static int opt_columns(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_columns(const struct opt_use *u)
 {
-	int err = run_use_check(arg, why);
-	return err ? err : opt_string(ctx, o, arg, why);
+	int err = run_use_check(u->value, u->why);
+	return err ? err : opt_string(u);
 }
 
-static int opt_engine(void *ctx, const struct opt *o, const char *arg, struct buf *why)
+static int opt_engine(const struct opt_use *u)
 {
-	int err = engine_check(arg, why);
-	return err ? err : opt_string(ctx, o, arg, why);
+	int err = engine_check(u->value, u->why);
+	return err ? err : opt_string(u);
 }
 
 static const struct opt table[] = {
@@ -358,10 +327,7 @@ static const char *contradiction(const struct compare_options *o, bool commands)
 	return NULL;
 }
 
-/*
- * Parses the options. Sets *first to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with
- * *status.
- */
+/* Sets *first to the index of the first COMMAND. Returns 0, or -1 if sctrace must exit with *status. */
 static int parse(struct compare_options *o, int argc, char **argv, int *first, int *status)
 {
 	*o = (struct compare_options){.warmup = 1, .seed = 1, .size = UINT64_MAX};
@@ -409,7 +375,7 @@ void compare_options_free(struct compare_options *o)
 
 int cmd_compare(int argc, char **argv)
 {
-	struct compare c = {.stop = &stop_signal, .resident = -1, .other_share = -1, .steal_share = -1};
+	struct compare c = {.stop = stop_flag(), .resident = -1, .other_share = -1, .steal_share = -1};
 	int first;
 	int status;
 	int parsed = parse(&c.opt, argc, argv, &first, &status);
@@ -421,9 +387,9 @@ int cmd_compare(int argc, char **argv)
 		compare_options_free(&c.opt);
 		return status;
 	}
-	catch_signals();
+	stop_catch();
 	run_init(&c.run, "compare", argc, argv);
-	c.work.stop = &stop_signal;
+	c.work.stop = stop_flag();
 	c.progress = isatty(STDERR_FILENO) && !c.opt.show_output;
 	c.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	return compare_run(&c, argv + first, (size_t)(argc - first));

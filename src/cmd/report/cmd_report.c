@@ -35,11 +35,11 @@ struct report {
 	"major_faults throughput metric"
 #define AT(field) .offset = offsetof(struct report_options, field)
 
-static int opt_fail_if(void *ctx, const struct opt *row, const char *arg, struct buf *why)
+static int opt_fail_if(const struct opt_use *u)
 {
 	size_t at;
-	(void)row;
-	return conditions_parse(&((struct report_options *)ctx)->fail_if, arg, CONDITION_FAIL_IF, &at, why);
+	return conditions_parse(&((struct report_options *)u->settings)->fail_if, u->value, CONDITION_FAIL_IF, &at,
+				u->why);
 }
 
 static const struct opt table[] = {
@@ -163,10 +163,7 @@ static int beside_name(struct beside *b, const char *names, struct buf *why)
 	return -ERANGE;
 }
 
-/*
- * Writes the note "Merged from a.json, b.json; ..." and the label "a+b". For counts, the lines that each run had below
- * its table follow the note.
- */
+/* Writes the note "Merged from a.json, ...", with the lines that runs of counts had, and the label "a+b". */
 static void name_merged(struct beside *b, struct buf *note)
 {
 	struct buf label = {0};

@@ -342,10 +342,7 @@ static int diff(const struct trace_opts *o, char *const *paths)
 	return status;
 }
 
-/*
- * Prints one profile (--profile) for the programs of all recordings in the files `paths`, a list that ends with NULL.
- * Returns 0, or an exit status after a message.
- */
+/* Prints one profile for the programs of all recordings in `paths`. Returns 0, or a status after a message. */
 static int profile(const struct trace_opts *o, char *const *paths)
 {
 	struct trace_seccomp t;

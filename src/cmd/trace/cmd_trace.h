@@ -115,15 +115,9 @@ void trace_wire(struct trace *t);
 
 /* Prints a note about options that have no effect. */
 void trace_say_unused(const struct trace *t);
-/*
- * If waits matter to the trace, and it is not known of each call whether it waited, prints a note: the calls that are left
- * out or lack a mark seem not to have waited.
- */
+/* If waits matter: prints a note about calls of which it is not known whether they waited. */
 void trace_say_unjudged(const struct trace *t);
-/*
- * If no call was selected or tampered with, and programs of today make none of these calls, prints a note that says so.
- * Must be called after the last event.
- */
+/* After the last event: if no call was selected or tampered with, and programs of today make none, says so. */
 void trace_hint(const struct trace *t);
 /* Opens the outputs and, for a live trace with stacks, the walker of stacks. Returns 0, or EXIT_OWN after a message. */
 int trace_open_outputs(struct trace *t);

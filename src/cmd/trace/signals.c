@@ -129,10 +129,7 @@ static void suspend(void)
 void trace_signals_answer(struct trace *t, bool all_reported)
 {
 	bool asked = caught & BIT(SIGUSR1);
-	/*
-	 * The engine may have read the calls just before the signal, so those since then are missing. It reads them before
-	 * it returns -EINTR for the second time.
-	 */
+	/* Calls since the engine's last look are missing. It looks again before its second -EINTR. */
 	bool now = asked && (all_reported || t->asked);
 	t->asked = asked && !now;
 	if (!now)

@@ -221,8 +221,7 @@ int trace_end(struct trace *t, struct engine_result *result)
 	auto_buf why = {0};
 	int r = trace_out_close(&t->out.common, &why);
 	trace_outputs_free(&t->out);
-	if (r < 0)
-		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	trace_fail(&t->failure, r, "%s", buf_str(&why));
 	if (t->failure.err && !has_been_read(t))
 		diag_error("%s", buf_str(&t->failure.why));
 	if (t->failure.err)
@@ -462,10 +461,7 @@ static void count_events(struct trace *t, struct engine_config *c)
 	c->only = t->o.select.by_call ? &t->only : NULL;
 }
 
-/*
- * Chooses the engine. The patch engine counts only most of the calls of a thread. It records the others, and they are
- * counted here.
- */
+/* The patch engine counts most calls of a thread, and records the others, which are counted here. */
 static const struct engine_ops *choose(struct trace *t, struct engine_config *c, struct buf *note)
 {
 	const char *name = t->o.engine ? t->o.engine : usual_engine(t);

@@ -389,8 +389,7 @@ void trace_page_show(struct trace *t, const struct engine_result *result)
 		trace_files_finish(&t->files, t->o.files, &run.files);
 	look.colour = t->totals.c.view.colour;
 	int r = t->o.save ? run_save(&run, t->o.save, &why) : 0;
-	if (r < 0)
-		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	trace_fail(&t->failure, r, "%s", buf_str(&why));
 	if (t->o.paths)
 		show_paths(t);
 	else
@@ -403,8 +402,7 @@ void trace_show_seccomp(struct trace *t)
 	struct trace_out *out = &t->out.common;
 	auto_buf why = {0};
 	int r = trace_seccomp_profile(&t->seccomp, t->o.profile, out->fd, &out->buf, &why);
-	if (r < 0)
-		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	trace_fail(&t->failure, r, "%s", buf_str(&why));
 }
 
 void trace_say_unseen(const struct trace *t)
@@ -456,6 +454,5 @@ void trace_record_close(struct trace *t, const struct engine_result *result)
 	const struct recording_end end = {result, buf_str(&footer)};
 	int r = recording_close(t->writer, &end, &why);
 	t->writer = NULL;
-	if (r < 0)
-		trace_fail(&t->failure, r, "%s", buf_str(&why));
+	trace_fail(&t->failure, r, "%s", buf_str(&why));
 }

@@ -22,10 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * The longest sleep of next(). While the ring is full, the kernel half cannot report an event, so next() checks again
- * after this time whether anything is left to trace.
- */
+/* next() looks again after this time whether anything is left: no event can be reported while the ring is full. */
 enum { LOOK_MS = 200 };
 
 static struct bpf_engine *self(struct engine *e)
@@ -33,10 +30,7 @@ static struct bpf_engine *self(struct engine *e)
 	return (struct bpf_engine *)e;
 }
 
-/*
- * Checks that the process exists and may be counted. Otherwise `why` gets a message of the form that the ptrace engine
- * uses if it cannot attach.
- */
+/* Can the process be counted? Otherwise `why` gets a message like that of the ptrace engine. */
 static int check_target(pid_t pid, struct buf *why)
 {
 	struct proc_status s;
@@ -244,10 +238,7 @@ static bool take_event(struct bpf_engine *b, struct event *ev)
 /* How often the kernel may refuse a request that should never fail. */
 #define REFUSALS_MAX 3
 
-/*
- * Gets the exit status of an ended program. Returns 0, or -errno if wait4(2) has failed REFUSALS_MAX times in
- * succession.
- */
+/* Gets the exit status of an ended program. Returns -errno if wait4(2) fails REFUSALS_MAX times in succession. */
 static int reap_root(struct bpf_engine *b)
 {
 	if (!b->root || b->root_ended)

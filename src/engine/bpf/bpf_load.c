@@ -90,10 +90,7 @@ int bpf_probe(unsigned want, struct buf *why)
 	return r;
 }
 
-/*
- * Reserves memory for rows and their histograms. A process makes a few dozen different calls, and the times of each
- * call span a few powers of two.
- */
+/* Reserves memory for rows and histograms: a process makes a few dozen calls, of a few powers of two of time. */
 static void set_sizes(struct bpf_engine *b, unsigned int split)
 {
 	struct sctrace_bpf *k = b->skel;

@@ -38,10 +38,7 @@ static void add_cpu(struct row_counts *sum, const struct row_counts *c, unsigned
 	sum->epoch = epoch;
 }
 
-/*
- * Sums one row over all CPUs, with the smallest and greatest time of this epoch; both are 0 if there was none. Returns
- * 0 or -errno.
- */
+/* Sums one row over all CPUs, with its smallest and greatest time of this epoch, or 0. Returns 0 or -errno. */
 static int bpf_read_row(struct bpf_engine *b, unsigned int slot, struct row_counts *sum)
 {
 	*sum = (struct row_counts){0};
@@ -113,10 +110,7 @@ static void collect_lives(struct bpf_engine *b, struct summary *s)
 	}
 }
 
-/*
- * Adds to `h` what was counted in one chunk of a histogram since the last reading, summed over the chunk's shards. The
- * cost of counting is subtracted from the times.
- */
+/* Adds what was counted in a chunk since the last reading, over its shards, without the cost of counting. */
 static void collect_chunk(struct bpf_engine *b, struct hist *h, unsigned int chunk, unsigned int first_bucket)
 {
 	while (b->chunks_seen.n <= chunk)
@@ -317,10 +311,7 @@ int bpf_retire(struct bpf_engine *b)
 	return 0;
 }
 
-/*
- * Measures the cost of counting a call. The same loop of getppid(2) is timed twice: by sctrace itself before counting
- * starts, and by the kernel half after that.
- */
+/* The cost of counting: getppid(2) is timed by sctrace before counting starts, and by the kernel half after that. */
 /* Returns the mean of the fastest batch, as the kernel half measured it; or -errno, which is below zero. */
 static double counted_cost(struct bpf_engine *b, unsigned int *slot)
 {

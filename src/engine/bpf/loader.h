@@ -66,10 +66,7 @@ struct bpf_engine {
 
 /* Checks whether BPF programs can be loaded here. Returns 0, or -errno with the reason in `why`. */
 int bpf_probe(unsigned want, struct buf *why);
-/*
- * Loads the programs into the kernel and maps the memory that they share with sctrace. They run only after
- * bpf_attach(). Returns 0, or -errno with the reason in `why`.
- */
+/* Loads the programs, which bpf_attach() starts, and maps their memory. Returns 0, or -errno with the reason. */
 int bpf_load(struct bpf_engine *b, struct buf *why);
 /*
  * Attaches the programs to the kernel's hooks. If the configuration requests the whole system or a cgroup, counting
@@ -86,10 +83,7 @@ int bpf_mark(struct bpf_engine *b, pid_t pid, unsigned int flags);
 /* Returns the number of calls that could not be counted, plus how often the kernel did not run a hook. */
 uint64_t bpf_lost(const struct bpf_engine *b);
 
-/*
- * Measures getppid(2) while it is counted, as costs_native(BPF_BATCHES, BPF_BATCH) did before bpf_attach(). b->cost is
- * the difference between the two times. Returns 0 or -errno.
- */
+/* Sets b->cost to the time of getppid(2) while it is counted, less `native_ns`. Returns 0 or -errno. */
 int bpf_calibrate(struct bpf_engine *b, double native_ns);
 enum { BPF_BATCHES = 15, BPF_BATCH = 500 };
 
@@ -104,10 +98,7 @@ void bpf_watch_event(struct bpf_engine *b, size_t index, enum event_kind kind, s
 
 /* engine_ops.collect: adds to `s` what was counted since the previous call of this function. */
 int bpf_collect(struct engine *e, struct summary *s);
-/*
- * If more than half of the slots are in use and enough processes or threads have ended, moves the contents of their
- * rows to b->retired and frees the rows. Returns 0 or -errno.
- */
+/* If slots become scarce, moves the rows of ended processes to b->retired and frees them. Returns 0 or -errno. */
 int bpf_retire(struct bpf_engine *b);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The kernel half's settings, counters and maps, and the rows in which it counts calls. Only the kernel half includes this
- * file.
- */
+/* The kernel half's settings, counters and maps, and the rows in which it counts calls. Only it includes this file. */
 #ifndef SCTRACE_ENGINE_BPF_MAPS_BPF_H
 #define SCTRACE_ENGINE_BPF_MAPS_BPF_H
 
@@ -25,16 +22,10 @@ const volatile unsigned int max_slots = 1;
 const volatile unsigned int max_chunks = 1;
 const volatile unsigned int shards = 1; /* a power of two, at most SHARDS_MAX */
 
-/*
- * The loader sets this variable when it stops counting. The entry hook is then removed before the exit hook, so the
- * exit hook may see a call that did not pass the entry hook.
- */
+/* Set when counting stops. The entry hook goes first, so the exit hook may see a call that did not pass it. */
 unsigned int closing = 0;
 
-/*
- * The loader reads the variables below. After the programs have been loaded, it writes only `epoch` and, for the
- * program that it starts, `live` and `processes`.
- */
+/* The loader reads these. It writes `epoch`, and `live` and `processes` for the program that it starts. */
 unsigned int next_slot = 0; /* the loader sets next_slot, next_chunk and epoch to 1 before it loads the programs */
 unsigned int next_chunk = 0;
 unsigned long long epoch = 0;    /* minima and maxima start anew when this number changes */

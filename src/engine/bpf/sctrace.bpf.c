@@ -26,21 +26,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 /* Selected calls of the whole system or of a control group are reported with their paths, through the ring. */
 
-/* The call that a thread is in. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct ring_call);
-} calls SEC(".maps");
-
-/* The arguments of the program that a thread executes. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct watch_argv);
-} argvs SEC(".maps");
+/* The call that a thread is in, and the arguments of the program that it executes. */
+MAP(calls, TASK_STORAGE, 0, int, struct ring_call, BPF_F_NO_PREALLOC);
+MAP(argvs, TASK_STORAGE, 0, int, struct watch_argv, BPF_F_NO_PREALLOC);
 
 /* Reads a path. The page that contains it may not be present; the path then gets the address 0. */
 static __noinline int watch_path(struct watch_path *p, unsigned long long addr)
@@ -251,10 +239,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long id)
 	return 0;
 }
 
-/*
- * Handles an exit without an entry. If a seccomp filter answered a call, the call passes only the exit hook: it is
- * counted, but its time is unknown.
- */
+/* An exit without an entry: a call that a seccomp filter has answered is counted, but its time is unknown. */
 static __noinline int exit_without_entry(struct task_struct *task, struct task_state *t, struct pt_regs *regs, long ret)
 {
 	if (t->flags & (TASK_UNSEEN | TASK_WAITING)) {
@@ -344,10 +329,7 @@ static __always_inline void output(const struct ring_event *e)
 	bpf_ringbuf_output(&ring, (void *)e, sizeof(*e), 0);
 }
 
-/*
- * Starts to count `task`. The task may already be running, so its state is created with its flags already set. Returns
- * NULL if memory ran out.
- */
+/* Starts to count `task`, which may be running: its state begins with these flags. Returns NULL without memory. */
 static __always_inline struct task_state *adopt(struct task_struct *task, unsigned int flags)
 {
 	struct task_state state = {.flags = flags};

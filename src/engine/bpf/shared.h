@@ -58,10 +58,7 @@ struct row_counts {
 	unsigned long long ns, restarted_ns;
 	/* smallest and greatest time of one epoch, and the number of this epoch (see `epoch` in maps.bpf.h) */
 	unsigned long long min_ns, max_ns, epoch;
-	/*
-	 * Sums of the squares of the times: `squares` in ns^2, of times below 2^(2 * SQUARE_SHIFT) ns, and
-	 * `big_squares` of the others, in units of (2^SQUARE_SHIFT ns)^2.
-	 */
+	/* Sums of squares: of times below 2^(2 * SQUARE_SHIFT) ns, and of others in (2^SQUARE_SHIFT ns)^2. */
 	unsigned long long squares, big_squares;
 	unsigned long long sum;              /* sum of the positive results */
 	unsigned long long last_ns;          /* when the latest call returned */
@@ -85,10 +82,7 @@ struct row_errno {
 /* Flags in struct task_state, the state that a thread has in its task storage. */
 enum task_flags {
 	TASK_IN_CALL = 1 << 0,
-	/*
-	 * The thread has not been seen yet. If the thread's first event is an exit, this is the exit of the clone(2)
-	 * that created the thread. This exit has no entry.
-	 */
+	/* Not seen yet. If its first event is an exit, that of clone(2), it has no entry. */
 	TASK_UNSEEN = 1 << 1,
 	TASK_WAITING = 1 << 2, /* the thread is not counted until it executes a program */
 	TASK_HANDLER = 1 << 3, /* a signal handler is running; when it returns, the interrupted call may be restarted */
@@ -131,10 +125,7 @@ struct ring_event {
 	unsigned long long time_ns;
 };
 
-/*
- * How a call is reported if calls are printed and not counted (CAP_WATCH). `path` and `argv` are numbers of arguments,
- * from 1 on; 0: none.
- */
+/* How a call is printed instead of counted (CAP_WATCH): the numbers of its arguments, from 1 on; 0: none. */
 #define WATCH_CALLS 1024
 #define WATCH_PATHS 2
 #define WATCH_PATH  256 /* a longer path is cut off */

@@ -94,9 +94,7 @@ static int trace_child(struct tracer *t, pid_t pid, struct probe *p, const cpu_s
 	return r;
 }
 
-/*
- * Sets the traced time of getppid(2) to its median, and its spread to the standard deviation that its quartiles have.
- */
+/* The traced time of getppid(2) is its median, and the spread is that of its quartiles. */
 static int read_cost(struct tracer *t, double native_ns, struct cost_numbers *n)
 {
 	struct summary_group *g = summary_group(&t->counts, "", -1);

@@ -212,10 +212,7 @@ static void ask_inject(struct tracer *t, struct task *task, const struct event *
 		.set_result = tamper.set_result && arch_skip_call(task->tid) == 0,
 		.result = tamper.result,
 		.exit_delay_ns = tamper.delay_exit_ns,
-		/*
-		 * At the stop of a seccomp filter, the kernel ignores a signal, so it is delivered at the end of the
-		 * call.
-		 */
+		/* A signal is ignored at the stop of a seccomp filter, so it is delivered at the call's end. */
 		.signal = t->filter ? tamper.signal : 0,
 	};
 	thread_of(task)->call.injected = thread_of(task)->tamper.set_result;

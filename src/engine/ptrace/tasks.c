@@ -53,10 +53,7 @@ void tracer_resume(struct tracer *t, struct task *task)
 	task->stopped = false;
 	int sig = task->deliver;
 	task->deliver = 0;
-	/*
-	 * The call begins now. Since its thread stopped, sctrace has handled the stop and has written its output, and
-	 * this time is not part of the call's duration.
-	 */
+	/* The call begins now. Handling its stop and writing its output is not part of its duration. */
 	if (thread_of(task)->entering)
 		thread_of(task)->entered_ns = clock_ns();
 	thread_of(task)->entering = false;
@@ -103,10 +100,7 @@ static pid_t thread_group(pid_t tid)
 	return s.tgid;
 }
 
-/*
- * Handles the first stop, by `sig`, of a task that its parent has reported. Returns false if the task was detached,
- * because it need not be traced.
- */
+/* Handles the first stop, by `sig`, of a task that was reported. Returns false if it was detached as not needed. */
 static bool tracer_first_stop(struct tracer *t, struct task *task, int sig)
 {
 	task->fresh = false;
@@ -138,10 +132,7 @@ static void serve_early_stop(struct tracer *t, struct task *task)
 		tracer_resume(t, task);
 }
 
-/*
- * If a task is adopted before its parent reports it, this does no harm: when the parent's event comes,
- * tracer_on_child() finds that the child is known.
- */
+/* If the parent reports the task after all, tracer_on_child() finds that it is known, so adopting does no harm. */
 void tracer_adopt(struct tracer *t, struct task *task)
 {
 	pid_t group = thread_group(task->tid);
@@ -155,10 +146,7 @@ void tracer_adopt(struct tracer *t, struct task *task)
 	t->result.threads += task->proc->counted;
 }
 
-/*
- * Before ORPHAN_MIN_NS have passed, a slow parent may still report the task. After ORPHAN_MAX_NS, the parent will not
- * report it any more.
- */
+/* Until ORPHAN_MIN_NS, a slow parent may still report the task. After ORPHAN_MAX_NS, it will not any more. */
 #define ORPHAN_MIN_NS (NSEC_PER_SEC / 10)
 #define ORPHAN_MAX_NS (2 * NSEC_PER_SEC)
 
@@ -298,10 +286,7 @@ void tracer_note_peak(struct tracer *t, const struct task *task, uint64_t bytes)
 		t->result.peak_rss_bytes = bytes;
 }
 
-/*
- * Removes the threads that execve(2) has ended: all threads of the process except the one that called execve(2). If
- * that thread was not the leader, the leader has ended as well.
- */
+/* Removes the threads that execve(2) has ended: all but its caller, also the leader if that was another one. */
 static void forget_threads(struct tracer *t, struct task *survivor)
 {
 	struct task *x;

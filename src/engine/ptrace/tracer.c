@@ -18,17 +18,6 @@ void tracer_init(struct tracer *t, const struct tracer_ops *ops)
 	t->tasks.task_size = sizeof(struct thread);
 }
 
-static void tasks_free(struct tasks *t)
-{
-	void *p;
-	for (size_t i = 0; (p = map_next(&t->by_tid, &i, NULL));)
-		free(p);
-	for (size_t i = 0; (p = map_next(&t->processes, &i, NULL));)
-		free(p);
-	map_free(&t->by_tid);
-	map_free(&t->processes);
-}
-
 void tracer_free(struct tracer *t)
 {
 	if (t->root.go_fd >= 0)
@@ -38,7 +27,8 @@ void tracer_free(struct tracer *t)
 	struct task *task;
 	for (size_t i = 0; (task = map_next(&t->tasks.by_tid, &i, NULL));)
 		life_free(&thread_of(task)->life);
-	tasks_free(&t->tasks);
+	map_free_all(&t->tasks.by_tid);
+	map_free_all(&t->tasks.processes);
 	map_free(&t->groups);
 	summary_free(&t->counts);
 	summary_free(&t->before);

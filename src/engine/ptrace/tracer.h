@@ -92,10 +92,7 @@ enum flow {
 
 /* Functions for what the patch engine does differently from the ptrace engine. NULL: there is no difference. */
 struct tracer_ops {
-	/*
-	 * Called as soon as wait4(2) or waitid(2) reports `status` for the task. The tracer handles the status later,
-	 * so this function does only work that cannot wait.
-	 */
+	/* Called as soon as wait4(2) or waitid(2) reports `status`, which is handled later: for what cannot wait. */
 	void (*waited)(struct tracer *t, pid_t tid, int status);
 	/* Handles a signal-delivery-stop. STOP_PASS means that the signal, which `si` describes, is delivered. */
 	enum tracer_verdict (*signal)(struct tracer *t, struct task *task, const siginfo_t *si);
@@ -103,10 +100,7 @@ struct tracer_ops {
 	enum tracer_verdict (*seccomp)(struct tracer *t, struct task *task);
 	/* True if the agent made the clone(2) that `parent` reports by `event`. Sets *flags to its flags. */
 	bool (*unseen_clone)(struct tracer *t, const struct task *parent, int event, uint64_t *flags);
-	/*
-	 * Called when a parent reports a new task, which is in its first stop or will soon be in it. `clone_flags` are
-	 * the flags as far as they are known.
-	 */
+	/* Called when a parent reports a new task, before or after its first stop. The flags may not be known. */
 	void (*new_task)(struct tracer *t, struct task *parent, struct task *child, uint64_t clone_flags);
 	/* Called when a new task, which its parent has reported, is in its first stop. */
 	void (*first_stop)(struct tracer *t, struct task *task);
@@ -119,10 +113,7 @@ struct tracer_ops {
 	void (*death)(struct tracer *t, struct task *task);
 	/* Called before PTRACE_DETACH of a stopped task, which must then run without sctrace. */
 	void (*detach)(struct tracer *t, struct task *task);
-	/*
-	 * Called for each task when all tasks are stopped and about to be detached. The first call for a thread of a
-	 * process restores that process.
-	 */
+	/* Called for each stopped task before all are detached. The first call for a process restores it. */
 	void (*leave)(struct tracer *t, struct task *task);
 	/* Called when tracing was given up (tracer_give_up). Attached processes must soon run without sctrace. */
 	void (*gave_up)(struct tracer *t);
@@ -135,10 +126,7 @@ struct tracer_ops {
 	enum flow (*record_flow)(struct tracer *t);
 	/* Gets the next recorded event: returns true and fills in *ev. */
 	bool (*next_recorded)(struct tracer *t, struct event *ev);
-	/*
-	 * Returns the address at which the task would be without sctrace, if the next instruction of the task is now at
-	 * `ip`. If this function is NULL, both addresses are equal.
-	 */
+	/* Returns where the task would be without sctrace if it is at `ip`. NULL: at the same address. */
 	uint64_t (*native_ip)(struct tracer *t, const struct task *task, uint64_t ip);
 	/* Adds the calls that were counted elsewhere to t->counts. */
 	void (*gather)(struct tracer *t);
@@ -207,10 +195,7 @@ struct tracer_root {
 	pid_t pid; /* 0: there is none */
 	bool ran;  /* the program's execve(2) has succeeded */
 	bool left; /* the program was detached, but sctrace still waits for its end */
-	/*
-	 * The program waits for spawn_go() before its execve(2). If sctrace does not call spawn_go(), the program exits
-	 * by itself with sctrace's status.
-	 */
+	/* It waits for spawn_go() before its execve(2). Without that, it exits with sctrace's status. */
 	bool waits;
 	uint64_t start_ns; /* CLOCK_MONOTONIC time of the program's execve(2) */
 	int go_fd, err_fd; /* from struct spawned; -1: closed */
@@ -242,10 +227,7 @@ struct tracer {
 	bool exit_kill;
 	bool detaching;   /* tracer_detach_all() is running */
 	bool calibrating; /* the program is a child for calibration */
-	/*
-	 * A traced program may have to provide a page before it can be read (mem_serves_pages()), so memory that is not
-	 * present is not read.
-	 */
+	/* A traced program may have to provide a page (mem_serves_pages()): only present memory is read. */
 	bool serves_pages;
 	struct { /* the breakpoint at the program's main (tracer_find_main()) */
 		bool armed, by_symbol;
@@ -255,10 +237,7 @@ struct tracer {
 	/* The struct summary_group in `counts` for each thread or for each process, depending on config.want. */
 	struct map groups;
 	struct wait_status handled; /* the status that is being handled */
-	/*
-	 * Cost of a call under ptrace, for each way in which the call's end was noticed. Both costs are equal if
-	 * sctrace may use only one CPU.
-	 */
+	/* Cost of a call, for each way in which its end was noticed; the same if there is only one CPU. */
 	struct tracer_cost cost[NOTICED_WAYS];
 	struct tracer_cost unseen_cost; /* cost of a call whose entry the tracer does not see */
 	struct engine_result result;
@@ -338,10 +317,7 @@ const struct mem *tracer_mem(struct tracer *t, const struct task *task);
 
 /* Returns the group to which the task's calls are added, according to config.want. */
 struct summary_group *tracer_group(struct tracer *t, const struct task *task);
-/*
- * Writes the name of the group that tracer_group() returns to `name`, which has `size` bytes. Sets *id to the id of the
- * group's process or thread, or to -1.
- */
+/* Stores the name of the group of tracer_group(), and the id of its process or thread in *id, or -1. */
 void tracer_group_name(struct tracer *t, const struct task *task, char *name, size_t size, int64_t *id);
 /* Called when the task or its process ends, or runs another program: its next calls belong to a new group. */
 void tracer_leave_group(struct tracer *t, const struct task *task);
@@ -354,10 +330,7 @@ void tracer_forget(struct tracer *t, struct task *task);
  * Returns the error of the first call.
  */
 int tracer_give_up(struct tracer *t, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/*
- * Gives up tracing if the kernel keeps refusing a ptrace(2) request for a task. That task may stay stopped for ever, so
- * nothing must wait for it.
- */
+/* Gives up tracing if the kernel keeps refusing a request for a task, which may then stay stopped for ever. */
 void tracer_check_refused(struct tracer *t);
 /* engine_ops.kill: sends `sig` to all processes, except attached ones and a program that still waits for spawn_go(). */
 void tracer_kill(struct engine *e, int sig);
@@ -370,15 +343,9 @@ int tracer_next(struct engine *e, struct event *ev);
 /* Decodes and handles a wait status of a task (ptrace(2), "Stopped states"). Returns 1 if events are pending, otherwise 0. */
 int tracer_stop(struct tracer *t, struct task *task, int status);
 
-/*
- * Starts the program of `config`, and attaches to the processes of `config`. tracer_init() must have been called
- * before. Returns 0, or -errno with a sentence in `why`.
- */
+/* Starts the program of `config`, and attaches to its processes. Returns 0, or -errno with the reason in `why`. */
 int tracer_start(struct tracer *t, const struct engine_config *config, struct buf *why);
-/*
- * Pins sctrace to the CPUs of `config` if --pin requests that. Must be called before anything is measured. Returns 0,
- * or -errno with the reason in `why`.
- */
+/* With --pin, pins sctrace, before anything is measured. Returns 0, or -errno with the reason in `why`. */
 int tracer_pin(const struct engine_config *config, struct buf *why);
 
 /* Stops all tasks and detaches from them without harm. Tasks that do not stop in time are detached when sctrace exits. */
@@ -449,10 +416,7 @@ void tracer_on_death(struct tracer *t, struct task *task, int status);
  */
 void tracer_note_peak(struct tracer *t, const struct task *task, uint64_t bytes);
 
-/*
- * Handles PTRACE_EVENT_EXEC: the task runs a new program. It is now the only thread of its process, with the leader's
- * id.
- */
+/* Handles PTRACE_EVENT_EXEC: the task is now the only thread of its process, with the leader's id. */
 void tracer_on_exec(struct tracer *t, struct task *task);
 
 /* Handles a signal-delivery-stop. */
@@ -462,10 +426,7 @@ void tracer_on_event_stop(struct tracer *t, struct task *task, int sig);
 
 /* Attaching to running processes, and the ptrace(2) options of tasks (attach.c). */
 
-/*
- * Attaches to all threads of a process. If `tid` is not the leader of its process, attaches to this thread only. Returns
- * 0, or -errno with a sentence in `why`.
- */
+/* Attaches to all threads of a process, or to one that is not a leader. Returns 0, or -errno with a sentence. */
 int tracer_attach(struct tracer *t, pid_t tid, struct buf *why);
 /* With this file, the kernel's module Yama restricts ptrace(2). Not all kernels have it. */
 #define ATTACH_YAMA "/proc/sys/kernel/yama/ptrace_scope"
@@ -496,17 +457,11 @@ bool tracer_at_main(struct tracer *t, struct task *task);
 
 /* The cost of a traced call: measured with a child, or the kept value of engine/costs.h (calibrate.c). */
 
-/*
- * Finds the cost for each way in which the end of a call is noticed. If it could not be measured, its `ns` is not above
- * zero, and its `err` says why. `kept` may be NULL.
- */
+/* `kept` may be NULL. If a cost could not be measured, its `ns` is not above zero, and its `err` says why. */
 void tracer_calibrate(struct costs *kept, struct tracer_cost cost[NOTICED_WAYS]);
 /* Appends that the times include the cost of tracing, and the reason why this cost could not be measured. */
 void tracer_cost_unknown(const struct tracer_cost *cost, struct buf *out);
-/*
- * Waits until a child for calibration, which must not be traced yet, sets *ready. Returns false if the child has ended
- * without setting it.
- */
+/* Waits until a child for calibration, not traced yet, sets *ready. Returns false if it ends without that. */
 bool tracer_await_child(pid_t pid, const _Atomic int *ready);
 
 /* The calls of a thread: their beginnings, their ends (syscall/life.h), and the counts (calls.c). */
@@ -515,10 +470,7 @@ bool tracer_await_child(pid_t pid, const _Atomic int *ready);
 bool tracer_call_is(const struct call *c, const char *name);
 /* Called when a call begins. The caller has set arch, nr, args, ip and sp of the thread's call. */
 void tracer_call_enter(struct tracer *t, struct task *task);
-/*
- * At the first stop of an attached thread: saves the call that restart_syscall(2) may continue. Queues EV_ATTACH if
- * `report` is set.
- */
+/* At an attached thread's first stop: saves the call that may be continued. Queues EV_ATTACH if `report`. */
 void tracer_call_at_attach(struct tracer *t, struct task *task, bool report);
 /* Called when the call returns. The caller has set result, error and err of the thread's call. */
 void tracer_call_exit(struct tracer *t, struct task *task);
@@ -561,10 +513,7 @@ struct call_filter {
  */
 void call_filter_build(struct call_filter *f, const struct call_set *only);
 void call_filter_free(struct call_filter *f);
-/*
- * Installs the filter (`ctx`, a struct call_filter) in the child, with no_new_privs only if needed. Returns 0 or
- * -errno.
- */
+/* Installs the filter `ctx` in the child, with no_new_privs only if needed. Returns 0 or -errno. */
 int call_filter_install(void *ctx);
 
 #endif

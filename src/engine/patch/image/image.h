@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Images, that is, address spaces with the agent in them: functions that create and release an image, and that decide
- * which calls the agent makes in an image.
- */
+/* Images: address spaces with the agent. Creates and releases them, and decides which calls the agent makes. */
 #ifndef SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_H
 #define SCTRACE_ENGINE_PATCH_IMAGE_IMAGE_H
 
@@ -21,10 +18,7 @@ struct image *image_new(void);
 struct image *image_copy(struct patch *p, const struct task *parent);
 /* Releases the process's reference to its image. Called when the process has got another image or has ended. */
 void image_leave(struct patch *p, struct process *proc);
-/*
- * Called at the first stop of a forked child: gives the image its own agent_words, makes the agent use locks, and releases
- * the copy of the parent's vfork frame.
- */
+/* At the first stop of a forked child: gives it agent_words, makes it use locks, releases its copied frame. */
 void image_begin_child(struct patch *p, struct task *task);
 /*
  * From now on, ptrace traces the image's calls instead of the agent. The footer shows `why`. Threads that are in the agent
@@ -52,27 +46,18 @@ void image_expect_call(struct patch *p, int64_t nr);
 void image_map_known_calls(const struct patch *p, struct image *img, struct region *r);
 /* Adds the calls that any image has made since the last call of this function or of image_map_known_calls(). */
 void image_map_new_calls(struct patch *p, const struct task *task);
-/*
- * Returns the number of calls that the agent has counted in the image's region, which other images may use as well, and
- * of those that it has recorded in all images.
- */
+/* Returns how many calls were counted in the image's region, by all its images, and recorded in all images. */
 uint64_t image_count_calls(const struct patch *p, const struct image *img);
 /* Makes the agent pass all calls to the tracer (`off`), or make the calls itself again. */
 void image_switch(struct patch *p, struct image *img, bool off);
 /* Makes the agent in the task's memory pass all calls to the tracer, even if the image is not known. */
 void image_refuse_all(const struct task *task);
-/*
- * Returns true if no other thread can run in the task's memory now. The parent of a vfork(2) child sleeps. The threads to
- * which sctrace is attaching are stopped.
- */
+/* Can no other thread run in the task's memory now? A vfork(2) parent sleeps; threads being attached are stopped. */
 bool image_others_wait(const struct patch *p, const struct task *task);
 /* Makes the agent use locks. Must be called before another thread or process that uses the same slots can run. */
 void image_end_single_thread(struct task *task);
 
-/*
- * Returns the signal actions of the task's process. The result is valid until a process starts or stops to borrow the
- * image's memory.
- */
+/* Returns the signal actions of the task's process, valid until a process begins or ends to borrow the memory. */
 struct image_actions *image_actions_of(const struct task *task);
 /* Makes `child` a borrower of its parent's image: it has its own signal actions (clone(2) without CLONE_SIGHAND). */
 void image_borrow(const struct task *parent, const struct task *child);
@@ -170,9 +155,7 @@ struct thread_table *thread_table_new(void);
 struct thread_table *thread_table_copy(const struct thread_table *from);
 /* `t` may be NULL. */
 void thread_table_free(struct thread_table *t);
-/*
- * Returns the row of this thread pointer, or a free row for it, whose member `scratch` is 0. Returns NULL if the bucket is full.
- */
+/* Returns the row of this thread pointer, or a free one, with `scratch` 0. NULL: the bucket is full. */
 struct agent_thread *thread_table_row(struct thread_table *t, uint64_t thread_pointer);
 /* Returns the address that row `row` of bucket number `bucket` has in the program. */
 uint64_t thread_table_address(const struct thread_table *t, unsigned bucket, const struct agent_thread *row);
@@ -209,15 +192,9 @@ void vfork_frame_release(const struct task *task, uint64_t number);
  * base. Adds WATCH_CLOSES if it applies. Returns 0 otherwise. The calling thread makes a short pause to find that out.
  */
 uint64_t waits_probe(void);
-/*
- * Called before the agent is written to an image: allows the agent to find out waits, and looks up the areas of the image's
- * threads if these existed before sctrace attached.
- */
+/* Before the agent is written: allows it to find out waits, and looks up the areas of attached threads. */
 void waits_begin(const struct patch *p, const struct task *task);
-/*
- * Called when a task has stopped before a call. If the call changes where the thread's area is, waits are not known in this
- * image any more.
- */
+/* Before a call: if it changes where the thread's area is, waits are not known in this image any more. */
 void waits_note_call(const struct task *task, int64_t nr, const struct cpu_regs *r);
 /*
  * Clears the thread's rseq_cs if it points at the agent's section. Called when a thread has left the engine's code for
@@ -255,10 +232,7 @@ void usage_begin(struct image *img);
  */
 void usage_end(struct image *img);
 
-/*
- * Should a site be patched where call `nr` was made? `nr` is -1 if the call is not known. If nothing is known about the
- * program, or `u` is NULL, the answer is yes.
- */
+/* Should a site of call `nr` (-1: unknown) be patched? Yes if nothing is known about the program. */
 bool usage_includes(const struct usage *u, int nr);
 /* Adds call `nr` to the calls that the program makes. Does nothing if `nr` is -1 or `u` is NULL. */
 void usage_add(struct usage *u, int nr);

@@ -286,13 +286,11 @@ static bool write_stubs(const struct batch *b, pid_t pid, int fd, uint64_t stubs
 static bool batch_write(const struct batch *b, struct work *w, pid_t pid, int fd, uint64_t stubs)
 {
 	plan_work(b, w);
-	unsigned char *bytes = memory_get(w->size + 1);
+	auto_free unsigned char *bytes = memory_get(w->size + 1);
 	bool ok = read_runs(w, pid, bytes);
 	if (ok)
 		change_copy(w, bytes);
-	ok = ok && !w->overwritten[EXTRA] && write_stubs(b, pid, fd, stubs) && write_runs(w, pid, fd, bytes);
-	free(bytes);
-	return ok;
+	return ok && !w->overwritten[EXTRA] && write_stubs(b, pid, fd, stubs) && write_runs(w, pid, fd, bytes);
 }
 
 static void batch_apply(struct patch *p, struct task *task, struct batch *b, struct stub_page *page, int fd)
@@ -335,12 +333,6 @@ static bool suits(const struct patch *p, const struct image *img, const struct p
 }
 
 /*
- * Patches the known sites of a file that the program probably uses (usage.c), so that not even the first call at these
- * sites stops. `origin` is the address at which the file's offset 0 would be mapped. Patches them only while no other
- * thread can run, and the image has room for stubs. If `extra` is not NULL, patches only the sites that can be written
- * together with it.
- */
-/*
  * Returns the plan that is carried out. The loader makes arch_prctl(2) after it has mapped the libraries, and the thread then
  * has another thread pointer. This call must stop: the known sites of the libraries are patched then, and the thread keeps its ring.
  * A later call would stop for each of the two.
@@ -355,12 +347,18 @@ static struct plan plan_here(const struct patch *p, const struct module *mod, co
 	return here;
 }
 
+/*
+ * Patches the known sites of a file that the program probably uses (usage.c), so that not even the first call at these
+ * sites stops. `origin` is the address at which the file's offset 0 would be mapped. Patches them only while no other
+ * thread can run, and the image has room for stubs. If `extra` is not NULL, patches only the sites that can be written
+ * together with it.
+ */
 static void patch_module(struct patch *p, struct task *task, const struct module *mod, uint64_t origin,
 			 struct plan_extra *extra)
 {
 	struct image *img = image_of(task);
 	struct stub_page *page = img->sites.pages.n ? &img->sites.pages.v[0] : NULL;
-	struct batch *b = memory_zeroed(1, sizeof(*b));
+	auto_free struct batch *b = memory_zeroed(1, sizeof(*b));
 	int fd = -1;
 	if (page && site_is_near(page->addr, origin) && image_others_wait(p, task))
 		fd = remote_open(task->tid);
@@ -387,7 +385,6 @@ static void patch_module(struct patch *p, struct task *task, const struct module
 	}
 	if (fd >= 0)
 		batch_apply(p, task, b, page, fd);
-	free(b);
 }
 
 uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n)

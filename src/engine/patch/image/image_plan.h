@@ -43,18 +43,12 @@ void plan_begin(struct patch *p, struct task *task, const struct proc_status *s,
 void plan_begin_attached(struct patch *p, struct task *task, const struct proc_status *s);
 /* Remembers what was decided about a site in mapping `m`, where call `nr` was made, for the next images. */
 void plan_remember(struct patch *p, struct task *task, const struct site *s, const struct mapping *m, int64_t nr);
-/*
- * Returns the end of the part of padding [lo, hi) of mapping `m` that plans for this image use, or `lo` if they use
- * none.
- */
+/* Returns the end of the part of padding [lo, hi) of `m` that plans for this image use; `lo`: none. */
 uint64_t plan_used_until(const struct patch *p, const struct image *img, const struct mapping *m, uint64_t lo,
 			 uint64_t hi);
 /* Called after a decision about a site in mapping `m`. If `m` has the image's first instruction, it is the loader. */
 void plan_note_loader(struct patch *p, struct task *task, const struct mapping *m);
-/*
- * Returns the address of the last `n` bytes of the loader's executable pages in a new image that begins at `entry`, or
- * 0 if the image cannot have the known loader.
- */
+/* Returns where the last `n` bytes of the loader's code are in an image that begins at `entry`, or 0. */
 uint64_t plan_loader_room(const struct patch *p, uint64_t entry, size_t n);
 /* Patches the loader's known sites in a new image that begins at `entry`. Also writes `extra` if it is not NULL. */
 void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struct plan_extra *extra);
@@ -65,10 +59,7 @@ void plan_apply_loader(struct patch *p, struct task *task, uint64_t entry, struc
  * translators, may map a file to read it.
  */
 void plan_apply_mapped(struct patch *p, struct task *task, uint64_t ip);
-/*
- * Patches the known sites in all files that an attached process has mapped. Called while sctrace attaches (p->attaching),
- * after resume_point_note().
- */
+/* While attaching, after resume_point_note(): patches the known sites in all files that are mapped. */
 void plan_apply_attached(struct patch *p, struct task *task);
 /*
  * Called when a call has stopped at `ip`, which is not yet a site of the image. Applies the file's plans for that site,
@@ -141,10 +132,7 @@ struct module {
 struct module *module_find(const struct patch *p, const struct mapping *m);
 /* Returns the module of a mapped file, and creates it at the first use. Returns NULL if there are too many modules. */
 struct module *module_of(struct patch *p, const struct task *task, const struct mapping *m);
-/*
- * Adds a plan. Returns false if there are too many, or if it overlaps another plan for the same owner. Sets plan.instead in
- * the module's copy.
- */
+/* Adds a plan, and sets `instead` in its copy. Returns false if there are too many, or if it overlaps another. */
 bool module_add(struct patch *p, struct module *mod, const struct plan *plan);
 void module_free_all(struct patch *p);
 

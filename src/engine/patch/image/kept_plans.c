@@ -89,7 +89,7 @@ static void read_entries(struct kept_plans *k, int fd)
 
 struct kept_plans *kept_plans_open(uint64_t rights)
 {
-	struct buf machine = {0};
+	auto_buf machine = {0};
 	struct kept_plans *k = memory_zeroed(1, sizeof(*k));
 	k->folder = kept_folder();
 	if (k->folder >= 0)
@@ -105,7 +105,6 @@ struct kept_plans *kept_plans_open(uint64_t rights)
 			close(fd);
 		}
 	}
-	buf_free(&machine);
 	if (ok)
 		return k;
 	kept_plans_close(k);
@@ -182,7 +181,7 @@ static void put_entry(struct buf *out, const struct entry *from)
 
 void kept_plans_save(const struct kept_plans *k, struct module *const *mods, size_t n)
 {
-	struct buf out = {0};
+	auto_buf out = {0};
 	buf_add(&out, &k->head, sizeof(k->head));
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < mods[i]->plans.n; j++) {
@@ -195,7 +194,6 @@ void kept_plans_save(const struct kept_plans *k, struct module *const *mods, siz
 		if (k->entries[i].state == ENTRY_UNUSED || k->entries[i].state == ENTRY_OVERLAPS)
 			put_entry(&out, &k->entries[i]);
 	kept_replace(k->folder, NAME, out.s, out.len);
-	buf_free(&out);
 }
 
 /* Limits, because a program may map any number of files. Beyond them, each image decides anew about its sites. */

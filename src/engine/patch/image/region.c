@@ -18,10 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * Returns how much memory for rings a region may have. It takes address space of sctrace only, and no memory until it is
- * used. But sctrace's address space may be limited.
- */
+/* Returns how much memory for rings a region may have. It takes only address space, which may be limited. */
 static size_t ring_room(void)
 {
 	struct rlimit space;
@@ -107,10 +104,7 @@ static uint64_t bucket_low(unsigned b)
 	return b < 32 ? b : (uint64_t)(b - 16 * shift) << shift;
 }
 
-/*
- * Returns how much was added to the word since the previous use of this function. The program may be writing to the
- * word without a lock, so the function does not write to it.
- */
+/* Returns how much was added since the last use. Does not write: the program may do so without a lock. */
 static uint64_t since(const uint64_t *word, uint64_t *seen)
 {
 	uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -157,10 +151,7 @@ static uint64_t take_hist(struct patch *p, const struct agent_slot *s, struct ag
 	return n;
 }
 
-/*
- * Returns the counts that were already collected from a slot. If there are none, and this is the last time that counts are
- * collected from the slot, returns `none`.
- */
+/* Returns what was already collected from a slot; `none` if nothing was, and this is the last time. */
 static struct agent_slot *seen_slot(struct region_seen *seen, unsigned i, bool last, struct agent_slot *none)
 {
 	if (!last && !seen->slots[i])

@@ -52,20 +52,11 @@ struct region *region_new(struct patch *p, const struct task *task);
  * bytes). The caller owns one reference. Returns NULL if the pool has no region for it.
  */
 struct region *region_from_pool(struct patch *p, const struct task *task, char *path);
-/*
- * Returns the page after the slots. In pooled memory, its `mark` shows whether the program has mapped this memory, and
- * not another file with the same name.
- */
+/* Returns the page after the slots, whose `mark` shows whether the program has mapped this pooled memory. */
 struct agent_tail *region_tail(const struct region *r);
-/*
- * Opens descriptor `their_fd` of thread `tid`, a memfd: sets its size, seals and maps it. Returns 0, and the caller
- * must then close r->fd, or -errno.
- */
+/* Opens, sizes, seals and maps the memfd `their_fd` of a thread. Returns 0 (then close r->fd) or -errno. */
 int region_adopt(struct region *r, pid_t tid, int their_fd);
-/*
- * Releases one reference; `r` may be NULL. With the last one, the counts are collected, and the region is freed. A pooled
- * region remains, and another image can use it.
- */
+/* Releases a reference; `r` may be NULL. After the last one, collects the counts; a pooled region remains. */
 void region_put(struct patch *p, struct region *r);
 
 /* Returns the entry of a row for agent_data.map. Allocates a slot at the first request. */
@@ -74,10 +65,7 @@ uint32_t region_entry(const struct patch *p, struct region *r, int row);
 struct agent_slot *region_slot(const struct region *r, unsigned i);
 /* Counts an error of call `nr`, whose slot this is, in the table of errors, as the agent does. */
 void region_add_errno(const struct region *r, const struct agent_slot *slot, int64_t nr, unsigned err);
-/*
- * True if the table of errors is going to be full, so that the agent can soon not count further errors. `lane` is that of
- * the thread, or NULL.
- */
+/* Will the table of errors, of the region or of the thread's `lane` (may be NULL), soon be full? */
 bool region_is_full(const struct region *r, const struct lane *lane);
 /* Returns the slot at address `at` of the program, in the region's slots or in a lane, or NULL. */
 struct agent_slot *region_slot_at(const struct region *r, uint64_t at);
@@ -85,10 +73,7 @@ struct agent_slot *region_slot_at(const struct region *r, uint64_t at);
 uint64_t region_lane_calls(const struct region *r, const struct lane *lane);
 /* Adds the last counts of a lane to those of the engine, at the end of its thread, and frees the lane except its memory. */
 void region_end_lane(struct patch *p, const struct region *r, struct lane *lane);
-/*
- * Reserves a ring of `pages` pages: 1, 4, 16 or 64. Returns the number of its first page, or -1 if there is no room. The
- * caller must set the ring up.
- */
+/* Reserves a ring of 1, 4, 16 or 64 pages, to be set up. Returns the number of its first page, or -1: no room. */
 int region_take_ring(struct region *r, unsigned pages);
 /* Releases a ring that region_take_ring() has reserved, and its memory unless `keep`. */
 void region_give_ring(struct region *r, unsigned page, unsigned pages, bool keep);

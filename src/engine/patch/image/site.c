@@ -150,12 +150,8 @@ void site_copy_all(struct patch *p, struct image *img, const struct image *from)
 
 void site_free_all(struct patch *p, struct image *img)
 {
-	size_t i = 0;
-	struct site *s;
 	p->nsites -= img->sites.by_ip.n;
-	while ((s = map_next(&img->sites.by_ip, &i, NULL)))
-		free(s);
-	map_free(&img->sites.by_ip);
+	map_free_all(&img->sites.by_ip);
 	map_free(&img->sites.by_stub);
 	map_free(&img->sites.by_hop);
 	vec_free(&img->sites.gaps);
@@ -285,16 +281,6 @@ void site_set_before_call(struct cpu_regs *r, const struct site *s)
 {
 	r->CPU_IP = s->ip - CPU_CALL_SIZE;
 	r->CPU_RESTARTED = CPU_NO_CALL;
-}
-
-void site_set_after_call(struct cpu_regs *r, const struct site *s)
-{
-	cpu_after_call(r, s->ip);
-}
-
-void site_restore_flags(struct cpu_regs *r, uint64_t saved)
-{
-	cpu_set_flags(r, saved);
 }
 
 void resume_point_note(struct patch *p, const struct task *task)

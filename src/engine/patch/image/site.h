@@ -65,10 +65,7 @@ struct site {
 	uint8_t moved;              /* number of bytes that moved into the stub (SITE_LONG, SITE_EARLY) */
 	uint8_t code[RELOCATE_MAX]; /* the bytes that moved */
 	uint32_t serial;            /* number of the site's last decision or patch (image_sites.serial) */
-	/*
-	 * Bytes of the program that were overwritten with a jump, so that they can be restored. In a site's list of
-	 * changes, the hops come first, and the site itself is last.
-	 */
+	/* The overwritten bytes, so that they can be restored: the hops first, and the site itself last. */
 	struct change {
 		uint64_t addr;
 		uint8_t len, old[5], new[5];
@@ -151,15 +148,9 @@ void site_check_copied(struct patch *p, struct task *task);
 void site_restore(const struct task *task, const struct site *s, bool hops);
 /* Restores all sites of the task's image. */
 void site_restore_all(struct task *task);
-/*
- * Does the same while other threads of the process may be executing the code. Those sites that cannot be restored at
- * once are then left as they are.
- */
+/* Does the same while threads may be executing the code. Leaves sites that cannot be restored at once. */
 void site_restore_running(struct task *task);
-/*
- * Called when rt_sigreturn(2) has returned. If the thread is at an instruction that has moved into a stub, sends it to
- * that instruction in the stub and returns true.
- */
+/* After rt_sigreturn(2): if the thread is at an instruction that has moved into a stub, sends it there. */
 bool site_follow_moved(struct task *task);
 /* Does the same for the registers `r` of a thread of this image. */
 bool site_follow_registers(const struct image *img, struct cpu_regs *r);
@@ -175,10 +166,6 @@ uint64_t site_native_of(const struct image *img, uint64_t ip);
 void site_restore_frame(const struct task *task, uint64_t sp);
 /* Sets the native state before the call: the thread is at the site. The call's number must be in CPU_NR. */
 void site_set_before_call(struct cpu_regs *r, const struct site *s);
-/* Sets the native state after the call, as the call instruction leaves it. */
-void site_set_after_call(struct cpu_regs *r, const struct site *s);
-/* Restores the arithmetic flags (CF PF AF ZF SF from lahf, OF from seto), which the agent changes. */
-void site_restore_flags(struct cpu_regs *r, uint64_t saved);
 /* With SCTRACE_DEBUG, prints what was decided about a site, and why. `known`: the decision was kept in a plan. */
 void site_say(const struct patch *p, const struct task *task, const struct site *s, bool known);
 /* Adds lines to the footer about the sites in p->often at which most calls stopped. */
@@ -191,10 +178,7 @@ void site_say_often(const struct patch *p, struct buf *text);
 
 /* Notes the position of a task. If the task is not stopped, it may be anywhere. */
 void resume_point_note(struct patch *p, const struct task *task);
-/*
- * Forgets the position of the task. Called when the task has stopped at a call that it made after the agent was mapped,
- * because it is then no longer in an earlier call.
- */
+/* Forgets a position: the task has stopped at a call that it made after the agent was mapped. */
 void resume_point_forget(struct patch *p, const struct task *task);
 /* May a thread still be in a call that it made before the agent was mapped, and return into [lo, hi)? */
 bool resume_point_may_be_in(const struct patch *p, uint64_t lo, uint64_t hi);

@@ -17,10 +17,7 @@
 
 #define CODE_SIZE  ((size_t)(unattended_code_end - unattended_code))
 #define AGENT_SIZE ((size_t)(agent_end - agent_begin))
-/*
- * Distance of the work area below the stack pointer, in bytes. It is in memory that execve(2) maps (setup_arg_pages()
- * in fs/exec.c).
- */
+/* Distance of the work area below the stack pointer, in memory that execve(2) maps (setup_arg_pages()). */
 #define WORK_BELOW (2 * AGENT_CODE_SIZE)
 #define WORK_MAX   (UNATTENDED_WORK_HEAD + AGENT_CODE_SIZE + UNATTENDED_DATA + STUB_SIZE + PLAN_EXTRA_STUBS)
 _Static_assert(WORK_MAX < WORK_BELOW, "the work area ends below the stack pointer");
@@ -59,10 +56,7 @@ static unsigned char *fill_work(unsigned char *bytes, const struct image *img, u
 	return at + AGENT_SIZE + UNATTENDED_DATA + sizeof(head);
 }
 
-/*
- * Writes the code, the work area and the loader's sites, and moves the task to the code. If this returns false, nothing
- * has changed.
- */
+/* Writes the code, work area and loader's sites, and moves the task there; or changes nothing, returns false. */
 static bool write_all(struct patch *p, struct task *task, const struct cpu_regs *r, const char *path, uint64_t room,
 		      uint64_t stubs, unsigned page)
 {
@@ -98,10 +92,7 @@ static bool write_all(struct patch *p, struct task *task, const struct cpu_regs 
 	return false;
 }
 
-/*
- * Prepares the image for records. Returns the number of the first page of the ring that the first thread gets, or -1 if
- * there is no room for a ring.
- */
+/* Prepares the image for records. Returns the first page of its first thread's ring, or -1: no room. */
 static int prepare_records(const struct patch *p, struct image *img)
 {
 	int page = region_take_ring(img->counters.region, p->ring_pages);

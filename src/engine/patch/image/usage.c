@@ -35,11 +35,7 @@ struct usage *usage_find(struct patch *p, const char *program)
 
 void usage_free_all(struct patch *p)
 {
-	size_t i = 0;
-	struct usage *u;
-	while ((u = map_next(&p->usages, &i, NULL)))
-		free(u);
-	map_free(&p->usages);
+	map_free_all(&p->usages);
 }
 
 static uint64_t entered(const struct region *r, unsigned slot)

@@ -89,10 +89,7 @@ static void decide(struct patch *p, struct task *task, struct site *s, int64_t n
 	site_say(p, task, s, false);
 }
 
-/*
- * A call at a patched site has stopped. Either another thread has patched the site in the meantime, or the site's code
- * was mapped again. Returns whether the site is patched now.
- */
+/* A call at a patched site has stopped, because of another thread or a new mapping. Is the site patched now? */
 static bool is_patched_again(struct task *task, struct site *s)
 {
 	bool old = true;
@@ -109,7 +106,7 @@ static bool is_patched_again(struct task *task, struct site *s)
 /* Writes the name of the mapped file, without its folder. */
 static void file_name(pid_t pid, uint64_t addr, char *name, size_t size)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct proc_map m;
 	*name = '\0';
 	if (proc_read(pid, "maps", &text) == 0)
@@ -120,7 +117,6 @@ static void file_name(pid_t pid, uint64_t addr, char *name, size_t size)
 					n++;
 				snprintf(name, size, "%.*s", (int)n, m.name + m.name_len - n);
 			}
-	buf_free(&text);
 }
 
 /* Counts the stops at a site that is not patched. From the SITE_OFTEN-th stop on, the footer shows it. */

@@ -335,9 +335,11 @@ void record_set_native(struct cpu_regs *r, const struct agent_scratch *s, const 
 	cpu_set_frame(r, frame);
 	if (!at_call)
 		r->CPU_NR = s->nr;
-	if (made)
+	if (made) {
 		r->CPU_RESULT = (unsigned long long)result;
-	(made ? site_set_after_call : site_set_before_call)(r, site);
+		cpu_after_call(r, site->ip);
+	} else
+		site_set_before_call(r, site);
 }
 
 static bool leave_path(const struct image *img, const struct task *task, struct cpu_regs *r,

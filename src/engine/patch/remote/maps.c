@@ -53,7 +53,7 @@ static bool is_segment_of(pid_t pid, uint64_t base, const struct mapping *m)
 void maps_read(const struct task *task)
 {
 	struct image *img = image_of(task);
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct mapping start = {0}; /* the mapping that contains the beginning of the last file */
 	struct proc_map line;
 	int r = proc_read(task->tid, "maps", &text);
@@ -71,7 +71,6 @@ void maps_read(const struct task *task)
 		if (line.perm[2] == 'x')
 			vec_push(&img->mappings, m);
 	}
-	buf_free(&text);
 }
 
 const struct mapping *maps_find(const struct image *img, uint64_t addr)
@@ -113,7 +112,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 
 uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 {
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct proc_map m;
 	uint64_t end = 0x100000; /* the kernel refuses mappings at the lowest addresses */
 	uint64_t best = 0, above = 0;
@@ -130,7 +129,6 @@ uint64_t maps_gap(pid_t pid, uint64_t near, size_t size)
 		if (mapped && !above && m.lo > at && m.lo - at >= size + spare && distance(at, near) < CPU_JUMP_REACH)
 			above = at;
 	}
-	buf_free(&text);
 	/* A program at the lowest addresses, such as one of Go for aarch64, may have no room below its code and its data. */
 	return best ? best : above;
 }
@@ -144,7 +142,7 @@ static bool is_empty(const unsigned char *bytes, size_t n)
 uint64_t maps_room(pid_t pid, size_t n)
 {
 	unsigned char bytes[AGENT_PAGE];
-	struct buf text = {0};
+	auto_buf text = {0};
 	struct proc_map m;
 	uint64_t found = 0;
 	int r = n && n <= sizeof(bytes) ? proc_read(pid, "maps", &text) : -EINVAL;
@@ -152,7 +150,6 @@ uint64_t maps_room(pid_t pid, size_t n)
 		if (is_program_code(&m) && !mem_served_device(pid, m.dev) &&
 		    remote_read(pid, m.hi - n, bytes, n) == 0 && is_empty(bytes, n))
 			found = m.hi - n;
-	buf_free(&text);
 	return found;
 }
 

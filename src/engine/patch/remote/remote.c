@@ -131,10 +131,7 @@ static bool has_ended(pid_t tid, bool overdue)
 
 #define LOOK_NS (NSEC_PER_SEC / 1000)
 
-/*
- * Waits for the task's next stop or end. Returns 0; -ESRCH if there will be no status; or -EFAULT if no stop came in
- * time and the task was interrupted.
- */
+/* Returns 0 after a stop or end; -ESRCH: there will be none; -EFAULT: it came late, by an interrupt. */
 static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
 	struct patch *p = patch_of(t);
@@ -324,9 +321,7 @@ static int restore_position(const struct task *task, const struct excursion *d)
 	return cpu_set(task->tid, &d->saved) < 0 ? -ESRCH : -EFAULT;
 }
 
-/*
- * Resumes the task up to the entry of the call that ends at `ip`, or of the last call. Sets `r` to the registers there.
- */
+/* Resumes the task to the entry of the call that ends at `ip`, or of the last call, whose registers are `r`. */
 static int excursion_to(struct tracer *t, struct task *task, const struct excursion *d, uint64_t ip, struct cpu_regs *r)
 {
 	for (int i = 0; i < STOPS_MAX; i++) {
@@ -383,10 +378,7 @@ int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d)
 {
 	int status;
-	/*
-	 * The thread must be in an event-stop, not at the end of the call. At an event-stop, the kernel checks whether
-	 * the thread's own call must be restarted.
-	 */
+	/* In an event-stop, the kernel checks whether the thread's own call must be restarted. */
 	do {
 		if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
 		    ptrace_retry(PTRACE_CONT, task->tid, NULL, NULL) < 0)
@@ -422,10 +414,7 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	r = saved;
 	r.CPU_IP = AGENT_AT(agent_call);
 	set_call(&r, nr, args);
-	/*
-	 * Two syscall-stops show the end of the call, instead of a trap, because the kernel would force the SIGTRAP of
-	 * a trap even on a program that ignores SIGTRAP.
-	 */
+	/* Two syscall-stops show the call's end: a trap's SIGTRAP is forced even if it is ignored. */
 	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
 		return -EFAULT;
 	if (cpu_set(tid, &r) < 0 || ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)

@@ -26,10 +26,7 @@ int remote_open(pid_t tid);
 void remote_release(const struct tracer *t, pid_t tid);
 /* Closes all files of remote_open(). */
 void remote_release_all(void);
-/*
- * Writes with a descriptor of remote_open(). If that fails, or `fd` is negative, writes with ptrace(2), for which the
- * thread must be stopped. Returns 0 or -EFAULT.
- */
+/* Writes with a descriptor of remote_open(), or else with ptrace(2) to a stopped thread. Returns 0 or -EFAULT. */
 int remote_write_by(int fd, pid_t tid, uint64_t addr, const void *buf, size_t n);
 
 /*
@@ -93,10 +90,7 @@ int remote_excursion_on(struct tracer *t, struct task *task, struct excursion *d
  * event-stop. Returns 0, or an error as remote_run() does. The code must not be changed before this call.
  */
 int remote_excursion_end(struct tracer *t, struct task *task, const struct excursion *d);
-/*
- * Makes one call with a copy of agent_call at `at`. `r` holds the task's registers. Sets r->CPU_MADE to the result of the
- * call. Returns 0, or an error as remote_run() does.
- */
+/* Makes one call by a copy of agent_call at `at`. Sets r->CPU_MADE to its result. Returns as remote_run() does. */
 int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct cpu_regs *r, uint64_t nr,
 			  const uint64_t args[6]);
 

@@ -36,7 +36,7 @@ static void out_of_stub(struct cpu_regs *r, const struct site *s)
 	else if (off > STUB_MOVED && off < STUB_EXIT)
 		r->CPU_IP = s->ip + (off - STUB_MOVED < s->moved ? off - STUB_MOVED : s->moved);
 	else if (made)
-		site_set_after_call(r, s);
+		cpu_after_call(r, s->ip);
 	else
 		site_set_before_call(r, s);
 }
@@ -193,7 +193,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 	if (missing <= 16)
 		r->CPU_TICKS = f.saved;
 	if (missing <= 24)
-		site_restore_flags(r, f.flags);
+		cpu_set_flags(r, f.flags);
 	/* At the call instruction itself, CPU_NR is not restored, because it may be the number of restart_syscall(2). */
 	if (missing <= 32 && ip != AGENT_AT(agent_plain_sys) && !(path && ip == AGENT_AT(path->sys)))
 		r->CPU_NR = f.nr;
@@ -203,7 +203,7 @@ static bool step_out_before_call(const struct image *img, const struct task *tas
 		site_restore_frame(task, r->CPU_SP);
 	if (bad_frame) {
 		r->CPU_RESULT = result;
-		site_set_after_call(r, s);
+		cpu_after_call(r, s->ip);
 	}
 	return true;
 }
@@ -342,10 +342,10 @@ static bool step_out_after_call(struct patch *p, struct task *task, struct cpu_r
 	if (!tail) {
 		r->CPU_TICKS = f.saved;
 		r->CPU_RESULT = result;
-		site_restore_flags(r, f.flags);
+		cpu_set_flags(r, f.flags);
 	}
 	r->CPU_SP += sizeof(f) + (uint64_t)skip + CPU_RED_ZONE;
-	site_set_after_call(r, s);
+	cpu_after_call(r, s->ip);
 	/* In an image that has fallen back, the thread may have stopped at the beginning of a call that it restarts. */
 	bool begins = p->t.detaching && task->mid_call && result == (uint64_t)-ENOSYS;
 	if ((again && what == STEPOUT_CORE) || begins)
@@ -371,11 +371,11 @@ static bool step_out_after_plain(const struct task *task, struct cpu_regs *r)
 	if (!s)
 		return false;
 	if (!tail)
-		site_restore_flags(r, f.flags);
+		cpu_set_flags(r, f.flags);
 	if (!tail && ip != AGENT_AT(agent_plain_after))
 		r->CPU_NR = f.nr;
 	r->CPU_SP += sizeof(f) + (uint64_t)skip + CPU_RED_ZONE;
-	site_set_after_call(r, s);
+	cpu_after_call(r, s->ip);
 	return true;
 }
 
@@ -396,10 +396,10 @@ static bool leave_as_child(const struct task *task, struct cpu_regs *r)
 	if (!s)
 		return false;
 	r->CPU_TICKS = f.saved;
-	site_restore_flags(r, f.flags);
+	cpu_set_flags(r, f.flags);
 	if (!kept || vfork_frame_has_room(r->CPU_IP))
 		r->CPU_SP += sizeof(f) + CPU_RED_ZONE;
-	site_set_after_call(r, s);
+	cpu_after_call(r, s->ip);
 	if (s->kind == SITE_LONG)
 		r->CPU_IP = s->stub + STUB_AFTER_CALL;
 	return true;
