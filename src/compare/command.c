@@ -186,9 +186,11 @@ void compare_begin_run(struct compare *c, int round)
 	putenv(c->variable);
 }
 
-/* Appends "in timed run 3", or which other run it is. */
-static void say_run(const struct compare *c, struct buf *out)
+/* Appends "in timed run 3", or which other run of a command it is. */
+static void say_run(const struct compare *c, const struct subject *s, struct buf *out)
 {
+	if (s->strategy)
+		return;
 	if (c->round >= 0)
 		buf_addf(out, " in timed run %d", c->round + 1);
 	else if (c->round == ROUND_WARMUP)
@@ -241,8 +243,6 @@ int compare_give_up(struct compare *c, struct subject *s, const char *reason, co
 	struct buf what = {0};
 	auto_buf all = {0};
 	buf_adds(&what, reason);
-	if (!s->strategy)
-		say_run(c, &what);
 	if (!s->strategy) {
 		buf_addf(&all, "'%s' failed: %s%s", s->name, buf_str(&what), advice);
 		work_errors(&c->work, &all);
@@ -264,6 +264,7 @@ int compare_check_status(struct compare *c, struct subject *s, int status)
 	add_complaint(c, buf_str(&message), &reason);
 	if (reason.len == 0)
 		say_end(status, &reason);
+	say_run(c, s, &reason);
 	snprintf(advice, sizeof(advice), "; use --ignore-failure=%d to continue nevertheless",
 		 compare_exit_status(status));
 	compare_give_up(c, s, buf_str(&reason), advice);
@@ -279,6 +280,8 @@ int compare_settle(struct compare *c, struct subject *s, int err, struct buf *wh
 		buf_adds(why, "did not end within ");
 		duration_human(why, (double)c->opt.timeout);
 	}
+	if (err == -ETIMEDOUT || err == -ECANCELED) /* otherwise the command did not begin */
+		say_run(c, s, why);
 	compare_give_up(c, s, buf_str(why), err == -ETIMEDOUT ? "; use a longer --timeout" : "");
 	buf_clear(why);
 	return 1;

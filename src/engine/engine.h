@@ -194,6 +194,8 @@ extern const struct engine_ops engine_ptrace, engine_patch, engine_bpf;
 
 /* Returns all engines of this build in order of preference, ending with NULL. */
 const struct engine_ops *const *engine_list(void);
+/* Some processes of `attach` have ended: the note about them (their number, that of all, their ids). */
+#define ENGINE_SOME_ENDED "cannot attach to %zu of %zu processes, which do not exist or have ended: %s"
 /* Values of --engine, for completion. */
 #define ENGINE_WORDS "auto ptrace patch bpf"
 /* Returns the engine with this name, or NULL if `name` is NULL, "auto" or unknown. */

@@ -247,6 +247,21 @@ def test_cgroup(tmp):
                     time.sleep(0.1)
 
 
+def test_attach_without_ended(_):
+    """If some processes of -p have ended, sctrace names them and counts the others; if all have, nothing is counted"""
+    need_engine()
+    with subprocess.Popen(["true"]) as ended, subprocess.Popen(["sh", "-c", "read x; read x"], stdin=subprocess.PIPE) as prog:
+        ended.wait()
+        with subprocess.Popen([SCTRACE, "-c", "--engine=bpf", "-p", f"{ended.pid},{prog.pid}"], stderr=subprocess.PIPE, text=True) as p:
+            first = p.stderr.readline()
+            prog.communicate(b"x\nx\n", TIMEOUT)
+            said = first + p.stderr.read()
+        assert p.returncode == 0 and f"attached to process {prog.pid};" in said and "read " in said, said
+        assert f"cannot attach to 1 of 2 processes, which do not exist or have ended: {ended.pid}\n" in said, said
+        r = run("-c", "--engine=bpf", "-p", f"{ended.pid},{prog.pid}")
+        assert r.returncode == 1 and f"cannot attach to process {prog.pid}: no such process" in r.stderr, r
+
+
 def test_threads_at_the_end(_):
     """The times of a program are known although threads are alive at its end, in every scope"""
     need_engine()

@@ -1680,6 +1680,27 @@ def test_attach_again_to_server(_):
             prog.kill()
 
 
+def test_attach_again_amid_stops(_):
+    """Nothing of the agent stays in a process that is at a call for which it stops when sctrace detaches"""
+    code = "import ctypes, os\nc = ctypes.CDLL(None, use_errno=True)\nprint(flush=True)\n" \
+           "while c.mount(None, None, None, 0, None) == -1 and ctypes.get_errno() != 38: os.getppid()"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as prog:
+        try:
+            prog.stdout.readline()
+            for i in range(24):
+                words = [["-c"], ["-o", "/dev/null"]][i % 2]
+                with subprocess.Popen([SCTRACE, *words, "-p", str(prog.pid)], stderr=subprocess.PIPE, text=True) as p:
+                    assert "attached" in p.stderr.readline()
+                    time.sleep(0.03)
+                    p.send_signal(signal.SIGINT)
+                    text = p.stderr.read()
+                assert p.returncode == 0 and "addresses of the agent are in use" not in text, (i, text)
+                assert "memfd:sctrace" not in Path(f"/proc/{prog.pid}/maps").read_text(), (i, text)
+                assert prog.poll() is None, (i, text)
+        finally:
+            prog.kill()
+
+
 def test_attach_and_start(tmp):
     """-p and a program are traced together until both have ended"""
     code = "import os, time\nwhile not os.path.exists('stop'): time.sleep(0.01)\nos.getppid()"

@@ -566,6 +566,22 @@ def attach_killed(world, mode):
                 raise Failed(f"the target {what} ended with {status}: {stdout} {stderr}")
 
 
+@scenario("attach", ["record", "patch"])
+def attach_killed_altstack(world, mode):
+    """SIGKILL of sctrace: threads that share an alternate signal stack keep their registers and stacks."""
+    for i in range(6):
+        with running([world.program("target"), "one_altstack"]) as target:
+            wait_ready(target)
+            with attached(world, mode, target.pid, seconds=0.05 + 0.03 * i) as process:
+                process.kill()
+                process.wait()
+            time.sleep(0.1)
+            target.terminate()
+            status, stdout, stderr = wait_end(target)
+            if status != 0:
+                raise Failed(f"the target ended with {status}: {stdout} {stderr}")
+
+
 FORKING = """
 step() { (exit 3); [ $? = 3 ] || echo wrong; }
 echo ready; until [ -e "$0" ]; do step; done; for ((i = 0; i < 200; i++)); do step; done; echo done

@@ -61,25 +61,41 @@ static int mark_targets(struct bpf_engine *b)
 	return r;
 }
 
+/*
+ * Marks the processes of the list. Those that have ended, or end meanwhile, are only reported, unless none is left, as by the
+ * ptrace engine.
+ */
 static int attach_targets(struct bpf_engine *b, struct buf *why)
 {
 	int fd = bpf_map__fd(b->skel->maps.targets);
+	auto_buf over = {0};
+	size_t n = b->config.nattach, ended = 0;
 	int r = 0;
-	for (size_t i = 0; r == 0 && i < b->config.nattach; i++) {
+	for (size_t i = 0; r == 0 && i < n; i++) {
 		pid_t pid = b->config.attach[i];
 		unsigned int none = 0;
+		buf_clear(why);
 		r = check_target(pid, why);
 		if (r == 0)
 			r = bpf_map_update_elem(fd, &pid, &none, BPF_ANY);
+		else if (proc_is_over(pid))
+			r = 0;
 	}
-	if (r == 0 && b->config.nattach)
+	if (r == 0 && n)
 		r = mark_targets(b);
-	for (size_t i = 0; r == 0 && i < b->config.nattach; i++) {
+	for (size_t i = 0; r == 0 && i < n; i++) {
 		unsigned int found = 0;
 		if (bpf_map_lookup_elem(fd, &b->config.attach[i], &found) < 0 || !found)
-			r = -ESRCH;
-		if (r < 0)
-			buf_addf(why, "cannot attach to process %d: no such process", (int)b->config.attach[i]);
+			buf_addf(&over, "%s%d", ended++ ? ", " : "", (int)b->config.attach[i]);
+	}
+	if (r == 0 && n && ended == n) {
+		r = -ESRCH;
+		if (!why->len)
+			buf_addf(why, "cannot attach to process %d: no such process", (int)b->config.attach[n - 1]);
+	} else if (r == 0) {
+		buf_clear(why);
+		if (ended)
+			buf_addf(&b->note, ENGINE_SOME_ENDED, ended, n, buf_str(&over));
 	}
 	if (r < 0 && !buf_str(why)[0])
 		buf_addf(why, "cannot attach: %s", strerror(-r));
@@ -300,6 +316,11 @@ static bool say_lost(struct bpf_engine *b, bool last, struct event *ev)
 
 static int next_event(struct bpf_engine *b, struct event *ev)
 {
+	if (b->note.len && !b->said_at_ns) { /* the note of attach_targets() */
+		b->said_at_ns = clock_ns();
+		*ev = (struct event){.kind = EV_NOTE, .text = buf_str(&b->note)};
+		return 1;
+	}
 	for (;;) {
 		if (take_event(b, ev))
 			return 1;

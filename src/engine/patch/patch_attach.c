@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/patch/patch.h"
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "engine/patch/arm/arm.h"
 #include "engine/patch/image/image.h"
@@ -12,6 +13,7 @@
 #include "engine/patch/remote/remote.h"
 #include "engine/patch/threads/threads.h"
 #include "engine/ptrace/tracer.h"
+#include "syscall/call_table.h"
 #include "tracee/proc.h"
 
 #include <elf.h>
@@ -324,7 +326,7 @@ static bool can_unmap(const struct patch *p, const struct image *img)
 	return true;
 }
 
-/* True if the call of a thread returns without waiting: a signal has interrupted it, or it has created a child. */
+/* True if the call of a thread returns without waiting: it has ended, a signal has interrupted it, or it has created a child. */
 static bool call_ends(const struct task *task)
 {
 	struct cpu_regs r;
@@ -333,7 +335,29 @@ static bool call_ends(const struct task *task)
 		return true;
 	if (ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0)
 		return false;
+	if (si.si_code == (SIGTRAP | 0x80))
+		return arm_read_stop(task->tid, &(struct call){0}) == ARM_STOP_NONE;
 	return si.si_code == (SIGTRAP | PTRACE_EVENT_FORK << 8) || si.si_code == (SIGTRAP | PTRACE_EVENT_CLONE << 8);
+}
+
+/*
+ * If a thread is at the entry of a call: lets the kernel skip the call, which the thread makes again later
+ * (repeat_skipped()), because the call may wait. Returns false if the thread is elsewhere.
+ */
+static bool skip_begun(const struct task *task, struct call *c)
+{
+	return arm_read_stop(task->tid, c) == ARM_STOP_ENTRY && c->arch == syscall_native_arch() && c->nr >= 0 &&
+	       arch_read_call(task->tid, c) == 0 && arch_skip_call(task->tid) == 0;
+}
+
+static void repeat_skipped(const struct task *task, const struct call *c)
+{
+	struct cpu_regs r;
+	if (cpu_get(task->tid, &r) < 0)
+		return;
+	remote_set_call(&r, (uint64_t)c->nr, c->args);
+	r.CPU_IP -= CPU_CALL_SIZE;
+	cpu_set(task->tid, &r);
 }
 
 /*
@@ -345,9 +369,11 @@ static bool call_ends(const struct task *task)
 static bool move_to_event_stop(struct patch *p, struct task *task)
 {
 	int status;
+	struct call begun;
 	if (!task->mid_call && !task->deliver)
 		return true;
-	if (task->deliver ? tracer_is_stopping(task->deliver) : !call_ends(task))
+	bool skipped = task->mid_call && skip_begun(task, &begun);
+	if (task->deliver ? tracer_is_stopping(task->deliver) : !skipped && !call_ends(task))
 		return false;
 	if (ptrace_retry(PTRACE_INTERRUPT, task->tid, NULL, NULL) < 0 ||
 	    ptrace_retry(PTRACE_CONT, task->tid, NULL, (void *)(intptr_t)task->deliver) < 0)
@@ -356,6 +382,8 @@ static bool move_to_event_stop(struct patch *p, struct task *task)
 	if (remote_next_stop(&p->t, task, &status) < 0)
 		return false;
 	task->mid_call = false;
+	if (skipped)
+		repeat_skipped(task, &begun);
 	if (status >> 16 == 0)
 		task->deliver = WSTOPSIG(status);
 	task->listening = status >> 16 == PTRACE_EVENT_STOP && tracer_is_stopping(WSTOPSIG(status));

@@ -367,8 +367,7 @@ static int attach_list(struct tracer *t, struct buf *why)
 		return r;
 	buf_clear(why);
 	if (n)
-		tracer_note(t, "cannot attach to %zu of %zu processes, which do not exist or have ended: %s", n,
-			    c->nattach, buf_str(&ended));
+		tracer_note(t, ENGINE_SOME_ENDED, n, c->nattach, buf_str(&ended));
 	return 0;
 }
 

@@ -234,7 +234,7 @@ static int wait_for_trap(struct tracer *t, struct task *task)
 	return -EFAULT;
 }
 
-static void set_call(struct cpu_regs *r, uint64_t nr, const uint64_t args[6])
+void remote_set_call(struct cpu_regs *r, uint64_t nr, const uint64_t args[6])
 {
 	r->CPU_RESTARTED = CPU_NO_CALL;
 	r->CPU_NR = nr;
@@ -265,7 +265,7 @@ int remote_run(struct tracer *t, struct task *task, struct cpu_regs *r, const ui
 
 int remote_call_to_trap(struct tracer *t, struct task *task, struct cpu_regs *r, uint64_t nr, const uint64_t args[6])
 {
-	set_call(r, nr, args);
+	remote_set_call(r, nr, args);
 	r->CPU_IP = AGENT_AT(agent_remote);
 	return remote_run(t, task, r, NULL);
 }
@@ -395,7 +395,7 @@ int remote_excursion_end(struct tracer *t, struct task *task, const struct excur
 int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, struct cpu_regs *r, uint64_t nr,
 			  const uint64_t args[6])
 {
-	set_call(r, nr, args);
+	remote_set_call(r, nr, args);
 	struct excursion d = {.start = at,
 			      .masked = at + (uint64_t)(agent_masked_call - agent_call),
 			      .back = at + (uint64_t)(agent_back_call - agent_call)};
@@ -413,7 +413,7 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 		return -ESRCH;
 	r = saved;
 	r.CPU_IP = AGENT_AT(agent_call);
-	set_call(&r, nr, args);
+	remote_set_call(&r, nr, args);
 	/* Two syscall-stops show the call's end: a trap's SIGTRAP is forced even if it is ignored. */
 	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
 		return -EFAULT;

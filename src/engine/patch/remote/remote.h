@@ -51,6 +51,8 @@ bool remote_restart_pending(const struct cpu_regs *r);
  * its end); or -EFAULT if it did not reach the trap and is stopped elsewhere.
  */
 int remote_run(struct tracer *t, struct task *task, struct cpu_regs *r, const uint64_t *known_mask);
+/* Sets the registers of a thread that has not begun the call `nr` yet; its instruction pointer stays. */
+void remote_set_call(struct cpu_regs *r, uint64_t nr, const uint64_t args[6]);
 /*
  * Makes one call with code of the agent, as remote_run() runs code: the call is followed by a trap, because only a
  * signal-delivery-stop can deliver a signal. `r` holds the task's registers; the caller restores them. Sets r->CPU_RESULT to

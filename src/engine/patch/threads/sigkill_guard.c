@@ -46,12 +46,19 @@ void sigkill_guard_install(struct patch *p, struct task *task)
 {
 	static const uint64_t none[ACTION_WORDS];
 	struct image_actions *a = image_actions_of(task);
+	struct proc_status s;
+	/*
+	 * The handlers of several threads may run at the same time. Some programs give all threads the same alternate stack,
+	 * for handlers that end the program (varnishd). So the handler uses that stack only if the program handles SIGSYS
+	 * itself, as those of Go do, whose usual stacks can be too small for a signal frame.
+	 */
+	const bool handled = proc_status(task->tid, &s) == 0 && s.caught & SIGBIT(SIGSYS);
 	/*
 	 * All signals are blocked while this handler runs. If another handler interrupted it, a system call of that
 	 * handler would raise SIGSYS while SIGSYS is blocked, and the kernel would end the process.
 	 */
 	const uint64_t action[ACTION_WORDS] = {[ACTION_HANDLER] = AGENT_AT(agent_sigsys),
-					       [ACTION_FLAGS] = SA_RESTORER | SA_SIGINFO | SA_ONSTACK,
+					       [ACTION_FLAGS] = SA_RESTORER | SA_SIGINFO | (handled ? SA_ONSTACK : 0),
 					       [ACTION_RESTORER] = AGENT_AT(agent_sigsys_restorer),
 					       [ACTION_MASK] = ~0ull};
 	if (set_action(p, task, action, a->guarded_action, false) < 0)
