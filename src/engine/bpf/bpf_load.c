@@ -61,7 +61,8 @@ static int check_capabilities(struct buf *why)
  */
 static int check_call(struct buf *why)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "sctrace_probe", 0, 0, 4096, NULL);
+	/* The size of a ring must be a multiple of the page size, which is 16 or 64 KiB on some machines. */
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "sctrace_probe", 0, 0, (uint32_t)sysconf(_SC_PAGESIZE), NULL);
 	if (fd < 0) {
 		buf_addf(why,
 			 "bpf(2) is not permitted: %s (perhaps a container, a user namespace or a security module "

@@ -7,6 +7,8 @@
 #include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -157,12 +159,12 @@ static void test_remap(int argc, char **argv)
 static void test_mremap(int argc, char **argv)
 {
 	int n = number(argc, argv, 0, 50), a = file_of("calling", calling), b = file_of("constant", constant);
-	char *area = mmap(NULL, 16 * SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *area = mmap(NULL, 16 * (size_t)page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(area != MAP_FAILED);
 	void *p = map(a, area, MAP_FIXED);
 	for (int i = 0; i < n; i++) {
 		use(p, 20);
-		char *to = area + (1 + i % 15) * SIZE;
+		char *to = area + (1 + i % 15) * page_size();
 		if (to == p)
 			continue;
 		map(b, to, MAP_FIXED);
@@ -175,6 +177,48 @@ static void test_mremap(int argc, char **argv)
 	}
 	print_calls();
 }
+
+/* The program cannot read the page, and on most processors the kernel cannot read it for the program either. */
+static void test_execute_only(int argc, char **argv)
+{
+	const int n = number(argc, argv, 0, 50), fd = file_of("calling", calling);
+	void *p = mmap(NULL, SIZE, PROT_EXEC, MAP_PRIVATE, fd, 0), *q = map(fd, NULL, 0);
+	CHECK(p != MAP_FAILED && mprotect(q, SIZE, PROT_EXEC) == 0);
+	use(p, n);
+	use(q, n);
+	print_calls();
+}
+
+#ifdef __aarch64__
+static sigjmp_buf refused;
+
+static void on_refused(int sig)
+{
+	siglongjmp(refused, sig);
+}
+
+/*
+ * The page is protected by branch target identification: an indirect call must lead to an instruction that permits it.
+ * Its function also signs the address to which it returns.
+ */
+static void test_protected(int argc, char **argv)
+{
+	static const uint32_t code[] = {0xd50324df, 0xd503233f,             /* bti jc; paciasp */
+					0xaa0003e8, 0xd2800000, 0xd4000001, /* mov x8, x0; mov x0, #0; svc #0 */
+					0xd50323bf, 0xd65f03c0};            /* autiasp; ret */
+	const bool enforced = getauxval(AT_HWCAP2) & 1 << 17;               /* HWCAP2_BTI */
+	const int prot = PROT_READ | PROT_EXEC | (enforced ? 0x10 : 0), fd = file_of("calling", calling); /* PROT_BTI */
+	CHECK(pwrite(fd, code, sizeof code, AT) == sizeof code);
+	char *p = mmap(NULL, SIZE, prot, MAP_PRIVATE, fd, 0);
+	CHECK(p != MAP_FAILED && signal(SIGILL, on_refused) != SIG_ERR);
+	for (volatile int i = 0; i < number(argc, argv, 0, 50); i++) {
+		use(p, 5);
+		if (enforced && sigsetjmp(refused, 1) == 0)
+			CHECK(call_at(p + 8, SYS_getppid) == -1); /* does not return */
+	}
+	print_calls();
+}
+#endif
 
 /* The program makes a private file mapping writable, changes it, and makes it executable again. */
 static void test_mprotect(int argc, char **argv)
@@ -495,10 +539,10 @@ static volatile long low_result;
 
 static void *low_stack(void *arg)
 {
-	long left = (intptr_t)arg;
-	char *area = mmap(NULL, 3 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(area != MAP_FAILED && mprotect(area, SIZE, PROT_NONE) == 0);
-	char *sp = area + SIZE + left;
+	const long left = (intptr_t)arg, size = page_size();
+	char *area = mmap(NULL, 3 * (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(area != MAP_FAILED && mprotect(area, (size_t)size, PROT_NONE) == 0);
+	char *sp = area + size + left;
 	for (int i = 0; i < 50; i++) {
 #ifdef __aarch64__
 		register long result __asm__("x0") = 0, nr __asm__("x8") = SYS_getppid;
@@ -582,6 +626,10 @@ static const struct test tests[] = {
 	{"remap", test_remap},
 	{"mremap", test_mremap},
 	{"mprotect", test_mprotect},
+	{"execute_only", test_execute_only},
+#ifdef __aarch64__
+	{"protected", test_protected},
+#endif
 	{"madvise", test_madvise},
 	{"fork", test_fork},
 	{"fork_news", test_fork_news},

@@ -48,6 +48,12 @@ static inline int number(int argc, char **argv, int i, int otherwise)
 	return i < argc ? atoi(argv[i]) : otherwise;
 }
 
+/* 4096, or more on some machines with aarch64. Makes no call. */
+static inline long page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
 /* The call that vfork(3) makes. */
 #ifdef SYS_vfork
 #define VFORK "vfork"

@@ -399,7 +399,7 @@ static void test_children(int argc, char **argv)
 	pthread_t t;
 	int n = number(argc, argv, 0, 150), created = 0;
 	CHECK(pthread_create(&t, NULL, flipping, NULL) == 0);
-	for (time_t end = time(NULL) + 20; time(NULL) < end && created < n;) {
+	while (created < n) {
 		args.exit_signal = SIGCHLD;
 		long pid = syscall(SYS_clone3, &args, sizeof args);
 		if (pid == 0) {
@@ -415,7 +415,6 @@ static void test_children(int argc, char **argv)
 		if (pid > 0)
 			reap_ok((pid_t)pid, 0);
 	}
-	CHECK(created == n);
 }
 
 /*

@@ -24,13 +24,14 @@
 /* Maps a page that is followed by an unmapped page. */
 static char *last_page(int prot)
 {
-	char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const long size = page_size();
+	char *two = mmap(NULL, 2 * (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(two != MAP_FAILED);
-	memset(two, 'a', 4096);
+	memset(two, 'a', (size_t)size);
 	if (prot == 0)
-		CHECK(mprotect(two + 4096, 4096, PROT_NONE) == 0);
+		CHECK(mprotect(two + size, (size_t)size, PROT_NONE) == 0);
 	else
-		CHECK(munmap(two + 4096, 4096) == 0);
+		CHECK(munmap(two + size, (size_t)size) == 0);
 	return two;
 }
 
@@ -39,14 +40,14 @@ static void test_efault(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	char *page = last_page(0);
-	long bad[] = {1,  4095,  (long)page + 4096, (long)page + 4093, (long)0x8000000000000000ul,
-		      -1, -4096, 0x7ffffffff000,    0x800000000000};
+	char *page = last_page(0), *end = page + page_size();
+	long bad[] = {1,  4095,  (long)end,      (long)end - 3, (long)0x8000000000000000ul,
+		      -1, -4096, 0x7ffffffff000, 0x800000000000};
 	int fds[2], sock[2];
 	CHECK(pipe(fds) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, sock) == 0);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		long p = bad[i];
-		memset(page, 'a', 4096);
+		memset(page, 'a', (size_t)(end - page));
 		CHECK_FAILS(syscall(SYS_openat, AT_FDCWD, p, O_RDONLY), EFAULT);
 		CHECK_FAILS(syscall(SYS_execve, p, NULL, NULL), EFAULT);
 		CHECK_FAILS(syscall(SYS_renameat2, AT_FDCWD, "/", AT_FDCWD, p, 0), EFAULT);
@@ -69,7 +70,7 @@ static void test_efault(int argc, char **argv)
 		CHECK_FAILS(syscall(SYS_execve, "/bin/true", p, NULL), EFAULT);
 		CHECK_FAILS(syscall(SYS_clone3, p, 88), EFAULT);
 		CHECK_FAILS(syscall(SYS_epoll_ctl, 0, EPOLL_CTL_ADD, 1, p), EFAULT);
-		CHECK_FAILS(syscall(SYS_write, fds[1], p == (long)page + 4093 ? (long)page + 4096 : p, 5), EFAULT);
+		CHECK_FAILS(syscall(SYS_write, fds[1], p == (long)end - 3 ? (long)end : p, 5), EFAULT);
 	}
 	puts("as the kernel says");
 }
@@ -80,14 +81,14 @@ static void test_strings(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	for (int prot = 0; prot < 2; prot++) {
-		char *page = last_page(prot), *end = page + 4096;
+		char *end = last_page(prot) + page_size();
 		memcpy(end - 10, "/dev/null", 10);
 		int fd = open(end - 10, O_RDONLY | O_CLOEXEC);
 		CHECK(fd >= 0);
 		CHECK_FAILS(open(end - 9, O_RDONLY), ENOENT);
 		end[-1] = 'l';
 		CHECK_FAILS(syscall(SYS_openat, AT_FDCWD, end - 10, O_RDONLY), EFAULT);
-		CHECK_FAILS(syscall(SYS_openat, AT_FDCWD, page + 100, O_RDONLY), EFAULT);
+		CHECK_FAILS(syscall(SYS_openat, AT_FDCWD, end - 3996, O_RDONLY), EFAULT); /* less than PATH_MAX */
 		CHECK(write(fd, "", 0) == -1);
 		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		CHECK(write(null, end - 1, 1) == 1);
@@ -108,11 +109,12 @@ static void test_beyond(int argc, char **argv)
 	(void)argv;
 	int fd = memfd_create("short", MFD_CLOEXEC), null = open("/dev/null", O_WRONLY | O_CLOEXEC), fds[2];
 	CHECK(fd >= 0 && ftruncate(fd, 100) == 0 && pipe(fds) == 0);
-	char *p = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	const long size = page_size();
+	char *p = mmap(NULL, 4 * (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	CHECK(p != MAP_FAILED);
-	CHECK_FAILS(open(p + 8192, O_RDONLY), EFAULT);
-	CHECK_FAILS(write(fds[1], p + 4096, 100), EFAULT);
-	CHECK_FAILS(syscall(SYS_nanosleep, p + 4092, NULL), EFAULT);
+	CHECK_FAILS(open(p + 2 * size, O_RDONLY), EFAULT);
+	CHECK_FAILS(write(fds[1], p + size, 100), EFAULT);
+	CHECK_FAILS(syscall(SYS_nanosleep, p + size - 4, NULL), EFAULT);
 	CHECK_FAILS(open(p, O_RDONLY), ENOENT);
 	close(null);
 	puts("beyond the end");
@@ -234,11 +236,12 @@ static void test_numbers(int argc, char **argv)
 static void *serve_faults(void *arg)
 {
 	int fd = *(int *)arg;
-	static char page[4096] __attribute__((aligned(4096)));
+	static char page[1 << 16] __attribute__((aligned(1 << 16)));
+	const size_t size = (size_t)page_size();
 	struct uffd_msg msg;
 	while (read(fd, &msg, sizeof msg) == sizeof msg) {
 		struct uffdio_copy copy = {
-			.dst = msg.arg.pagefault.address & ~4095ull, .src = (uintptr_t)page, .len = sizeof page};
+			.dst = msg.arg.pagefault.address & -size, .src = (uintptr_t)page, .len = size};
 		strcpy(page, "/dev/null");
 		getppid();
 		CHECK(ioctl(fd, UFFDIO_COPY, &copy) == 0);
@@ -255,6 +258,7 @@ static int open_userfault(bool device)
 static void test_userfault(int argc, char **argv)
 {
 	enum { PAGES = 16 };
+	const size_t size = (size_t)page_size();
 	struct uffdio_api api = {.api = UFFD_API};
 	bool device = argc > 0 && strcmp(argv[0], "device") == 0;
 	int p[2], fd = open_userfault(device);
@@ -263,16 +267,16 @@ static void test_userfault(int argc, char **argv)
 		puts("not allowed");
 		return;
 	}
-	char *m = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct uffdio_register area = {{(uintptr_t)m, PAGES * 4096}, UFFDIO_REGISTER_MODE_MISSING, 0};
+	char *m = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register area = {{(uintptr_t)m, PAGES * size}, UFFDIO_REGISTER_MODE_MISSING, 0};
 	CHECK(m != MAP_FAILED && pipe(p) == 0);
 	CHECK(ioctl(fd, UFFDIO_API, &api) == 0 && ioctl(fd, UFFDIO_REGISTER, &area) == 0);
 	CHECK(pthread_create(&t, NULL, serve_faults, &fd) == 0);
 	for (int i = 0; i < PAGES; i += 2) {
 		char got[10];
-		CHECK(write(p[1], m + (size_t)i * 4096, 10) == 10 && read(p[0], got, 10) == 10);
+		CHECK(write(p[1], m + (size_t)i * size, 10) == 10 && read(p[0], got, 10) == 10);
 		CHECK(strcmp(got, "/dev/null") == 0);
-		int file = open(m + (size_t)(i + 1) * 4096, O_RDONLY);
+		int file = open(m + (size_t)(i + 1) * size, O_RDONLY);
 		CHECK(file >= 0 && close(file) == 0);
 	}
 	if (argc == 0 || device)
@@ -285,26 +289,26 @@ static void test_userfault(int argc, char **argv)
 /* Accesses memory where this program has no mapping. */
 static void test_unmapped(int argc, char **argv)
 {
-	enum { SIZE = 4096 };
+	const size_t size = (size_t)page_size();
 	unsigned char vec[2];
 	char *at = (char *)AGENT;
 	(void)argc;
 	(void)argv;
-	for (int i = 0; i < 3; i++, at += SIZE * i) {
-		CHECK(mprotect(at, SIZE, PROT_READ) == -1 && errno == ENOMEM);
-		CHECK(madvise(at, SIZE, MADV_DONTNEED) == -1 && errno == ENOMEM);
-		CHECK(mincore(at, SIZE, vec) == -1 && errno == ENOMEM);
-		CHECK(msync(at, SIZE, MS_ASYNC) == -1 && errno == ENOMEM);
-		CHECK(mlock(at, SIZE) == -1 && errno == ENOMEM);
-		CHECK(mremap(at, SIZE, 2L * SIZE, MREMAP_MAYMOVE) == MAP_FAILED && errno == EFAULT);
-		CHECK(mprotect(at + 1, SIZE, PROT_READ) == -1 && errno == EINVAL);
-		CHECK(munmap(at, SIZE) == 0);
+	for (int i = 0; i < 3; i++, at += size * (size_t)i) {
+		CHECK(mprotect(at, size, PROT_READ) == -1 && errno == ENOMEM);
+		CHECK(madvise(at, size, MADV_DONTNEED) == -1 && errno == ENOMEM);
+		CHECK(mincore(at, size, vec) == -1 && errno == ENOMEM);
+		CHECK(msync(at, size, MS_ASYNC) == -1 && errno == ENOMEM);
+		CHECK(mlock(at, size) == -1 && errno == ENOMEM);
+		CHECK(mremap(at, size, 2 * size, MREMAP_MAYMOVE) == MAP_FAILED && errno == EFAULT);
+		CHECK(mprotect(at + 1, size, PROT_READ) == -1 && errno == EINVAL);
+		CHECK(munmap(at, size) == 0);
 		syscall(SYS_getppid);
 	}
 	calls("getppid", 3, 0);
 }
 
-enum { GUARD = 4096, STACK = 131072 /* PTHREAD_STACK_MIN of glibc for aarch64 */ };
+enum { GUARD = 1 << 16 /* the largest page */, STACK = 131072 /* PTHREAD_STACK_MIN of glibc for aarch64 */ };
 static char *guarded; /* a stack with a guard page below it */
 static sigjmp_buf overflowed;
 static volatile long overflow_calls;

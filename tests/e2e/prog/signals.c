@@ -96,7 +96,8 @@ static void test_faults(int argc, char **argv)
 	const int all[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		catch (all[i], on_fault, SA_NODEFER);
-	char *page = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const long size = page_size();
+	char *page = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(page != MAP_FAILED);
 	for (volatile int round = 0; round < 50; round++) {
 		if (sigsetjmp(back, 1) == 0)
@@ -108,11 +109,11 @@ static void test_faults(int argc, char **argv)
 	}
 	int fd = memfd_create("short", MFD_CLOEXEC);
 	CHECK(fd >= 0 && ftruncate(fd, 10) == 0);
-	char *file = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, fd, 0);
+	char *file = mmap(NULL, 2 * (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
 	CHECK(file != MAP_FAILED);
 	if (sigsetjmp(back, 1) == 0)
-		(void)*(volatile char *)(file + 4096);
-	expect_fault(SIGBUS, BUS_ADRERR, file + 4096);
+		(void)*(volatile char *)(file + size);
+	expect_fault(SIGBUS, BUS_ADRERR, file + size);
 #if defined __x86_64__ || defined __i386__
 	if (sigsetjmp(back, 1) == 0)
 		__asm__ volatile("xorl %%edx, %%edx; xorl %%ecx, %%ecx; idivl %%ecx" ::: "eax", "ecx", "edx", "cc");

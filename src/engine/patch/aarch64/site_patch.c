@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-/* Unwinders recognise the frame of a signal by these instructions (aarch64_fallback_frame_state() in libgcc). */
+/*
+ * Unwinders recognise the frame of a signal by these instructions (aarch64_fallback_frame_state() in libgcc), because the vDSO,
+ * to which handlers return, has no unwind table for them. So rt_sigreturn(2) stops, unlike on x86-64.
+ */
 static bool is_restorer(const struct task *task, uint64_t ip)
 {
 	static const unsigned char restorer[] = CPU_RESTORER;

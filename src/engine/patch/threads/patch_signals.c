@@ -6,6 +6,7 @@
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/site.h"
 #include "engine/patch/record/record.h"
+#include "syscall/restart.h"
 #include "tracee/proc.h"
 
 #include <signal.h>
@@ -218,6 +219,25 @@ static enum tracer_verdict leave_code(struct patch *p, struct task *task, const 
 }
 
 /*
+ * The kernel has moved the thread back to a call that ptrace has seen, and the signal has no handler, so the call will be made
+ * again. If the site made it, the agent would count it as another call. So the stub makes it. The kernel itself chooses how a call
+ * with a time limit continues, if the thread is where it has moved it: restart_syscall(2) never runs in the agent.
+ */
+static void restart_in_stub(const struct patch *p, struct task *task, int sig)
+{
+	const struct life_interrupted *it = life_restarting(&thread_of(task)->life);
+	struct cpu_regs r;
+	if (!CPU_RESTARTS_EARLY || !it || p->record || it->call.err == ERESTART_RESTARTBLOCK ||
+	    image_of(task)->state != IMAGE_READY || cpu_get(task->tid, &r) < 0)
+		return;
+	const struct site *s = map_get(&image_of(task)->sites.by_ip, r.CPU_IP + CPU_CALL_SIZE);
+	if (!s || !s->stub || s->ip != it->call.ip || seen_by(p, task, &r, sig) != STEPOUT_UNSEEN)
+		return;
+	r.CPU_IP = s->stub + STUB_AFTER_CALL - CPU_CALL_SIZE;
+	cpu_set(task->tid, &r);
+}
+
+/*
  * Handles a signal for the program. If nothing will see the thread's position, the thread may stay where it is. But if
  * calls are recorded, the record of an interrupted call must be completed.
  */
@@ -227,6 +247,7 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 	bool stays = !p->record && !core_is_dumped_by(sig) && handler_of(task, sig) == HANDLER_NONE;
 	enum tracer_verdict v = stays ? STOP_PASS : leave_code(p, task, si);
 	if (v == STOP_PASS) {
+		restart_in_stub(p, task, sig);
 		dispatch_note_delivery(task, sig);
 		image_note_frames(task);
 	}
