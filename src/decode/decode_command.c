@@ -20,6 +20,7 @@ static const uint8_t first_arg[] = {
 	}
 #define IN(kind)   ROW(kind, ENTERING)
 #define OUT(kind)  ROW(kind, LEFT)
+#define EVEN(kind) ROW(kind, LEFT_EVEN)
 #define BOTH(kind) ROW(kind, BOTH)
 #define NONE       ROW(END, NEVER)
 

@@ -133,20 +133,14 @@ void show_ioctl_text(const struct decode *d, const struct value *x)
 enum when when_ioctl_arg(const struct decode *d, int i)
 {
 	struct command_arg a;
-	enum when net;
-	if (find_command((uint32_t)d->call->args[i - 1], &a))
-		return a.when;
-	return ioctl_is_net(d, &net) ? net : WHEN_ENTERING;
+	return find_command((uint32_t)d->call->args[i - 1], &a) ? a.when : WHEN_ENTERING;
 }
 
 void show_ioctl_arg(const struct decode *d, const struct value *x)
 {
 	struct command_arg a;
-	enum when net;
 	if (find_command((uint32_t)d->call->args[x->arg - 1], &a))
 		show_kind(d, a.kind, x->v, -1);
-	else if (ioctl_is_net(d, &net))
-		show_ioctl_net(d, x->v);
 	else
 		emit_ptr(d->out, x->v);
 }

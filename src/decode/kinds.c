@@ -216,7 +216,6 @@ void decode_memory_tables(struct memory_tables *t)
 		add_command(t, rows[i].table, rows[i].arg, rows[i].command, rows[i].need);
 	commands_memory(collect, t);
 	ioctl_memory(collect, t);
-	ioctl_net_memory(collect, t);
 	bpf_memory(collect, t);
 	qsort(t->commands, t->ncommands, sizeof(*t->commands), compare_commands);
 }
@@ -279,6 +278,11 @@ struct memory_need decode_memory_of(const struct syscall_desc *d, unsigned arg, 
 #define EXCHANGE(in, out)                                                                                              \
 	CHANGES(SIZE_OF_EXCHANGE), show_exchange, &(const struct exchange){&layout_##in, &layout_##out}, WHEN_BOTH,    \
 		NULL, show_exchange_after
+#define IFREQ(m, k, n)                                                                                                 \
+	READS(40), show_ifreq, &(const struct member)                                                                  \
+	{                                                                                                              \
+		.name = #m, .size = (n), .kind = K_##k                                                                 \
+	}
 #define NUMBER(f)        NOTHING, show_##f
 #define SHOW(need, f)    need, show_##f
 #define FILLED(need, f)  need, show_##f, NULL, WHEN_LEFT

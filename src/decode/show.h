@@ -13,7 +13,6 @@
 
 /* Give the memory rules of commands that flags.def cannot describe to `add`: ioctl(2) and bpf(2). */
 void ioctl_memory(command_memory_fn *add, void *ctx);
-void ioctl_net_memory(command_memory_fn *add, void *ctx);
 void bpf_memory(command_memory_fn *add, void *ctx);
 
 /* Files, directories, descriptors and mounts (fs.c, fsmount.c). */
@@ -24,17 +23,11 @@ when_fn when_open_mode, when_mknod_dev, when_mq_attr, when_file_handle;
 
 /* The commands of ioctl(2), and their arguments (ioctl.c, ioctl_data.c). */
 show_fn show_ioctl_command, show_ioctl_arg, show_ioctl_arg_after, show_exchange, show_exchange_after, show_dedupe,
-	show_dedupe_after, show_fiemap_after, show_text64, show_ioctl_text;
+	show_dedupe_after, show_fiemap_after, show_text64, show_ioctl_text, show_ifreq, show_ifreq_name, show_ifconf,
+	show_if_name, show_if_address;
 when_fn when_ioctl_arg;
 /* Returns true if a successful call with this command returns a descriptor. */
 bool ioctl_gives_descriptor(uint32_t command);
-/*
- * Returns true if the command of the call concerns network interfaces. Sets *when to the time at which its argument is
- * known.
- */
-bool ioctl_is_net(const struct decode *d, enum when *when);
-/* Shows the argument of a command for which ioctl_is_net() returns true. */
-void show_ioctl_net(const struct decode *d, uint64_t v);
 
 /* System V IPC, message queues, memory policies and asynchronous I/O (ipc.c). */
 show_fn show_ipc_key, show_ipc_get_flags, show_shmget_flags, show_ipc_cmd, show_in_msgbuf, show_out_msgbuf,
