@@ -407,46 +407,7 @@ void show_personality(const struct decode *d, const struct value *x)
 }
 
 /* klogctl(3): the previous argument is the action. Only actions that read use the buffer. */
-enum when when_syslog(const struct decode *d, int i)
-{
-	uint32_t action = (uint32_t)d->call->args[i - 1];
-	return action >= 2 && action <= 4 ? WHEN_LEFT : WHEN_ENTERING;
-}
-
-void show_syslog(const struct decode *d, const struct value *x)
-{
-	if (when_syslog(d, x->arg) == WHEN_LEFT)
-		show_out_bytes(d, x);
-	else
-		emit_ptr(d->out, x->v);
-}
-
-/* LINUX_REBOOT_CMD_RESTART2, the only command that uses the last argument, a string. */
-#define RESTART2 0xa1b2c3d4
-
-enum when when_reboot_arg(const struct decode *d, int i)
-{
-	return (uint32_t)d->call->args[i - 1] == RESTART2 ? WHEN_ENTERING : WHEN_NEVER;
-}
-
-/* kcmp(2): the third argument is the type. Only KCMP_FILE (0) and KCMP_EPOLL_TFD (7) use the indices. */
-enum when when_kcmp_index(const struct decode *d, int i)
-{
-	uint32_t type = (uint32_t)d->call->args[2];
-	(void)i;
-	return type == 0 || type == 7 ? WHEN_ENTERING : WHEN_NEVER;
-}
-
-static STRUCTURE_SAME(epoll_slot, M32(efd, FD), M32(tfd, FD), M32(toff, UINT));
-
-/* The second index of KCMP_EPOLL_TFD is a pointer to a structure. All other indices are descriptors. */
-void show_kcmp_index(const struct decode *d, const struct value *x)
-{
-	if ((uint32_t)d->call->args[2] != 0 && x->arg == 4)
-		layout_emit(d, &layout_epoll_slot, x->v, layout_epoll_slot.size);
-	else
-		show_fd(d, x);
-}
+STRUCTURE_SAME(epoll_slot, M32(efd, FD), M32(tfd, FD), M32(toff, UINT));
 
 enum when when_membarrier_cpu(const struct decode *d, int i)
 {

@@ -8,94 +8,11 @@
 
 /* Shows the arguments of ptrace(2), which depend on the request: numbers, structures, and registers. */
 
-/*
- * The kinds of addr and data. K_END: the kernel ignores the argument, so it is not shown. Requests without a row show
- * both as pointers.
- */
-static const struct {
-	uint32_t request;
-	uint16_t addr, data;
-	enum when data_when;
-} ptraces[] = {
-	{1, K_PTR, K_HEX_AT, WHEN_LEFT},                 /* PTRACE_PEEKTEXT */
-	{2, K_PTR, K_HEX_AT, WHEN_LEFT},                 /* PTRACE_PEEKDATA */
-	{3, K_USER_OFFSET, K_HEX_AT, WHEN_LEFT},         /* PTRACE_PEEKUSER */
-	{4, K_PTR, K_HEX, 0},                            /* PTRACE_POKETEXT */
-	{5, K_PTR, K_HEX, 0},                            /* PTRACE_POKEDATA */
-	{6, K_USER_OFFSET, K_HEX, 0},                    /* PTRACE_POKEUSER */
-	{7, K_PTR, K_SIGNAL, 0},                         /* PTRACE_CONT */
-	{8, K_END, K_END, 0},                            /* PTRACE_KILL */
-	{9, K_PTR, K_SIGNAL, 0},                         /* PTRACE_SINGLESTEP */
-	{12, K_END, K_USER_REGS, WHEN_LEFT},             /* PTRACE_GETREGS */
-	{13, K_END, K_USER_REGS, 0},                     /* PTRACE_SETREGS */
-	{14, K_END, K_USER_FPREGS, WHEN_LEFT},           /* PTRACE_GETFPREGS */
-	{15, K_END, K_USER_FPREGS, 0},                   /* PTRACE_SETFPREGS */
-	{16, K_END, K_END, 0},                           /* PTRACE_ATTACH */
-	{17, K_PTR, K_SIGNAL, 0},                        /* PTRACE_DETACH */
-	{24, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSCALL */
-	{31, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSEMU */
-	{32, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SYSEMU_SINGLESTEP */
-	{33, K_PTR, K_SIGNAL, 0},                        /* PTRACE_SINGLEBLOCK */
-	{0x4200, K_PTR, K_PTRACE_OPTIONS, 0},            /* PTRACE_SETOPTIONS */
-	{0x4201, K_PTR, K_ULONG_AT, WHEN_LEFT},          /* PTRACE_GETEVENTMSG */
-	{0x4202, K_PTR, K_SIGINFO, WHEN_LEFT},           /* PTRACE_GETSIGINFO */
-	{0x4203, K_PTR, K_SIGINFO, 0},                   /* PTRACE_SETSIGINFO */
-	{0x4204, K_REGSET, K_REGSET_BUFFER, WHEN_LEFT},  /* PTRACE_GETREGSET */
-	{0x4205, K_REGSET, K_REGSET_BUFFER, 0},          /* PTRACE_SETREGSET */
-	{0x4206, K_PTR, K_PTRACE_OPTIONS, 0},            /* PTRACE_SEIZE */
-	{0x4207, K_END, K_END, 0},                       /* PTRACE_INTERRUPT */
-	{0x4208, K_END, K_END, 0},                       /* PTRACE_LISTEN */
-	{0x4209, K_PEEK_SIGNALS, K_SIGINFOS, WHEN_LEFT}, /* PTRACE_PEEKSIGINFO */
-	{0x420a, K_SIZE, K_SIGSET, WHEN_LEFT},           /* PTRACE_GETSIGMASK */
-	{0x420b, K_SIZE, K_SIGSET, 0},                   /* PTRACE_SETSIGMASK */
-	{0x420e, K_SIZE, K_SYSCALL_INFO, WHEN_LEFT},     /* PTRACE_GET_SYSCALL_INFO */
-};
-#define NPTRACE (sizeof(ptraces) / sizeof(*ptraces))
-
-void ptrace_memory(command_memory_fn *add, void *ctx)
-{
-	for (size_t i = 0; i < NPTRACE; i++) {
-		const struct command_arg addr = {ptraces[i].request, ptraces[i].addr, WHEN_ENTERING},
-					 data = {ptraces[i].request, ptraces[i].data, ptraces[i].data_when};
-		command_memory(&addr, 1, TABLE_PTRACE, 2, add, ctx);
-		command_memory(&data, 1, TABLE_PTRACE, 3, add, ctx);
-	}
-}
-
-static size_t ptrace_row(const struct decode *d)
-{
-	size_t i = 0;
-	while (i < NPTRACE && ptraces[i].request != (uint32_t)d->call->args[0])
-		i++;
-	return i;
-}
-
 /* PTRACE_TRACEME (0) has no arguments after the request. */
 enum when when_ptrace_pid(const struct decode *d, int i)
 {
 	(void)i;
 	return (uint32_t)d->call->args[0] ? WHEN_ENTERING : WHEN_NEVER;
-}
-
-enum when when_ptrace_arg(const struct decode *d, int i)
-{
-	if (!(uint32_t)d->call->args[0])
-		return WHEN_NEVER;
-	size_t r = ptrace_row(d);
-	if (r == NPTRACE)
-		return WHEN_ENTERING;
-	if ((i == 2 ? ptraces[r].addr : ptraces[r].data) == K_END)
-		return WHEN_NEVER;
-	return i == 3 ? ptraces[r].data_when : WHEN_ENTERING;
-}
-
-void show_ptrace_arg(const struct decode *d, const struct value *x)
-{
-	size_t r = ptrace_row(d);
-	if (r == NPTRACE)
-		emit_ptr(d->out, x->v);
-	else
-		show_kind(d, x->arg == 2 ? ptraces[r].addr : ptraces[r].data, x->v, -1);
 }
 
 STRUCTURE_SAME(peek_signals, M64(off, ULONG), M32(flags, PEEK_SIGNALS_FLAGS), M32(nr, INT));

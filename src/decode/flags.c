@@ -20,17 +20,12 @@
 	}                                                                                                              \
 	;
 #include "decode/flags.def"
-#undef FLAGS
-#undef F
-#undef END
 
 #define FLAGS(name, unknown_, mask_)                                                                                   \
 	const struct flag_table flags_##name = {.unknown = (unknown_),                                                 \
 						.mask = (mask_),                                                       \
 						.n = sizeof(rows_##name) / sizeof(struct flag),                        \
 						.rows = rows_##name};
-#define F(name, value)
-#define END
 #include "decode/flags.def"
 
 static const struct flag *find_row(const struct flag_table *t, uint64_t v)

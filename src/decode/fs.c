@@ -238,69 +238,6 @@ LAYOUT_NARROW(flock_held, struct kernel_flock, &layout_flock_held32, (l_type, FL
 STRUCTURE_SAME(owner_ex, M32(type, OWNER_TYPE), M32(pid, PID));
 LAYOUT_SAME(open_how, struct open_how, (flags, OPEN_FLAGS), (mode, MODE, NONZERO), (resolve, RESOLVE));
 
-/*
- * The kind of the third argument of fcntl(2) for each command (linux/fcntl.h). K_END means that there is no third
- * argument. The argument of other commands is shown in hexadecimal.
- */
-static const struct command_arg fcntl_args[] = {
-	{0, K_INT, WHEN_ENTERING},           /* F_DUPFD */
-	{2, K_FD_FLAGS, WHEN_ENTERING},      /* F_SETFD */
-	{4, K_OPEN_FLAGS, WHEN_ENTERING},    /* F_SETFL */
-	{5, K_FLOCK_HELD, WHEN_LEFT},        /* F_GETLK */
-	{6, K_FLOCK, WHEN_ENTERING},         /* F_SETLK */
-	{7, K_FLOCK, WHEN_ENTERING},         /* F_SETLKW */
-	{8, K_PID, WHEN_ENTERING},           /* F_SETOWN */
-	{10, K_SIGNAL, WHEN_ENTERING},       /* F_SETSIG */
-	{12, K_FLOCK64_HELD, WHEN_LEFT},     /* F_GETLK64 */
-	{13, K_FLOCK64, WHEN_ENTERING},      /* F_SETLK64 */
-	{14, K_FLOCK64, WHEN_ENTERING},      /* F_SETLKW64 */
-	{15, K_OWNER_EX, WHEN_ENTERING},     /* F_SETOWN_EX */
-	{16, K_OWNER_EX, WHEN_LEFT},         /* F_GETOWN_EX */
-	{17, K_OUT_UID_PAIR, WHEN_LEFT},     /* F_GETOWNER_UIDS */
-	{36, K_FLOCK_HELD, WHEN_LEFT},       /* F_OFD_GETLK */
-	{37, K_FLOCK, WHEN_ENTERING},        /* F_OFD_SETLK */
-	{38, K_FLOCK, WHEN_ENTERING},        /* F_OFD_SETLKW */
-	{1024, K_FLOCK_TYPE, WHEN_ENTERING}, /* F_SETLEASE */
-	{1026, K_NOTIFY, WHEN_ENTERING},     /* F_NOTIFY */
-	{1027, K_FD, WHEN_ENTERING},         /* F_DUPFD_QUERY */
-	{1030, K_INT, WHEN_ENTERING},        /* F_DUPFD_CLOEXEC */
-	{1031, K_INT, WHEN_ENTERING},        /* F_SETPIPE_SZ */
-	{1033, K_SEALS, WHEN_ENTERING},      /* F_ADD_SEALS */
-	{1035, K_RW_HINT_AT, WHEN_LEFT},     /* F_GET_RW_HINT */
-	{1036, K_RW_HINT_AT, WHEN_ENTERING}, /* F_SET_RW_HINT */
-	{1, K_END, WHEN_NEVER},              /* F_GETFD */
-	{3, K_END, WHEN_NEVER},              /* F_GETFL */
-	{9, K_END, WHEN_NEVER},              /* F_GETOWN */
-	{11, K_END, WHEN_NEVER},             /* F_GETSIG */
-	{1025, K_END, WHEN_NEVER},           /* F_GETLEASE */
-	{1028, K_END, WHEN_NEVER},           /* F_CREATED_QUERY */
-	{1032, K_END, WHEN_NEVER},           /* F_GETPIPE_SZ */
-	{1034, K_END, WHEN_NEVER},           /* F_GET_SEALS */
-	{1037, K_RW_HINT_AT, WHEN_LEFT},     /* F_GET_FILE_RW_HINT */
-	{1038, K_RW_HINT_AT, WHEN_ENTERING}, /* F_SET_FILE_RW_HINT */
-};
-#define NFCNTL (sizeof(fcntl_args) / sizeof(*fcntl_args))
-
-void fs_memory(command_memory_fn *add, void *ctx)
-{
-	command_memory(fcntl_args, NFCNTL, TABLE_FCNTL, 2, add, ctx);
-}
-
-enum when when_fcntl_arg(const struct decode *d, int i)
-{
-	const struct command_arg *a = command_find(fcntl_args, NFCNTL, (uint32_t)d->call->args[i - 1]);
-	return a ? a->when : WHEN_ENTERING;
-}
-
-void show_fcntl_arg(const struct decode *d, const struct value *x)
-{
-	const struct command_arg *a = command_find(fcntl_args, NFCNTL, (uint32_t)d->call->args[x->arg - 1]);
-	if (a)
-		show_kind(d, a->kind, x->v, x->arg);
-	else
-		emit_hex(d->out, x->v);
-}
-
 /* Shows the handle of name_to_handle_at(2): its length, its type, and that many opaque bytes. */
 void show_file_handle(const struct decode *d, const struct value *x)
 {

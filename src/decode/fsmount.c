@@ -246,46 +246,11 @@ void show_quota_cmd(const struct decode *d, const struct value *x)
 STRUCTURE(dqinfo, M64(dqi_bgrace, ULONG), M64(dqi_igrace, ULONG), M32(dqi_flags, QUOTA_INFO_FLAGS),
 	  M32(dqi_valid, QUOTA_INFO_VALID));
 
-/* The commands of quotactl(2) whose last argument is shown as more than a pointer. */
-static const struct command_arg quota_args[] = {
-	{0x800002, K_PATH, WHEN_ENTERING},             /* Q_QUOTAON */
-	{0x800004, K_QUOTA_FORMAT_AT, WHEN_LEFT},      /* Q_GETFMT */
-	{0x800005, K_DQINFO, WHEN_LEFT},               /* Q_GETINFO */
-	{0x800006, K_DQINFO, WHEN_ENTERING},           /* Q_SETINFO */
-	{0x800007, K_DQBLK, WHEN_LEFT},                /* Q_GETQUOTA */
-	{0x800008, K_DQBLK, WHEN_ENTERING},            /* Q_SETQUOTA */
-	{0x5801, K_QUOTA_XFS_FLAGS_AT, WHEN_ENTERING}, /* Q_XQUOTAON */
-	{0x5802, K_QUOTA_XFS_FLAGS_AT, WHEN_ENTERING}, /* Q_XQUOTAOFF */
-	{0x5806, K_QUOTA_XFS_FLAGS_AT, WHEN_ENTERING}, /* Q_XQUOTARM */
-};
-#define NQUOTA (sizeof(quota_args) / sizeof(*quota_args))
-
-void quota_memory(command_memory_fn *add, void *ctx)
-{
-	command_memory(quota_args, NQUOTA, TABLE_QUOTA, 3, add, ctx);
-}
-
 /* Returns the command, which is the first argument of quotactl(2) and the second one of quotactl_fd(2). */
 static uint32_t quota_command(const struct decode *d)
 {
 	bool by_descriptor = d->call->desc->args[0].kind == K_FD;
 	return (uint32_t)d->call->args[by_descriptor] >> 8;
-}
-
-enum when when_quota_addr(const struct decode *d, int i)
-{
-	const struct command_arg *a = command_find(quota_args, NQUOTA, quota_command(d));
-	(void)i;
-	return a ? a->when : WHEN_ENTERING;
-}
-
-void show_quota_addr(const struct decode *d, const struct value *x)
-{
-	const struct command_arg *a = command_find(quota_args, NQUOTA, quota_command(d));
-	if (a)
-		show_kind(d, a->kind, x->v, -1);
-	else
-		emit_ptr(d->out, x->v);
 }
 
 /* The id of Q_QUOTAON is the format of the quota file. */
@@ -295,32 +260,10 @@ void show_quota_id(const struct decode *d, const struct value *x)
 	show_kind(d, quota_command(d) == QUOTA_ON ? K_QUOTA_FORMAT : K_UID, x->v, -1);
 }
 
-/* fsconfig(2): the command also decides what the last argument is. */
-void show_fsconfig_aux(const struct decode *d, const struct value *x)
+/* fsconfig(2): the next argument is the number of bytes. */
+void show_fsconfig_binary(const struct decode *d, const struct value *x)
 {
-	enum { SET_PATH = 3, SET_PATH_EMPTY = 4, SET_FD = 5 };
-	uint32_t cmd = (uint32_t)d->call->args[1];
-	if (cmd == SET_PATH || cmd == SET_PATH_EMPTY)
-		show_kind(d, K_DIRFD, x->v, x->arg);
-	else if (cmd == SET_FD)
-		show_kind(d, K_FD, x->v, x->arg);
-	else
-		show_kind(d, K_INT, x->v, x->arg);
-}
-
-/* fsconfig(2): the command is an earlier argument. It decides what the key and the value are. */
-void show_fsconfig_value(const struct decode *d, const struct value *x)
-{
-	enum { SET_STRING = 1, SET_BINARY = 2, SET_PATH = 3, SET_PATH_EMPTY = 4 };
-	uint32_t cmd = (uint32_t)d->call->args[1];
-	if (cmd == SET_STRING)
-		show_string(d, x);
-	else if (cmd == SET_BINARY)
-		decode_bytes(d, x->v, (uint32_t)d->call->args[4]);
-	else if (cmd == SET_PATH || cmd == SET_PATH_EMPTY)
-		show_path(d, x);
-	else
-		emit_ptr(d->out, x->v);
+	decode_bytes(d, x->v, (uint32_t)d->call->args[x->arg + 1]);
 }
 
 /* swapon(2): the lowest 15 bits are the priority of the swap area. */

@@ -155,74 +155,24 @@ STRUCTURE_SAME(seccomp_response, M64(id, HEX), M64(val, LONG), M32(error, NEGATI
 STRUCTURE_SAME(seccomp_addfd, M64(id, HEX), M32(flags, SECCOMP_ADDFD_FLAGS), M32(srcfd, FD), M32(newfd, INT),
 	       M32(newfd_flags, CLOEXEC_FLAGS));
 
-/* Shows the commands of ioctl(2) about network interfaces (netdevice(7)). */
-#define NAME_SIZE    16 /* IFNAMSIZ */
-#define SIOCGIFNAME_ 0x8910
-#define SIOCGIFCONF_ 0x8912
-
-/* What struct ifreq contains after the name of the interface. */
-enum form { NUMBER, FLAGS, ADDRESS, HARDWARE, STRING, MAP, INDEX, TUN_FLAGS };
-
-/* The commands. `get` means that the kernel fills in the value; only the name of the interface is known at entry. */
-static const struct row {
-	uint32_t command;
-	bool get;
-	const char *member;
-	enum form form;
-} rows[] = {
-	{SIOCGIFNAME_, true, "ifr_name", STRING},
-	{0x8913, true, "ifr_flags", FLAGS},          /* SIOCGIFFLAGS */
-	{0x8914, false, "ifr_flags", FLAGS},         /* SIOCSIFFLAGS */
-	{0x8915, true, "ifr_addr", ADDRESS},         /* SIOCGIFADDR */
-	{0x8916, false, "ifr_addr", ADDRESS},        /* SIOCSIFADDR */
-	{0x8917, true, "ifr_dstaddr", ADDRESS},      /* SIOCGIFDSTADDR */
-	{0x8918, false, "ifr_dstaddr", ADDRESS},     /* SIOCSIFDSTADDR */
-	{0x8919, true, "ifr_broadaddr", ADDRESS},    /* SIOCGIFBRDADDR */
-	{0x891a, false, "ifr_broadaddr", ADDRESS},   /* SIOCSIFBRDADDR */
-	{0x891b, true, "ifr_netmask", ADDRESS},      /* SIOCGIFNETMASK */
-	{0x891c, false, "ifr_netmask", ADDRESS},     /* SIOCSIFNETMASK */
-	{0x891d, true, "ifr_metric", NUMBER},        /* SIOCGIFMETRIC */
-	{0x891e, false, "ifr_metric", NUMBER},       /* SIOCSIFMETRIC */
-	{0x8921, true, "ifr_mtu", NUMBER},           /* SIOCGIFMTU */
-	{0x8922, false, "ifr_mtu", NUMBER},          /* SIOCSIFMTU */
-	{0x8923, false, "ifr_newname", STRING},      /* SIOCSIFNAME */
-	{0x8924, false, "ifr_hwaddr", HARDWARE},     /* SIOCSIFHWADDR */
-	{0x8927, true, "ifr_hwaddr", HARDWARE},      /* SIOCGIFHWADDR */
-	{0x8929, true, "ifr_slave", STRING},         /* SIOCGIFSLAVE */
-	{0x8930, false, "ifr_slave", STRING},        /* SIOCSIFSLAVE */
-	{0x8931, false, "ifr_hwaddr", HARDWARE},     /* SIOCADDMULTI */
-	{0x8932, false, "ifr_hwaddr", HARDWARE},     /* SIOCDELMULTI */
-	{0x8933, true, "ifr_ifindex", NUMBER},       /* SIOCGIFINDEX */
-	{0x8937, false, "ifr_hwaddr", HARDWARE},     /* SIOCSIFHWBROADCAST */
-	{0x8942, true, "ifr_qlen", NUMBER},          /* SIOCGIFTXQLEN */
-	{0x8943, false, "ifr_qlen", NUMBER},         /* SIOCSIFTXQLEN */
-	{0x8970, true, "ifr_map", MAP},              /* SIOCGIFMAP */
-	{0x8971, false, "ifr_map", MAP},             /* SIOCSIFMAP */
-	{0x89a2, false, "ifr_ifindex", INDEX},       /* SIOCBRADDIF */
-	{0x89a3, false, "ifr_ifindex", INDEX},       /* SIOCBRDELIF */
-	{0x400454ca, false, "ifr_flags", TUN_FLAGS}, /* TUNSETIFF */
-	{0x800454d2, true, "ifr_flags", TUN_FLAGS},  /* TUNGETIFF */
-};
+/* Shows the arguments of ioctl(2) about network interfaces (netdevice(7)). */
+#define NAME_SIZE 16 /* IFNAMSIZ */
 
 static STRUCTURE(ifmap32, M32(mem_start, HEX), M32(mem_end, HEX), M16(base_addr, HEX), M8(irq, UINT), M8(dma, UINT),
 		 M8(port, UINT));
 STRUCTURE_NARROW(ifmap, &layout_ifmap32, M64(mem_start, HEX), M64(mem_end, HEX), M16(base_addr, HEX), M8(irq, UINT),
 		 M8(dma, UINT), M8(port, UINT));
 
-static const struct row *row_of(const struct decode *d)
-{
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].command == (uint32_t)d->call->args[1])
-			return &rows[i];
-	return NULL;
-}
-
-static void name(const struct decode *d, const char *member, uint64_t at)
+void show_if_name(const struct decode *d, const struct value *x)
 {
 	char text[NAME_SIZE];
-	emit_field(d->out, member);
-	if (decode_need(d, at, text, sizeof(text)))
+	if (decode_need(d, x->v, text, sizeof(text)))
 		emit_str(d->out, text, strnlen(text, sizeof(text)), 0);
+}
+
+void show_if_address(const struct decode *d, const struct value *x)
+{
+	decode_sockaddr(d, x->v, 16);
 }
 
 void show_hardware_address(const struct decode *d, const struct value *x)
@@ -236,73 +186,48 @@ void show_hardware_address(const struct decode *d, const struct value *x)
 }
 
 /* A hardware address with its family, which is a type of device. Most addresses have six bytes. */
-static STRUCTURE_SAME(hardware, M16(sa_family, ARPHRD), ARRAY(uint8_t, sa_data, 14, HARDWARE_ADDRESS));
-
-static void value(const struct decode *d, const struct row *r, uint64_t at)
-{
-	static const enum syscall_kind kinds[] = {
-		[NUMBER] = K_INT, [FLAGS] = K_IFF, [INDEX] = K_IFINDEX, [TUN_FLAGS] = K_TUN_FLAGS};
-	int32_t number;
-	bool narrow = r->form == FLAGS || r->form == TUN_FLAGS;
-	if (r->form == STRING) {
-		name(d, r->member, at);
-		return;
-	}
-	emit_field(d->out, r->member);
-	if (r->form == ADDRESS)
-		decode_sockaddr(d, at, 16);
-	else if (r->form == HARDWARE)
-		layout_emit(d, &layout_hardware, at, layout_hardware.size);
-	else if (r->form == MAP)
-		show_kind(d, K_IFMAP, at, -1);
-	else if (decode_need(d, at, &number, sizeof(number)))
-		show_kind(d, kinds[r->form], narrow ? (uint16_t)number : (uint32_t)number, -1);
-}
-
-bool ioctl_is_net(const struct decode *d, enum when *when)
-{
-	const struct row *r = row_of(d);
-	bool conf = (uint32_t)d->call->args[1] == SIOCGIFCONF_;
-	*when = conf || (r && r->get) ? WHEN_LEFT_EVEN : WHEN_ENTERING;
-	return conf || r;
-}
-
-/* A failed call is shown with the name of its interface, so the structure is also captured before the call. */
-void ioctl_net_memory(command_memory_fn *add, void *ctx)
-{
-	enum { REQUEST = 40, CONFIGURATION = 16 }; /* struct ifreq, struct ifconf */
-	struct command_memory c = {.table = TABLE_IOCTL, .arg = 2};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		c.command = rows[i].command;
-		c.need = (struct memory_need){.rule = rows[i].get ? MEMORY_CHANGED : MEMORY_IN, .size = REQUEST};
-		add(ctx, &c);
-	}
-	c.command = SIOCGIFCONF_;
-	c.need = (struct memory_need){.rule = MEMORY_CHANGED, .size = CONFIGURATION, .parts = PARTS_INTERFACES};
-	add(ctx, &c);
-}
+STRUCTURE_SAME(hardware, M16(sa_family, ARPHRD), ARRAY(uint8_t, sa_data, 14, HARDWARE_ADDRESS));
 
 /*
- * Shows a struct ifreq. If the call failed, only the name of the interface is shown, because the kernel has not filled
- * in the value.
+ * Has the kernel filled in the value, if this command gets one? If not, only what identifies the interface is shown. It is
+ * captured before the call.
  */
-static void request(const struct decode *d, const struct row *r, uint64_t v)
+static bool has_value(const struct decode *d)
 {
+	const struct command_arg *a = command_find(TABLE_IOCTL, (uint32_t)d->call->args[1], 2);
+	return a->when == WHEN_ENTERING || !d->call->error;
+}
+
+/* Shows a struct ifreq. `about` is the member after the name. */
+void show_ifreq(const struct decode *d, const struct value *x)
+{
+	const struct member *m = x->about;
 	char probe[NAME_SIZE];
-	bool told = !r->get || (d->leaving && !d->call->error);
-	if (!decode_need(d, v, probe, sizeof(probe)))
+	if (!decode_need(d, x->v, probe, sizeof(probe)))
 		return;
 	emit_open(d->out, '{');
-	if (r->command == SIOCGIFNAME_) {
-		emit_field(d->out, "ifr_ifindex");
-		decode_kind_at(d, v + NAME_SIZE, sizeof(int32_t), K_INT);
-		if (told)
-			name(d, r->member, v);
-	} else {
-		name(d, "ifr_name", v);
-		if (told)
-			value(d, r, v + NAME_SIZE);
+	show_field(d, "ifr_name", K_IF_NAME, x->v);
+	if (has_value(d)) {
+		emit_field(d->out, m->name);
+		if (m->size)
+			decode_kind_at(d, x->v + NAME_SIZE, m->size, m->kind);
+		else
+			show_kind(d, m->kind, x->v + NAME_SIZE, -1);
 	}
+	emit_close(d->out, '}');
+}
+
+/* SIOCGIFNAME, which finds the name of an index */
+void show_ifreq_name(const struct decode *d, const struct value *x)
+{
+	char probe[NAME_SIZE];
+	if (!decode_need(d, x->v, probe, sizeof(probe)))
+		return;
+	emit_open(d->out, '{');
+	emit_field(d->out, "ifr_ifindex");
+	decode_kind_at(d, x->v + NAME_SIZE, sizeof(int32_t), K_INT);
+	if (has_value(d))
+		show_field(d, "ifr_name", K_IF_NAME, x->v);
 	emit_close(d->out, '}');
 }
 
@@ -315,9 +240,8 @@ static void one_address(const struct decode *d, uint64_t addr, void *ctx)
 {
 	(void)ctx;
 	emit_open(d->out, '{');
-	name(d, "ifr_name", addr);
-	emit_field(d->out, "ifr_addr");
-	decode_sockaddr(d, addr + NAME_SIZE, 16);
+	show_field(d, "ifr_name", K_IF_NAME, addr);
+	show_field(d, "ifr_addr", K_IF_ADDRESS, addr + NAME_SIZE);
 	emit_close(d->out, '}');
 }
 
@@ -325,8 +249,9 @@ static void one_address(const struct decode *d, uint64_t addr, void *ctx)
  * Shows a struct ifconf: {ifc_len=4096 => 40 /[*] 1 * sizeof(struct ifreq) [*]/, ifc_buf=[{ifr_name="lo",
  * ifr_addr={...}}]}
  */
-static void configuration(const struct decode *d, uint64_t v)
+void show_ifconf(const struct decode *d, const struct value *x)
 {
+	uint64_t v = x->v;
 	int32_t len;
 	uint64_t buf;
 	char text[48];
@@ -352,13 +277,4 @@ static void configuration(const struct decode *d, uint64_t v)
 	else
 		emit_ptr(d->out, buf);
 	emit_close(d->out, '}');
-}
-
-void show_ioctl_net(const struct decode *d, uint64_t v)
-{
-	const struct row *r = row_of(d);
-	if (r)
-		request(d, r, v);
-	else
-		configuration(d, v);
 }

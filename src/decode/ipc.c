@@ -76,126 +76,29 @@ LAYOUT_NARROW(ipc_perm, struct ipc_perm64, &layout_ipc_perm32, PERM);
 #define PERM_SET (uid, UID), (gid, UID), (mode, MODE)
 static LAYOUT(ipc_perm_set32, struct ipc_perm_narrow, PERM_SET);
 LAYOUT_NARROW(ipc_perm_set, struct ipc_perm64, &layout_ipc_perm_set32, PERM_SET);
-static STRUCTURE_NARROW(shmid_set, &layout_shmid_ds32, INNER(struct ipc_perm64, shm_perm, IPC_PERM_SET),
-			SKIP64(shm_segsz), SKIP64(shm_atime), SKIP64(shm_dtime), SKIP64(shm_ctime), SKIP32(shm_cpid),
-			SKIP32(shm_lpid), SKIP64(shm_nattch));
-static LAYOUT_NARROW(shmid_ds, struct kernel_shmid_set, &layout_shmid_ds32, (shm_perm, IPC_PERM, AT),
-		     (shm_segsz, ULONG), (shm_cpid, PID), (shm_lpid, PID), (shm_nattch, ULONG), (shm_atime, LONG),
-		     (shm_dtime, LONG), (shm_ctime, LONG));
-static STRUCTURE_NARROW(msqid_ds, &layout_msqid_ds32, INNER(struct ipc_perm64, msg_perm, IPC_PERM),
-			M64(msg_stime, LONG), M64(msg_rtime, LONG), M64(msg_ctime, LONG), SKIP64(msg_cbytes),
-			M64(msg_qnum, ULONG), M64(msg_qbytes, ULONG), M32(msg_lspid, PID), M32(msg_lrpid, PID));
-static LAYOUT_NARROW(msqid_set, struct kernel_msqid_ds, &layout_msqid_ds32, (msg_perm, IPC_PERM_SET, AT),
-		     (msg_qbytes, ULONG));
-static STRUCTURE_NARROW(semid_ds, &layout_semid_ds32, INNER(struct ipc_perm64, sem_perm, IPC_PERM),
-			M64(sem_otime, LONG), SKIP64(unused1), M64(sem_ctime, LONG), SKIP64(unused2),
-			M64(sem_nsems, ULONG));
-static LAYOUT_NARROW(semid_set, struct kernel_semid_ds, &layout_semid_ds32, (sem_perm, IPC_PERM_SET, AT));
+STRUCTURE_NARROW(shmid_set, &layout_shmid_ds32, INNER(struct ipc_perm64, shm_perm, IPC_PERM_SET), SKIP64(shm_segsz),
+		 SKIP64(shm_atime), SKIP64(shm_dtime), SKIP64(shm_ctime), SKIP32(shm_cpid), SKIP32(shm_lpid),
+		 SKIP64(shm_nattch));
+LAYOUT_NARROW(shmid_ds, struct kernel_shmid_set, &layout_shmid_ds32, (shm_perm, IPC_PERM, AT), (shm_segsz, ULONG),
+	      (shm_cpid, PID), (shm_lpid, PID), (shm_nattch, ULONG), (shm_atime, LONG), (shm_dtime, LONG),
+	      (shm_ctime, LONG));
+STRUCTURE_NARROW(msqid_ds, &layout_msqid_ds32, INNER(struct ipc_perm64, msg_perm, IPC_PERM), M64(msg_stime, LONG),
+		 M64(msg_rtime, LONG), M64(msg_ctime, LONG), SKIP64(msg_cbytes), M64(msg_qnum, ULONG),
+		 M64(msg_qbytes, ULONG), M32(msg_lspid, PID), M32(msg_lrpid, PID));
+LAYOUT_NARROW(msqid_set, struct kernel_msqid_ds, &layout_msqid_ds32, (msg_perm, IPC_PERM_SET, AT), (msg_qbytes, ULONG));
+STRUCTURE_NARROW(semid_ds, &layout_semid_ds32, INNER(struct ipc_perm64, sem_perm, IPC_PERM), M64(sem_otime, LONG),
+		 SKIP64(unused1), M64(sem_ctime, LONG), SKIP64(unused2), M64(sem_nsems, ULONG));
+LAYOUT_NARROW(semid_set, struct kernel_semid_ds, &layout_semid_ds32, (sem_perm, IPC_PERM_SET, AT));
 LAYOUT_SAME(sembuf, struct sembuf, (sem_num, UINT), (sem_op, SHORT), (sem_flg, SEM_FLAGS));
 
-static STRUCTURE(shm_limits, M64(shmmax, ULONG), M64(shmmin, ULONG), M64(shmmni, ULONG), M64(shmseg, ULONG),
-		 M64(shmall, ULONG));
-static STRUCTURE(shm_usage, M32(used_ids, INT), SKIP32(pad), M64(shm_tot, ULONG), M64(shm_rss, ULONG),
-		 M64(shm_swp, ULONG), M64(swap_attempts, ULONG), M64(swap_successes, ULONG));
-static LAYOUT_SAME(msg_limits, struct msginfo, (msgpool, INT), (msgmap, INT), (msgmax, INT), (msgmnb, INT),
-		   (msgmni, INT), (msgssz, INT), (msgtql, INT), (msgseg, UINT));
-static LAYOUT_SAME(sem_limits, struct seminfo, (semmap, INT), (semmni, INT), (semmns, INT), (semmnu, INT),
-		   (semmsl, INT), (semopm, INT), (semume, INT), (semusz, INT), (semvmx, INT), (semaem, INT));
-
-/*
- * shmctl(2), msgctl(2) and semctl(2): the structure that the last argument points at, for each command. The same number
- * is another command in another call.
- */
-enum { CMD_RMID, CMD_SET, CMD_STAT, CMD_INFO };
-static const struct ipc_command {
-	enum syscall_kind kind; /* the kind of the last argument, which says which call it is */
-	uint32_t command;
-	const struct layout *layout;
-	enum when when;
-} ipc_commands[] = {
-	{K_SHMCTL_BUF, CMD_SET, &layout_shmid_set, WHEN_ENTERING},
-	{K_SHMCTL_BUF, CMD_STAT, &layout_shmid_ds, WHEN_LEFT},
-	{K_SHMCTL_BUF, CMD_INFO, &layout_shm_limits, WHEN_LEFT},
-	{K_SHMCTL_BUF, 13, &layout_shmid_ds, WHEN_LEFT},  /* SHM_STAT */
-	{K_SHMCTL_BUF, 14, &layout_shm_usage, WHEN_LEFT}, /* SHM_INFO */
-	{K_SHMCTL_BUF, 15, &layout_shmid_ds, WHEN_LEFT},  /* SHM_STAT_ANY */
-	{K_MSGCTL_BUF, CMD_SET, &layout_msqid_set, WHEN_ENTERING},
-	{K_MSGCTL_BUF, CMD_STAT, &layout_msqid_ds, WHEN_LEFT},
-	{K_MSGCTL_BUF, CMD_INFO, &layout_msg_limits, WHEN_LEFT},
-	{K_MSGCTL_BUF, 11, &layout_msqid_ds, WHEN_LEFT},   /* MSG_STAT */
-	{K_MSGCTL_BUF, 12, &layout_msg_limits, WHEN_LEFT}, /* MSG_INFO */
-	{K_MSGCTL_BUF, 13, &layout_msqid_ds, WHEN_LEFT},   /* MSG_STAT_ANY */
-	{K_SEMCTL_ARG, CMD_SET, &layout_semid_set, WHEN_ENTERING},
-	{K_SEMCTL_ARG, CMD_STAT, &layout_semid_ds, WHEN_LEFT},
-	{K_SEMCTL_ARG, CMD_INFO, &layout_sem_limits, WHEN_LEFT},
-	{K_SEMCTL_ARG, 18, &layout_semid_ds, WHEN_LEFT},   /* SEM_STAT */
-	{K_SEMCTL_ARG, 19, &layout_sem_limits, WHEN_LEFT}, /* SEM_INFO */
-	{K_SEMCTL_ARG, 20, &layout_semid_ds, WHEN_LEFT},   /* SEM_STAT_ANY */
-};
-
-void ipc_memory(command_memory_fn *add, void *ctx)
-{
-	for (size_t i = 0; i < sizeof(ipc_commands) / sizeof(*ipc_commands); i++) {
-		const struct ipc_command *c = &ipc_commands[i];
-		struct command_memory m = {.table = c->kind == K_SHMCTL_BUF   ? TABLE_SHMCTL
-						    : c->kind == K_MSGCTL_BUF ? TABLE_MSGCTL
-									      : TABLE_SEMCTL,
-					   .arg = c->kind == K_SEMCTL_ARG ? 3 : 2,
-					   .command = c->command,
-					   .need = {.rule = c->when == WHEN_LEFT ? MEMORY_OUT : MEMORY_IN,
-						    .size = (uint16_t)c->layout->size}};
-		add(ctx, &m);
-	}
-}
-
-/* Returns the command of the call, which is the argument before `i`. */
-static uint32_t ipc_command(const struct decode *d, int i)
-{
-	return (uint32_t)d->call->args[i - 1] & ~(uint32_t)IPC_64_;
-}
-
-/* Returns the row of the call's command, or NULL if argument `i` does not point at a structure that is shown. */
-static const struct ipc_command *ipc_find(const struct decode *d, int i)
-{
-	for (size_t r = 0; r < sizeof(ipc_commands) / sizeof(*ipc_commands); r++)
-		if (ipc_commands[r].kind == d->call->desc->args[i].kind && ipc_commands[r].command == ipc_command(d, i))
-			return &ipc_commands[r];
-	return NULL;
-}
-
-enum when when_ipc_buf(const struct decode *d, int i)
-{
-	const struct ipc_command *c = ipc_find(d, i);
-	return c ? c->when : WHEN_ENTERING;
-}
-
-void show_ipc_buf(const struct decode *d, const struct value *x)
-{
-	const struct ipc_command *c = ipc_find(d, x->arg);
-	if (c)
-		show_struct(d, &(struct value){.v = x->v, .about = c->layout, .arg = x->arg});
-	else
-		emit_ptr(d->out, x->v);
-}
-
-/* Some commands of semctl(2) have no fourth argument (linux/sem.h). */
-enum { SEM_GETPID = 11, SEM_GETVAL, SEM_GETALL, SEM_GETNCNT, SEM_GETZCNT, SEM_SETVAL, SEM_SETALL };
-
-enum when when_sem_arg(const struct decode *d, int i)
-{
-	uint32_t cmd = ipc_command(d, i);
-	if (cmd == CMD_RMID || cmd == SEM_GETPID || cmd == SEM_GETVAL || cmd == SEM_GETNCNT || cmd == SEM_GETZCNT)
-		return WHEN_NEVER;
-	return when_ipc_buf(d, i);
-}
-
-void show_sem_arg(const struct decode *d, const struct value *x)
-{
-	if (ipc_command(d, x->arg) == SEM_SETVAL)
-		emit_num(d->out, (int32_t)x->v);
-	else
-		show_ipc_buf(d, x);
-}
+STRUCTURE(shm_limits, M64(shmmax, ULONG), M64(shmmin, ULONG), M64(shmmni, ULONG), M64(shmseg, ULONG),
+	  M64(shmall, ULONG));
+STRUCTURE(shm_usage, M32(used_ids, INT), SKIP32(pad), M64(shm_tot, ULONG), M64(shm_rss, ULONG), M64(shm_swp, ULONG),
+	  M64(swap_attempts, ULONG), M64(swap_successes, ULONG));
+LAYOUT_SAME(msg_limits, struct msginfo, (msgpool, INT), (msgmap, INT), (msgmax, INT), (msgmnb, INT), (msgmni, INT),
+	    (msgssz, INT), (msgtql, INT), (msgseg, UINT));
+LAYOUT_SAME(sem_limits, struct seminfo, (semmap, INT), (semmni, INT), (semmns, INT), (semmnu, INT), (semmsl, INT),
+	    (semopm, INT), (semume, INT), (semusz, INT), (semvmx, INT), (semaem, INT));
 
 static void message_buffer(const struct decode *d, uint64_t v, uint64_t n)
 {

@@ -25,6 +25,7 @@
 #define READS_SIZED(from, n)         COUNTED(IN, INT, from, 1, .most = (n))
 #define READS_LONG_SIZED(from, n)    COUNTED(IN, ARG, from, 1, .most = (n))
 #define READS_BYTES(from)            COUNTED(IN, ARG, from, 1, .limit = LIMIT_STRING)
+#define READS_INT_BYTES(from)        COUNTED(IN, INT, from, 1, .limit = LIMIT_STRING)
 #define READS_AFTER(n, from)         COUNTED(IN, ARG, from, 1, .head = (n), .limit = LIMIT_STRING)
 #define READS_ARRAY(size, from)      COUNTED(IN, INT, from, size, .most = 0)
 #define READS_LIST(size, from)       COUNTED(IN, ARG, from, size, .limit = LIMIT_LIST)
@@ -105,7 +106,7 @@ static struct memory_need need_when(struct memory_need n, enum when when)
 	return n;
 }
 
-/* Calls with commands that no decoder keeps in a table. */
+/* Calls with commands that flags.def does not describe. */
 static const struct {
 	uint8_t table, arg;
 	uint32_t command;
@@ -132,32 +133,9 @@ static const struct {
 	{TABLE_FUTEX, 3, 9, READS(16)},
 	{TABLE_FUTEX, 3, 11, READS(16)},
 	{TABLE_FUTEX, 3, 13, READS(16)},
-	{TABLE_KCMP, 4, 7 /* KCMP_EPOLL_TFD */, READS(12)},
-	{TABLE_REBOOT, 3, 0xa1b2c3d4 /* LINUX_REBOOT_CMD_RESTART2 */, STRING},
-	/* SYSLOG_ACTION_READ, READ_ALL, READ_CLEAR (syslog(2)) */
-	{TABLE_SYSLOG, 1, 2, WRITES_BYTES},
-	{TABLE_SYSLOG, 1, 3, WRITES_BYTES},
-	{TABLE_SYSLOG, 1, 4, WRITES_BYTES},
-	/* FSCONFIG_SET_STRING, SET_BINARY, SET_PATH, SET_PATH_EMPTY (linux/mount.h) */
-	{TABLE_FSCONFIG, 3, 1, STRING},
-	{TABLE_FSCONFIG, 3, 2, COUNTED(IN, INT, 4, 1, .limit = LIMIT_STRING)},
-	{TABLE_FSCONFIG, 3, 3, STRING},
-	{TABLE_FSCONFIG, 3, 4, STRING},
-	{TABLE_LANDLOCK, 2, 1 /* LANDLOCK_RULE_PATH_BENEATH */, READS(12)},
-	{TABLE_LANDLOCK, 2, 2 /* LANDLOCK_RULE_NET_PORT */, READS(16)},
 	{TABLE_MQ_OPEN, 3, 0100 /* O_CREAT */, READS(64)},
 	{TABLE_MOUNT_ID, 3, 0, WRITES(4)},
 	{TABLE_MOUNT_ID, 3, 1 /* AT_HANDLE_MNT_ID_UNIQUE */, WRITES(8)},
-	/* ARCH_GET_FS, GET_GS, GET_XCOMP_SUPP, GET_XCOMP_PERM, GET_XCOMP_GUEST_PERM (arch_prctl(2)) */
-	{TABLE_ARCH_PRCTL, 1, 0x1003, WRITES(8)},
-	{TABLE_ARCH_PRCTL, 1, 0x1004, WRITES(8)},
-	{TABLE_ARCH_PRCTL, 1, 0x1021, WRITES(8)},
-	{TABLE_ARCH_PRCTL, 1, 0x1022, WRITES(8)},
-	{TABLE_ARCH_PRCTL, 1, 0x1024, WRITES(8)},
-	/* SECCOMP_SET_MODE_FILTER, GET_ACTION_AVAIL, GET_NOTIF_SIZES (seccomp(2)) */
-	{TABLE_SECCOMP, 2, 1, READS(16)},
-	{TABLE_SECCOMP, 2, 2, READS(4)},
-	{TABLE_SECCOMP, 2, 3, WRITES(6)},
 };
 
 enum { WORDS = 1 };
@@ -231,16 +209,14 @@ static int compare_commands(const void *a, const void *b)
 
 void decode_memory_tables(struct memory_tables *t)
 {
-	static command_list_fn *const lists[] = {fs_memory,        quota_memory,  ioctl_memory,
-						 ioctl_net_memory, prctl_memory,  ipc_memory,
-						 keyctl_memory,    ptrace_memory, bpf_memory};
 	memset(t, 0, sizeof(*t));
 	t->nneeds = 1; /* index 0: MEMORY_MISSING */
 	memcpy(t->parts, parts, sizeof(parts));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		add_command(t, rows[i].table, rows[i].arg, rows[i].command, rows[i].need);
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		lists[i](collect, t);
+	commands_memory(collect, t);
+	ioctl_memory(collect, t);
+	bpf_memory(collect, t);
 	qsort(t->commands, t->ncommands, sizeof(*t->commands), compare_commands);
 }
 
@@ -302,11 +278,17 @@ struct memory_need decode_memory_of(const struct syscall_desc *d, unsigned arg, 
 #define EXCHANGE(in, out)                                                                                              \
 	CHANGES(SIZE_OF_EXCHANGE), show_exchange, &(const struct exchange){&layout_##in, &layout_##out}, WHEN_BOTH,    \
 		NULL, show_exchange_after
+#define IFREQ(m, k, n)                                                                                                 \
+	READS(40), show_ifreq, &(const struct member)                                                                  \
+	{                                                                                                              \
+		.name = #m, .size = (n), .kind = K_##k                                                                 \
+	}
 #define NUMBER(f)        NOTHING, show_##f
 #define SHOW(need, f)    need, show_##f
 #define FILLED(need, f)  need, show_##f, NULL, WHEN_LEFT
 #define ASKS             .asks = true
 #define WHEN(need, f, w) need, show_##f, NULL, WHEN_ENTERING, when_##w
+#define DECIDED(need, k) need, show_command_arg, &(const enum syscall_kind){K_##k}, WHEN_ENTERING, when_command_arg
 
 const struct kind decode_kinds[K_COUNT] = {
 #define KIND(id, ...) [K_##id] = {__VA_ARGS__, .name = #id},

@@ -165,12 +165,17 @@ void decode_numbers(const struct decode *d, uint64_t addr, uint64_t n, size_t si
 /* Shows the number at `addr`, which has `size` bytes, as `kind`. If the number cannot be read, shows the pointer. */
 void decode_kind_at(const struct decode *d, uint64_t addr, size_t size, enum syscall_kind kind);
 
-/* The kind of an argument that depends on the command of fcntl(2), prctl(2) or ioctl(2). */
+/* What is known about an argument of a command, such as F_SETFD of fcntl(2). */
 struct command_arg {
-	uint64_t command;
-	enum syscall_kind kind;
-	enum when when;
+	uint16_t kind; /* enum syscall_kind; K_END: the command does not use the argument */
+	uint8_t when;  /* enum when */
 };
+/* Returns what is known about argument `arg` of a command, or NULL if the command has no row in flags.def. */
+const struct command_arg *command_find(enum memory_table table, uint32_t command, unsigned arg);
+/* Show an argument as the call's command says. `about` is the kind (enum syscall_kind) for commands without a row. */
+show_fn show_command_arg;
+when_fn when_command_arg;
+
 /* What decides between the rules of an argument: a command, such as that of ioctl(2). */
 struct command_memory {
 	enum memory_table table;
@@ -181,12 +186,8 @@ struct command_memory {
 	struct memory_need need; /* an explicit rule, which takes precedence over `kind` */
 };
 typedef void command_memory_fn(void *ctx, const struct command_memory *c);
-/* Gives `n` commands of a table, which apply to argument `arg`. */
-void command_memory(const struct command_arg *args, size_t n, enum memory_table table, unsigned arg,
-		    command_memory_fn *add, void *ctx);
-
-/* Returns the row of `command`, or NULL if there is none. */
-const struct command_arg *command_find(const struct command_arg *table, size_t n, uint64_t command);
+/* Gives the memory rules of the arguments of all commands in flags.def to `add`. */
+void commands_memory(command_memory_fn *add, void *ctx);
 
 /*
  * The memory rules of arguments: those of their kinds (syscall/kinds.def), and those of commands, such as ioctl(2), which
@@ -229,12 +230,7 @@ struct flag_table {
 };
 
 #define FLAGS(name, unknown, mask) extern const struct flag_table flags_##name;
-#define F(name, value)
-#define END
 #include "decode/flags.def"
-#undef FLAGS
-#undef F
-#undef END
 
 /* Returns the name of the row whose value is exactly `v`, or NULL. */
 const char *flags_find(const struct flag_table *t, uint64_t v);

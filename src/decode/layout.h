@@ -161,6 +161,9 @@ extern const struct layout layout_timespec, layout_timespec64, layout_timeval, l
 	layout_uffd_poison, layout_uffd_poison_out, layout_uffd_copy, layout_uffd_copy_out, layout_uffd_move,
 	layout_uffd_move_out, layout_uffd_protect, layout_termio, layout_vt_stat, layout_vt_mode, layout_input_id,
 	layout_input_absinfo, layout_rtc_wkalrm, layout_kvm_region, layout_seccomp_notif, layout_seccomp_data,
-	layout_seccomp_response, layout_seccomp_addfd, layout_sigset_pair;
+	layout_seccomp_response, layout_hardware, layout_seccomp_addfd, layout_sigset_pair, layout_epoll_slot,
+	layout_landlock_path, layout_landlock_port, layout_shmid_set, layout_shmid_ds, layout_shm_limits,
+	layout_shm_usage, layout_msqid_set, layout_msqid_ds, layout_msg_limits, layout_semid_set, layout_semid_ds,
+	layout_sem_limits;
 
 #endif

@@ -479,25 +479,6 @@ void decode_numbers(const struct decode *d, uint64_t addr, uint64_t n, size_t si
 	decode_array(d, addr, n, size, one_number, &form);
 }
 
-const struct command_arg *command_find(const struct command_arg *table, size_t n, uint64_t command)
-{
-	for (size_t i = 0; i < n; i++)
-		if (table[i].command == command)
-			return &table[i];
-	return NULL;
-}
-
-void command_memory(const struct command_arg *args, size_t n, enum memory_table table, unsigned arg,
-		    command_memory_fn *add, void *ctx)
-{
-	for (size_t i = 0; i < n; i++)
-		add(ctx, &(struct command_memory){.table = table,
-						  .arg = arg,
-						  .command = (uint32_t)args[i].command,
-						  .kind = args[i].kind,
-						  .when = args[i].when});
-}
-
 void show_kind(const struct decode *d, enum syscall_kind kind, uint64_t v, int i)
 {
 	const struct kind *k = &decode_kinds[kind];
@@ -514,4 +495,27 @@ void show_field(const struct decode *d, const char *name, enum syscall_kind kind
 {
 	emit_field(d->out, name);
 	show_kind(d, kind, v, -1);
+}
+
+/* Returns what the command of the call says about argument `i`, or NULL. The argument's memory rule says what the command is. */
+static const struct command_arg *find_arg(const struct decode *d, int i)
+{
+	const struct memory_need n = decode_memory_of(d->call->desc, (unsigned)i, false);
+	uint32_t command = (uint32_t)d->call->args[n.from] >> n.head & (n.most ? n.most : UINT32_MAX);
+	return command_find(n.size, command, (unsigned)i);
+}
+
+enum when when_command_arg(const struct decode *d, int i)
+{
+	const struct command_arg *a = find_arg(d, i);
+	const enum syscall_kind *other = decode_kinds[d->call->desc->args[i].kind].about;
+	if ((a ? a->kind : *other) == K_END)
+		return WHEN_NEVER;
+	return a ? a->when : WHEN_ENTERING;
+}
+
+void show_command_arg(const struct decode *d, const struct value *x)
+{
+	const struct command_arg *a = find_arg(d, x->arg);
+	show_kind(d, a ? a->kind : *(const enum syscall_kind *)x->about, x->v, x->arg);
 }

@@ -11,46 +11,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Give the memory rules of commands to `add`: fcntl(2), quotactl(2), ioctl(2), prctl(2), shmctl(2) and related calls,
- * keyctl(2), ptrace(2), bpf(2).
- */
-typedef void command_list_fn(command_memory_fn *add, void *ctx);
-command_list_fn fs_memory, quota_memory, ioctl_memory, ioctl_net_memory, prctl_memory, ipc_memory, keyctl_memory,
-	ptrace_memory, bpf_memory;
+/* Give the memory rules of commands that flags.def cannot describe to `add`: ioctl(2) and bpf(2). */
+void ioctl_memory(command_memory_fn *add, void *ctx);
+void bpf_memory(command_memory_fn *add, void *ctx);
 
 /* Files, directories, descriptors and mounts (fs.c, fsmount.c). */
-show_fn show_open_flags, show_file_mode, show_stat, show_statx, show_dents, show_old_dents, show_fcntl_arg,
-	show_file_handle, show_mount_id, show_out_xattr, show_fsid, show_fsconfig_value, show_quota_cmd,
-	show_quota_addr, show_quota_id, show_fsconfig_aux, show_statmount, show_listmount_id, show_xattr_args,
-	show_out_xattr_args, show_swap_flags;
-when_fn when_open_mode, when_mknod_dev, when_fcntl_arg, when_quota_addr, when_mq_attr, when_file_handle;
+show_fn show_open_flags, show_file_mode, show_stat, show_statx, show_dents, show_old_dents, show_file_handle,
+	show_mount_id, show_out_xattr, show_fsid, show_quota_cmd, show_quota_id, show_fsconfig_binary, show_statmount,
+	show_listmount_id, show_xattr_args, show_out_xattr_args, show_swap_flags;
+when_fn when_open_mode, when_mknod_dev, when_mq_attr, when_file_handle;
 
 /* The commands of ioctl(2), and their arguments (ioctl.c, ioctl_data.c). */
 show_fn show_ioctl_command, show_ioctl_arg, show_ioctl_arg_after, show_exchange, show_exchange_after, show_dedupe,
-	show_dedupe_after, show_fiemap_after, show_text64, show_ioctl_text;
+	show_dedupe_after, show_fiemap_after, show_text64, show_ioctl_text, show_ifreq, show_ifreq_name, show_ifconf,
+	show_if_name, show_if_address;
 when_fn when_ioctl_arg;
 /* Returns true if a successful call with this command returns a descriptor. */
 bool ioctl_gives_descriptor(uint32_t command);
-/*
- * Returns true if the command of the call concerns network interfaces. Sets *when to the time at which its argument is
- * known.
- */
-bool ioctl_is_net(const struct decode *d, enum when *when);
-/* Shows the argument of a command for which ioctl_is_net() returns true. */
-void show_ioctl_net(const struct decode *d, uint64_t v);
 
 /* System V IPC, message queues, memory policies and asynchronous I/O (ipc.c). */
-show_fn show_ipc_key, show_ipc_get_flags, show_shmget_flags, show_ipc_cmd, show_ipc_buf, show_sem_arg, show_in_msgbuf,
-	show_out_msgbuf, show_nodemask, show_nodemask_prev, show_mincore, show_iocbs, show_iocb, show_io_events,
-	show_map_flags;
-when_fn when_ipc_buf, when_sem_arg;
+show_fn show_ipc_key, show_ipc_get_flags, show_shmget_flags, show_ipc_cmd, show_in_msgbuf, show_out_msgbuf,
+	show_nodemask, show_nodemask_prev, show_mincore, show_iocbs, show_iocb, show_io_events, show_map_flags;
 
 /* io_uring, bpf, keys, perf, landlock and kexec (decode_uring.c, misc.c). */
 show_fn show_uring_fd, show_uring_requests, show_uring_enter_arg, show_uring_register_arg, show_uring_register_after,
-	show_landlock_rule, show_kexec_segments, show_perf_attr, show_one_byte, show_kernel_version, show_bpf_attr,
-	show_bpf_attr_after, show_key_serial, show_keyctl_arg;
-when_fn when_keyctl_arg, when_uring_register_arg;
+	show_kexec_segments, show_perf_attr, show_one_byte, show_kernel_version, show_bpf_attr, show_bpf_attr_after,
+	show_key_serial, show_key_bytes;
+when_fn when_uring_register_arg;
 
 /* Addresses, messages and options of sockets (net.c, msg.c). */
 show_fn show_sockaddr, show_out_sockaddr, show_socklen, show_sock_proto, show_in_msghdr, show_out_msghdr, show_in_mmsg,
@@ -104,13 +91,11 @@ void decode_select_result(const struct decode *d, int64_t v);
 
 /* Processes, scheduling, limits, capabilities and futexes (decode_proc.c, control.c, decode_ptrace.c). */
 show_fn show_clone_flags, show_clone_named, show_clone_args, show_clone_args_after, show_wstatus, show_waitid_id,
-	show_rlim, show_rlim32, show_cpu_set, show_prctl_arg, show_arch_prctl_arg, show_ptrace_arg, show_siginfos,
-	show_syscall_info, show_cap_data, show_futex_op, show_futex_arg, show_seccomp_arg, show_kcmp_index, show_ioprio,
-	show_fixed_string, show_uts_string, show_gids, show_out_gids, show_tid_at, show_syslog, show_personality,
-	show_waitv, show_set_tid, show_user_regs, show_user_fpregs, show_regset_buffer, show_user_offset;
-when_fn when_clone_ptid, when_clone_ctid, when_clone_tls, when_prctl_arg, when_arch_prctl_arg, when_ptrace_arg,
-	when_ptrace_pid, when_futex_arg, when_syslog, when_reboot_arg, when_kcmp_index, when_seccomp_arg,
-	when_membarrier_cpu;
+	show_rlim, show_rlim32, show_cpu_set, show_siginfos, show_syscall_info, show_cap_data, show_futex_op,
+	show_futex_arg, show_ioprio, show_fixed_string, show_uts_string, show_gids, show_out_gids, show_tid_at,
+	show_personality, show_waitv, show_set_tid, show_ptracer, show_user_regs, show_user_fpregs, show_regset_buffer,
+	show_user_offset;
+when_fn when_clone_ptid, when_clone_ctid, when_clone_tls, when_ptrace_pid, when_futex_arg, when_membarrier_cpu;
 
 /* Signals (sig.c). */
 show_fn show_signal, show_sigset, show_sigaction, show_siginfo, show_child_info, show_sigevent, show_sigreturn;

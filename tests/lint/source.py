@@ -32,9 +32,6 @@ PROCESSOR_WORDS = (
 PREFIXES = {
     "show": "decode/",  # shows a value of a kind; the kinds.def of the name begins every such function so
     "when": "decode/",  # whether an argument is shown only after the call
-    "prctl": "decode/control.c",  # *_memory(): the memory that the commands of this call need; the row of the kind names them
-    "quota": "decode/fsmount.c",
-    "keyctl": "decode/misc.c",
     "sockopt": "decode/net.c",
     "vfork_frame": "engine/patch/image/per_thread.c",  # one of the records that an image keeps for each thread
     "waits": "engine/patch/image/per_thread.c",  # another one of these
