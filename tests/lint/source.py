@@ -75,7 +75,6 @@ VARIABLES = {
     "bench/stop.c": "set by a handler of signals",
     "bench/switch_kinds.c": "two stacks of a thread, which assembler code changes",
     "cmd/trace/signals.c": "set by a handler of signals",
-    "cmd/compare/cmd_compare.c": "set by a handler of signals",
 }
 
 README_COLUMNS = 100  # of a table or an example in README.md
