@@ -29,6 +29,7 @@ TYPED = [
     ("--hist io_uring_e", "--hist io_uring_enter"),
     ("-S bytes_", "-S bytes_per_call"),
     ("bench lat", "bench latency"),
+    ("help rep", "help report"),
     ("bench syscall gettime", "bench syscall gettimeofday"),
     ("bench syscall getpid page-f", "bench syscall getpid page-fault"),
     ("bench switch eventf", "bench switch eventfd"),

@@ -570,7 +570,7 @@ def attach_killed(world, mode):
 def attach_killed_altstack(world, mode):
     """SIGKILL of sctrace: threads that share an alternate signal stack keep their registers and stacks."""
     for i in range(6):
-        with running([world.program("target"), "one_altstack"]) as target:
+        with running([world.program("threads"), "one_altstack"]) as target:
             wait_ready(target)
             with attached(world, mode, target.pid, seconds=0.05 + 0.03 * i) as process:
                 process.kill()

@@ -41,14 +41,20 @@ static int list_engines(void)
 	return print_out(&text);
 }
 
-enum { OTHERS = 4 };
+/* `sctrace help COMMAND`, for completion. main() handles it. */
+static const struct opt no_options[] = {{0}};
+static const struct opt_command help_command = {
+	.name = "sctrace help", .table = no_options, .operands = "compare bench report show"};
+
+enum { OTHERS = 5 };
 
 /* Appends the completion script of all commands for `shell`. Returns 0, or -EINVAL if the shell is unknown. */
 static int completion_script(const char *shell, struct buf *out)
 {
 	struct opt_command trace = trace_command, show, bench[BENCH_FACES];
 	struct opt show_rows[SHOW_OPTIONS];
-	const struct opt_command *all[OTHERS + BENCH_FACES] = {&trace, &compare_command, &report_command, &show};
+	const struct opt_command *all[OTHERS + BENCH_FACES] = {&trace, &compare_command, &report_command, &show,
+							       &help_command};
 	struct buf words[BENCH_FACES] = {0}, sets = {0};
 	filter_words(&sets);
 	show_face(&show, show_rows);

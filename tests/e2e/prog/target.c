@@ -573,38 +573,6 @@ static void test_spawns(int argc, char **argv)
 	puts("ended by itself");
 }
 
-/* The alternate stack of all threads, which only a handler that ends the program uses. */
-static char only_stack[65536];
-
-static void *stacked_body(void *arg)
-{
-	const volatile intptr_t own = (intptr_t)arg; /* on the usual stack */
-	const pid_t tid = (pid_t)syscall(SYS_gettid);
-	CHECK(sigaltstack(&(stack_t){.ss_sp = only_stack, .ss_size = sizeof only_stack}, NULL) == 0);
-	while (!stop_now) {
-		for (int i = 0; i < 8; i++)
-			CHECK(syscall(SYS_gettid) == tid);
-		CHECK(syscall(SYS_seccomp, -1, 0, NULL) == -1 && errno == EINVAL); /* stops under the patch engine */
-		CHECK(own == (intptr_t)arg);
-		sleep_us(100);
-	}
-	return NULL;
-}
-
-/* Threads that share an alternate stack make calls, until SIGTERM. */
-static void test_one_altstack(int argc, char **argv)
-{
-	pthread_t t[32];
-	(void)argc;
-	(void)argv;
-	signal(SIGTERM, on_term);
-	for (intptr_t i = 0; i < 32; i++)
-		CHECK(pthread_create(&t[i], NULL, stacked_body, (void *)i) == 0);
-	ready();
-	for (int i = 0; i < 32; i++)
-		CHECK(pthread_join(t[i], NULL) == 0);
-}
-
 static const struct test tests[] = {
 	{"rows", test_rows},           {"receive", test_receive},
 	{"send", test_send},           {"compute", test_compute},
@@ -616,6 +584,6 @@ static const struct test tests[] = {
 	{"heartbeat", test_heartbeat}, {"child_creates", test_child_creates},
 	{"numbered", test_numbered},   {"slow-vfork", test_slow_vfork},
 	{"endless", test_endless},     {"ticking", test_ticking},
-	{"spawns", test_spawns},       {"one_altstack", test_one_altstack},
+	{"spawns", test_spawns},
 };
 TEST_MAIN(tests)

@@ -471,6 +471,38 @@ static void test_stopping(int argc, char **argv)
 	calls("rt_sigreturn", handled, 0);
 }
 
+/* The alternate stack of all threads, which only a handler that ends the program uses. */
+static char only_stack[65536];
+
+static void *stacked_body(void *arg)
+{
+	const volatile intptr_t own = (intptr_t)arg; /* on the usual stack */
+	const pid_t tid = (pid_t)syscall(SYS_gettid);
+	CHECK(sigaltstack(&(stack_t){.ss_sp = only_stack, .ss_size = sizeof only_stack}, NULL) == 0);
+	while (!stop_now) {
+		for (int i = 0; i < 8; i++)
+			CHECK(syscall(SYS_gettid) == tid);
+		CHECK(syscall(SYS_seccomp, -1, 0, NULL) == -1 && errno == EINVAL); /* stops under the patch engine */
+		CHECK(own == (intptr_t)arg);
+		sleep_us(100);
+	}
+	return NULL;
+}
+
+/* Threads that share an alternate stack make calls, until SIGTERM. */
+static void test_one_altstack(int argc, char **argv)
+{
+	pthread_t t[32];
+	(void)argc;
+	(void)argv;
+	signal(SIGTERM, on_term);
+	for (intptr_t i = 0; i < 32; i++)
+		CHECK(pthread_create(&t[i], NULL, stacked_body, (void *)i) == 0);
+	CHECK(write(1, "ready\n", 6) == 6);
+	for (int i = 0; i < 32; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+}
+
 static const struct test tests[] = {
 	{"live", test_live},
 	{"short", test_short},
@@ -486,5 +518,6 @@ static const struct test tests[] = {
 	{"same_fs", test_same_fs},
 	{"no_pointer", test_no_pointer},
 	{"stopping", test_stopping},
+	{"one_altstack", test_one_altstack},
 };
 TEST_MAIN(tests)
