@@ -457,6 +457,53 @@ static void test_signals(void **state)
 	}
 }
 
+static unsigned knocks;
+static void on_knock(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	knocks += sig == KNOCK_SIGNAL && info->si_code == SI_QUEUE && info->si_value.sival_ptr == (void *)KNOCK_VALUE;
+}
+
+/*
+ * In attached processes, the agent calls for sctrace before a call that it does not make, by one signal, even if the program blocks
+ * it. All else is as if the program had made the call itself, also if sctrace no longer lives, and if a signal comes meanwhile.
+ */
+static void test_knocks(void **state)
+{
+	struct kind kinds[KINDS + RECORDS];
+	size_t n = get_kinds(kinds);
+	struct sigaction action = {.sa_sigaction = on_knock, .sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
+	sigset_t blocked, before;
+	(void)state;
+	sigemptyset(&blocked);
+	sigaddset(&blocked, KNOCK_SIGNAL);
+	/* sctrace must see new code. */
+	kinds[n++] = (struct kind){"mmap of code", SYS_mmap, {0, 0, 5}, SLOT_F_CHECK, REFUSED};
+	kinds[n++] = (struct kind){"mprotect to code", SYS_mprotect, {7, 1, 5}, SLOT_F_CHECK, REFUSED};
+	((struct agent_tail *)TAIL_SELECTOR)->selector = 1;
+	for (size_t i = 0; i < VARIANTS * n; i++) {
+		const struct kind *k = &kinds[i % n];
+		struct state in = before_call(k, 5), native;
+		if (!may_use(&variants[i / n]) || k->made != REFUSED)
+			continue;
+		memset(&native, 0, sizeof(native));
+		rig_run(&in, &native);
+		leave_all(&variants[i / n], k, &native, 0);
+		sigaction(KNOCK_SIGNAL, &action, &old);
+		for (unsigned twice = 0; twice < 2; twice++) {
+			sigprocmask(twice ? SIG_BLOCK : SIG_UNBLOCK, &blocked, &before);
+			knocks = 0;
+			check_kind(&variants[i / n], k, 3);
+			assert_int_equal(knocks, 1);
+			sigprocmask(SIG_UNBLOCK, &blocked, &before);
+			assert_int_equal(sigismember(&before, KNOCK_SIGNAL), twice);
+			assert_int_equal(knocks, 1);
+		}
+		sigaction(KNOCK_SIGNAL, &old, NULL);
+	}
+	((struct agent_tail *)TAIL_SELECTOR)->selector = 0;
+}
+
 /* It is found out whether calls wait, if the thread has an area, and an area of which it is not known is not changed. */
 static void test_waits(void **state)
 {
@@ -586,7 +633,7 @@ int main(void)
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_half_full),
 		cmocka_unit_test(test_errors),  cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_signals), cmocka_unit_test(test_rare_states),
-		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_waits),   cmocka_unit_test(test_knocks),
 	};
 	if (!has_address(AGENT_CODE)) {
 		printf("1..0 # SKIP this kernel gives programs too few addresses for the agent "
