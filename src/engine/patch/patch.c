@@ -504,8 +504,8 @@ static void patch_stop(struct engine *e)
 const struct engine_ops engine_patch = {
 	.name = "patch",
 	.purpose = "counts, times and records calls inside the program; fast; the default for -c and for traces",
-	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN |
-		CAP_WAITS | CAP_ERRNOS,
+	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_LEAVE | CAP_INJECT |
+		CAP_STOPS | CAP_MAIN | CAP_WAITS | CAP_ERRNOS,
 	.probe = patch_probe,
 	.start = patch_start,
 	.next = tracer_next,

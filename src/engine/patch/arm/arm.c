@@ -92,6 +92,9 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 			 "all system calls in the code of a running process are patched when sctrace attaches to it");
 	} else if (want & CAP_ATTACH)
 		buf_addf(why, "the calls of a running process cannot be intercepted: %s", buf_str(&sud));
+	else if (want & CAP_LEAVE)
+		buf_addf(why, "sctrace cannot detach from a program whose calls a seccomp filter intercepts (%s)",
+			 buf_str(&sud));
 	else if (!allowed("filter"))
 		buf_addf(why, "%s; SCTRACE_ARM does not permit the seccomp filter", buf_str(&sud));
 	else {
