@@ -101,7 +101,9 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 		*how = ARM_FILTER;
 		r = filter_probe(why);
 		if (r == 0)
-			buf_addf(why, "calls are intercepted by a seccomp filter (%s)", buf_str(&sud));
+			buf_addf(why, "calls are intercepted by a seccomp filter (%s)%s", buf_str(&sud),
+				 CPU_KNOCKS ? "; in running processes (-p), all system calls in their code are patched"
+					    : "");
 	}
 	buf_free(&sud);
 	return r;
