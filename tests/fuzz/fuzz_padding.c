@@ -7,6 +7,7 @@
 
 #include "engine/patch/x86_64/padding.h"
 #include "stack/unwind.h"
+#include "tracee/functions.h"
 
 #include <errno.h>
 

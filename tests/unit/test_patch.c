@@ -9,6 +9,7 @@
 #include "engine/patch/x86_64/encode.h"
 #include "engine/patch/x86_64/padding.h"
 #include "engine/patch/x86_64/relocate.h"
+#include "tracee/functions.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -15,10 +15,10 @@
 #include "engine/patch/image/site.h"
 
 #include "base/memory.h"
-#include "engine/patch/image/functions.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/remote/remote.h"
 #include "engine/ptrace/tracer.h"
+#include "tracee/functions.h"
 #include "tracee/proc.h"
 
 #include <stdlib.h>

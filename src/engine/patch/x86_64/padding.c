@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/patch/x86_64/padding.h"
 
-#include "engine/patch/image/functions.h"
+#include "tracee/functions.h"
 
 #include <Zydis/Zydis.h>
 #include <elf.h>

@@ -4,7 +4,7 @@
  * one before it (site.h).
  */
 #include "base/memory.h"
-#include "engine/patch/image/functions.h"
+#include "tracee/functions.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_plan.h"
 #include "engine/patch/image/site.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/patch/image/functions.h"
+#include "tracee/functions.h"
 
 #include <errno.h>
 #include <string.h>

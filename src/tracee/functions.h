@@ -3,8 +3,8 @@
  * Functions of ELF objects in the program's memory, as unwind tables show them (LSB Core, "Exception Frames"). Every function that
  * compilers and glibc's assembly emit has a frame description entry. Nothing in this memory is trusted.
  */
-#ifndef SCTRACE_ENGINE_PATCH_IMAGE_FUNCTIONS_H
-#define SCTRACE_ENGINE_PATCH_IMAGE_FUNCTIONS_H
+#ifndef SCTRACE_TRACEE_FUNCTIONS_H
+#define SCTRACE_TRACEE_FUNCTIONS_H
 
 #include "tracee/mem.h"
 
