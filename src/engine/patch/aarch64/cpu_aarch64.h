@@ -205,14 +205,15 @@ static inline void cpu_set_flags(struct cpu_regs *r, uint64_t saved)
 	(void)r, (void)saved; /* the agent does not change the flags */
 }
 
-/* Does the instruction set x8: movz, mov (orr), or an addition, extension or shift? */
+/* Does the instruction set x8: movz, mov (orr), an addition, an extension, a shift, or a load (ldr, ldur)? */
 static inline bool cpu_sets_number(const unsigned char *code)
 {
 	uint32_t word;
 	memcpy(&word, code, sizeof(word));
 	const uint32_t kind = word & 0x7f800000;
-	return (word & 0x1f) == 8 && (kind == 0x52800000 || kind == 0x2a000000 || kind == 0x11000000 ||
-				      kind == 0x13000000 || kind == 0x53000000);
+	return (word & 0x1f) == 8 &&
+	       (kind == 0x52800000 || kind == 0x2a000000 || kind == 0x11000000 || kind == 0x13000000 ||
+		kind == 0x53000000 || (word & 0xbfc00000) == 0xb9400000 || (word & 0xbfc00000) == 0xb8400000);
 }
 
 static inline void cpu_leave_trap(struct cpu_regs *r)

@@ -5,8 +5,9 @@
  *
  * Such a word may also be data. It is certainly an instruction if the unwind table of its file shows a function that contains it:
  * compilers do not place constants inside functions. In a file without a table, it is assumed to be one if an instruction shortly
- * before it sets the register of the call's number. Other words are left as they are, and the footer says how many. The
- * instruction by which signal handlers return is not patched either (is_restorer() in site_patch.c): while a handler runs, its
+ * before it sets the register of the call's number. If that is so outside the functions of a table, as in programs of Go with
+ * code of C, or in programs that contain code as data, ptrace traces the image. Other words are left as they are, and the footer
+ * says how many. The instruction by which signal handlers return is not patched either (is_restorer() in site_patch.c): while a handler runs, its
  * thread stops at each call (patch_task.handlers).
  *
  * New code comes only with calls that the agent leaves to sctrace (scan_is_due()). If code is not that of a file, the program
@@ -83,11 +84,17 @@ static bool sets_number(const unsigned char *code, size_t n)
 	return false;
 }
 
-/* Is the word at `at` an instruction? The `n` bytes before it are at `before`. */
-static bool is_code(const struct scan *s, uint64_t at, const unsigned char *before, size_t n)
+enum found { FOUND_CALL, FOUND_DATA, FOUND_EITHER };
+
+/* What is the word at `at`? The `n` bytes before it are at `before`. */
+static enum found judge(const struct scan *s, uint64_t at, const unsigned char *before, size_t n)
 {
 	uint64_t lo, hi;
-	return s->has_table ? functions_find(&s->mem, s->m.base, at, &lo, &hi) == 0 : sets_number(before, n);
+	if (s->has_table && functions_find(&s->mem, s->m.base, at, &lo, &hi) == 0)
+		return FOUND_CALL;
+	if (!sets_number(before, n))
+		return FOUND_DATA;
+	return s->has_table ? FOUND_EITHER : FOUND_CALL;
 }
 
 /* Patches the site. Returns false if its calls would not be seen. */
@@ -95,10 +102,10 @@ static bool patch_site(const struct scan *s, uint64_t at, const unsigned char *b
 {
 	const struct image *img = image_of(s->task);
 	const bool known = map_get(&img->sites.by_ip, at + CPU_CALL_SIZE);
-	if (!known && !is_code(s, at, before, n)) {
-		++*s->unproven;
-		return true;
-	}
+	const enum found found = known ? FOUND_CALL : judge(s, at, before, n);
+	*s->unproven += found == FOUND_DATA;
+	if (found != FOUND_CALL)
+		return found == FOUND_DATA;
 	const struct site *site = visit_site(s->p, s->task, at + CPU_CALL_SIZE, -1);
 	return site && (site_is_patched(site) || site->why == WHY_RESTORER);
 }
@@ -169,7 +176,7 @@ static const char *patch_all(struct patch *p, struct task *task)
 		if (!s.m.patchable)
 			why = "it has executable memory that is not the code of a file, such as that of a JIT compiler";
 		else if (!patch_mapping(&s))
-			why = "a system call in its code cannot be patched";
+			why = "a system call in its code cannot be patched, or may be data";
 	}
 	p->unproven = unproven > p->unproven ? unproven : p->unproven; /* most are found by each scan of an image */
 	free(memory.copy);
