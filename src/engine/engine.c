@@ -21,8 +21,8 @@ const struct engine_ops engine_bpf = {
 	.name = "bpf",
 	.purpose = "counts calls in the kernel without stopping programs; also for control groups and the whole "
 		   "system; needs privileges",
-	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_CGROUP | CAP_SYSTEM |
-		CAP_ERRNOS,
+	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_LEAVE | CAP_FOLLOW | CAP_CGROUP |
+		CAP_SYSTEM | CAP_ERRNOS,
 	.probe = bpf_probe,
 };
 #endif
@@ -89,6 +89,7 @@ static void add_lacks(const struct engine_ops *e, unsigned want, struct buf *out
 		{CAP_BY_PROCESS, "count for each process"},
 		{CAP_BY_THREAD, "count for each thread"},
 		{CAP_ATTACH, "attach to running processes"},
+		{CAP_LEAVE, "detach from a program that it has started"},
 		{CAP_THREAD, "attach to a single thread"},
 		{CAP_FOLLOW, "follow children"},
 		{CAP_INJECT, "tamper with calls"},

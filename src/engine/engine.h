@@ -36,6 +36,7 @@ enum engine_caps {
 	CAP_THREAD = 1 << 13,    /* attaching to one thread, and not to the other threads of its process */
 	CAP_WAITS = 1 << 14,     /* events say which calls waited (call.wait) */
 	CAP_WATCH = 1 << 15,     /* each call of a control group or of the system is sent as an event, with its paths */
+	CAP_LEAVE = 1 << 16,     /* detaching from programs that the engine has started */
 	CAP_MAIN = 1 << 11,      /* the calls before main are counted separately (engine_config.find_main) */
 };
 

@@ -7,6 +7,7 @@
 
 #include "engine/patch/x86_64/padding.h"
 #include "stack/unwind.h"
+#include "tracee/functions.h"
 
 #include <errno.h>
 
@@ -59,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (n > 0)
 		ways(gaps, n, gaps[0].lo);
 	for (size_t at = 0; at < size; at += 97)
-		if (padding_function(&mem, BASE, BASE + at, &lo, &hi) == 0)
+		if (functions_find(&mem, BASE, BASE + at, &lo, &hi) == 0)
 			FUZZ_REQUIRE(lo <= BASE + at && BASE + at < hi);
 	padding_is_fill(data, size);
 	unwind_header(data, size);

@@ -252,6 +252,7 @@ static inline void patch_site(uint32_t *site, size_t stub)
 static inline void patch(const struct variant *v)
 {
 	struct stub_head *head = (struct stub_head *)stubs;
+	*head = encode_head();
 	head->entry = AGENT_AT(v->labels->entry);
 	head->exit = AGENT_AT(v->labels->exit);
 	patch_site(rig_site, STUB_SIZE);

@@ -9,6 +9,7 @@
 #include "engine/patch/x86_64/encode.h"
 #include "engine/patch/x86_64/padding.h"
 #include "engine/patch/x86_64/relocate.h"
+#include "tracee/functions.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -407,13 +408,13 @@ static void gaps_of_the_c_library(void **state)
 	int n = padding_gaps(&m, base, at - 512, at + 512, gaps, 64);
 	if (n < 0)
 		skip(); /* this C library has no unwind table, so no gaps are found */
-	assert_int_equal(padding_function(&m, base, at, &lo, &hi), 0);
+	assert_int_equal(functions_find(&m, base, at, &lo, &hi), 0);
 	assert_int_equal(lo, at);
 	for (int i = 0; i < n; i++) {
 		assert_true(gaps[i].lo < gaps[i].hi);
 		assert_true(gaps[i].hi <= lo || gaps[i].lo >= hi);
-		assert_int_not_equal(padding_function(&m, base, gaps[i].lo, &lo, &hi), 0);
-		assert_int_equal(padding_function(&m, base, at, &lo, &hi), 0);
+		assert_int_not_equal(functions_find(&m, base, gaps[i].lo, &lo, &hi), 0);
+		assert_int_equal(functions_find(&m, base, at, &lo, &hi), 0);
 	}
 }
 

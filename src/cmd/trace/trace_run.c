@@ -423,7 +423,7 @@ static unsigned wants(const struct trace *t)
 		{o->follow, CAP_FOLLOW},
 		{o->pids.n, CAP_ATTACH},
 		{attaches_to_thread(o), CAP_THREAD},
-		{o->limit, CAP_ATTACH}, /* engines that can attach can also detach from programs that they started */
+		{o->limit, CAP_LEAVE},
 		{o->injects.rules.n, CAP_INJECT},
 		{o->break_execve, CAP_BREAK},
 		{o->stacks || o->folded, CAP_STOPS},

@@ -411,8 +411,8 @@ const struct engine_ops engine_bpf = {
 	.name = "bpf",
 	.purpose = "counts calls in the kernel without stopping programs; also for control groups and the whole "
 		   "system, whose calls it can print; needs privileges",
-	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_CGROUP | CAP_SYSTEM |
-		CAP_ERRNOS | CAP_WATCH | CAP_WAITS,
+	.caps = CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_LEAVE | CAP_FOLLOW | CAP_CGROUP |
+		CAP_SYSTEM | CAP_ERRNOS | CAP_WATCH | CAP_WAITS,
 	.probe = bpf_probe,
 	.start = bpf_start,
 	.next = bpf_next,

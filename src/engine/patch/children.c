@@ -139,8 +139,12 @@ void children_on_first_stop(struct tracer *t, struct task *task)
 	bool served = arm_is_served(p, task);
 	bool forked = img->refs == 1 && task->tid == task->proc->pid;
 	bool apart = served && forked && (t->config.want & CAP_BY_PROCESS || !task->proc->counted);
+	/* Other threads of the parent may have patched more since the copy was made. */
+	const bool late = p->arming == ARM_KNOCK && forked && img->sites.serial != img->sites.copied_serial;
 	if (forked)
 		site_check_copied(p, task);
+	if (late)
+		scan_image(p, task);
 	if (!served || apart)
 		stepout_child(task, apart);
 	if (!served) {
@@ -184,7 +188,7 @@ bool exec_enter_image(struct patch *p, struct task *task, uint64_t at, const str
 {
 	if (!why->len) {
 		int err = setup_image(p, task, at, r, mask);
-		if (err == 0 && p->watchdog_fd >= 0)
+		if (err == 0 && p->watchdog_fd >= 0 && p->arming == ARM_SUD)
 			sigkill_guard_install(p, task);
 		if (err == -ESRCH || !task->stopped) {
 			/* The task may still run the agent's code, which no other thread may overwrite now. */
@@ -230,9 +234,12 @@ static void prepare_attended(struct patch *p, struct task *task, const struct cp
 	img->start.observed = true;
 	img->start.entry = r->CPU_IP;
 	note_ignored(task, s);
-	plan_apply_loader(p, task, r->CPU_IP, NULL);
+	if (p->arming == ARM_KNOCK)
+		scan_image(p, task);
+	else
+		plan_apply_loader(p, task, r->CPU_IP, NULL);
 	record_admit_at(p, task, r->CPU_THREAD_POINTER);
-	arm_task(p, task, true);
+	arm_task(p, task, img->state == IMAGE_READY);
 }
 
 /* Puts the agent into a new image before its first instruction, without a stop if possible. */

@@ -20,6 +20,7 @@
  *   CPU_OTHER_GETPID         the number of getpid(2) in the other ABI that 64-bit programs can use; if there is none, a number
  *                            that no call has
  *   CPU_DISPATCHES           can the engine use Syscall User Dispatch?
+ *   CPU_KNOCKS               can all calls of a program be patched at once, and does the agent call for the tracer (ARM_KNOCK)?
  *   CPU_JUDGES_WAITS         can the agent find out whether calls wait?
  *   CPU_MARKS_WAITS          does the recorder always find that out? Otherwise it does so on request (agent_recipe.waits)
  *   RELEASING_CALLS          see code/agent.h
@@ -79,6 +80,7 @@
  *   cpu_give_thread_pointer    sets that of a stopped thread, if programs may not use it at all, and it is 0 in all their threads.
  *                            Returns a negative number if it has not been set
  *   cpu_is_call              is this the instruction that makes a call?
+ *   cpu_sets_number          does this instruction set the number of a call? False if instructions differ in size
  *   cpu_is_clock_read        is this the instruction that reads the clock? A program can forbid it (prctl(2), PR_SET_TSC)
  *   cpu_ticks, cpu_has_steady_ticks  the clock that the agent reads, and whether it runs evenly at all times
  *   cpu_own_call             in the program: makes a call by the code at `at` (agent_own_call)

@@ -77,7 +77,10 @@ static bool begins_call(struct patch *p, struct task *task)
 {
 	struct patch_task *pt = patch_task_of(task);
 	const struct image *img = image_of(task);
-	const bool fallback = img && img->state == IMAGE_FALLBACK, inside = pt && img && image_has_agent(img);
+	/* While a handler runs, the thread stops at each call, so that the handler's return is seen (ARM_KNOCK). */
+	const bool handler = pt && pt->handlers && img && img->state == IMAGE_READY;
+	const bool fallback = (img && img->state == IMAGE_FALLBACK) || handler;
+	const bool inside = pt && img && image_has_agent(img);
 	struct call call = {.nr = -1};
 	struct cpu_regs r;
 	uint64_t ip;
@@ -98,7 +101,7 @@ static bool begins_call(struct patch *p, struct task *task)
 		       withdraw_before(p, task, &call, &r) || !dispatch_begin_fallback(p, task, call.nr, &r)))
 		return false;
 	p->slow_calls++;
-	patch_note_stop(p, STOP_FALLBACK, -1);
+	patch_note_stop(p, handler ? STOP_SITE : STOP_FALLBACK, -1);
 	return true;
 }
 
@@ -142,7 +145,7 @@ static int resume_request(struct tracer *t, const struct task *task)
 		return PTRACE_SINGLESTEP;
 	if (!arm_is_served(patch_of(t), task))
 		return PTRACE_CONT;
-	return (pt && pt->slow) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
+	return (pt && (pt->slow || pt->handlers)) || !img || img->state != IMAGE_READY ? PTRACE_SYSCALL : PTRACE_CONT;
 }
 
 /* Called when a stop is about to be handled: reads the recorded calls first, because they are earlier than the stop. */
@@ -277,7 +280,7 @@ static void patch_free(struct patch *p)
 static int measure_agent(struct patch *p, struct cost_numbers *cost)
 {
 	struct patch *probe = patch_new();
-	probe->arming = p->arming;
+	probe->arming = p->arming == ARM_SUD ? ARM_SUD : ARM_FILTER; /* only the first of many calls stops */
 	probe->tsc0 = p->tsc0;
 	probe->ns0 = p->ns0;
 	int r = patch_calibrate(probe, cost);
@@ -315,7 +318,7 @@ static int set_arming(struct patch *p, struct engine_config *c)
 	p->filters = own.filters + (p->arming == ARM_FILTER);
 	p->root = geteuid() == 0;
 	p->rights = own.has_signals ? own.permitted : ~UINT64_C(0);
-	if (r < 0 || p->arming == ARM_SUD)
+	if (r < 0 || p->arming != ARM_FILTER)
 		return r;
 	c->spawn.before_user = call_filter_install;
 	c->spawn.before_ctx = &p->filter;
@@ -479,6 +482,11 @@ static void patch_footer(const struct engine *e, struct buf *text)
 		buf_addf(text,
 			 "\nthe clock of the processor ticks every %.0f ns, which limits how precise single times are",
 			 p->tick_ns);
+	if (p->unproven)
+		buf_addf(text,
+			 "\n%llu places that may contain a system call or data were left as they are; calls there are "
+			 "not seen",
+			 (unsigned long long)p->unproven);
 	site_say_often(p, text);
 	if (sum_stops(p).reason != STOP_FALLBACK)
 		patch_slowness(e, &slow);
@@ -496,8 +504,8 @@ static void patch_stop(struct engine *e)
 const struct engine_ops engine_patch = {
 	.name = "patch",
 	.purpose = "counts, times and records calls inside the program; fast; the default for -c and for traces",
-	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_INJECT | CAP_STOPS | CAP_MAIN |
-		CAP_WAITS | CAP_ERRNOS,
+	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_FOLLOW | CAP_ATTACH | CAP_LEAVE | CAP_INJECT |
+		CAP_STOPS | CAP_MAIN | CAP_WAITS | CAP_ERRNOS,
 	.probe = patch_probe,
 	.start = patch_start,
 	.next = tracer_next,

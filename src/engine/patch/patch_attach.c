@@ -131,6 +131,8 @@ static void enter_process(struct patch *p, struct task *task)
 	uint64_t at = first_instruction(task->tid);
 	struct proc_status s = {.has_signals = false}, first;
 	find_obstacle(p, task, &s, &why);
+	if (!why.len && remote_settle(&p->t, task) < 0)
+		buf_adds(&why, "a signal was pending");
 	if (!why.len && (!at || cpu_get(task->tid, &saved) < 0))
 		buf_adds(&why, "its entry point is not known");
 	image_of(task)->start.interrupted = !s.has_signals || s.caught;
@@ -138,7 +140,10 @@ static void enter_process(struct patch *p, struct task *task)
 	plan_begin_attached(p, task, &first);
 	if (exec_enter_image(p, task, at, &saved, NULL, &why) && !why.len) {
 		image_note_faults(task, &s);
-		plan_apply_attached(p, task);
+		if (p->arming == ARM_KNOCK)
+			scan_image(p, task);
+		else
+			plan_apply_attached(p, task);
 	}
 	buf_free(&why);
 }
@@ -219,6 +224,8 @@ void attach_all(struct patch *p)
 			continue;
 		record_admit(p, task);
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
+		if (p->arming == ARM_KNOCK && task->deliver)
+			dispatch_note_delivery(p, task, task->deliver);
 		tracer_resume(&p->t, task);
 	}
 }
@@ -227,7 +234,7 @@ void attach_all(struct patch *p)
  * Discards a forced SIGSYS that is pending for a task that is about to be detached, because the signal would end the
  * task. Moves the task back to before its call.
  */
-static void settle_pending(struct patch *p, struct task *task)
+static void settle_forced(struct patch *p, struct task *task)
 {
 	int status;
 	siginfo_t si;
@@ -253,6 +260,42 @@ static void settle_pending(struct patch *p, struct task *task)
 				dispatch_stop(p, task, &call, &r);
 		} else
 			task->deliver = WSTOPSIG(status);
+	}
+}
+
+/*
+ * Lets a thread that is about to call for sctrace do so, because the program must not get this signal. Moves it back to before its
+ * call.
+ */
+static void settle_knock(struct patch *p, struct task *task)
+{
+	struct cpu_regs r;
+	siginfo_t si;
+	int status;
+	while (!task->deliver && cpu_get(task->tid, &r) == 0 && stepout_knocks(r.CPU_IP)) {
+		if (ptrace_retry(PTRACE_SYSCALL, task->tid, NULL, NULL) < 0 ||
+		    remote_next_stop(&p->t, task, &status) < 0)
+			return;
+		if (status >> 16 || WSTOPSIG(status) == (SIGTRAP | 0x80) ||
+		    ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0)
+			continue;
+		if (stepout_knock(task, &si, &r) != KNOCK_CALL) {
+			task->deliver = WSTOPSIG(status);
+			return;
+		}
+		r.CPU_IP -= CPU_CALL_SIZE;
+		cpu_set(task->tid, &r);
+	}
+}
+
+static void settle_pending(struct patch *p, struct task *task)
+{
+	if (p->arming != ARM_KNOCK)
+		settle_forced(p, task);
+	else if (image_has_agent(image_of(task))) {
+		settle_knock(p, task);
+		if (!task->deliver)
+			remote_settle(&p->t, task);
 	}
 }
 
@@ -307,7 +350,7 @@ void detach_task(struct tracer *t, struct task *task)
 	if (!t->detaching && img->refs == 1)
 		image_refuse_all(task);
 	/* A child that is not followed, and whose parent was in a handler, is detached alone, without detach_clean(). */
-	if (img->refs == 1 && task->proc->ntasks == 1 && task_returns(task))
+	if (img->refs == 1 && task->proc->ntasks == 1 && (task_returns(task) || p->arming == ARM_KNOCK))
 		site_restore_all(task);
 }
 
@@ -331,6 +374,10 @@ static bool call_ends(const struct task *task)
 {
 	struct cpu_regs r;
 	siginfo_t si;
+	struct __ptrace_syscall_info info;
+	if (ptrace_retry(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), &info) > 0 &&
+	    info.op == PTRACE_SYSCALL_INFO_EXIT)
+		return true;
 	if (cpu_get(task->tid, &r) == 0 && remote_restart_pending(&r))
 		return true;
 	if (ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0)

@@ -190,8 +190,10 @@ struct patch_task {
 	bool returns_blocked;
 	/* Number of handlers that will return to instructions that moved into a stub, without agent_data.followed. */
 	unsigned moved_frames;
-	uint32_t serial;      /* image_sites.serial when the task was last resumed */
-	bool awaiting;        /* the tracer must see the thread's rt_sigreturn(2) (image_note_frames) */
+	uint32_t serial; /* image_sites.serial when the task was last resumed */
+	bool awaiting;   /* the tracer must see the thread's rt_sigreturn(2) (image_note_frames) */
+	/* With ARM_KNOCK: number of handlers that are running. The instruction by which they return is not patched. */
+	unsigned handlers;
 	bool slow;            /* the current call runs under ptrace, and the task is not armed */
 	uint64_t slow_ip;     /* the address after the instruction at which the last such call was to be made */
 	uint64_t step_hidden; /* A single step that ends at this address is not reported to the program; 0: none. */
@@ -218,6 +220,11 @@ enum arming {
 	ARM_SUD,
 	/* A seccomp filter: tasks stop at a call's entry; it cannot be removed, and descendants inherit it. */
 	ARM_FILTER,
+	/*
+	 * Nothing makes calls stop. Instead, all call sites of an image are patched before it continues (image/scan.c), and
+	 * the agent calls for the tracer if it does not make a call. For attached processes, if CPU_KNOCKS is set.
+	 */
+	ARM_KNOCK,
 };
 
 /* What the agent does with a call: it makes the call, or makes it and writes a record, or passes it to the tracer. */
@@ -306,6 +313,7 @@ struct patch {
 	struct map usages;            /* struct usage by map_key() of the program's short name */
 	VEC(struct often) often;      /* sites at which many calls stopped */
 	size_t nsites;                /* number of sites of all images */
+	uint64_t unproven;            /* places that were not patched, because they may be data (image/scan.c) */
 	struct module *loader;        /* the file that contains the first instruction of new images, or NULL */
 	uint64_t loader_entry;        /* offset of that instruction in the file */
 	uint64_t loader_end;          /* offset of the end of the last page of that file's code */

@@ -106,8 +106,8 @@ const struct engine_ops engine_ptrace = {
 	.name = "ptrace",
 	.purpose = "stops the program at each call; supports all options but --cgroup and --all; slow; the default for "
 		   "the stacks of all calls",
-	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_FOLLOW | CAP_INJECT |
-		CAP_THREAD | CAP_BREAK | CAP_ERRNOS | CAP_STOPS | CAP_MAIN,
+	.caps = CAP_EVENTS | CAP_COUNTS | CAP_BY_PROCESS | CAP_BY_THREAD | CAP_ATTACH | CAP_LEAVE | CAP_FOLLOW |
+		CAP_INJECT | CAP_THREAD | CAP_BREAK | CAP_ERRNOS | CAP_STOPS | CAP_MAIN,
 	.probe = ptrace_probe,
 	.start = ptrace_start,
 	.next = tracer_next,

@@ -390,6 +390,8 @@ agent_special_\v:
 	on	__NR_rt_sigprocmask, .Lchecked_\v
 	on	__NR_rseq, .Lrseq_\v
 	on	__NR_set_tid_address, 11f
+	on	__NR_mprotect, 13f
+	on	__NR_pkey_mprotect, 13f
 	.irp	call, __NR_rt_sigreturn, __NR_shmat
 	on	\call, agent_refuse_\v
 	.endr
@@ -413,7 +415,14 @@ agent_special_\v:
 	tbnz	x11, #63, agent_refuse_\v
 8:	add	x16, x16, #16
 	b	7b
-1:	cbz	x0, .Lchecked_\v		/* check the range only if an address is requested */
+1:	tbnz	x2, #2, 14f		/* PROT_EXEC */
+15:	cbz	x0, .Lchecked_\v		/* check the range only if an address is requested */
+	b	5b
+13:	tbz	x2, #2, 5b
+14:	unless_knocking 11, 16f		/* the tracer must see new code, whose calls it patches */
+	b	agent_refuse_\v
+16:	sub	x11, x8, #__NR_mmap
+	cbz	x11, 15b
 	b	5b
 2:	tbnz	x3, #1, agent_refuse_\v	/* the tracer must see MREMAP_FIXED */
 	b	5b
@@ -536,11 +545,11 @@ agent_exit_\v:				/* exit(2): uses no stack, because the thread may no longer ha
 3:	adr	x9, DATA(AT_MAP)
 	ldr	w10, [x9, x8, lsl #2]
 	ldur	x11, [x9, #-AT_MAP]
-	cbz	w10, agent_trap
+	cbz	w10, agent_knock_exit
 	and	w12, w10, #(SLOT_ALIGN - 1)
-	cbnz	w12, agent_trap
+	cbnz	w12, agent_knock_exit
 	add	x11, x10, x11
-	tbnz	x11, #BASE_APART, agent_trap
+	tbnz	x11, #BASE_APART, agent_knock_exit
 	mov	x12, #1
 	add_\v	x12, SLOT_ENTERED, agent_exit_counts_\v
 	svc	#0
@@ -563,6 +572,36 @@ agent_end_\v:
 	.macro	kernel call
 	mov	x8, #\call
 	svc	#0
+	.endm
+
+/*
+ * Calls for the tracer, in a process to which sctrace has attached: nothing makes its calls stop. The thread sends itself a
+ * signal, which the tracer recognises by its value (stepout_knock()), and lets it pass although the program may block it. The
+ * tracer moves the thread on. Without a tracer, nothing happens, because programs ignore this signal by default. Changes x0 to
+ * x4 and x8.
+ */
+	.macro	knock
+	kernel	__NR_getpid
+	mov	x4, x0
+	kernel	__NR_gettid
+	mov	x1, x0
+	mov	x0, x4
+	mov	x2, #KNOCK_SIGNAL
+	adr	x3, .Lknock_info
+	kernel	__NR_rt_tgsigqueueinfo
+	mov	x0, #0
+	mov	x1, #0
+	adr	x2, .Lknock_time
+	adr	x3, .Lknock_mask
+	mov	x4, #8
+	kernel	__NR_ppoll
+	.endm
+
+/* Jumps to \to if nothing needs to call for the tracer. Changes \reg. */
+	.macro	unless_knocking reg, to
+	adrp	x\reg, PAGE(TAIL_SELECTOR)
+	ldrb	w\reg, [x\reg]
+	cbz	w\reg, \to
 	.endm
 
 	.macro	number reg, value
@@ -627,6 +666,7 @@ agent_back_\s:
 	.balign	AGENT_PAGE		/* for adrp */
 	.globl	agent_labels, agent_begin, agent_end, agent_allowed_end, agent_trap
 	.globl	agent_remote, agent_own_call, agent_own_call_end, agent_call, agent_call_end
+	.globl	agent_knock, agent_knock_saved, agent_knock_idle, agent_knock_exit, agent_knock_exit_saved, agent_knock_end
 	.pushsection .data.rel.ro, "aw"
 	.balign	8
 agent_labels:				/* filled in by the uses of `path` */
@@ -654,6 +694,39 @@ agent_call:
 	mov	x19, x0
 	back	call
 agent_call_end:
+agent_knock:				/* called by a stub; x16 is free. The frame contains nothing but x16 and x30. */
+	BTI_C
+	unless_knocking 16, 1f
+	stp	x0, x1, [sp, #FRAME_X9]
+	stp	x2, x3, [sp, #FRAME_X11]
+	stp	x4, x8, [sp, #FRAME_X13]
+agent_knock_saved:
+	knock
+	ldp	x4, x8, [sp, #FRAME_X13]
+	ldp	x2, x3, [sp, #FRAME_X11]
+	ldp	x0, x1, [sp, #FRAME_X9]
+	ret
+agent_knock_idle:
+1:	ret
+agent_knock_exit:			/* before exit(2), without a stack */
+	unless_knocking 9, agent_trap
+	mov	x9, x0
+agent_knock_exit_saved:
+	knock
+	mov	x0, x9
+	mov	x8, #__NR_exit
+	b	agent_trap
+agent_knock_end:
+	.balign	8
+.Lknock_info:				/* siginfo_t, of which the kernel reads 128 bytes at most */
+	.long	KNOCK_SIGNAL, 0, -1, 0	/* SI_QUEUE */
+	.long	0, 0			/* si_pid, si_uid */
+	.quad	KNOCK_VALUE
+	.skip	96, 0
+.Lknock_time:
+	.quad	0, 0
+.Lknock_mask:
+	.quad	~(1 << (KNOCK_SIGNAL - 1))
 agent_allowed_end:
 agent_trap:				/* always stops, because it is after agent_allowed_end */
 	svc	#0
@@ -661,10 +734,20 @@ agent_trap:				/* always stops, because it is after agent_allowed_end */
 agent_announce:				/* always stops, so that sctrace reports the beginning of the call (record/step.c) */
 	svc	#0
 	b	agent_announced
+agent_knock_announce:
+	unless_knocking 9, agent_announce
+	knock
+	mov	x8, #AGENT_ASK
+	b	agent_announce
 agent_announce_end:
 agent_ask:				/* always stops, so that sctrace completes the record (record/step.c) */
 	svc	#0
 	b	agent_ask_after
+agent_knock_ask:
+	unless_knocking 9, agent_ask
+	knock
+	mov	x8, #AGENT_ASK
+	b	agent_ask
 agent_ask_end:
 agent_end:
 

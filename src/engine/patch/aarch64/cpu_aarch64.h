@@ -13,13 +13,16 @@
 #define CPU_RED_ZONE       RED_ZONE           /* of Go (encode.h) */
 #define CPU_ARCH           AUDIT_ARCH_AARCH64 /* linux/audit.h */
 #define CPU_DISPATCHES     0
+#define CPU_KNOCKS         1
 #define CPU_PAGE_MOST      16384 /* as on the Raspberry Pi 5; the addresses of all memory of the agent are multiples of it */
 #define CPU_OTHER_GETPID   -1 /* no call has this number: 64-bit programs have only one ABI */
 #define CPU_PAGES_VARY     1
 #define CPU_JUDGES_WAITS   1
 #define CPU_MARKS_WAITS    0 /* it would take too many instructions at each call */
 #define CPU_RESTARTS_EARLY 1
-#define RSEQ_SIGNATURE     0xd428bc00 /* sys/rseq.h: brk #0x45e0 */
+#define KNOCK_SIGNAL       28               /* SIGWINCH, which programs ignore by default */
+#define KNOCK_VALUE        0x7c5a6b6e6f636b /* si_value */
+#define RSEQ_SIGNATURE     0xd428bc00       /* sys/rseq.h: brk #0x45e0 */
 #define RELEASING_CALLS                                                                                                \
 	__NR_mmap, __NR_munmap, __NR_mremap, __NR_shmctl, __NR_shmdt, __NR_umount2, __NR_dup3, __NR_close_range,       \
 		__NR_rseq
@@ -200,6 +203,17 @@ static inline void cpu_after_call(struct cpu_regs *r, uint64_t ip)
 static inline void cpu_set_flags(struct cpu_regs *r, uint64_t saved)
 {
 	(void)r, (void)saved; /* the agent does not change the flags */
+}
+
+/* Does the instruction set x8: movz, mov (orr), an addition, an extension, a shift, or a load (ldr, ldur)? */
+static inline bool cpu_sets_number(const unsigned char *code)
+{
+	uint32_t word;
+	memcpy(&word, code, sizeof(word));
+	const uint32_t kind = word & 0x7f800000;
+	return (word & 0x1f) == 8 &&
+	       (kind == 0x52800000 || kind == 0x2a000000 || kind == 0x11000000 || kind == 0x13000000 ||
+		kind == 0x53000000 || (word & 0xbfc00000) == 0xb9400000 || (word & 0xbfc00000) == 0xb8400000);
 }
 
 static inline void cpu_leave_trap(struct cpu_regs *r)

@@ -16,7 +16,8 @@
 struct stub_head encode_head(void)
 {
 	const struct agent_labels *l = &agent_labels[getauxval(AT_HWCAP) & HWCAP_ATOMICS ? 0 : 1];
-	return (struct stub_head){.entry = AGENT_AT(l->entry), .exit = AGENT_AT(l->exit)};
+	return (struct stub_head){
+		.entry = AGENT_AT(l->entry), .exit = AGENT_AT(l->exit), .knock = AGENT_AT(agent_knock)};
 }
 
 bool encode_branch(uint32_t *out, uint64_t at, uint64_t to)
@@ -47,27 +48,29 @@ bool encode_stub(unsigned char out[STUB_SIZE], uint64_t at, uint64_t head, uint6
 {
 	uint32_t code[STUB_SIZE / 4] = {
 		0xd1017508u, /*  0 sub x8, x8, #93 */
-		0xb4000148u, /*  4 cbz x8, exit */
+		0xb4000188u, /*  4 cbz x8, exit */
 		0x91017508u, /*  8 add x8, x8, #93 */
 		STP_PUSH,    /* 12 */
 		0,           /* 16 ldr x16, entry */
 		0xd63f0200u, /* 20 blr x16 */
 		LDP_POP,     /* 24 made */
 		0,           /* 28 b ip */
-		LDP_POP,     /* 32 refused */
-		SITE_CALL,   /* 36 */
-		0,           /* 40 b ip */
-		0,           /* 44 ldr x16, exit */
-		0xd63f0200u, /* 48 blr x16 */
-		0xd4200000u, /* 52 brk #0 */
-		0xd4200000u, 0xd4200000u,
+		0,           /* 32 refused: ldr x16, knock */
+		0xd63f0200u, /* 36 blr x16 */
+		LDP_POP,     /* 40 */
+		SITE_CALL,   /* 44 */
+		0,           /* 48 b ip */
+		0,           /* 52 ldr x16, exit */
+		0xd63f0200u, /* 56 blr x16 */
+		0xd4200000u, /* 60 brk #0 */
 	};
-	_Static_assert(STUB_RAW == 36 && STUB_EXIT == 44 && STUB_BACK == 28 && STUB_REFUSED == 32,
+	_Static_assert(STUB_RAW == 44 && STUB_EXIT == 52 && STUB_BACK == 28 && STUB_REFUSED == 32,
 		       "the offsets in a stub");
 	(void)moved, (void)early;
 	bool ok = n == 0 && put_literal(code + 4, at + 16, head + offsetof(struct stub_head, entry)) &&
-		  put_literal(code + 11, at + STUB_EXIT, head + offsetof(struct stub_head, exit)) &&
-		  encode_branch(code + 7, at + STUB_BACK, ip) && encode_branch(code + 10, at + STUB_AFTER_CALL, ip);
+		  put_literal(code + 8, at + STUB_REFUSED, head + offsetof(struct stub_head, knock)) &&
+		  put_literal(code + 13, at + STUB_EXIT, head + offsetof(struct stub_head, exit)) &&
+		  encode_branch(code + 7, at + STUB_BACK, ip) && encode_branch(code + 12, at + STUB_AFTER_CALL, ip);
 	memcpy(out, code, sizeof(code));
 	return ok;
 }

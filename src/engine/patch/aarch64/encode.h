@@ -26,15 +26,15 @@
 
 /* Offsets in a stub. */
 #define STUB_SIZE       64
-#define STUB_SAVE       12           /* x8 has its value again; nothing is stored yet */
-#define STUB_CALL       20           /* calls the agent */
-#define STUB_MADE       24           /* the agent has made the call */
-#define STUB_BACK       28           /* the registers have their values again */
-#define STUB_REFUSED    32           /* the agent has not made the call */
-#define STUB_STACK_END  STUB_REFUSED /* the last instruction that uses the stack */
-#define STUB_RAW        36           /* the program's own call instruction, which stops */
-#define STUB_AFTER_CALL 40           /* that call has been made */
-#define STUB_EXIT       44           /* exit(2) */
+#define STUB_SAVE       12 /* x8 has its value again; nothing is stored yet */
+#define STUB_CALL       20 /* calls the agent */
+#define STUB_MADE       24 /* the agent has made the call */
+#define STUB_BACK       28 /* the registers have their values again */
+#define STUB_REFUSED    32 /* the agent has not made the call */
+#define STUB_STACK_END  40 /* the last instruction that uses the stack */
+#define STUB_RAW        44 /* the program's own call instruction, which stops */
+#define STUB_AFTER_CALL 48 /* that call has been made */
+#define STUB_EXIT       52 /* exit(2) */
 /* No instruction moves into a stub. */
 #define STUB_MOVED         STUB_AFTER_CALL
 #define STUB_EARLY         0
@@ -49,12 +49,12 @@
 #define SITE_CALL 0xd4000001u /* svc #0 */
 
 /*
- * The beginning of an area of stubs, in place of its first stub: the addresses of the agent's code for a call and for
- * exit(2). They depend on the processor (agent.S).
+ * The beginning of an area of stubs, in place of its first stub: the addresses of the agent's code for a call, for exit(2), and
+ * for a call that the agent has not made. The first two depend on the processor (agent.S).
  */
 struct stub_head {
-	uint64_t entry, exit;
-	uint64_t pad[6];
+	uint64_t entry, exit, knock;
+	uint64_t pad[5];
 };
 _Static_assert(sizeof(struct stub_head) == STUB_SIZE, "in place of a stub");
 /* Returns the beginning of an area of stubs. */
@@ -72,8 +72,9 @@ bool encode_jump(unsigned char *out, size_t len, uint64_t at, uint64_t to);
  *   sub x8, x8, #93; cbz x8, exit; add x8, x8, #93     exit(2) uses no stack, because its thread may have none
  *   stp x16, x30, [sp, #-(RED_ZONE + FRAME_SIZE)]!
  *   ldr x16, stub_head.entry; blr x16
- *   cbnz x16, refused; ldp x16, x30, [sp], #...; b ip
- *   refused: ldp x16, x30, [sp], #...; svc #0; b ip     this call stops, and the tracer handles it
+ *   ldp x16, x30, [sp], #...; b ip
+ *   refused: ldr x16, stub_head.knock; blr x16          calls for the tracer (agent.S), if svc does not
+ *   ldp x16, x30, [sp], #...; svc #0; b ip              this call stops, and the tracer handles it
  *   exit: ldr x16, stub_head.exit; blr x16              in the agent, x30 shows which stub has called it
  * Returns false if `ip` or `head` is out of reach.
  */

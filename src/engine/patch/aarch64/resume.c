@@ -165,6 +165,23 @@ static bool leave_agent(struct resume_regs *r, const struct agent_labels *l, con
 	return made;
 }
 
+/* The same for a thread that calls for the tracer. It has not made the call. */
+static void leave_knock(struct resume_regs *r, const uint64_t *frame)
+{
+	if (r->pc >= AGENT_AT(agent_knock_exit)) {
+		r->x[0] = agent_is_between(r->pc, agent_knock_exit_saved, agent_knock_end) ? r->x[9] : r->x[0];
+		r->x[8] = __NR_exit;
+		return;
+	}
+	if (agent_is_between(r->pc, agent_knock_saved, agent_knock_idle)) {
+		restore_pair(r, frame, FRAME_X9, 0);
+		restore_pair(r, frame, FRAME_X11, 2);
+		r->x[4] = frame[FRAME_X13 / 8];
+		r->x[8] = frame[FRAME_X13 / 8 + 1];
+	}
+	restore_first(r, frame);
+}
+
 /* The same for a thread in the stub, `at` bytes after its start. */
 static bool leave_stub(struct resume_regs *r, uint64_t at, const uint64_t *frame)
 {
@@ -188,6 +205,8 @@ bool resume_leave(struct resume_regs *r, uint64_t stub, uint64_t site, const uin
 		made = leave_agent(r, l, frame, now, todo);
 	else if (r->pc - stub < STUB_SIZE)
 		made = leave_stub(r, r->pc - stub, frame);
+	else if (agent_is_between(r->pc, agent_knock, agent_knock_end) || r->pc == AGENT_AT(agent_trap))
+		leave_knock(r, frame);
 	else if (!leave_record(r, frame))
 		return false;
 	r->pc = made ? site + 4 : site;

@@ -20,7 +20,9 @@
 #include "syscall/call_table.h"
 #include "syscall/restart.h"
 
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_in_agent(uint64_t ip)
 {
@@ -123,6 +125,73 @@ void stepout_of_frame(struct patch *p, struct task *task)
 	remote_write(task->tid, at, &stored, CPU_GIVEN);
 	if (again)
 		remember_interrupted(p, task, &stored, begun);
+}
+
+bool stepout_knocks(uint64_t ip)
+{
+	return agent_is_between(ip, agent_knock_saved, agent_knock_idle) ||
+	       agent_is_between(ip, agent_knock_exit_saved, agent_knock_end) ||
+	       agent_is_between(ip, agent_knock_announce, agent_announce_end) ||
+	       agent_is_between(ip, agent_knock_ask, agent_ask_end);
+}
+
+/* If too many signals are queued, the kernel forgets who has sent this one (__send_signal_locked() in kernel/signal.c). */
+static bool is_knock(const siginfo_t *si)
+{
+	const bool unknown = si->si_code == SI_USER && si->si_pid == 0;
+	return si->si_signo == KNOCK_SIGNAL &&
+	       (unknown || (si->si_code == SI_QUEUE && (uintptr_t)si->si_value.sival_ptr == KNOCK_VALUE));
+}
+
+/*
+ * Puts the program's own signal mask in force, in place of that of the agent's ppoll(2). If the program blocks this signal, and
+ * had sent itself one before, it has replaced the agent's, and is sent again. Returns false if it is a signal for the program.
+ */
+static bool take_knock(const struct task *task, const siginfo_t *si)
+{
+	uint64_t mask = 0;
+	siginfo_t again = *si;
+	const bool own = is_knock(si);
+	if (ptrace_retry(PTRACE_GETSIGMASK, task->tid, sizeof(mask), &mask) < 0 ||
+	    (!own && !(mask & SIGBIT(KNOCK_SIGNAL))))
+		return false;
+	ptrace_retry(PTRACE_SETSIGMASK, task->tid, sizeof(mask), &mask);
+	again.si_code = si->si_code < 0 && si->si_code != SI_TKILL ? si->si_code : SI_QUEUE;
+	return own || syscall(SYS_rt_tgsigqueueinfo, task->proc->pid, task->tid, KNOCK_SIGNAL, &again) == 0;
+}
+
+enum knock stepout_knock(const struct task *task, const siginfo_t *si, struct cpu_regs *r)
+{
+	uint64_t frame[FRAME_SIZE / sizeof(uint64_t)] = {0}, at = 0;
+	struct resume_regs state;
+	struct resume_todo todo;
+	if (si->si_signo != KNOCK_SIGNAL || cpu_get(task->tid, r) < 0)
+		return KNOCK_NONE;
+	const struct site *s = site_of_stub(image_of(task), r->regs[30]);
+	if (!stepout_knocks(r->pc))
+		return is_knock(si) && si->si_code == SI_QUEUE ? KNOCK_PAST : KNOCK_NONE;
+	if (!take_knock(task, si))
+		return KNOCK_NONE;
+	if (r->pc >= AGENT_AT(agent_knock_ask))
+		at = AGENT_AT(agent_ask) + CPU_CALL_SIZE;
+	else if (r->pc >= AGENT_AT(agent_knock_announce))
+		at = AGENT_AT(agent_announce) + CPU_CALL_SIZE;
+	else if (r->pc >= AGENT_AT(agent_knock_exit))
+		at = AGENT_AT(agent_trap) + CPU_CALL_SIZE;
+	else if (s)
+		at = s->stub + STUB_AFTER_CALL;
+	else
+		return KNOCK_NONE;
+	if (r->pc < AGENT_AT(agent_knock_announce)) {
+		remote_read(task->tid, r->sp, frame, sizeof(frame));
+		memcpy(&state, r, sizeof(state));
+		resume_leave(&state, 0, 0, frame, 0, &todo);
+		memcpy(r, &state, sizeof(state));
+	} else
+		r->CPU_NR = AGENT_ASK;
+	cpu_return_to(r, at);
+	r->CPU_RESTARTED = CPU_NO_CALL;
+	return KNOCK_CALL;
 }
 
 /* The agent does not create children, and does not make execve(2). */

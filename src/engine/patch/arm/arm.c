@@ -85,15 +85,25 @@ int arm_choose(unsigned want, enum arming *how, struct buf *why)
 		buf_adds(&sud, "SCTRACE_ARM does not permit Syscall User Dispatch");
 	if (r == 0)
 		buf_adds(why, "calls are intercepted by Syscall User Dispatch");
-	else if (want & CAP_ATTACH)
+	else if (want & CAP_ATTACH && CPU_KNOCKS) {
+		*how = ARM_KNOCK;
+		r = 0;
+		buf_adds(why,
+			 "all system calls in the code of a running process are patched when sctrace attaches to it");
+	} else if (want & CAP_ATTACH)
 		buf_addf(why, "the calls of a running process cannot be intercepted: %s", buf_str(&sud));
+	else if (want & CAP_LEAVE)
+		buf_addf(why, "sctrace cannot detach from a program whose calls a seccomp filter intercepts (%s)",
+			 buf_str(&sud));
 	else if (!allowed("filter"))
 		buf_addf(why, "%s; SCTRACE_ARM does not permit the seccomp filter", buf_str(&sud));
 	else {
 		*how = ARM_FILTER;
 		r = filter_probe(why);
 		if (r == 0)
-			buf_addf(why, "calls are intercepted by a seccomp filter (%s)", buf_str(&sud));
+			buf_addf(why, "calls are intercepted by a seccomp filter (%s)%s", buf_str(&sud),
+				 CPU_KNOCKS ? "; in running processes (-p), all system calls in their code are patched"
+					    : "");
 	}
 	buf_free(&sud);
 	return r;
@@ -111,7 +121,7 @@ void arm_task(const struct patch *p, struct task *task, bool on)
 	const struct image *img = image_of(task);
 	uint64_t selector = img && img->sigsys.selected ? AGENT_STATS + AGENT_SLOTS_SIZE : 0;
 	/* A filter cannot be switched off; on_seccomp() (patch.c) handles its stops by the state of the image. */
-	if (pt && pt->armed != on && (p->arming == ARM_FILTER || sud_arm(task->tid, on, selector) == 0))
+	if (pt && pt->armed != on && (p->arming != ARM_SUD || sud_arm(task->tid, on, selector) == 0))
 		pt->armed = on;
 }
 
@@ -228,7 +238,7 @@ int sud_arm(pid_t tid, bool on, uint64_t selector)
 bool sud_is_on(pid_t tid)
 {
 	struct sud_config c = {.mode = SUD_OFF};
-	return ptrace_retry(PTRACE_GET_SUD, tid, sizeof(c), &c) == 0 && c.mode == SUD_ON;
+	return CPU_DISPATCHES && ptrace_retry(PTRACE_GET_SUD, tid, sizeof(c), &c) == 0 && c.mode == SUD_ON;
 }
 
 /* Turns dispatch on in a child. Returns 0 or -errno. */

@@ -373,6 +373,12 @@ extern const unsigned char agent_record_vfork[], agent_record_settled[], agent_r
 extern const unsigned char agent_record_end[];
 extern const unsigned char agent_announce[], agent_announced[], agent_announce_end[];
 extern const unsigned char agent_ask[], agent_ask_after[], agent_ask_end[];
+/*
+ * Calling for the tracer, if CPU_KNOCKS is set: before a call of a stub, before exit(2), and before the two calls above. From
+ * `saved` on, registers of the program are saved.
+ */
+extern const unsigned char agent_knock[], agent_knock_saved[], agent_knock_idle[], agent_knock_exit[],
+	agent_knock_exit_saved[], agent_knock_end[], agent_knock_announce[], agent_knock_ask[], agent_trap[];
 
 /* The path of a call that is neither counted nor recorded. From `after` to `ret`, the result is in the frame. */
 extern const unsigned char agent_plain_sys[], agent_plain_after[], agent_plain_ret[], agent_plain_pushed[],

@@ -127,12 +127,13 @@ struct agent_slot *image_slot(const struct image *img, uint64_t slot_addr)
 
 /*
  * Must the call run under ptrace? That is so for execveat(2), which the agent does not support; for restart_syscall(2),
- * which continues another call; for seccomp(2), which changes the filters that arming depends on; and for mlockall(2), which
- * locks the engine's memory as well (dispatch_end_slow()).
+ * which continues another call; for seccomp(2), which changes the filters that arming depends on; for mlockall(2), which
+ * locks the engine's memory as well (dispatch_end_slow()); and for personality(2), which can make data executable (image/scan.c).
  */
 static bool is_special(int64_t nr)
 {
-	return nr == SYS_execveat || nr == SYS_restart_syscall || nr == SYS_seccomp || nr == SYS_mlockall;
+	return nr == SYS_execveat || nr == SYS_restart_syscall || nr == SYS_seccomp || nr == SYS_mlockall ||
+	       nr == SYS_personality;
 }
 
 /* Must the tracer see this call now? While a thread blocks SIGSYS, it must see each change of a signal mask. */
@@ -521,6 +522,17 @@ void image_refuse_all(const struct task *task)
 	remote_write(task->tid, AGENT_DATA_AT(map), none, sizeof(none));
 }
 
+/* Restores all sites, and interrupts all threads, because only a thread that is resumed by PTRACE_SYSCALL stops at its calls. */
+static void leave_to_ptrace(struct patch *p, struct task *task)
+{
+	size_t i = 0;
+	const struct task *x;
+	site_restore_all(task);
+	while ((x = map_next(&p->t.tasks.by_tid, &i, NULL)))
+		if (!x->stopped && x->proc && image_of(x) == image_of(task))
+			ptrace_retry(PTRACE_INTERRUPT, x->tid, NULL, NULL);
+}
+
 void image_fall_back(struct patch *p, struct task *task, const char *why)
 {
 	struct image *img = image_of(task);
@@ -529,6 +541,8 @@ void image_fall_back(struct patch *p, struct task *task, const char *why)
 	img->user = task->tid; /* it is alive, so the map can be written through it */
 	image_switch(p, img, true);
 	img->state = IMAGE_FALLBACK;
+	if (p->arming == ARM_KNOCK)
+		leave_to_ptrace(p, task);
 	count_fallback(p, why);
 	if (p->debug)
 		fprintf(stderr, "sctrace: [%d] traced by ptrace: %s\n", (int)task->tid, why);

@@ -276,6 +276,7 @@ int setup_image(struct patch *p, struct task *task, uint64_t at, const struct cp
 	}
 	close_memory(p, region);
 	img->sigsys.selected = p->watchdog_fd >= 0;
+	region_tail(region)->selector = img->sigsys.selected;
 	if (gap && r.CPU_SETUP_STUBS == gap)
 		site_add_page(task, gap, STUB_AREA);
 	img->counters.ring_room = p->recorder ? RING_ROOM_AT_FIRST : 0;
@@ -321,6 +322,7 @@ int setup_own_region(struct patch *p, struct task *task)
 	}
 	close_memory(p, region);
 	region_put(p, img->counters.region);
+	region_tail(region)->selector = img->sigsys.selected;
 	img->counters.region = region;
 	memset(img->counters.map, 0, sizeof(img->counters.map));
 	image_map_known_calls(p, img, region);

@@ -191,4 +191,12 @@ bool resume_point_may_be_in(const struct patch *p, uint64_t lo, uint64_t hi);
  */
 struct site *visit_site(struct patch *p, struct task *task, uint64_t ip, int64_t nr);
 
+/*
+ * With ARM_KNOCK: patches all sites of the stopped task's image that are not patched yet (scan.c). If that is not possible, ptrace
+ * traces the image.
+ */
+void scan_image(struct patch *p, struct task *task);
+/* Can there be new code, or the original code at sites, after this call? */
+bool scan_is_due(const struct call *c);
+
 #endif

@@ -81,7 +81,7 @@ static void decide(struct patch *p, struct task *task, struct site *s, int64_t n
 	s->why = (uint8_t)why;
 	s->serial = ++img->sites.serial;
 	/* A site is hopeless if even its stub could not be written, because the program has just been killed. */
-	if (s->kind != SITE_HOPELESS && m && m->patchable && !s->retry) {
+	if (s->kind != SITE_HOPELESS && m && m->patchable && !s->retry && p->arming != ARM_KNOCK) {
 		plan_remember(p, task, s, m, nr);
 		plan_note_loader(p, task, m);
 	}
@@ -156,7 +156,7 @@ struct site *visit_site(struct patch *p, struct task *task, uint64_t ip, int64_t
 	}
 	if (!s) {
 		const struct mapping *m = mapping_at(task, ip);
-		if (m && plan_apply(p, task, m, ip))
+		if (m && p->arming != ARM_KNOCK && plan_apply(p, task, m, ip))
 			return map_get(&img->sites.by_ip, ip);
 		if (img->sites.by_ip.n >= SITES_MAX)
 			return NULL;

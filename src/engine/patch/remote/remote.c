@@ -403,6 +403,47 @@ int remote_excursion_call(struct tracer *t, struct task *task, uint64_t at, stru
 	return err < 0 ? err : remote_excursion_end(t, task, &d);
 }
 
+/* Is the thread at a call that continues, if it was interrupted, as restart_syscall(2)? */
+static bool may_continue(const struct task *task, const struct cpu_regs *r)
+{
+	unsigned char code[CPU_CALL_SIZE];
+	const uint64_t nr = r->CPU_NR;
+	return (nr == SYS_nanosleep || nr == SYS_clock_nanosleep || nr == SYS_futex) &&
+	       remote_read(task->tid, r->CPU_IP, code, sizeof(code)) == 0 && cpu_is_call(code);
+}
+
+int remote_settle(struct tracer *t, struct task *task)
+{
+	struct cpu_regs r, entry;
+	struct excursion d = {.mask = 0};
+	struct call at;
+	const uint64_t all = ~0ull;
+	const pid_t tid = task->tid;
+	const bool entered = CPU_RESTARTS_EARLY && arm_read_stop(tid, &at) == ARM_STOP_ENTRY;
+	if (!CPU_RESTARTS_EARLY || task->listening || cpu_get(tid, &r) < 0 || (!entered && !may_continue(task, &r)))
+		return 0;
+	r.CPU_IP -= entered ? CPU_CALL_SIZE : 0;
+	if (ptrace_retry(PTRACE_GETSIGMASK, tid, sizeof(d.mask), &d.mask) < 0 ||
+	    ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
+		return note_lost(task, -ESRCH);
+	/* The kernel sets the number before the call, which is then skipped. */
+	int err = entered ? 0 : wait_for_syscall_stop(t, task);
+	if (err == 0 && cpu_get(tid, &entry) == 0) {
+		r.CPU_NR = entry.CPU_NR;
+		entry.CPU_RESTARTED = CPU_NO_CALL;
+		cpu_set(tid, &entry);
+		err = wait_for_syscall_stop(t, task);
+	}
+	r.CPU_RESTARTED = CPU_NO_CALL;
+	d.saved = r;
+	if (err < 0)
+		return note_lost(task, err == -ESRCH ? err : restore_position(task, &d));
+	task->mid_call = false;
+	if (cpu_set(tid, &r) < 0)
+		return note_lost(task, -ESRCH);
+	return remote_excursion_end(t, task, &d);
+}
+
 int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint64_t args[6])
 {
 	struct cpu_regs saved, r;

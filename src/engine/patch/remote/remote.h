@@ -67,6 +67,14 @@ int remote_call_to_trap(struct tracer *t, struct task *task, struct cpu_regs *r,
 int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint64_t args[6]);
 
 /*
+ * For an attached thread in an event-stop or at the entry of a call, if CPU_RESTARTS_EARLY is set. Only the kernel knows whether
+ * the call at which the thread has stopped continues an interrupted call with a time limit (restart_syscall(2)), and it forgets that
+ * when the thread is moved. This function finds it out, and sets the number of the call accordingly. Afterwards the thread is in
+ * an event-stop before the call. Returns 0, or -errno if the thread has stopped differently.
+ */
+int remote_settle(struct tracer *t, struct task *task);
+
+/*
  * An excursion: an attached thread runs code of the engine, and this code itself restores the thread's state at its end
  * (agent.S, `back`). So the thread continues correctly even if the kernel refuses a request of sctrace, or if sctrace
  * dies, at any moment.

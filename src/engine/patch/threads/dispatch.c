@@ -209,16 +209,19 @@ void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTI
 	image_note_handler(task, sig, handled && (by_mask || by_itself));
 }
 
-void dispatch_note_delivery(struct task *task, int sig)
+void dispatch_note_delivery(const struct patch *p, struct task *task, int sig)
 {
 	struct image_actions *a = image_actions_of(task);
 	struct patch_task *pt = patch_task_of(task);
 	struct proc_status s;
 	pt->signalled = true;
 	pt->returns_blocked |= pt->sigsys_blocked;
-	if (!(a->blocking_handlers & SIGBIT(sig)))
+	if (!(a->blocking_handlers & SIGBIT(sig)) && p->arming != ARM_KNOCK)
 		return;
 	proc_status(task->tid, &s);
+	pt->handlers += p->arming == ARM_KNOCK && (!s.has_signals || s.caught & SIGBIT(sig));
+	if (!(a->blocking_handlers & SIGBIT(sig)))
+		return;
 	if (!(s.caught & SIGBIT(sig)))
 		return;
 	if (sig == SIGSYS && a->known && a->sigsys[ACTION_FLAGS] & SA_RESETHAND)
@@ -247,7 +250,7 @@ static void watch_call(struct patch *p, struct task *task, int64_t nr, const str
 	img->sigsys.sealed |= filter || strict;
 	if (filter || strict)
 		record_permit_all(p);
-	if (filter && p->arming == ARM_FILTER)
+	if (filter && p->arming != ARM_SUD)
 		make_room_for_filter(p, task, nr == SYS_seccomp && r->CPU_ARG1 & SECCOMP_FILTER_FLAG_TSYNC);
 	if (strict || (nr == SYS_prctl && r->CPU_ARG0 == PR_SET_TSC))
 		image_fall_back(p, task, CLOCK_IS_FORBIDDEN);
@@ -481,13 +484,16 @@ void dispatch_end_slow(struct patch *p, struct task *task)
 	if (c->nr == SYS_rt_sigprocmask || (returned && (pt->sigsys_blocked || pt->returns_blocked)))
 		image_note_mask(p, task);
 	pt->returns_blocked &= !returned;
+	pt->handlers -= returned && pt->handlers;
 	if (returned)
 		end_frame(task, r.CPU_IP);
 	image_note_frames(task);
 	record_forget_closed(p, task, c);
 	if (read)
 		record_admit_at(p, task, r.CPU_THREAD_POINTER);
-	if (!returned || !restart_slow(p, task))
+	if (p->arming == ARM_KNOCK && scan_is_due(c) && image_of(task)->state == IMAGE_READY)
+		scan_image(p, task);
+	if (task->stopped && (!returned || !restart_slow(p, task)))
 		arm_task(p, task, image_of(task)->state == IMAGE_READY);
 }
 

@@ -9,6 +9,7 @@
 #include "syscall/restart.h"
 #include "tracee/proc.h"
 
+#include <linux/audit.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -248,10 +249,24 @@ static enum tracer_verdict pass_signal(struct patch *p, struct task *task, const
 	enum tracer_verdict v = stays ? STOP_PASS : leave_code(p, task, si);
 	if (v == STOP_PASS) {
 		restart_in_stub(p, task, sig);
-		dispatch_note_delivery(task, sig);
+		dispatch_note_delivery(p, task, sig);
 		image_note_frames(task);
 	}
 	return v;
+}
+
+/* The agent has called for sctrace. `r` is as if the thread had stopped at its call. */
+static enum tracer_verdict answer_knock(struct patch *p, struct task *task, struct cpu_regs *r)
+{
+	const struct call call = {.arch = CPU_ARCH, .nr = (int64_t)r->CPU_NR};
+	if (!patch_task_of(task) || !arm_is_served(p, task)) {
+		r->CPU_IP -= CPU_CALL_SIZE; /* the call is made unseen */
+		cpu_set(task->tid, r);
+		return STOP_HANDLED;
+	}
+	if (withdraw_before(p, task, &call, r))
+		return task->stopped ? STOP_HANDLED : STOP_RESUMED;
+	return task->stopped ? dispatch_stop(p, task, &call, r) : STOP_RESUMED;
 }
 
 enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const siginfo_t *si)
@@ -273,6 +288,9 @@ enum tracer_verdict signals_stop(struct tracer *t, struct task *task, const sigi
 		return task->stopped ? dispatch_stop(p, task, &call, &r) : STOP_RESUMED;
 	}
 	struct image *img = image_of(task);
+	const enum knock knock = p->arming == ARM_KNOCK && img ? stepout_knock(task, si, &r) : KNOCK_NONE;
+	if (knock != KNOCK_NONE)
+		return knock == KNOCK_PAST ? STOP_HANDLED : answer_knock(p, task, &r);
 	if (pt && pt->steps && si->si_signo == SIGTRAP) {
 		pt->steps = false;
 		stepout_of_frame(p, task);

@@ -42,7 +42,7 @@ void dispatch_end_slow(struct patch *p, struct task *task);
  */
 void dispatch_mend_fault(struct patch *p, struct task *task, int sig);
 /* Called when `sig` is about to be delivered: notes whether its handler runs with SIGSYS blocked. */
-void dispatch_note_delivery(struct task *task, int sig);
+void dispatch_note_delivery(const struct patch *p, struct task *task, int sig);
 /* Notes that `action` is, or is about to be, the action of `sig`. */
 void dispatch_note_action(struct task *task, int sig, const uint64_t action[ACTION_WORDS]);
 /*
@@ -124,6 +124,16 @@ bool stepout_needed(const struct task *task, uint64_t ip);
  * agent without counting the parent's call. A child whose calls the engine handles leaves the agent by itself.
  */
 void stepout_child(struct task *task, bool copied);
+/* Why a signal stopped a thread: it is for the program, the agent calls for sctrace, or it did so earlier. */
+enum knock { KNOCK_NONE, KNOCK_CALL, KNOCK_PAST };
+/*
+ * Does this signal come from the agent, which calls for sctrace because it does not make a call (CPU_KNOCKS)? With KNOCK_CALL, *r
+ * is set to the registers that the thread would have if its call had stopped, and the thread must continue with changed ones. With
+ * KNOCK_PAST, the signal must be discarded: another signal came before it.
+ */
+enum knock stepout_knock(const struct task *task, const siginfo_t *si, struct cpu_regs *r);
+/* Is `ip` where the agent calls for sctrace, or is about to? */
+bool stepout_knocks(uint64_t ip);
 /* An execve(2) of the agent has replaced `img`: adds the time of this call, which the agent can no longer add. */
 void stepout_exec(const struct image *img);
 

@@ -19,6 +19,7 @@
 #define CPU_JUMP_REACH     0x7f000000 /* of rel32, 2 GiB */
 #define CPU_STUBS_BELOW    (512ull << 20)
 #define CPU_DISPATCHES     1
+#define CPU_KNOCKS         0
 #define CPU_PAGE_MOST      4096
 #define CPU_OTHER_GETPID   (0x40000000 + 39) /* of x32 */
 #define CPU_PAGES_VARY     0
@@ -162,6 +163,12 @@ static inline void cpu_set_frame(struct cpu_regs *r, const uint64_t frame[CPU_FR
 }
 
 /* The instruction pointer is after the breakpoint instruction already. */
+static inline bool cpu_sets_number(const unsigned char *code)
+{
+	(void)code;
+	return false;
+}
+
 static inline void cpu_leave_trap(struct cpu_regs *r)
 {
 	(void)r;

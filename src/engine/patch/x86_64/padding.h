@@ -27,9 +27,6 @@ struct gap {
  */
 int padding_gaps(const struct mem *m, uint64_t base, uint64_t lo, uint64_t hi, struct gap *gaps, int max);
 
-/* Sets [*lo, *hi) to the function that contains `addr`. Returns 0, or -ENOEXEC if the table does not show it. */
-int padding_function(const struct mem *m, uint64_t base, uint64_t addr, uint64_t *lo, uint64_t *hi);
-
 /*
  * Is the ELF object loaded at `base` a program of Go that contains no code of C? A program with code of C has an interpreter,
  * or the linker of C has linked it, and then it has a segment for thread-local storage.

@@ -4,6 +4,7 @@
  * one before it (site.h).
  */
 #include "base/memory.h"
+#include "tracee/functions.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_plan.h"
 #include "engine/patch/image/site.h"
@@ -94,7 +95,7 @@ static int free_gaps(const struct patch *p, struct task *task, const struct mapp
 		found--;
 	int n = unused_gaps(p, img, m, &mem, all, found, gaps);
 	/* Even if there is an unwind table, it does not describe functions of Go. */
-	if (n > 0 || ip >= hi || (m->base && padding_function(&mem, m->base, ip - CPU_CALL_SIZE, &from, &to) == 0) ||
+	if (n > 0 || ip >= hi || (m->base && functions_find(&mem, m->base, ip - CPU_CALL_SIZE, &from, &to) == 0) ||
 	    mem_get(&mem, lo, window, hi - lo) < 0)
 		return n;
 	undo_changes(img, lo, hi, window);
@@ -247,7 +248,7 @@ struct around {
 
 static bool read_around(struct around *a, const struct mem *mem, const struct mapping *m, uint64_t site)
 {
-	a->function = m->base && padding_function(mem, m->base, site, &a->lo, &a->hi) == 0 &&
+	a->function = m->base && functions_find(mem, m->base, site, &a->lo, &a->hi) == 0 &&
 		      a->hi - a->lo <= FUNCTION_MAX && mem_get(mem, a->lo, a->code, a->hi - a->lo) == 0;
 	if (a->function)
 		return true;
@@ -384,7 +385,7 @@ static bool is_restorer(const struct patch *p, struct task *task, const struct m
 	if (remote_read(task->tid, ip - sizeof(restorer), code, sizeof(code)) < 0 ||
 	    memcmp(code, restorer, sizeof(restorer)) != 0)
 		return false;
-	bool described = m->base && padding_function(&mem, m->base, ip - CPU_CALL_SIZE, &lo, &hi) == 0;
+	bool described = m->base && functions_find(&mem, m->base, ip - CPU_CALL_SIZE, &lo, &hi) == 0;
 	bool of_go = m->base && memcmp(code + sizeof(restorer), go, sizeof(go)) == 0 && padding_is_of_go(&mem, m->base);
 	return !described && !of_go;
 }

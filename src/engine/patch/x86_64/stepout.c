@@ -476,6 +476,19 @@ void stepout_from(struct patch *p, struct task *task, struct cpu_regs *r, enum s
 	cpu_set(task->tid, &to);
 }
 
+/* The agent does not call for the tracer: its calls stop. */
+bool stepout_knocks(uint64_t ip)
+{
+	(void)ip;
+	return false;
+}
+
+enum knock stepout_knock(const struct task *task, const siginfo_t *si, struct cpu_regs *r)
+{
+	(void)task, (void)si, (void)r;
+	return KNOCK_NONE;
+}
+
 bool stepout_waits(const struct cpu_regs *r)
 {
 	(void)r;
