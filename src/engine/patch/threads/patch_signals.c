@@ -234,7 +234,12 @@ static void restart_in_stub(const struct patch *p, struct task *task, int sig)
 	const struct site *s = map_get(&image_of(task)->sites.by_ip, r.CPU_IP + CPU_CALL_SIZE);
 	if (!s || !s->stub || s->ip != it->call.ip || seen_by(p, task, &r, sig) != STEPOUT_UNSEEN)
 		return;
-	r.CPU_IP = s->stub + STUB_AFTER_CALL - CPU_CALL_SIZE;
+	r.CPU_IP = s->stub + STUB_AFTER_CALL;
+	if (p->arming == ARM_KNOCK) { /* the instruction there does not stop by itself */
+		dispatch_run_slow(p, task, &r, (int64_t)r.CPU_NR);
+		return;
+	}
+	r.CPU_IP -= CPU_CALL_SIZE;
 	cpu_set(task->tid, &r);
 }
 
