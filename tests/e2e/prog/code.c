@@ -29,7 +29,7 @@ static const unsigned char four[] = {0xe8, 0x03, 0,    0xaa, 0xe0, 0x03, 0x01, 0
 				     0xe1, 0x03, 0x02, 0xaa, 0xe2, 0x03, 0x03, 0xaa,      /* mov x1, x2; mov x2, x3 */
 				     0xe3, 0x03, 0x04, 0xaa, 0x01, 0,    0,    0xd4,      /* mov x3, x4; svc #0 */
 				     0xc0, 0x03, 0x5f, 0xd6};                             /* ret */
-enum { SMALLEST_STACK = 131072, EACH = 2 /* getpgrp(3) makes getpgid(2), too */ };
+enum { EACH = 2 /* getpgrp(3) makes getpgid(2), too */ };
 #else
 /* mov %edi,%eax; xor %edi,%edi; syscall; ret */
 static const unsigned char calling[] = {0x89, 0xf8, 0x31, 0xff, 0x0f, 0x05, 0xc3};
@@ -38,7 +38,7 @@ static const unsigned char constant[] = {0xb8, 42, 0, 0, 0, 0xc3, 0x90};
 /* mov %rdi,%rax; mov %rsi,%rdi; mov %rdx,%rsi; mov %rcx,%rdx; mov %r8,%r10; syscall; ret */
 static const unsigned char four[] = {0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xd6,
 				     0x48, 0x89, 0xca, 0x4d, 0x89, 0xc2, 0x0f, 0x05, 0xc3};
-enum { SMALLEST_STACK = 16384, EACH = 1 };
+enum { EACH = 1 };
 #endif
 
 /* Writes a page with this function, and no-operations of x86-64 around it. */
@@ -534,92 +534,6 @@ static void test_killed(int argc, char **argv)
 	puts("all killed");
 }
 
-/* Makes calls with little stack: `left` bytes above a page that must not be accessed. */
-static volatile long low_result;
-
-static void *low_stack(void *arg)
-{
-	const long left = (intptr_t)arg, size = page_size();
-	char *area = mmap(NULL, 3 * (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(area != MAP_FAILED && mprotect(area, (size_t)size, PROT_NONE) == 0);
-	char *sp = area + size + left;
-	for (int i = 0; i < 50; i++) {
-#ifdef __aarch64__
-		register long result __asm__("x0") = 0, nr __asm__("x8") = SYS_getppid;
-		__asm__ volatile("mov x20, sp; mov sp, %1; svc #0; mov sp, x20"
-				 : "+r"(result)
-				 : "r"(sp), "r"(nr)
-				 : "x20", "memory");
-#else
-		long result;
-		__asm__ volatile("mov %%rsp, %%rbx; mov %2, %%rsp; syscall; mov %%rbx, %%rsp"
-				 : "=a"(result)
-				 : "a"(SYS_getppid), "r"(sp)
-				 : "rbx", "rcx", "r11", "memory");
-#endif
-		CHECK(result > 0);
-		low_result = result;
-	}
-	return NULL;
-}
-
-static void test_low_stack(int argc, char **argv)
-{
-	pthread_t t;
-	CHECK(pthread_create(&t, NULL, low_stack, (void *)(intptr_t)number(argc, argv, 0, 1024)) == 0);
-	CHECK(pthread_join(t, NULL) == 0);
-	calls("getppid", 50, 0);
-}
-
-static int recurse(int depth)
-{
-	volatile char room[64];
-	room[0] = (char)depth;
-	if (syscall(SYS_getppid) <= 0)
-		return 0;
-	return depth == 0 ? 1 : recurse(depth - 1) + (room[0] == (char)depth ? 0 : 100);
-}
-
-static void *recurse_in_thread(void *arg)
-{
-	CHECK(recurse((int)(intptr_t)arg) == 1);
-	return NULL;
-}
-
-/* Makes calls during deep recursion, on the smallest permitted stack of a thread. */
-static void test_recursion(int argc, char **argv)
-{
-	int depth = number(argc, argv, 0, 60);
-	pthread_attr_t attr;
-	pthread_attr_init(&attr);
-	CHECK(pthread_attr_setstacksize(&attr, SMALLEST_STACK) == 0);
-	for (int i = 0; i < 20; i++) {
-		pthread_t t;
-		CHECK(pthread_create(&t, &attr, recurse_in_thread, (void *)(intptr_t)depth) == 0);
-		CHECK(pthread_join(t, NULL) == 0);
-	}
-	calls("getppid", 20L * (depth + 1), 0);
-}
-
-/* Maps memory at low addresses, as emulators do. */
-static void test_low_memory(int argc, char **argv)
-{
-	(void)argc;
-	(void)argv;
-	char *p = mmap((void *)0x10000, 0x100000, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	CHECK(p == (char *)0x10000);
-	memset(p, 1, 0x100000);
-	for (int i = 0; i < 100; i++)
-		syscall(SYS_getppid);
-	CHECK(p[0xfffff] == 1 && munmap(p, 0x100000) == 0);
-	p = mmap((void *)0x7fff8000, 0x10000, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	CHECK(p == (char *)0x7fff8000);
-	for (int i = 0; i < 100; i++)
-		syscall(SYS_getppid);
-	calls("getppid", 200, 0);
-}
-
 static const struct test tests[] = {
 	{"jit", test_jit},
 	{"jit_views", test_jit_views},
@@ -639,8 +553,5 @@ static const struct test tests[] = {
 	{"crowd", test_crowd},
 	{"killed", test_killed},
 	{"old_action", test_old_action},
-	{"low_stack", test_low_stack},
-	{"recursion", test_recursion},
-	{"low_memory", test_low_memory},
 };
 TEST_MAIN(tests)

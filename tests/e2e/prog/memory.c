@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes calls with invalid pointers, strings without an end, vectors of any length, and memory that changes during the
- * call.
+ * call; and with little stack, and memory at low addresses.
  */
 #include "e2e.h"
 
@@ -427,10 +427,113 @@ static void test_vdso(int argc, char **argv)
 	calls("clock_gettime", made, 0);
 }
 
+/* Makes calls with little stack: `left` bytes above a page that must not be accessed. */
+static volatile long low_result;
+
+static void *low_stack(void *arg)
+{
+	const long left = (intptr_t)arg, size = page_size();
+	char *area = mmap(NULL, 3 * (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(area != MAP_FAILED && mprotect(area, (size_t)size, PROT_NONE) == 0);
+	char *sp = area + size + left;
+	for (int i = 0; i < 50; i++) {
+#ifdef __aarch64__
+		register long result __asm__("x0") = 0, nr __asm__("x8") = SYS_getppid;
+		__asm__ volatile("mov x20, sp; mov sp, %1; svc #0; mov sp, x20"
+				 : "+r"(result)
+				 : "r"(sp), "r"(nr)
+				 : "x20", "memory");
+#else
+		long result;
+		__asm__ volatile("mov %%rsp, %%rbx; mov %2, %%rsp; syscall; mov %%rbx, %%rsp"
+				 : "=a"(result)
+				 : "a"(SYS_getppid), "r"(sp)
+				 : "rbx", "rcx", "r11", "memory");
+#endif
+		CHECK(result > 0);
+		low_result = result;
+	}
+	return NULL;
+}
+
+static void test_low_stack(int argc, char **argv)
+{
+	pthread_t t;
+	CHECK(pthread_create(&t, NULL, low_stack, (void *)(intptr_t)number(argc, argv, 0, 1024)) == 0);
+	CHECK(pthread_join(t, NULL) == 0);
+	calls("getppid", 50, 0);
+}
+
+#ifdef __aarch64__
+enum { SMALLEST_STACK = 131072 };
+#else
+enum { SMALLEST_STACK = 16384 };
+#endif
+
+static int recurse(int depth)
+{
+	volatile char room[64];
+	room[0] = (char)depth;
+	if (syscall(SYS_getppid) <= 0)
+		return 0;
+	return depth == 0 ? 1 : recurse(depth - 1) + (room[0] == (char)depth ? 0 : 100);
+}
+
+static void *recurse_in_thread(void *arg)
+{
+	CHECK(recurse((int)(intptr_t)arg) == 1);
+	return NULL;
+}
+
+/* Makes calls during deep recursion, on the smallest permitted stack of a thread. */
+static void test_recursion(int argc, char **argv)
+{
+	int depth = number(argc, argv, 0, 60);
+	pthread_attr_t attr;
+	pthread_attr_init(&attr);
+	CHECK(pthread_attr_setstacksize(&attr, SMALLEST_STACK) == 0);
+	for (int i = 0; i < 20; i++) {
+		pthread_t t;
+		CHECK(pthread_create(&t, &attr, recurse_in_thread, (void *)(intptr_t)depth) == 0);
+		CHECK(pthread_join(t, NULL) == 0);
+	}
+	calls("getppid", 20L * (depth + 1), 0);
+}
+
+/* Maps memory at low addresses, as emulators do. */
+static void test_low_memory(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	char *p = mmap((void *)0x10000, 0x100000, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	CHECK(p == (char *)0x10000);
+	memset(p, 1, 0x100000);
+	for (int i = 0; i < 100; i++)
+		syscall(SYS_getppid);
+	CHECK(p[0xfffff] == 1 && munmap(p, 0x100000) == 0);
+	p = mmap((void *)0x7fff8000, 0x10000, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	CHECK(p == (char *)0x7fff8000);
+	for (int i = 0; i < 100; i++)
+		syscall(SYS_getppid);
+	calls("getppid", 200, 0);
+}
+
 static const struct test tests[] = {
-	{"efault", test_efault},     {"strings", test_strings},   {"beyond", test_beyond},
-	{"vectors", test_vectors},   {"moving", test_moving},     {"exec_args", test_exec_args},
-	{"cut", test_cut},           {"numbers", test_numbers},   {"userfault", test_userfault},
-	{"unmapped", test_unmapped}, {"overflow", test_overflow}, {"vdso", test_vdso},
+	{"efault", test_efault},
+	{"strings", test_strings},
+	{"beyond", test_beyond},
+	{"vectors", test_vectors},
+	{"moving", test_moving},
+	{"exec_args", test_exec_args},
+	{"cut", test_cut},
+	{"numbers", test_numbers},
+	{"userfault", test_userfault},
+	{"unmapped", test_unmapped},
+	{"overflow", test_overflow},
+	{"vdso", test_vdso},
+	{"low_stack", test_low_stack},
+	{"recursion", test_recursion},
+	{"low_memory", test_low_memory},
 };
 TEST_MAIN(tests)
