@@ -382,8 +382,6 @@ static bool call_ends(const struct task *task)
 		return true;
 	if (ptrace_retry(PTRACE_GETSIGINFO, task->tid, NULL, &si) < 0)
 		return false;
-	if (si.si_code == (SIGTRAP | 0x80))
-		return arm_read_stop(task->tid, &(struct call){0}) == ARM_STOP_NONE;
 	return si.si_code == (SIGTRAP | PTRACE_EVENT_FORK << 8) || si.si_code == (SIGTRAP | PTRACE_EVENT_CLONE << 8);
 }
 
