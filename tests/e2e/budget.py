@@ -121,7 +121,7 @@ def test_recorded_handler(folder):
 def test_not_followed(folder):
     """A child that is not followed causes three stops if its parent's calls are recorded"""
     for way in ("vfork", "spawn"):
-        check(folder, way, [], calls=15, stops=3)
+        check(folder, way, [], calls=16, stops=3)  # 15.7 to 16.0: the memory of a child is read once or twice
 
 
 def test_crowd_not_followed(folder):

@@ -387,12 +387,14 @@ static bool call_ends(const struct task *task)
 
 /*
  * If a thread is at the entry of a call: lets the kernel skip the call, which the thread makes again later
- * (repeat_skipped()), because the call may wait. Returns false if the thread is elsewhere.
+ * (repeat_skipped()), because the call may wait. Returns false if the thread is elsewhere, also in a stub or in the agent, which
+ * will be removed, or at exit(2), where another thread may already have its stack.
  */
 static bool skip_begun(const struct task *task, struct call *c)
 {
 	return arm_read_stop(task->tid, c) == ARM_STOP_ENTRY && c->arch == syscall_native_arch() && c->nr >= 0 &&
-	       arch_read_call(task->tid, c) == 0 && arch_skip_call(task->tid) == 0;
+	       c->nr != SYS_exit && arch_read_call(task->tid, c) == 0 && !site_of_stub(image_of(task), c->ip) &&
+	       (c->ip < AGENT_CODE || c->ip >= AGENT_LIMIT) && arch_skip_call(task->tid) == 0;
 }
 
 static void repeat_skipped(const struct task *task, const struct call *c)
