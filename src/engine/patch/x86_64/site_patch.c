@@ -4,7 +4,6 @@
  * one before it (site.h).
  */
 #include "base/memory.h"
-#include "tracee/functions.h"
 #include "engine/patch/image/image.h"
 #include "engine/patch/image/image_plan.h"
 #include "engine/patch/image/site.h"
@@ -12,6 +11,7 @@
 #include "engine/patch/x86_64/padding.h"
 #include "engine/patch/x86_64/relocate.h"
 #include "engine/ptrace/tracer.h"
+#include "tracee/functions.h"
 
 #include <stdlib.h>
 #include <string.h>
