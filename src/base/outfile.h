@@ -45,7 +45,10 @@ int outfile_check(const char *path);
  */
 int outfile_write(int fd, const char *s, size_t n, const volatile sig_atomic_t *stop);
 
-/* Writes `text` to the file `path` (NULL: standard output), or removes it. Returns 0, or -errno with a sentence. */
+/*
+ * Writes `text` to the file `path`, or to standard output if `path` is NULL. After an error, removes the file and returns -errno with a
+ * sentence in `why`; otherwise returns 0.
+ */
 int outfile_put(const char *path, const struct buf *text, struct buf *why);
 
 /*

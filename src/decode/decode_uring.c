@@ -13,26 +13,6 @@
  * io_uring(7): shows the requests and the completions, which tracee/uring.h has read from the rings, and the structures
  * of its calls.
  */
-/* What the member `addr` of a request points at, for operations that move no bytes. */
-static const struct {
-	const char *name;
-	enum syscall_kind kind;
-} addresses[] = {
-	{"OPENAT", K_PATH},        {"OPENAT2", K_PATH},
-	{"STATX", K_PATH},         {"UNLINKAT", K_PATH},
-	{"RENAMEAT", K_PATH},      {"MKDIRAT", K_PATH},
-	{"LINKAT", K_PATH},        {"SYMLINKAT", K_PATH},
-	{"TIMEOUT", K_TIMESPEC64}, {"LINK_TIMEOUT", K_TIMESPEC64},
-};
-
-static enum syscall_kind kind_of_address(const struct uring_op *op)
-{
-	for (size_t i = 0; op && i < sizeof(addresses) / sizeof(*addresses); i++)
-		if (strcmp(addresses[i].name, op->name) == 0)
-			return addresses[i].kind;
-	return K_PTR;
-}
-
 static void show_opcode(const struct decode *d, uint8_t opcode)
 {
 	const struct uring_op *op = uring_op(opcode);
@@ -61,19 +41,20 @@ static void show_descriptor(const struct decode *d, const struct uring_request *
 /* Shows the data that are written. Buffers that will be filled are shown as pointers. */
 static void show_address(const struct decode *d, const struct uring_request *q, const struct uring_op *op)
 {
-	bool message =
-		op && (strstr(op->name, "MSG") || strcmp(op->name, "SPLICE") == 0 || strcmp(op->name, "TEE") == 0);
+	static const enum syscall_kind kinds[URING_MEMORIES] = {
+		[URING_NOTHING] = K_PTR, [URING_PATH] = K_PATH, [URING_TIME] = K_TIMESPEC64};
+	const enum uring_memory memory = op ? op->memory : URING_NOTHING;
 	if (!q->address)
 		return;
 	emit_field(d->out, "addr");
-	if (op && op->vector)
-		decode_iovec(d, q->address, q->length, op->reads);
-	else if (op && op->writes && !message)
+	if (memory == URING_VECTOR || memory == URING_BUFFERS)
+		decode_iovec(d, q->address, q->length, memory == URING_BUFFERS);
+	else if (memory == URING_BYTES)
 		decode_bytes(d, q->address, q->length);
-	else if (op && strcmp(op->name, "CONNECT") == 0)
+	else if (memory == URING_ADDRESS)
 		decode_sockaddr(d, q->address, q->offset);
 	else
-		show_kind(d, kind_of_address(op), q->address, -1);
+		show_kind(d, kinds[memory], q->address, -1);
 }
 
 static void show_request(const struct decode *d, const struct uring_request *q)

@@ -189,8 +189,8 @@ struct recording_asked {
 	struct answer *spare; /* for the next answer, or NULL */
 	uint64_t block;
 	/*
-	 * Number of the current epoch. A new epoch begins with each block, when names may have changed, and after a short
-	 * time. A name is looked up again if it may have changed after the epoch in which it was looked up.
+	 * Number of the current epoch. A new epoch begins with each block of the recording, after each call that may change
+	 * names, and after EPOCH_NS. A name is looked up again if it may have changed since the epoch of its last look-up.
 	 */
 	uint64_t epoch;
 	uint64_t all_changed;                 /* the latest epoch in which any name may have changed */

@@ -294,36 +294,36 @@ static bool changes_addresses(const struct syscall_desc *d)
 	return d->groups & G_NETWORK && d->groups & G_NAMES && d->result == R_INT && d->args[0].kind == K_FD;
 }
 
-static struct syscall_renamed renames_fds(uint64_t first, uint64_t last)
+static struct syscall_changed renames_fds(uint64_t first, uint64_t last)
 {
-	return (struct syscall_renamed){RENAMES_FDS, (uint32_t)first, (uint32_t)last};
+	return (struct syscall_changed){CHANGES_FDS, (uint32_t)first, (uint32_t)last};
 }
 
-struct syscall_renamed syscall_renamed(const struct call *c)
+struct syscall_changed syscall_changed(const struct call *c)
 {
 	const struct syscall_desc *d = c->desc;
-	const struct syscall_renamed nothing = {0};
+	const struct syscall_changed nothing = {0};
 	if (d && !syscall_changes_names(d))
 		return nothing;
 	if (!d || c->arch != syscall_native_arch() || c->foreign || c->nr == SYS_io_uring_setup)
-		return (struct syscall_renamed){.what = RENAMES_ALL};
+		return (struct syscall_changed){.what = CHANGES_ALL};
 	if (c->nr == SYS_close) /* many errors of close(2) come after the descriptor was closed */
 		return renames_fds(c->args[0], c->args[0]);
 	if (changes_addresses(d) && (!c->error || c->err == EINPROGRESS))
-		return (struct syscall_renamed){RENAMES_ADDRESSES, (uint32_t)c->args[0], (uint32_t)c->args[0]};
+		return (struct syscall_changed){CHANGES_ADDRESSES, (uint32_t)c->args[0], (uint32_t)c->args[0]};
 	if (c->error)
 		return nothing;
 	if (c->nr == SYS_close_range)
 		return renames_fds(c->args[0], c->args[1]);
 	if (d->groups & G_RENAMES || syscall_changes_signalfd(d, c->args))
-		return (struct syscall_renamed){.what = RENAMES_FILES};
+		return (struct syscall_changed){.what = CHANGES_FILES};
 	if (c->nr == SYS_chdir || c->nr == SYS_fchdir)
 		return renames_fds((uint32_t)AT_FDCWD, (uint32_t)AT_FDCWD);
 	if (syscall_keeps_names(c))
 		return nothing; /* the result is not a descriptor */
 	if (d->result == R_FD || d->result == R_FCNTL)
 		return renames_fds((uint64_t)c->result, (uint64_t)c->result);
-	return (struct syscall_renamed){.what = RENAMES_OTHERS};
+	return (struct syscall_changed){.what = CHANGES_OTHERS};
 }
 
 unsigned syscall_word_size(const struct call *c)

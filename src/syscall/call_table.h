@@ -124,22 +124,22 @@ bool syscall_changes_names(const struct syscall_desc *desc);
 /* Does this call not do so, although others with its number may? Only the commands F_DUPFD and F_DUPFD_CLOEXEC of fcntl(2) do. */
 bool syscall_keeps_names(const struct call *c);
 
-/* What a call that has ended may have changed about names. */
-enum syscall_renames {
-	RENAMES_NOTHING,
-	RENAMES_FDS,       /* what descriptors `first` to `last` refer to (AT_FDCWD: the current directory) */
-	RENAMES_ADDRESSES, /* the addresses of the socket `first` */
-	RENAMES_FILES,     /* the path or another part of the name of any file */
-	RENAMES_OTHERS,    /* descriptors whose numbers are in memory, or the name of a process */
-	RENAMES_ALL,       /* not known: the call belongs to another architecture */
+/* Which names of descriptors, files or processes a call that has ended may have changed. */
+enum syscall_changes {
+	CHANGES_NOTHING,
+	CHANGES_FDS,       /* those of descriptors `first` to `last` (AT_FDCWD: that of the current directory) */
+	CHANGES_ADDRESSES, /* the addresses of the socket `first` */
+	CHANGES_FILES,     /* those of any file, as rename(2) does */
+	CHANGES_OTHERS,    /* those of descriptors that the call has passed through a pointer, or of a process */
+	CHANGES_ALL,       /* any: calls of other architectures are not looked at */
 };
 
-struct syscall_renamed {
-	enum syscall_renames what;
+struct syscall_changed {
+	enum syscall_changes what;
 	uint32_t first, last;
 };
 
-struct syscall_renamed syscall_renamed(const struct call *c);
+struct syscall_changed syscall_changed(const struct call *c);
 /* Does the call change the signals of a signalfd that the program already has, and so its name and those of its copies? */
 bool syscall_changes_signalfd(const struct syscall_desc *desc, const uint64_t args[1]);
 /* Returns the size in bytes of a pointer and of a long in this call: 8, or 4 for 32-bit programs and for the pointers of x32. */

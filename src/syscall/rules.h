@@ -220,6 +220,18 @@ struct memory_rule_of {
 	uint8_t arg : 4, copy : 4;
 };
 
+/* What decoders read of the memory to which the member `addr` of a request of io_uring(7) points. */
+enum uring_memory {
+	URING_NOTHING,
+	URING_BYTES,   /* the data that are written */
+	URING_VECTOR,  /* an array of struct iovec, and the data that are written */
+	URING_BUFFERS, /* an array of struct iovec, whose buffers will be filled */
+	URING_PATH,    /* a string */
+	URING_TIME,    /* a struct __kernel_timespec */
+	URING_ADDRESS, /* an address of a socket, of as many bytes as the member `off` says */
+	URING_MEMORIES,
+};
+
 /* The rules, for both sides. */
 #define MEMORY_NEEDS    256
 #define MEMORY_PARTS    16
@@ -229,6 +241,8 @@ struct memory_tables {
 	struct memory_part parts[MEMORY_PARTS];
 	struct memory_command commands[MEMORY_COMMANDS];
 	uint32_t nneeds, ncommands;
+	/* The operations of io_uring with this enum uring_memory that can be recorded: bit N for operation N below 64. */
+	uint64_t rings[URING_MEMORIES];
 };
 
 /* The commands are sorted by this number. */

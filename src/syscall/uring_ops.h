@@ -4,6 +4,7 @@
 #define SCTRACE_SYSCALL_URING_OPS_H
 
 #include "event.h"
+#include "syscall/rules.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,9 +21,10 @@ struct uring_op {
 	const char *name;   /* without IORING_OP_ */
 	uint8_t fd;         /* enum uring_use */
 	bool reads, writes; /* the result is the number of bytes that were moved */
-	bool vector;        /* the request points to an array of struct iovec */
+	uint8_t memory;     /* enum uring_memory */
 	bool positioned;    /* the member `off` is a position in the file; -1: the current position */
 	bool opens;         /* the result is a new descriptor */
+	bool renames;       /* it may change what descriptors refer to, or names of files, in another way */
 };
 
 /*
@@ -30,6 +32,8 @@ struct uring_op {
  * registered, and not a descriptor?
  */
 bool uring_is_index(const struct call *c);
+/* Sets t->rings. `names`: without operations that change names, because sctrace must look the names up before that. */
+void uring_memory_tables(struct memory_tables *t, bool names);
 /* Returns the operation, or NULL if it is newer than this table. */
 const struct uring_op *uring_op(uint64_t opcode);
 

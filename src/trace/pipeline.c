@@ -123,16 +123,16 @@ static void on_other(struct trace_pipeline *p, struct trace_task *k, const struc
 static void change_names(struct names_kept *k, const struct event *ev)
 {
 	const uint64_t began_ns = ev->call.enter_ns;
-	const struct syscall_renamed r = syscall_renamed(&ev->call);
-	if (r.what == RENAMES_ALL || ev->kind == EV_VANISH)
+	const struct syscall_changed r = syscall_changed(&ev->call);
+	if (r.what == CHANGES_ALL || ev->kind == EV_VANISH)
 		names_kept_end(k);
-	else if (r.what == RENAMES_FDS)
+	else if (r.what == CHANGES_FDS)
 		names_kept_close(k, r.first, r.last, began_ns, ev->time_ns);
-	else if (r.what == RENAMES_ADDRESSES)
+	else if (r.what == CHANGES_ADDRESSES)
 		names_kept_readdress(k, r.first, began_ns);
-	else if (r.what == RENAMES_FILES)
+	else if (r.what == CHANGES_FILES)
 		names_kept_change(k, ev->time_ns);
-	else if (r.what == RENAMES_OTHERS && !ev->names)
+	else if (r.what == CHANGES_OTHERS && !ev->names)
 		names_kept_drop(k);
 }
 

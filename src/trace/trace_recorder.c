@@ -21,10 +21,10 @@ struct recorded {
 /* Notes that names of descriptors, threads or processes may have changed, if the call can change them. */
 static void note_changes(struct trace_recorder *r, const struct call *c)
 {
-	const struct syscall_renamed renamed = syscall_renamed(c);
-	if (renamed.what == RENAMES_FDS || renamed.what == RENAMES_ADDRESSES)
-		recording_asked_changed_fds(&r->asked, renamed.first, renamed.last);
-	else if (renamed.what != RENAMES_NOTHING)
+	const struct syscall_changed changed = syscall_changed(c);
+	if (changed.what == CHANGES_FDS || changed.what == CHANGES_ADDRESSES)
+		recording_asked_changed_fds(&r->asked, changed.first, changed.last);
+	else if (changed.what != CHANGES_NOTHING)
 		recording_asked_changed(&r->asked, !c->desc || c->nr == SYS_prctl);
 }
 

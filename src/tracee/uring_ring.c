@@ -152,7 +152,7 @@ static void interpret(struct uring *u, const struct uring_ring *r, const struct 
 	if (!op || !(op->reads || op->writes))
 		return;
 	q->bytes = q->length;
-	if (!op->vector)
+	if (op->memory != URING_VECTOR && op->memory != URING_BUFFERS)
 		return;
 	bool wide = ev->call.arch & __AUDIT_ARCH_64BIT;
 	uint32_t n = q->length < VECTORS_MOST ? q->length : VECTORS_MOST;

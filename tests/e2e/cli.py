@@ -1660,17 +1660,15 @@ def test_attach_again(_):
     assert attached == 2 and sleeper.returncode == 0 and time.monotonic() - start >= slept, (text, sleeper.returncode)
 
 
-def test_attach_again_to_server(_):
-    """Nothing of the agent stays in a process that creates processes and handles their SIGCHLD while sctrace detaches"""
-    code = "import os, signal\nsignal.signal(signal.SIGCHLD, lambda *_: None)\nprint(flush=True)\n" \
-           "while True:\n if not os.fork(): os._exit(0)\n os.wait()"
+def attach_again(code, seconds, words):
+    """Attaches to the Python program `code` and detaches 24 times. words(i): the options of attempt i. Nothing must stay in the program."""
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as prog:
         try:
             prog.stdout.readline()
             for i in range(24):
-                with subprocess.Popen([SCTRACE, "-c", *["-f"] * (i % 2), "-p", str(prog.pid)], stderr=subprocess.PIPE, text=True) as p:
+                with subprocess.Popen([SCTRACE, *words(i), "-p", str(prog.pid)], stderr=subprocess.PIPE, text=True) as p:
                     assert "attached" in p.stderr.readline()
-                    time.sleep(0.05)
+                    time.sleep(seconds)
                     p.send_signal(signal.SIGINT)
                     text = p.stderr.read()
                 assert p.returncode == 0 and "addresses of the agent are in use" not in text, (i, text)
@@ -1678,27 +1676,19 @@ def test_attach_again_to_server(_):
                 assert prog.poll() is None, (i, text)
         finally:
             prog.kill()
+
+
+def test_attach_again_to_server(_):
+    """Nothing of the agent stays in a process that creates processes and handles their SIGCHLD while sctrace detaches"""
+    attach_again("import os, signal\nsignal.signal(signal.SIGCHLD, lambda *_: None)\nprint(flush=True)\n"
+                 "while True:\n if not os.fork(): os._exit(0)\n os.wait()", 0.05, lambda i: ["-c", *["-f"] * (i % 2)])
 
 
 def test_attach_again_amid_stops(_):
     """Nothing of the agent stays in a process that is at a call for which it stops when sctrace detaches"""
-    code = "import ctypes, os\nc = ctypes.CDLL(None, use_errno=True)\nprint(flush=True)\n" \
-           "while c.mount(None, None, None, 0, None) == -1 and ctypes.get_errno() != 38: os.getppid()"
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as prog:
-        try:
-            prog.stdout.readline()
-            for i in range(24):
-                words = [["-c"], ["-o", "/dev/null"]][i % 2]
-                with subprocess.Popen([SCTRACE, *words, "-p", str(prog.pid)], stderr=subprocess.PIPE, text=True) as p:
-                    assert "attached" in p.stderr.readline()
-                    time.sleep(0.03)
-                    p.send_signal(signal.SIGINT)
-                    text = p.stderr.read()
-                assert p.returncode == 0 and "addresses of the agent are in use" not in text, (i, text)
-                assert "memfd:sctrace" not in Path(f"/proc/{prog.pid}/maps").read_text(), (i, text)
-                assert prog.poll() is None, (i, text)
-        finally:
-            prog.kill()
+    attach_again("import ctypes, os\nc = ctypes.CDLL(None, use_errno=True)\nprint(flush=True)\n"
+                 "while c.mount(None, None, None, 0, None) == -1 and ctypes.get_errno() != 38: os.getppid()", 0.03,
+                 lambda i: [["-c"], ["-o", "/dev/null"]][i % 2])
 
 
 def test_attach_and_start(tmp):

@@ -92,7 +92,7 @@ static void test_bytes(void **state)
 }
 
 /* What calls change about names, and of which descriptors. */
-static void test_renamed(void **state)
+static void test_changed(void **state)
 {
 	enum { CWD = AT_FDCWD, ANY = 0 };
 	static const struct {
@@ -100,27 +100,27 @@ static void test_renamed(void **state)
 		uint64_t args[3];
 		int64_t result;
 		int err;
-		enum syscall_renames what;
+		enum syscall_changes what;
 		int first, last;
 	} calls[] = {
-		{"read", {3}, 10, 0, RENAMES_NOTHING, ANY, ANY},
-		{"openat", {(uint32_t)CWD}, 7, 0, RENAMES_FDS, 7, 7},
-		{"openat", {(uint32_t)CWD}, -1, ENOENT, RENAMES_NOTHING, ANY, ANY},
-		{"close", {5}, 0, 0, RENAMES_FDS, 5, 5},
-		{"close", {5}, -1, EIO, RENAMES_FDS, 5, 5},
-		{"dup3", {3, 9}, 9, 0, RENAMES_FDS, 9, 9},
-		{"fcntl", {3, F_DUPFD_CLOEXEC, 10}, 12, 0, RENAMES_FDS, 12, 12},
-		{"fcntl", {3, F_SETFD, 1}, 0, 0, RENAMES_NOTHING, ANY, ANY},
-		{"close_range", {3, 20}, 0, 0, RENAMES_FDS, 3, 20},
-		{"connect", {4}, -1, EINPROGRESS, RENAMES_ADDRESSES, 4, 4},
-		{"connect", {4}, -1, ECONNREFUSED, RENAMES_NOTHING, ANY, ANY},
-		{"chdir", {0}, 0, 0, RENAMES_FDS, CWD, CWD},
-		{"renameat2", {0}, 0, 0, RENAMES_FILES, ANY, ANY},
-		{"signalfd4", {3}, 3, 0, RENAMES_FILES, ANY, ANY},
-		{"signalfd4", {(uint64_t)-1}, 3, 0, RENAMES_FDS, 3, 3},
-		{"pipe2", {0}, 0, 0, RENAMES_OTHERS, ANY, ANY},
-		{"prctl", {0}, 0, 0, RENAMES_OTHERS, ANY, ANY},
-		{"io_uring_setup", {8}, 3, 0, RENAMES_ALL, ANY, ANY},
+		{"read", {3}, 10, 0, CHANGES_NOTHING, ANY, ANY},
+		{"openat", {(uint32_t)CWD}, 7, 0, CHANGES_FDS, 7, 7},
+		{"openat", {(uint32_t)CWD}, -1, ENOENT, CHANGES_NOTHING, ANY, ANY},
+		{"close", {5}, 0, 0, CHANGES_FDS, 5, 5},
+		{"close", {5}, -1, EIO, CHANGES_FDS, 5, 5},
+		{"dup3", {3, 9}, 9, 0, CHANGES_FDS, 9, 9},
+		{"fcntl", {3, F_DUPFD_CLOEXEC, 10}, 12, 0, CHANGES_FDS, 12, 12},
+		{"fcntl", {3, F_SETFD, 1}, 0, 0, CHANGES_NOTHING, ANY, ANY},
+		{"close_range", {3, 20}, 0, 0, CHANGES_FDS, 3, 20},
+		{"connect", {4}, -1, EINPROGRESS, CHANGES_ADDRESSES, 4, 4},
+		{"connect", {4}, -1, ECONNREFUSED, CHANGES_NOTHING, ANY, ANY},
+		{"chdir", {0}, 0, 0, CHANGES_FDS, CWD, CWD},
+		{"renameat2", {0}, 0, 0, CHANGES_FILES, ANY, ANY},
+		{"signalfd4", {3}, 3, 0, CHANGES_FILES, ANY, ANY},
+		{"signalfd4", {(uint64_t)-1}, 3, 0, CHANGES_FDS, 3, 3},
+		{"pipe2", {0}, 0, 0, CHANGES_OTHERS, ANY, ANY},
+		{"prctl", {0}, 0, 0, CHANGES_OTHERS, ANY, ANY},
+		{"io_uring_setup", {8}, 3, 0, CHANGES_ALL, ANY, ANY},
 	};
 	(void)state;
 	const uint32_t arch = syscall_native_arch();
@@ -132,12 +132,12 @@ static void test_renamed(void **state)
 				 .err = calls[i].err};
 		memcpy(c.args, calls[i].args, sizeof(calls[i].args));
 		c.desc = syscall_lookup(arch, c.nr);
-		const struct syscall_renamed r = syscall_renamed(&c);
+		const struct syscall_changed r = syscall_changed(&c);
 		if (r.what != calls[i].what || r.first != (uint32_t)calls[i].first || r.last != (uint32_t)calls[i].last)
 			fail_msg("%s, row %zu: %d, %u to %u", calls[i].name, i, (int)r.what, r.first, r.last);
 		c.arch = arch == AUDIT_ARCH_X86_64 ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64;
-		if (calls[i].what != RENAMES_NOTHING)
-			assert_int_equal(syscall_renamed(&c).what, RENAMES_ALL);
+		if (calls[i].what != CHANGES_NOTHING)
+			assert_int_equal(syscall_changed(&c).what, CHANGES_ALL);
 	}
 }
 
@@ -149,7 +149,7 @@ int main(void)
 		cmocka_unit_test(test_all_are_described),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -386,9 +386,9 @@ static bool call_ends(const struct task *task)
 }
 
 /*
- * If a thread is at the entry of a call: lets the kernel skip the call, which the thread makes again later
- * (repeat_skipped()), because the call may wait. Returns false if the thread is elsewhere, also in a stub or in the agent, which
- * will be removed, or at exit(2), where another thread may already have its stack.
+ * Makes the kernel skip the call at whose entry the thread is, because the call may block. repeat_skipped() lets the thread make it
+ * again. Returns false if the thread is not at the entry of a call; if it is in a stub or in the agent, which will be removed; or
+ * if the call is exit(2), because another thread may already use its stack.
  */
 static bool skip_begun(const struct task *task, struct call *c)
 {

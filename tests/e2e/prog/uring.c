@@ -366,6 +366,7 @@ static void many(int argc, char **argv)
 	struct ring r;
 	char out[2][BLOCK], in[2][BLOCK];
 	struct iovec to[] = {{in[0], BLOCK}, {in[1], BLOCK}}, from[] = {{out[0], BLOCK}, {out[1], 7}};
+	const struct timespec soon = {0, 1000};
 	int fd = open("many", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	(void)argc, (void)argv;
 	CHECK(fd >= 0);
@@ -378,6 +379,8 @@ static void many(int argc, char **argv)
 		CHECK(run(&r, 1) == BLOCK + 7);
 		add(&r, IORING_OP_READV, fd, to, 2, 0);
 		CHECK(run(&r, 1) == 2 * BLOCK && memcmp(in, out, sizeof(in)) == 0);
+		add(&r, IORING_OP_TIMEOUT, -1, &soon, 1, 0);
+		CHECK(run(&r, 1) == -ETIME);
 		for (uint32_t k = 0; k < ENTRIES; k++)
 			add(&r, k % 2 ? IORING_OP_NOP : IORING_OP_READ, k == 4 ? -1 : fd, in[0], BLOCK, 0);
 		run(&r, ENTRIES);

@@ -16,16 +16,11 @@
 #define SETUP_OTHER    (IORING_SETUP_SQPOLL | 1u << 10 | 1u << 11 | 1u << 14 | 1u << 15 | 1u << 16 | 1u << 18 | 1u << 19)
 #define ENTER_BY_INDEX (1u << 4) /* IORING_ENTER_REGISTERED_RING */
 
-enum { SEEN_AGAIN = 16 /* completions that are captured again, because another thread's record may be read first */ };
-
-/* Operations by what the decoders read of the memory of their requests. sctrace must see all others. */
-#define OP(name)    (1ull << IORING_OP_##name)
-#define OPS_VECTOR  (OP(READV) | OP(WRITEV))
-#define OPS_WRITTEN (OP(WRITE_FIXED) | OP(WRITE) | OP(SEND))
-#define OPS_NONE                                                                                                       \
-	(OP(NOP) | OP(FSYNC) | OP(READ_FIXED) | OP(POLL_ADD) | OP(POLL_REMOVE) | OP(SYNC_FILE_RANGE) | OP(SENDMSG) |   \
-	 OP(TIMEOUT_REMOVE) | OP(ASYNC_CANCEL) | OP(FALLOCATE) | OP(READ) | OP(FADVISE) | OP(MADVISE) | OP(RECV) |     \
-	 OP(EPOLL_CTL) | OP(SPLICE) | OP(PROVIDE_BUFFERS) | OP(REMOVE_BUFFERS) | OP(TEE) | OP(SHUTDOWN))
+enum {
+	SEEN_AGAIN =
+		16, /* number of old completions to capture again: sctrace may read the record of another thread first */
+	TIME_SIZE = 16, /* of struct __kernel_timespec */
+};
 
 /* After io_uring_setup(2): notes the layout of the ring. */
 HELPER void note_uring(const struct agent_scratch *s)
@@ -78,17 +73,22 @@ PART bool put_completions(struct capture *c, struct uring_row *u)
 	return true;
 }
 
-/* Captures a request, and what it points at. Returns false also if sctrace must see the request. */
+/* Captures a request and what it points at. Returns false if the record lacks room, or if the call must stop the thread. */
 PART bool put_sqe(struct capture *c, uint64_t addr)
 {
 	const struct io_uring_sqe *q = put_copy(c, addr, sizeof(*q));
-	const uint64_t op = q && q->opcode < 64 ? 1ull << q->opcode : 0;
-	if (op & OPS_WRITTEN)
+	const uint64_t op = q && q->opcode < 64 ? 1ull << q->opcode : 0, *of = c->tables->rings;
+	if (op & of[URING_BYTES])
 		return put_any(c, q->addr, smaller(q->len, c->string_max));
-	if (op & OPS_VECTOR)
-		return put_vector(c, q->addr, q->len, q->opcode == IORING_OP_READV ? 0 : UINT64_MAX,
-				  q->opcode == IORING_OP_READV, false);
-	return op & OPS_NONE;
+	if (op & of[URING_VECTOR])
+		return put_vector(c, q->addr, q->len, UINT64_MAX, false, false);
+	if (op & of[URING_BUFFERS])
+		return put_vector(c, q->addr, q->len, 0, true, false);
+	if (op & of[URING_PATH])
+		return !q->addr || put_text(c, q->addr, UINT64_MAX);
+	if (op & (of[URING_TIME] | of[URING_ADDRESS]))
+		return put_any(c, q->addr, op & of[URING_TIME] ? TIME_SIZE : smaller(q->off, ADDRESS_MOST));
+	return op & of[URING_NOTHING];
 }
 
 /* Captures the requests that the call will submit, at most. */
@@ -116,7 +116,10 @@ HELPER bool put_submissions(struct capture *c, const struct uring_row *u)
 	return true;
 }
 
-/* Captures before an io_uring_enter(2). Returns false if sctrace must see the call; c->full is 1 if there is no room. */
+/*
+ * Before an io_uring_enter(2): captures what sctrace would read of the ring. Returns false if the call must stop the thread; c->full
+ * is then 1 if the record lacks room.
+ */
 PART bool put_uring(const struct agent_scratch *s, struct capture *c)
 {
 	struct uring_row *u = uring_of(s);

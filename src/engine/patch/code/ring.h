@@ -325,13 +325,14 @@ struct socket_pair {
 };
 
 /*
- * An io_uring of the program, in the row `descriptor % URINGS`. The recorder fills in the row after io_uring_setup(2). sctrace adds
- * what is missing, at least the addresses, when it first sees an io_uring_enter(2) of this ring. From then on, the recorder
- * captures what sctrace would read of the ring, so that such a call need not stop.
+ * An io_uring of the program. The table at URINGS_AT has it in row `descriptor % URINGS`, until another one needs the row. The recorder
+ * fills in the row after io_uring_setup(2). At the first io_uring_enter(2) of the ring, which stops the thread, sctrace adds
+ * the members that are missing, such as the addresses. Later, the recorder captures the parts of the ring that sctrace would read, so
+ * that these calls need not stop the thread.
  */
 struct uring_row {
 	uint32_t fd;    /* the descriptor + 1; 0: none */
-	uint32_t other; /* 1: sctrace must see the calls, because of the kind of ring, or because it is not found */
+	uint32_t other; /* 1: each call stops the thread, because of the kind of ring, or because it is not found */
 	uint32_t seen;  /* the position up to which completions were captured */
 	uint32_t sq_entries, cq_entries;                                      /* powers of two */
 	uint32_t sq_head, sq_tail, sq_mask, sq_array, cq_tail, cq_mask, cqes; /* offsets from `sq` and `cq` */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Patches all call sites of an image at once, where nothing makes calls stop (ARM_KNOCK). Only processors on which all
- * instructions have the same size have such images, so a site is a word with the value of the call instruction.
+ * instructions have the same size have such images, so a site is a word with the value of the system call instruction.
  *
  * Such a word may also be data. It is certainly an instruction if the unwind table of its file shows a function that contains it:
  * compilers do not place constants inside functions. In a file without a table, it is assumed to be one if an instruction shortly
- * before it sets the register of the call's number. If that is so outside the functions of a table, as in programs of Go with
- * code of C, or in programs that contain code as data, ptrace traces the image. Other words are left as they are, and the footer
- * says how many. The instruction by which signal handlers return is not patched either (is_restorer() in site_patch.c): while a handler runs, its
+ * before it sets the register of the call's number. Where a file has a table, and such an instruction precedes a word outside its
+ * functions, ptrace traces the image. That is so in programs of Go with code of C, and in programs that contain code as data. Other words
+ * are left as they are, and the footer says how many.
+ *
+ * The instruction by which signal handlers return is not patched either (is_restorer() in site_patch.c): while a handler runs, its
  * thread stops at each call (patch_task.handlers).
  *
  * New code comes only with calls that the agent leaves to sctrace (scan_is_due()). If code is not that of a file, the program
@@ -115,7 +117,7 @@ static bool patch_block(const struct scan *s, uint64_t lo, uint64_t hi, unsigned
 {
 	const uint64_t from = lo - s->m.lo < BEFORE ? s->m.lo : lo - BEFORE;
 	if (remote_read(s->task->tid, from, bytes, hi - from) < 0)
-		return true; /* beyond the end of the file: there is no code */
+		return true; /* nothing is mapped there: the file is shorter */
 	for (size_t i = lo - from; i + CPU_CALL_SIZE <= hi - from; i += CPU_CALL_SIZE) {
 		const size_t n = i < BEFORE ? i : BEFORE;
 		if (cpu_is_call(bytes + i) && !patch_site(s, from + i, bytes + i - n, n))

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "decode/kinds.h"
 #include "syscall/call_table.h"
+#include "syscall/uring_ops.h"
 #include "tracee/mem.h"
 #include "tracee/names.h"
 
@@ -39,6 +40,7 @@ void recipe_memory(struct memory_tables *t, bool names)
 {
 	uint32_t n = 0;
 	decode_memory_tables(t);
+	uring_memory_tables(t, names);
 	for (uint32_t i = 0; i < t->ncommands; i++) {
 		struct memory_command *row = &t->commands[i];
 		/* sctrace must see how a program creates a userfaultfd(2), because it then reads memory in another way. */

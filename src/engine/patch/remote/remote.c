@@ -131,7 +131,7 @@ static bool has_ended(pid_t tid, bool overdue)
 
 #define LOOK_NS (NSEC_PER_SEC / 1000)
 
-/* Returns 0 after a stop or end; -ESRCH: there will be none; -EFAULT: it came late, by an interrupt. */
+/* Waits for the next stop or the end. Returns 0; -ESRCH if there will be none; -EFAULT if only an interrupt made the thread stop. */
 static int await_stop(struct tracer *t, const struct task *task, int *status)
 {
 	struct patch *p = patch_of(t);
@@ -455,7 +455,7 @@ int64_t remote_call(struct tracer *t, struct task *task, uint64_t nr, const uint
 	r = saved;
 	r.CPU_IP = AGENT_AT(agent_call);
 	remote_set_call(&r, nr, args);
-	/* Two syscall-stops show the call's end: a trap's SIGTRAP is forced even if it is ignored. */
+	/* The end of the call is its second syscall-stop. A trap would raise SIGTRAP even in a program that ignores it. */
 	if (write_back(task, AGENT_AT(agent_back_call), saved, mask) < 0)
 		return -EFAULT;
 	if (cpu_set(tid, &r) < 0 || ptrace_retry(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)

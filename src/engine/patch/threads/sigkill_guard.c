@@ -48,9 +48,9 @@ void sigkill_guard_install(struct patch *p, struct task *task)
 	struct image_actions *a = image_actions_of(task);
 	struct proc_status s;
 	/*
-	 * The handlers of several threads may run at the same time. Some programs give all threads the same alternate stack,
-	 * for handlers that end the program (varnishd). So the handler uses that stack only if the program handles SIGSYS
-	 * itself, as those of Go do, whose usual stacks can be too small for a signal frame.
+	 * This handler can run in several threads at the same time. Some programs (varnishd) give all threads the same alternate
+	 * stack, for fatal signals, where the handlers would overwrite each other's frames. So this handler uses that stack only if
+	 * the program handles SIGSYS itself. Programs of Go do, and the stacks of goroutines can be too small for a frame.
 	 */
 	const bool handled = proc_status(task->tid, &s) == 0 && s.caught & SIGBIT(SIGSYS);
 	/*
